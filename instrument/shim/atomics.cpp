@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -16,7 +17,7 @@ using namespace llvm;
 
 namespace {
 constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
-                   Unstated = 1 << 6;
+                   Unstated = 1 << 6, Counts = 1 << 7;
 constexpr unsigned SizeShift = 8;
 constexpr uint64_t Relaxed = 0, SeqCst = 5;
 
@@ -39,6 +40,23 @@ struct Op {
 
 bool plain(Value *Address) { return Address->getType()->getPointerAddressSpace() == 0; }
 
+// Functions of Rust's library in which thread::scope counts its threads (std/src/thread/scoped.rs).
+constexpr StringLiteral BeginsThread = "9ScopeData29increment_num_running_threads",
+                        EndsThread = "9ScopeData29decrement_num_running_threads";
+
+// Whether the instruction is one of this function, which may be inlined.
+bool isOf(const Instruction &I, StringRef Name) {
+  for (const DILocation *L = I.getDebugLoc(); L; L = L->getInlinedAt())
+    if (const DISubprogram *S = L->getScope()->getSubprogram(); S->getLinkageName().contains(Name))
+      return true;
+  return I.getFunction()->getName().contains(Name);
+}
+
+bool endsThread(const Instruction &I) {
+  auto *R = dyn_cast<AtomicRMWInst>(&I);
+  return R && R->getOperation() == AtomicRMWInst::Sub && isOf(I, EndsThread);
+}
+
 std::optional<Op> instruction(Instruction &I) {
   Op O;
   O.At = &I;
@@ -54,6 +72,9 @@ std::optional<Op> instruction(Instruction &I) {
     if (R->getSyncScopeID() == SyncScope::SingleThread)
       return {};
     O.Address = R->getPointerOperand(), O.Order = order(R->getOrdering()), O.Kind = Rmw, O.Found = R;
+    bool Begins = R->getOperation() == AtomicRMWInst::Add && isOf(I, BeginsThread);
+    if (Begins || endsThread(I))
+      O.Kind |= Counts;
   } else if (auto *C = dyn_cast<AtomicCmpXchgInst>(&I)) {
     if (C->getSyncScopeID() == SyncScope::SingleThread)
       return {};
@@ -198,6 +219,34 @@ std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op 
     What = B.CreateOr(What, Unstated);
   return {What, Bits ? Bits : B.getInt64(0)};
 }
+
+// Puts what F calls at the end of a thread of a scope, to wake who waits for it, between calls that enter and leave a
+// library: the wait itself is recorded as the end of the scope.
+void enterLibrary(Function &F, function_ref<void(Instruction *, Instruction *)> Added) {
+  Module &M = *F.getParent();
+  SmallVector<CallInst *, 4> Calls;
+  for (Instruction &I : instructions(F))
+    if (auto *C = dyn_cast<CallInst>(&I);
+        C && C->getCalledFunction() && !C->getCalledFunction()->getName().starts_with("__contech_") &&
+        !C->getCalledFunction()->isIntrinsic() && isOf(I, EndsThread))
+      Calls.push_back(C);
+  for (CallInst *C : Calls) {
+    IRBuilder<> B(&*F.getEntryBlock().begin());
+    Instruction *Kept = B.CreateAlloca(B.getInt64Ty(), B.getInt64(2));
+    Added(Kept, Kept->getNextNode());
+    B.SetInsertPoint(C);
+    FunctionCallee Enter =
+        M.getOrInsertFunction("__contech_library_enter", B.getVoidTy(), B.getPtrTy());
+    FunctionCallee Leave = M.getOrInsertFunction("__contech_library_leave", B.getVoidTy(),
+                                                 B.getPtrTy(), B.getInt64Ty());
+    Added(B.CreateCall(Enter, {Kept}), C);
+    Instruction *Next = C->getNextNode();
+    B.SetInsertPoint(Next);
+    B.SetCurrentDebugLocation(C->getDebugLoc());
+    Added(B.CreateCall(Leave, {Kept, B.getInt64(0)}), Next);
+    C->setTailCallKind(CallInst::TCK_NoTail);
+  }
+}
 } // namespace
 
 extern "C" {
@@ -226,7 +275,8 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
     std::optional<Op> O = instruction(I);
     if (auto *C = dyn_cast<CallInst>(&I); C && !O && !C->isMustTailCall())
       O = call(*C);
-    if (O && plain(O->Address) && (O->Order != Relaxed || O->DynamicOrder || TakeRelaxed))
+    if (O && plain(O->Address) &&
+        (O->Order != Relaxed || O->DynamicOrder || TakeRelaxed || O->Kind & Counts))
       Ops.push_back(*O);
     if (auto *Found = dyn_cast<FenceInst>(&I);
         Found && Found->getSyncScopeID() != SyncScope::SingleThread)
@@ -241,6 +291,7 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
     C->setTailCallKind(CallInst::TCK_NoTail);
     return C;
   };
+  bool EndsThreads = false;
   for (Op &O : Ops) {
     Instruction *Next = O.At->getNextNode();
     if (std::optional<unsigned> Log = repeatable(DL, O)) {
@@ -266,8 +317,11 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
     Instruction *Last = Next->getPrevNode();
     auto [What, Found] = told(B, DL, O);
     Call(B, End, {O.Address, Token, What, Found});
+    EndsThreads |= endsThread(*O.At);
     Added(Last->getNextNode(), Next);
   }
+  if (EndsThreads)
+    enterLibrary(F, Added);
   for (FenceInst *Found : Fences) {
     IRBuilder<> B(Found->getNextNode());
     B.SetCurrentDebugLocation(Found->getDebugLoc());

@@ -41,6 +41,8 @@ pub(crate) struct ContextState {
     pub(crate) end_seen: bool,
     /// The context ended by itself, not with the program.
     pub(crate) ended: bool,
+    /// It had left the scope that others wait for, and ended with the program.
+    pub(crate) left: bool,
     /// Blocks begin or end to be recorded at this tick, and the work before it has not ended.
     pub(crate) gate: Option<u64>,
     /// The work task that still grows.
@@ -75,6 +77,7 @@ pub(crate) struct ContextRecord {
     idle: bool,
     end_seen: bool,
     pub(crate) ended: bool,
+    left: bool,
 }
 
 impl ContextState {
@@ -98,6 +101,7 @@ impl ContextState {
             idle: self.idle,
             end_seen: self.end_seen,
             ended: self.ended,
+            left: self.left,
         }
     }
 
@@ -115,6 +119,7 @@ impl ContextState {
             idle: record.idle,
             end_seen: record.end_seen,
             ended: record.ended,
+            left: record.left,
             ..ContextState::default()
         }
     }

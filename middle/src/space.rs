@@ -60,7 +60,9 @@ impl Space {
 
     /// Converts an object to the graph's form.
     pub(crate) fn object(&self, op: SyncOp, object: u64) -> u64 {
-        if object == 0 || is_context(op) || op.is_mpi() || op == SyncOp::Fork {
+        if op == SyncOp::ScopeJoin {
+            0
+        } else if object == 0 || is_context(op) || op.is_mpi() || op == SyncOp::Fork {
             object
         } else {
             object | u64::from(self.trace) << PREFIX

@@ -2,6 +2,7 @@
 //! loads that [`loaded`] can make again.
 
 use std::cell::Cell;
+use std::ptr::without_provenance_mut;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
@@ -10,11 +11,11 @@ use contech_runtime_core::owners::Owners;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
-use contech_trace::abi::{ATOMIC_SIZE_SHIFT, Ptr, Word};
-use contech_trace::event::SyncOp::Fence;
+use contech_trace::abi::{ATOMIC_COUNTS, ATOMIC_ORDER, ATOMIC_SIZE_SHIFT, Ptr, Word};
+use contech_trace::event::SyncOp::{Fence, ScopeJoin};
 
 use crate::active::Active;
-use crate::current;
+use crate::current::{self, guarded};
 use crate::tls::block;
 
 /// The order of the operations on every atomic variable. It survives forks, as the variables do.
@@ -100,6 +101,9 @@ pub(crate) unsafe extern "C" fn end(
     let draw = || STRIPES.draw(stripe, atomic::writes(what));
     let recorder = current::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
+        if what & ATOMIC_COUNTS != 0 {
+            count(recorder, tls, address, what);
+        }
         let attempt = Try {
             address: address as u64,
             site: site as u64,
@@ -125,6 +129,11 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
         return value;
     };
     let tls = block();
+    if what & ATOMIC_ORDER == ACQUIRE && STRIPES.counts(Stripes::of(address.addr()), address.addr())
+    {
+        await_threads(recorder, tls, address.addr(), value);
+        return value;
+    }
     if !records(recorder, tls) {
         return value;
     }
@@ -141,7 +150,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
             _ => AtomicU64::from_ptr(address.cast()).load(Acquire),
         }
     };
-    let held = |begins| tls.set_held(if begins { stripe as u64 + 1 } else { before });
+    let held = |begins: bool| tls.set_held(if begins { stripe as u64 + 1 } else { before });
     let found = Cell::new(value);
     let ticket = recorder.ticket(tls, || {
         let (ticket, value) = STRIPES.look(stripe, owner, read, held);
@@ -157,6 +166,50 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     recorder.atomic(tls, what, &attempt);
     recorder.make_room(tls);
     found.get()
+}
+
+/// C's numbers of memory orders.
+const RELAXED: u64 = 0;
+const ACQUIRE: u64 = 2;
+
+/// A thread of a scope begins, or it is the calling thread and leaves the scope.
+#[cold]
+fn count(recorder: &Recorder, tls: &TlsBlock, address: usize, what: u64) {
+    if what & ATOMIC_ORDER != RELAXED {
+        recorder.leave_scope(tls);
+    } else if tls.handlers() == 0 {
+        STRIPES.set_counts(address, true);
+    }
+}
+
+/// The calling thread has read how many threads of its scope run. It waits for them until it reads 0: all of them took
+/// themselves from the variable before.
+#[cold]
+fn await_threads(recorder: &'static Recorder, tls: &'static TlsBlock, address: usize, value: u64) {
+    let stripe = Stripes::of(address);
+    let here = (&raw const stripe).addr();
+    let begins = records(recorder, tls);
+    if !(begins || recorder.is_recording() && tls.role() == tls::LIBRARY) {
+        return;
+    }
+    guarded(|| {
+        if begins {
+            recorder.make_room(tls);
+            recorder.begin_wait(tls, here);
+        }
+        if value > 0 {
+            return;
+        }
+        if let Some(since) = recorder.end_wait(tls, here) {
+            STRIPES.set_counts(address, false);
+            // The last thread may not have drawn its ticket yet, for which this waits.
+            let (owner, before) = (number(tls), tls.held());
+            let held = |begins: bool| tls.set_held(if begins { stripe as u64 + 1 } else { before });
+            let ticket = recorder.ticket(tls, || STRIPES.look(stripe, owner, || (), held).0);
+            let (a, counter) = (Active { tls, recorder }, without_provenance_mut(address));
+            a.with_aux(ScopeJoin, counter, ticket, ACQUIRE, since, a.since(since));
+        }
+    });
 }
 
 /// Exported as `__contech_turn`. `site` is the address of the calling code.

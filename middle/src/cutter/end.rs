@@ -34,7 +34,7 @@ impl Cutter {
             let state = piece.state;
             let state_entered = state.entered;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
-            let idle = state.idle;
+            let (idle, left) = (state.idle, state.left);
             if unseen && context == first {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Cutter {
                 self.notes.damage("the end of a context is missing", || {
                     format!("context {context}")
                 });
-            } else if !ended {
+            } else if !ended && !left {
                 self.notes
                     .remark("threads still ran when the program ended", || {
                         format!("context {context}")

@@ -117,6 +117,7 @@ impl Cutter {
         state.idle = !state.started && state.places == 0 && state.open.span.is_none();
         state.ended = matches!(reason, EndReason::Finished | EndReason::Exec)
             || context == self.space.first();
+        state.left = reason == EndReason::Left;
         state.last = state.last.max(at);
         if reason == EndReason::Signal {
             self.notes.fact("a signal ended the program");

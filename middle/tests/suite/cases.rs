@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use contech_trace::event::{Event, SyncOp};
+use contech_trace::event::{EndReason, Event, SyncOp};
 use taskgraph::Context;
 
 use crate::graph::{Converted, converted, tasks};
@@ -71,6 +71,12 @@ impl Script {
             "appears" => t.start_as(context, false),
             "end" => {
                 t.end(context);
+                self.open.retain(|c| *c != context);
+            }
+            // The program ends, but it had left its scope.
+            "left" => {
+                let (reason, at) = (EndReason::Left, t.tick());
+                t.event(context, Event::ContextEnd { reason, at });
                 self.open.retain(|c| *c != context);
             }
             // It has no end.

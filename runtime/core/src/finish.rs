@@ -370,7 +370,10 @@ impl Party for Closed {
 
 impl Thread {
     /// The events that end the thread's context, and the context that it has entered, for a reason.
-    fn ends(&self, reason: EndReason, at: u64) -> Ends {
+    fn ends(&self, mut reason: EndReason, at: u64) -> Ends {
+        if reason == EndReason::ProcessExit && self.left.load(Relaxed) {
+            reason = EndReason::Left;
+        }
         let end = Event::ContextEnd { reason, at };
         let own = (self.context() < TEAM_STREAMS).then_some(end);
         let entered = self.stays_in(self.task(), at);

@@ -108,6 +108,33 @@ impl Recorder {
         true
     }
 
+    /// The calling thread leaves the scope that others wait for.
+    pub fn leave_scope(&self, tls: &TlsBlock) {
+        if let Some(thread) = registry::current(tls) {
+            thread.left.store(true, Relaxed);
+        }
+    }
+
+    /// The calling thread begins to wait, from the stack frame at `here`. What it does meanwhile is a library's.
+    pub fn begin_wait(&'static self, tls: &TlsBlock, here: usize) {
+        let kept = self.enter_library(tls, here);
+        if let Some(thread) = registry::current(tls) {
+            thread.waits.store(kept.before, Relaxed);
+        }
+    }
+
+    /// Ends the wait that the calling thread began, in the stack frame at `here`. Returns the ticks when it began.
+    pub fn end_wait(&'static self, tls: &TlsBlock, here: usize) -> Option<u64> {
+        let thread = registry::current(tls)?;
+        let kept = Kept {
+            before: thread.waits.load(Relaxed),
+            context: thread.outside.load(Relaxed),
+            how: FROM_PROGRAM,
+        };
+        self.leave_library(tls, &kept, Arrival::Waits, here);
+        Some(kept.before)
+    }
+
     fn come_back(&'static self, tls: &TlsBlock, thread: &Thread, context: u32, how: Arrival) {
         let context = if context == NO_CONTEXT {
             thread.context()

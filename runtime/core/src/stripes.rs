@@ -10,7 +10,7 @@
 //! A load changes nothing, so it takes no lock: its place is known if the word is the same before and after it, and no
 //! thread operates. Threads that spin on a variable therefore never keep the one they wait for from it.
 
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, fence};
 use std::time::{Duration, Instant};
 
 use contech_guest::arch;
@@ -42,7 +42,14 @@ const ROUNDS: u32 = 64;
 
 #[repr(align(64))]
 #[derive(Debug)]
-struct Stripe(AtomicU64);
+struct Stripe {
+    word: AtomicU64,
+    /// Addresses of counters of threads (`ATOMIC_COUNTS`), 0 where there is none.
+    counters: [AtomicUsize; COUNTERS],
+}
+
+/// Scopes that are open at one time and whose counters have one stripe. Another one's end is no join.
+const COUNTERS: usize = 3;
 
 #[derive(Debug)]
 pub struct Stripes {
@@ -61,7 +68,12 @@ impl Stripes {
     #[must_use]
     pub const fn new() -> Self {
         Stripes {
-            words: [const { Stripe(AtomicU64::new(0)) }; STRIPES],
+            words: [const {
+                Stripe {
+                    word: AtomicU64::new(0),
+                    counters: [const { AtomicUsize::new(0) }; COUNTERS],
+                }
+            }; STRIPES],
             taken_over: AtomicU64::new(0),
         }
     }
@@ -79,7 +91,25 @@ impl Stripes {
 
     #[inline]
     fn word(&self, stripe: usize) -> &AtomicU64 {
-        &self.words[stripe % STRIPES].0
+        &self.words[stripe % STRIPES].word
+    }
+
+    /// Whether the variable, whose stripe this is, counts threads.
+    #[inline]
+    pub fn counts(&self, stripe: usize, address: usize) -> bool {
+        let counters = &self.words[stripe % STRIPES].counters;
+        counters.iter().any(|c| c.load(Relaxed) == address)
+    }
+
+    /// Notes that the variable counts threads from now on, or no more.
+    #[cold]
+    pub fn set_counts(&self, address: usize, counts: bool) {
+        let (old, new) = if counts { (0, address) } else { (address, 0) };
+        let stripe = Self::of(address);
+        if self.counts(stripe, address) != counts {
+            let mut counters = self.words[stripe].counters.iter();
+            counters.find(|c| c.compare_exchange(old, new, Relaxed, Relaxed).is_ok());
+        }
     }
 
     /// Takes the stripe for a thread if no thread has it.
@@ -200,7 +230,9 @@ impl Stripes {
     /// Frees all stripes in a forked child, where their holders do not exist.
     pub fn free_all(&self) {
         for stripe in &self.words {
-            stripe.0.fetch_and(!LOCKED, Relaxed);
+            stripe.word.fetch_and(!LOCKED, Relaxed);
+            // No thread of a scope exists here, either.
+            stripe.counters.iter().for_each(|c| c.store(0, Relaxed));
         }
     }
 }
@@ -325,6 +357,23 @@ mod tests {
         assert!(stripes.is_held_by(5, 2) && !stripes.is_held_by(5, 1));
         stripes.give(5);
         assert!(stripes.try_take(5, 2));
+    }
+
+    #[test]
+    fn counters_of_threads_are_known_by_address_until_they_are_0() {
+        let stripes = Stripes::new();
+        let same = |i: &usize| Stripes::of(*i) == Stripes::of(16);
+        let addresses: Vec<_> = (16..).step_by(16).filter(same).take(COUNTERS + 1).collect();
+        let (last, first) = (addresses[COUNTERS], addresses[0]);
+        for address in &addresses {
+            stripes.set_counts(*address, true);
+            stripes.set_counts(*address, true);
+        }
+        let counts = |address| stripes.counts(Stripes::of(16), address);
+        assert!(counts(first) && !counts(last) && !counts(first + 8));
+        stripes.set_counts(first, false);
+        stripes.set_counts(last, true);
+        assert!(!counts(first) && counts(last));
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub struct Thread {
     pub(crate) base: AtomicUsize,
     /// An address in the stack frame from which the thread entered a library.
     pub(crate) top: AtomicUsize,
+    /// Ticks when the thread began to wait in a library ([`crate::Recorder::begin_wait`]).
+    pub(crate) waits: AtomicU64,
+    /// The thread has left the scope that others wait for.
+    pub(crate) left: AtomicBool,
     /// Number of the piece of the entered context.
     pub(crate) piece: AtomicU32,
     pub(crate) creator: AtomicU32,
@@ -100,6 +104,8 @@ impl Thread {
             direct: AtomicBool::new(false),
             base: AtomicUsize::new(0),
             top: AtomicUsize::new(0),
+            waits: AtomicU64::new(0),
+            left: AtomicBool::new(false),
             piece: AtomicU32::new(0),
             creator: AtomicU32::new(NO_CONTEXT),
             announced: AtomicBool::new(false),

@@ -90,6 +90,9 @@ pub const ATOMIC_FAIL: u64 = 3 << 3;
 pub const ATOMIC_SILENT: u64 = 1 << 5;
 /// Bit 6: the value that the operation found is not stated (it is wider than 64 bits).
 pub const ATOMIC_UNSTATED: u64 = 1 << 6;
+/// Bit 7: the operation counts a thread of a scope (Rust's `thread::scope`), which begins or, if the operation is a
+/// release, leaves the scope. Who later acquires a 0 from the variable has waited for the scope's threads.
+pub const ATOMIC_COUNTS: u64 = 1 << 7;
 /// From bit 8 on, for [`ATOMIC_LOADED`]: the base-2 logarithm of the number of bytes that were read, at most 3.
 pub const ATOMIC_SIZE_SHIFT: u32 = 8;
 

@@ -194,6 +194,10 @@ sync_ops! {
     /// A task that threads run in turns goes on after a wake. The wakes are atomic operations on the same object; aux as
     /// for an atomic read.
     TaskResume = 93, "task_resume", Sync, Some(Condition), Some(Atomic);
+    /// A context waited for the threads of a scope (Rust's `thread::scope`): it read that their counter is 0, from which
+    /// each thread took itself with a release at its end. The recorded object is the counter, and that of the task is 0;
+    /// aux as for an atomic read.
+    ScopeJoin = 94, "scope_join", Join, Some(Join), Some(Atomic);
     /// Creates the ranks of an MPI program.
     MpiRanks = 100, "mpi_ranks", Sync, None, None;
     /// An MPI message was sent; object = communicator, ticket = place in the order of the process's sends, aux =

@@ -14,6 +14,8 @@ numbered! {
         Signal = 2;
         /// exec replaced the program.
         Exec = 3;
+        /// The process ended while the context still ran, which had left the scope that others wait for.
+        Left = 4;
     }
 }
 
