@@ -3,6 +3,7 @@
 //! They are specifications, written against the construct table of the architecture and reviewed by hand before they
 //! are blessed. They have one line per task in program order, and number objects by first appearance.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,16 +11,17 @@ use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
 use contech_tests::program::{Mode, Program};
-use taskgraph::{SyncOp, TaskId, TaskKind};
+use taskgraph::{Context, ContextId, SyncOp, TaskId, TaskKind};
 
 use crate::tasks::Graph;
 
-/// Compares a graph with the program's golden text; `CONTECH_BLESS=1` rewrites it instead.
-pub(crate) fn compare(program: &Program, level: &str, graph: &Graph) -> Result<()> {
-    let file = graphs_dir().join(&program.name).with_extension("txt");
-    let got = shape(graph)?;
-    let first = program.levels.first().is_some_and(|l| l == level);
+/// Compares a graph with the program's golden text; `CONTECH_BLESS=1` rewrites it instead, from the first way in which
+/// the program is built.
+pub(crate) fn compare(program: &Program, first: bool, graph: &Graph) -> Result<()> {
+    let file = file_of(program);
+    let got = shape(graph, is_rust(program))?;
     if env::var_os("CONTECH_BLESS").is_some() && first {
+        fs::create_dir_all(file.with_file_name(""))?;
         fs::write(&file, &got)?;
         return Ok(());
     }
@@ -42,58 +44,81 @@ pub(crate) fn compare(program: &Program, level: &str, graph: &Graph) -> Result<(
 
 /// Finds golden graphs that no program is compared with.
 pub(crate) fn no_orphans(programs: &[Program]) -> Result<(), String> {
-    let entries = fs::read_dir(graphs_dir()).map_err(|e| e.to_string())?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let stem = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if !programs
-            .iter()
-            .any(|p| p.name == stem && p.mode == Mode::Golden)
-        {
-            return Err(format!("{} belongs to no golden program", path.display()));
+    for folder in ["graphs", "graphs/rust"] {
+        let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+        for entry in entries.map_err(|e| e.to_string())?.flatten() {
+            let path = entry.path();
+            let golden = |p: &Program| p.mode == Mode::Golden && file_of(p) == path;
+            if !path.is_dir() && !programs.iter().any(golden) {
+                return Err(format!("{} belongs to no golden program", path.display()));
+            }
         }
     }
     Ok(())
 }
 
-fn graphs_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs")
+fn is_rust(program: &Program) -> bool {
+    program.source.extension().is_some_and(|e| e == "rs")
 }
 
-/// The graph's tasks, operations, objects and stored edges, without times, addresses and contents.
+fn file_of(program: &Program) -> PathBuf {
+    let folder = if is_rust(program) {
+        "graphs/rust"
+    } else {
+        "graphs"
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    folder.join(&program.name).with_extension("txt")
+}
+
+/// The graph's tasks, operations, objects and stored edges, without times, addresses and contents. Contexts of Rust are
+/// numbered in the order of a walk from each to those it made.
 ///
 /// Whether a context works after its last synchronisation depends on the optimiser, since a tail call leaves nothing
 /// to do. So that Work task is shown only if something else leads to it, and a Join's edge from a context's last task
-/// is shown as one from `CTX:end`. Sleeps are left out, since their number depends on time.
-fn shape(graph: &Graph) -> Result<String> {
+/// is shown as one from `CTX:end`. Sleeps and pauses are left out, since their number depends on time, and so are, in Rust,
+/// operations on atomic variables and futexes: they are the steps of std's locks and reference counts.
+fn shape(graph: &Graph, in_rust: bool) -> Result<String> {
     let mut text = String::new();
     let mut objects = HashMap::new();
-    let numbers = numbers(graph)?;
-    let named = |id: &TaskId| match numbers.get(id) {
-        Some(number) => format!("{}:{number}", id.context),
-        None => id.to_string(),
+    let hidden = |op: SyncOp| match op {
+        SyncOp::Sleep | SyncOp::Delay => true,
+        SyncOp::Fence | SyncOp::FutexWait | SyncOp::FutexTimeout | SyncOp::FutexWake => in_rust,
+        _ => in_rust && op.is_atomic() && op.kind() == TaskKind::Sync,
     };
+    let works = |op: SyncOp| op == SyncOp::None || hidden(op);
+    let order = if in_rust {
+        order(graph)
+    } else {
+        graph.contexts().collect()
+    };
+    let contexts: HashMap<_, _> = order.iter().map(|c| c.id).zip(0u64..).collect();
+    let numbers = numbers(graph, works, hidden)?;
+    let named = |id: &TaskId| (contexts[&id.context], numbers[id]);
+    let ends = graph.contexts().filter_map(|c| c.last_task());
+    let ends: HashSet<_> = ends.map(|id| named(&id)).collect();
     let mut shown = HashSet::new();
-    let last: HashSet<TaskId> = graph.contexts().filter_map(|c| c.last_task()).collect();
-    for context in graph.contexts() {
+    for context in order {
         for task in graph.tasks_of(context.id) {
             let task = task?;
-            let id = task.id();
-            let before = task.dependencies()?;
-            let idle = task.kind() == TaskKind::Work && id.seq > 0 && before.is_empty();
-            if idle && last.contains(&id) {
+            let (works, name) = (works(task.op()), named(&task.id()));
+            let mut before = Vec::new();
+            for id in task.dependencies()? {
+                // Which of these edges follow from others, and are left out, depends on the schedule.
+                if !hidden(task.op()) && !hidden(graph.task(id)?.op()) {
+                    before.push(named(&id));
+                }
+            }
+            before.sort_unstable();
+            let idle = works && name.1 > 0 && before.is_empty() && ends.contains(&name);
+            if idle || !shown.insert(name) {
                 continue;
             }
-            if task.op() == SyncOp::Sleep || !shown.insert(named(&id)) {
-                continue;
-            }
-            write!(text, "{} {}", named(&id), task.kind())?;
-            if task.kind() != TaskKind::Work {
-                write!(text, " {}", task.op())?;
+            write!(text, "{}:{} ", name.0, name.1)?;
+            if works {
+                text.push_str("work");
+            } else {
+                write!(text, "{} {}", task.kind(), task.op())?;
                 let names_context = task.kind() == TaskKind::Create
                     || matches!(
                         task.op(),
@@ -102,7 +127,10 @@ fn shape(graph: &Graph) -> Result<String> {
                 // Marks and waits for several contexts have no object.
                 let names_nothing = task.object() == 0 && SyncOp::ParallelBegin <= task.op();
                 if names_context {
-                    write!(text, " context {}", task.object())?;
+                    let object = task.object();
+                    let known = u32::try_from(object).ok().map(ContextId::new);
+                    let known = known.and_then(|id| contexts.get(&id));
+                    write!(text, " context {}", known.unwrap_or(&object))?;
                 } else if !names_nothing {
                     let next = objects.len() + 1;
                     write!(
@@ -112,13 +140,13 @@ fn shape(graph: &Graph) -> Result<String> {
                     )?;
                 }
             }
+            let at_end = task.kind() == TaskKind::Join || depends(task.op());
             for (i, before) in before.iter().enumerate() {
                 text.push_str(if i == 0 { " <- " } else { " " });
-                let at_end = task.kind() == TaskKind::Join || depends(task.op());
-                if at_end && last.contains(before) {
-                    write!(text, "{}:end", before.context)?;
+                if at_end && ends.contains(before) {
+                    write!(text, "{}:end", before.0)?;
                 } else {
-                    text.push_str(&named(before));
+                    write!(text, "{}:{}", before.0, before.1)?;
                 }
             }
             text.push('\n');
@@ -127,23 +155,37 @@ fn shape(graph: &Graph) -> Result<String> {
     Ok(text)
 }
 
-/// The number of each task in its context if nothing sleeps: the work around a sleep is one task.
-fn numbers(graph: &Graph) -> Result<HashMap<TaskId, u32>> {
+/// The contexts in the order of a walk from each to those that it made.
+fn order(graph: &Graph) -> Vec<Context> {
+    let mut all: Vec<_> = graph.contexts().collect();
+    all.sort_by_key(|c| Reverse((c.creator.map(|by| by.seq), c.id)));
+    let made_by = |id: Option<ContextId>| {
+        let made = move |c: &&Context| c.creator.map(|by| by.context) == id;
+        all.iter().filter(made).cloned()
+    };
+    let (mut order, mut next): (Vec<Context>, Vec<_>) = (Vec::new(), made_by(None).collect());
+    while let Some(context) = next.pop() {
+        next.extend(made_by(Some(context.id)));
+        order.push(context);
+    }
+    order
+}
+
+/// The number of each task in its context. What is hidden has that of the work around it.
+fn numbers(
+    graph: &Graph,
+    works: impl Fn(SyncOp) -> bool,
+    hidden: impl Fn(SyncOp) -> bool,
+) -> Result<HashMap<TaskId, u32>> {
+    let same = |a, b| hidden(a) && works(b) || works(a) && hidden(b);
     let mut numbers = HashMap::new();
     for context in graph.contexts() {
-        let (mut next, mut worked, mut slept) = (0, false, false);
+        let (mut number, mut last) = (0, None);
         for task in graph.tasks_of(context.id) {
             let task = task?;
-            if task.op() == SyncOp::Sleep {
-                slept = true;
-                continue;
-            }
-            let works = task.kind() == TaskKind::Work;
-            if !(works && worked && slept) {
-                next += 1;
-            }
-            numbers.insert(task.id(), next - 1);
-            (worked, slept) = (works, false);
+            number += u32::from(last.is_some_and(|last| !same(last, task.op())));
+            numbers.insert(task.id(), number);
+            last = Some(task.op());
         }
     }
     Ok(numbers)

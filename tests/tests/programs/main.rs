@@ -27,18 +27,17 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() {
     let arguments = Arguments::from_args();
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let programs = match program::all(&dir) {
-        Ok(programs) => programs,
-        Err(error) => {
-            eprintln!("{error:#}");
-            std::process::exit(1);
-        }
+    let refuse = |error: anyhow::Error| -> ! {
+        eprintln!("{error:#}");
+        std::process::exit(1)
     };
+    let programs = program::all(&dir).unwrap_or_else(|e| refuse(e));
+    let in_rust = rust::programs().unwrap_or_else(|e| refuse(e));
     if !arguments.list {
         Outputs::get();
     }
     let mut trials = vec![Trial::test("every_golden_graph_has_its_program", {
-        let programs = programs.clone();
+        let programs = [&programs[..], &in_rust].concat();
         move || golden::no_orphans(&programs).map_err(Failed::from)
     })];
     for program in programs {
@@ -50,12 +49,6 @@ fn main() {
             ));
         }
     }
-    match rust::trials() {
-        Ok(more) => trials.extend(more),
-        Err(error) => {
-            eprintln!("{error:#}");
-            std::process::exit(1);
-        }
-    }
+    trials.extend(rust::trials(&in_rust).unwrap_or_else(|e| refuse(e)));
     libtest_mimic::run(&arguments, trials).exit();
 }

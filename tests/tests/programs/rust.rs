@@ -11,13 +11,13 @@ use contech_tests::matrix;
 use contech_tests::once::Once;
 use contech_tests::outputs::{Outputs, target_dir};
 use contech_tests::process::{Finished, run, run_for};
-use contech_tests::program::Program;
+use contech_tests::program::{Mode, Program};
 use contech_tests::recording::{Recording, backend_json, middle};
 use contech_tests::scratch::Scratch;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use crate::tasks;
+use crate::{golden, tasks};
 
 /// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared.
 const WAYS: [(&str, bool); 3] = [("dev", false), ("whole", true), ("aborts", true)];
@@ -25,15 +25,20 @@ const WAYS: [(&str, bool); 3] = [("dev", false), ("whole", true), ("aborts", tru
 /// What one way of building gives: the native and the recorded executable.
 static BUILT: Once<[PathBuf; 2]> = Once::new();
 
-pub(crate) fn trials() -> Result<Vec<Trial>> {
-    let sources = folder().join("src");
-    let mut trials = Vec::new();
-    for entry in fs::read_dir(&sources)? {
+pub(crate) fn programs() -> Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(folder().join("src"))? {
         let path = entry?.path();
-        if path.ends_with("main.rs") || path.extension().is_none_or(|e| e != "rs") {
-            continue;
+        if !path.ends_with("main.rs") && path.extension().is_some_and(|e| e == "rs") {
+            programs.push(Program::read(&path)?.context("a program has a MODE")?);
         }
-        let program = Program::read(&path)?.context("a program has a MODE")?;
+    }
+    Ok(programs)
+}
+
+pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for program in programs {
         for (profile, check) in matrix::ways(&program.name, &WAYS) {
             let program = program.clone();
             let name = format!("rust::{}::{profile}", program.name);
@@ -82,6 +87,7 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
         let mut command = Command::new(executable);
         command.arg(&program.name).current_dir(scratch.dir());
         command.env_remove("RUST_BACKTRACE");
+        command.envs(program.env.iter().map(|(k, v)| (k, v)));
         command
     };
     let native = run(&mut command(&native))?;
@@ -109,8 +115,13 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
         ensure!(races.is_empty(), "invented {races:#?}");
     }
     if !aborts {
-        let graph = taskgraph::map(&graphs[0])?;
-        tasks::check_counts(program, &[graph])?;
+        let graphs = [taskgraph::map(&graphs[0])?];
+        tasks::check_counts(program, &graphs)?;
+        tasks::check_edges(program, &graphs)?;
+        if program.mode == Mode::Golden {
+            let first = matrix::ways(&program.name, &WAYS)[0].0 == profile;
+            golden::compare(program, first, &graphs[0])?;
+        }
     }
     scratch.done();
     Ok(())
@@ -290,24 +301,43 @@ fn causes_of_waits() -> Result<()> {
 }
 
 fn refuses() -> Result<()> {
-    for (arguments, said) in [
+    const OTHER: &str = "aarch64-unknown-linux-gnu";
+    const CONFIGURED: &str = "(build.target of cargo's configuration) cannot be recorded";
+    let none = ("", "");
+    let for_other = Scratch::new("rust/for-another-machine")?;
+    let configuration = format!("[build]\ntarget = {OTHER:?}\n");
+    for_other.write(".cargo/config.toml", configuration)?;
+    let (root, other) = (Path::new("/"), for_other.dir());
+    for (folder, arguments, (name, value), said) in [
         (
+            root,
             &["frobnicate"][..],
+            none,
             "is not one of build, run, test, bench and install",
         ),
         (
-            &["build", "--target", "aarch64-unknown-linux-gnu"],
+            root,
+            &["build", "--target", OTHER],
+            none,
             "leave --target out",
         ),
-        (&["run"], "Cargo.toml"),
-        (&["install", "splr"], "install needs --root"),
+        (root, &["build"], ("CARGO_BUILD_TARGET", OTHER), CONFIGURED),
+        (other, &["build"], none, CONFIGURED),
+        (root, &["build"], ("RUSTUP_TOOLCHAIN", "1.2.3"), "1.2.3"),
+        (root, &["build"], ("RUSTC", "/no/rustc"), "/no/rustc"),
+        (root, &["run"], none, "Cargo.toml"),
+        (root, &["install", "splr"], none, "install needs --root"),
     ] {
         let mut command = Command::new(Outputs::get().command("cargo-contech"));
-        command.arg("contech").args(arguments).current_dir("/");
+        command.arg("contech").args(arguments).current_dir(folder);
+        if !name.is_empty() {
+            command.env(name, value);
+        }
         let done = run(&mut command)?.expect("exit 1")?;
         ensure!(done.err().contains(said), "{done}");
         ensure!(done.err().lines().count() == 1, "{done}");
     }
+    for_other.done();
     Ok(())
 }
 

@@ -108,7 +108,8 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<Vec<Gr
     tasks::check_edges(program, &graphs)?;
     tasks::check_notes(program, &graphs)?;
     if program.mode == Mode::Golden {
-        golden::compare(program, level, &graphs[0])?;
+        let first = program.levels.first().is_some_and(|l| l == level);
+        golden::compare(program, first, &graphs[0])?;
     }
     if let Some(model) = &program.model {
         models::check(model, &graphs[0])?;

@@ -1,5 +1,5 @@
 //! The last of several owners drops what they share, whichever thread that is.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 // COUNT: thread_join 4
 

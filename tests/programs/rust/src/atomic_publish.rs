@@ -1,5 +1,5 @@
 //! A release store publishes plain data to an acquire load.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 
 use std::cell::UnsafeCell;

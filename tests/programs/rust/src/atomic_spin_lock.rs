@@ -1,5 +1,5 @@
 //! A lock made of one atomic variable protects a plain counter.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 
 use std::cell::UnsafeCell;

@@ -1,5 +1,5 @@
 //! What threads wrote before a barrier, the others read after it, twice in turn.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 
 use std::cell::UnsafeCell;

@@ -1,5 +1,5 @@
 //! Threads with names and with stacks of their own sizes.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 
 use std::thread::{self, Builder};

@@ -1,5 +1,5 @@
 //! A function in C that a build script compiled; the link names it as not instrumented.
-// MODE: verify
+// MODE: golden
 
 unsafe extern "C" {
     fn sum(values: *const u64, n: u64) -> u64;

@@ -1,5 +1,5 @@
 //! A panic is caught; destructors run on its way.
-// MODE: verify
+// MODE: golden
 
 use std::panic::{self, AssertUnwindSafe};
 

@@ -1,5 +1,5 @@
 //! Three senders and one receiver.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 
 use std::sync::mpsc;

@@ -1,5 +1,5 @@
 //! A channel of two places: the sender waits for the receiver.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 // COUNT: thread_join 1
 

@@ -1,5 +1,5 @@
 //! A channel without a place: sender and receiver meet.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -1,5 +1,5 @@
 //! The program starts another one and reads its output.
-// MODE: verify
+// MODE: golden
 
 use std::process::Command;
 

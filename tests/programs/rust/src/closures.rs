@@ -1,5 +1,5 @@
 //! Closures as values, boxed and by reference.
-// MODE: verify
+// MODE: golden
 
 fn twice(f: &dyn Fn(u64) -> u64, x: u64) -> u64 {
     f(f(x))

@@ -1,5 +1,5 @@
 //! Collections and strings.
-// MODE: verify
+// MODE: golden
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 

@@ -1,5 +1,5 @@
 //! Consumers wait for a condition; a queue goes from hand to hand.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 2
 
 use std::collections::VecDeque;

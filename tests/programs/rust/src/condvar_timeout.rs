@@ -1,5 +1,5 @@
 //! A wait for a condition that nobody signals ends by its time.
-// MODE: verify
+// MODE: golden
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Crossbeam's channels, queues, sharded lock, wait group, and memory that is freed when nobody looks at it any more.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 6
 
 use crossbeam::channel::{bounded, select, unbounded};

@@ -1,5 +1,5 @@
 //! Threads write, change and read entries of a map with a lock for each of its parts.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use dashmap::DashMap;

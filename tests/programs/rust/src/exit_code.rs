@@ -1,5 +1,5 @@
 //! The program ends with an exit code of its own.
-// MODE: verify
+// MODE: golden
 // EXPECT: exit 42
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! Fences order relaxed operations.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 
 use std::cell::UnsafeCell;

@@ -1,5 +1,5 @@
 //! Flume's channels: bounded, without a buffer, with several receivers, and with a wait for either of two.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 5
 
 use std::thread;

@@ -1,5 +1,5 @@
 //! An executor of the program's own: a waker from another thread wakes a future.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 
 use std::future::Future;

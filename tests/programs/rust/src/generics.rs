@@ -1,5 +1,5 @@
 //! Generic functions, traits and their objects.
-// MODE: verify
+// MODE: golden
 
 use std::fmt::Debug;
 use std::ops::Add;

@@ -1,5 +1,5 @@
 //! Values that the first user makes, and the others wait for.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use std::sync::{LazyLock, OnceLock};

@@ -1,5 +1,5 @@
 //! A panic of the first thread ends the program with the code 101.
-// MODE: verify
+// MODE: golden
 // EXPECT: exit 101
 
 pub(crate) fn main() {

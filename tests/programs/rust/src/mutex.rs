@@ -1,5 +1,5 @@
 //! Four threads change a vector under one lock.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 // COUNT: thread_join 4
 

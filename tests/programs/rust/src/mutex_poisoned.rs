@@ -1,5 +1,5 @@
 //! A panic under a lock poisons it; its data stays readable.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 // COUNT: thread_join 1
 

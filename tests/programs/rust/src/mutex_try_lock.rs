@@ -1,5 +1,5 @@
 //! Attempts at a lock that may fail.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 2
 
 use std::sync::Mutex;

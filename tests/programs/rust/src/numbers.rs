@@ -1,5 +1,5 @@
 //! Numbers of all sizes, and loops that the compiler makes vectors of.
-// MODE: verify
+// MODE: golden
 
 pub(crate) fn main() {
     let a: Vec<f32> = (0..1000).map(|x| x as f32 * 0.5).collect();

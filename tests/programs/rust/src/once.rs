@@ -1,5 +1,5 @@
 //! One of several threads runs the initialisation, and all see its result.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use std::cell::UnsafeCell;

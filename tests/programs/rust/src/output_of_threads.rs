@@ -1,5 +1,5 @@
 //! Threads print in turn; the lock of the output keeps lines whole.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 
 use std::io::Write as _;

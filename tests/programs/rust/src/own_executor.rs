@@ -1,5 +1,5 @@
 //! A pool of one's own with the marks of `contech/tasks.rs`: its tasks are contexts, and its own code is none.
-// MODE: verify
+// MODE: golden
 // COUNT: task_create 30
 // COUNT: taskgroup_end 1
 // COUNT: thread_create 0

@@ -1,5 +1,5 @@
 //! A thread sleeps until another one has written its data and wakes it.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 1
 
 use std::cell::UnsafeCell;

@@ -1,5 +1,5 @@
 //! parking_lot's mutex, fair unlocking, lock for readers with upgrades, condition variable and once.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use parking_lot::{Condvar, Mutex, MutexGuard, Once, RwLock, RwLockUpgradableReadGuard};

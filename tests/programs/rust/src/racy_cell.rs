@@ -1,5 +1,5 @@
 //! A planted race: a cell is called shareable and is not.
-// MODE: verify
+// MODE: golden
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! A planted race: a pointer is sent through a channel, and its sender goes on writing.
-// MODE: verify
+// MODE: golden
 
 use std::sync::mpsc;
 use std::thread;

@@ -1,5 +1,5 @@
 //! A planted race: a pointer to a vector is sent to a thread while its owner writes.
-// MODE: verify
+// MODE: golden
 
 use std::thread;
 

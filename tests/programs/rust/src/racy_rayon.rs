@@ -1,5 +1,5 @@
 //! Two tasks of a join write the same word.
-// MODE: verify
+// MODE: golden
 
 struct Shared(std::cell::UnsafeCell<u64>);
 

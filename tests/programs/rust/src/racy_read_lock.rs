@@ -1,5 +1,5 @@
 //! A planted race: two threads write while they hold a lock for reading.
-// MODE: verify
+// MODE: golden
 
 use std::cell::UnsafeCell;
 use std::sync::{Barrier, RwLock};

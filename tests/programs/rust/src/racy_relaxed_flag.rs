@@ -1,5 +1,5 @@
 //! A planted race: a value is published by a flag that orders nothing.
-// MODE: verify
+// MODE: golden
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
 //! A planted race: two scoped threads get parts of a vector that overlap by one place.
-// MODE: verify
+// MODE: golden
 
 use std::sync::Barrier;
 use std::thread;

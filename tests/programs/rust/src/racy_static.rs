@@ -1,5 +1,5 @@
 //! A planted race: a thread and its creator change a static variable without order.
-// MODE: verify
+// MODE: golden
 
 use std::thread;
 

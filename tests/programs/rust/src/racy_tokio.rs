@@ -1,5 +1,5 @@
 //! Two tasks of tokio write the same word.
-// MODE: verify
+// MODE: golden
 
 use std::cell::UnsafeCell;
 

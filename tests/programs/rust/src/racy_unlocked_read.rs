@@ -1,5 +1,5 @@
 //! A planted race: a value is written under a lock and read without it.
-// MODE: verify
+// MODE: golden
 
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
 //! A tree of `rayon::join`: each join is one task, whichever thread runs it.
-// MODE: verify
+// MODE: golden
 // COUNT: task_create 89
 // COUNT: task_join 89
 

@@ -1,5 +1,5 @@
 //! A merge sort by `rayon::join` down to single numbers, of numbers in order, so that every merge takes the same steps.
-// MODE: verify
+// MODE: golden
 // COUNT: task_create 64
 // COUNT: task_join 64
 

@@ -1,5 +1,5 @@
 //! Panics in tasks unwind to who waits for them.
-// MODE: verify
+// MODE: golden
 
 use std::panic::catch_unwind;
 

@@ -1,5 +1,5 @@
 //! Pools of one's own: one within the other, broadcasts, and threads that end.
-// MODE: verify
+// MODE: golden
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,5 @@
 //! Tasks of scopes, which generate others, and share a mutex.
-// MODE: verify
+// MODE: golden
 // COUNT: task_create 43
 // COUNT: taskgroup_end 3
 

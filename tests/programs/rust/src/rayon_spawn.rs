@@ -1,5 +1,5 @@
 //! Tasks that nothing waits for, whose results come through a channel.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 8
 
 use std::sync::mpsc;

@@ -1,5 +1,5 @@
 //! Recursion, deep and in two functions.
-// MODE: verify
+// MODE: golden
 
 fn fib(n: u32) -> u64 {
     if n < 2 { u64::from(n) } else { fib(n - 1) + fib(n - 2) }

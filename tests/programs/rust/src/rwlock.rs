@@ -1,5 +1,5 @@
 //! Readers and writers of one map.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
 //! Scoped threads write parts of a vector of their parent's, which reads it after them.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 4
 
 use std::thread;

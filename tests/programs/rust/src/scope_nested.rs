@@ -1,5 +1,5 @@
 //! Scopes within scoped threads, and results of joined ones.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 6
 
 use std::thread;

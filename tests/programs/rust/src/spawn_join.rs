@@ -1,5 +1,5 @@
 //! Threads get values and give results back.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 // COUNT: thread_join 3
 

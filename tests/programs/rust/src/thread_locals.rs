@@ -1,5 +1,5 @@
 //! Variables of each thread, with destructors, of threads that follow one another.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 12
 
 use std::cell::{Cell, RefCell};

@@ -1,5 +1,5 @@
 //! A panic ends its thread only; the join gives what it carried.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 2
 // COUNT: thread_join 2
 

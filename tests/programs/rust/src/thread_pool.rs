@@ -1,5 +1,5 @@
 //! A pool of threads takes boxed jobs from one channel behind a lock.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 3
 // COUNT: thread_join 3
 

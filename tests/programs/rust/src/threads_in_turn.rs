@@ -1,5 +1,5 @@
 //! Many short threads, detached or joined, get the same stack again and again.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 40
 
 use std::sync::mpsc;

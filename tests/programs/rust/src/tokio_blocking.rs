@@ -1,5 +1,5 @@
 //! Code that blocks, in threads that tokio has for it.
-// MODE: verify
+// MODE: golden
 
 use tokio::task::{block_in_place, spawn_blocking};
 

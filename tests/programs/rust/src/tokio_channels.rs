@@ -1,5 +1,5 @@
 //! Channels of tokio: who takes what was sent comes after who sent it.
-// MODE: verify
+// MODE: golden
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 

@@ -1,5 +1,5 @@
 //! Tasks that share what only one thread may use: their turns follow each other.
-// MODE: verify
+// MODE: golden
 
 use std::cell::Cell;
 use std::rc::Rc;

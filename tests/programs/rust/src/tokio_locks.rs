@@ -1,5 +1,5 @@
 //! Locks, permits and notifications of tokio, and a set of tasks.
-// MODE: verify
+// MODE: golden
 
 use std::sync::Arc;
 

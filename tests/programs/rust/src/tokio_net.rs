@@ -1,5 +1,5 @@
 //! A server and clients on the loopback address.
-// MODE: verify
+// MODE: golden
 
 use std::net::SocketAddr;
 

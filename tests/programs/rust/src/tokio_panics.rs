@@ -1,5 +1,5 @@
 //! A task that panics, and others that go on.
-// MODE: verify
+// MODE: golden
 
 async fn all() {
     let bad = tokio::spawn(async {

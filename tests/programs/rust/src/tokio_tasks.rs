@@ -1,5 +1,5 @@
 //! Tasks of tokio with growing work, on either kind of runtime: each is one context, whichever threads poll it.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 17
 
 use std::hint::black_box;

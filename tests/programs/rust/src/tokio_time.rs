@@ -1,5 +1,5 @@
 //! Timers, `select!` and tasks that are cancelled while they wait.
-// MODE: verify
+// MODE: golden
 
 use std::future::pending;
 use std::time::Duration;

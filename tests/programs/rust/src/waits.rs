@@ -1,5 +1,5 @@
 //! Threads wait in each way that std has, for one that takes its time after it saw that they begin to wait.
-// MODE: verify
+// MODE: golden
 // COUNT: thread_create 9
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
 //! Counted references within a thread: owners, weak ones and borrowed cells.
-// MODE: verify
+// MODE: golden
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
