@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
+use serde_json::Value;
+
 use super::link::{self, REPORT};
 use super::rustc;
 use super::store;
@@ -90,15 +92,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let toolchain = Toolchain::of_cargo()?;
     let end = arguments.iter().position(|a| a == "--");
     let own = arguments.split_off(end.unwrap_or(arguments.len()));
-    if let Some(target) = taken(&mut arguments, "--target")
-        && target != toolchain.host
-    {
-        return Err(Error::Cargo(format!(
-            "programs for {} cannot be recorded, only programs for {}: leave --target out",
-            target.display(),
-            toolchain.host
-        )));
-    }
+    for_this_machine(&mut arguments, toolchain.host)?;
     let folder = match taken(&mut arguments, "--target-dir") {
         Some(folder) => PathBuf::from(folder),
         // There is no package here whose target folder it could be.
@@ -125,7 +119,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         std::env::current_exe().map_err(|cause| Error::file(Path::new("cargo-contech"), cause))?;
     let mut command = Command::new(&cargo);
     let wrapper = std::env::var_os(WRAPPER).unwrap_or_default();
-    let quoted = |word: &OsStr| serde_json::Value::from(word.to_string_lossy()).to_string();
+    let quoted = |word: &OsStr| Value::from(word.to_string_lossy()).to_string();
     let this_quoted = quoted(this.as_os_str());
     let runner = format!("[{this_quoted}, {RUNS:?}, {}]", quoted(&wrapper));
     command
@@ -202,6 +196,48 @@ fn taken(arguments: &mut Vec<OsString>, flag: &str) -> Option<OsString> {
     Some(value)
 }
 
+/// Takes `--target` out of the arguments. Refuses another machine than the host.
+fn for_this_machine(arguments: &mut Vec<OsString>, host: &str) -> Result<(), Error> {
+    let (targets, which, advice) = match taken(arguments, "--target") {
+        Some(target) => {
+            let target = target.to_string_lossy().into_owned();
+            (vec![target], "", "leave --target out".to_owned())
+        }
+        None => (
+            configured_targets(),
+            " (build.target of cargo's configuration)",
+            format!("add --target {host}"),
+        ),
+    };
+    let other = targets.iter().find(|t| *t != host && *t != "host-tuple");
+    other.map_or(Ok(()), |other| {
+        Err(Error::Cargo(format!(
+            "programs for {other}{which} cannot be recorded, only programs for {host}: {advice}"
+        )))
+    })
+}
+
+/// The machines that cargo's configuration names, in a file or in `CARGO_BUILD_TARGET`.
+fn configured_targets() -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut ask = Command::new(&cargo);
+    ask.args("-Zunstable-options config get --format json-value build.target".split(' '));
+    // Only nightly toolchains show their configuration unasked.
+    let said = ask.env("RUSTC_BOOTSTRAP", "1").output();
+    let said = said
+        .ok()
+        .and_then(|said| serde_json::from_slice(&said.stdout).ok());
+    let named = match said {
+        Some(Value::Array(all)) => all,
+        said => said.into_iter().collect(),
+    };
+    let names = named.iter().filter_map(|name| name.as_str());
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Cargo's target folder for this package.
 fn target_folder(manifest: Option<&OsStr>) -> Result<PathBuf, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -219,7 +255,7 @@ fn target_folder(manifest: Option<&OsStr>) -> Result<PathBuf, Error> {
     })?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("error: ");
-    let read = serde_json::from_slice::<serde_json::Value>(&output.stdout).ok();
+    let read = serde_json::from_slice::<Value>(&output.stdout).ok();
     let folder = read.as_ref().and_then(|v| v["target_directory"].as_str());
     folder
         .map(PathBuf::from)

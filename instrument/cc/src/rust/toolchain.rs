@@ -43,11 +43,8 @@ impl Toolchain {
             if output.status.success() {
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             } else {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(Error::Cargo(format!(
-                    "rustc does not answer: {}",
-                    said.trim()
-                )))
+                let said = sentence(&output.stderr);
+                Err(Error::Cargo(format!("rustc does not answer: {said}")))
             }
         };
         let version = said(&["-vV"])?;
@@ -133,9 +130,32 @@ impl Toolchain {
     }
 }
 
+/// What a program says on its standard error, up to an empty line (a backtrace may follow), as one sentence.
+pub(crate) fn sentence(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let first = said.trim().split("\n\n").next().unwrap_or_default();
+    let words = |line: &str| {
+        let line = line.trim();
+        let mark = ["error: ", "help: "]
+            .iter()
+            .find_map(|m| line.strip_prefix(m));
+        mark.unwrap_or(line).to_owned()
+    };
+    first.lines().map(words).collect::<Vec<_>>().join(": ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_rustup_says_of_a_missing_toolchain_is_one_sentence() {
+        let said = b"error: toolchain 'x' is not installed\nhelp: run `rustup`\n\nStack backtrace:\n   0: a\n";
+        assert_eq!(
+            sentence(said),
+            "toolchain 'x' is not installed: run `rustup`"
+        );
+    }
 
     fn refusal(host: &str, llvm: &str) -> Option<String> {
         let version =
