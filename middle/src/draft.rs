@@ -141,14 +141,7 @@ impl DraftWriter {
             put(out, span.records.into());
         }
         if !same {
-            let Counts {
-                blocks,
-                reads,
-                writes,
-                bytes,
-                others,
-            } = *counts;
-            for n in [blocks, reads, writes, bytes, others] {
+            for n in counts.numbers() {
                 put(out, n);
             }
         }
@@ -326,13 +319,7 @@ impl Decoder {
                     self.span(draft, frame, record, get32(bytes, at)?);
                 }
                 if tag & COUNTED == 0 {
-                    self.counts = Counts {
-                        blocks: get(bytes, at)?,
-                        reads: get(bytes, at)?,
-                        writes: get(bytes, at)?,
-                        bytes: get(bytes, at)?,
-                        others: get(bytes, at)?,
-                    };
+                    self.counts = Counts::read(|| get(bytes, at))?;
                 }
                 draft.counts = self.counts;
             }

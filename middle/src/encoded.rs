@@ -273,14 +273,7 @@ fn put(chunk: &EncodedChunk, out: &mut Vec<u8>) -> Result<()> {
     put_varint(out, chunk.segments.len() as u64);
     for Segment { spans_end, counts } in &chunk.segments {
         put_varint(out, *spans_end as u64);
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-        } = *counts;
-        for number in [blocks, reads, writes, bytes, others] {
+        for number in counts.numbers() {
             put_varint(out, number);
         }
     }
@@ -335,13 +328,7 @@ fn get(bytes: &[u8]) -> Result<EncodedChunk, Malformed> {
     chunk.segments = body.list(|body| {
         Ok(Segment {
             spans_end: body.count(most)?,
-            counts: Counts {
-                blocks: body.varint()?,
-                reads: body.varint()?,
-                writes: body.varint()?,
-                bytes: body.varint()?,
-                others: body.varint()?,
-            },
+            counts: Counts::read(|| body.varint())?,
         })
     })?;
     chunk.events = body.list(|body| event_of(body.bytes()?))?;

@@ -129,8 +129,8 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
         return value;
     };
     let tls = block();
-    if what & ATOMIC_ORDER == ACQUIRE && STRIPES.counts(Stripes::of(address.addr()), address.addr())
-    {
+    let stripe = Stripes::of(address.addr());
+    if what & ATOMIC_ORDER == ACQUIRE && STRIPES.counts(stripe, address.addr()) {
         await_threads(recorder, tls, address.addr(), value);
         return value;
     }
@@ -140,7 +140,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     if tls.cursor().is_null() {
         recorder.make_room(tls);
     }
-    let (stripe, owner, before) = (Stripes::of(address.addr()), number(tls), tls.held());
+    let owner = number(tls);
     // SAFETY: the program has just read as many bytes there, which are aligned (the pass makes sure of that).
     let read = || unsafe {
         match what >> ATOMIC_SIZE_SHIFT {
@@ -150,10 +150,9 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
             _ => AtomicU64::from_ptr(address.cast()).load(Acquire),
         }
     };
-    let held = |begins: bool| tls.set_held(if begins { stripe as u64 + 1 } else { before });
     let found = Cell::new(value);
     let ticket = recorder.ticket(tls, || {
-        let (ticket, value) = STRIPES.look(stripe, owner, read, held);
+        let (ticket, value) = STRIPES.look(stripe, owner, read, held(tls, stripe));
         found.set(value);
         ticket
     });
@@ -166,6 +165,12 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     recorder.atomic(tls, what, &attempt);
     recorder.make_room(tls);
     found.get()
+}
+
+/// Tells [`abandon`] of a stripe that a load has to take.
+fn held(tls: &TlsBlock, stripe: usize) -> impl Fn(bool) {
+    let before = tls.held();
+    move |begins| tls.set_held(if begins { stripe as u64 + 1 } else { before })
 }
 
 /// C's numbers of memory orders.
@@ -203,9 +208,9 @@ fn await_threads(recorder: &'static Recorder, tls: &'static TlsBlock, address: u
         if let Some(since) = recorder.end_wait(tls, here) {
             STRIPES.set_counts(address, false);
             // The last thread may not have drawn its ticket yet, for which this waits.
-            let (owner, before) = (number(tls), tls.held());
-            let held = |begins: bool| tls.set_held(if begins { stripe as u64 + 1 } else { before });
-            let ticket = recorder.ticket(tls, || STRIPES.look(stripe, owner, || (), held).0);
+            let owner = number(tls);
+            let look = || STRIPES.look(stripe, owner, || (), held(tls, stripe)).0;
+            let ticket = recorder.ticket(tls, look);
             let (a, counter) = (Active { tls, recorder }, without_provenance_mut(address));
             a.with_aux(ScopeJoin, counter, ticket, ACQUIRE, since, a.since(since));
         }

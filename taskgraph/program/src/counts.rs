@@ -40,6 +40,34 @@ impl Counts {
         counts
     }
 
+    /// The totals in the order of the fields, in which files have them.
+    #[must_use]
+    #[inline]
+    pub fn numbers(self) -> [u64; 5] {
+        [
+            self.blocks,
+            self.reads,
+            self.writes,
+            self.bytes,
+            self.others,
+        ]
+    }
+
+    /// The totals of which `next` says one after the other, in the order of [`Counts::numbers`].
+    ///
+    /// # Errors
+    /// The first of `next`.
+    #[inline]
+    pub fn read<E>(mut next: impl FnMut() -> Result<u64, E>) -> Result<Self, E> {
+        Ok(Self {
+            blocks: next()?,
+            reads: next()?,
+            writes: next()?,
+            bytes: next()?,
+            others: next()?,
+        })
+    }
+
     /// What was added since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {

@@ -49,14 +49,7 @@ impl EncodedFrame {
         self.paths
             .iter()
             .for_each(|&path| put_varint(out, path.into()));
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-        } = self.counts;
-        for number in [blocks, reads, writes, bytes, others] {
+        for number in self.counts.numbers() {
             put_varint(out, number);
         }
         put_varint(out, self.records.into());
@@ -73,13 +66,7 @@ impl EncodedFrame {
             bytes,
             fault,
             paths: from.list(Reader::varint32)?,
-            counts: Counts {
-                blocks: from.varint()?,
-                reads: from.varint()?,
-                writes: from.varint()?,
-                bytes: from.varint()?,
-                others: from.varint()?,
-            },
+            counts: Counts::read(|| from.varint())?,
             records: from.varint32()?,
         })
     }
