@@ -1,10 +1,11 @@
 //! Installations: what is installed works from where it is, and the library is ready to be published.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use contech_tests::deb::package;
 use contech_tests::install::{PROGRAMS, install};
 use contech_tests::outputs::{Outputs, workspace};
@@ -48,6 +49,7 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
 
 #[test]
 fn the_library_and_what_it_needs_can_be_published() -> Result<()> {
+    forget_unpacked("contech-program")?;
     let mut publish = Command::new(env!("CARGO"));
     publish.args(["publish", "--dry-run", "--allow-dirty"]);
     publish.args(["-p", "contech-program", "-p", "contech-taskgraph"]);
@@ -56,6 +58,28 @@ fn the_library_and_what_it_needs_can_be_published() -> Result<()> {
         !said.err().contains("manifest has no description"),
         "{said}"
     );
+    Ok(())
+}
+
+/// Removes what cargo unpacked when it verified `package` before. Cargo knows it by the path of the target folder and
+/// the package's version alone, so it would build an older commit's source again.
+fn forget_unpacked(package: &str) -> Result<()> {
+    let home = std::env::var_os("CARGO_HOME").map_or_else(
+        || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
+        PathBuf::from,
+    );
+    let Ok(registries) = fs::read_dir(home.join("registry/src")) else {
+        return Ok(());
+    };
+    for registry in registries {
+        let unpacked = registry?
+            .path()
+            .join(format!("{package}-{}", env!("CARGO_PKG_VERSION")));
+        if unpacked.is_dir() {
+            fs::remove_dir_all(&unpacked)
+                .with_context(|| format!("cannot remove {}", unpacked.display()))?;
+        }
+    }
     Ok(())
 }
 
