@@ -61,7 +61,6 @@ pub(crate) fn forget(tls: &TlsBlock) {
 
 /// Exported as `__contech_atomic_begin`.
 pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
-    let address = address.addr();
     let Some(recorder) = current::recorder_or_due() else {
         return 0;
     };
@@ -73,14 +72,14 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     if tls.cursor().is_null() {
         recorder.make_room(tls);
     }
-    let stripe = Stripes::of(address);
+    let stripe = Stripes::of(address.addr());
     let (before, owner) = (tls.held(), number(tls));
     // If this very thread holds the stripe, it will not be given back while the thread waits.
-    if STRIPES.is_held_by(stripe, owner) {
+    if STRIPES[stripe].is_held_by(owner) {
         return INTERRUPTS | before << BEFORE_BITS;
     }
     tls.set_held(stripe as u64 + 1);
-    STRIPES.take(stripe, owner);
+    STRIPES[stripe].take(owner);
     TAKEN | before << BEFORE_BITS
 }
 
@@ -98,7 +97,7 @@ pub(crate) unsafe extern "C" fn end(
     }
     let tls = block();
     let stripe = Stripes::of(address);
-    let draw = || STRIPES.draw(stripe, atomic::writes(what));
+    let draw = || STRIPES[stripe].draw(atomic::writes(what));
     let recorder = current::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
         if what & ATOMIC_COUNTS != 0 {
@@ -115,7 +114,7 @@ pub(crate) unsafe extern "C" fn end(
         draw();
     }
     if token & INTERRUPTS == 0 {
-        STRIPES.give(stripe);
+        STRIPES[stripe].give();
     }
     tls.set_held(token >> BEFORE_BITS);
     if let Some(recorder) = recorder {
@@ -130,7 +129,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     };
     let tls = block();
     let stripe = Stripes::of(address.addr());
-    if what & ATOMIC_ORDER == ACQUIRE && STRIPES.counts(stripe, address.addr()) {
+    if what & ATOMIC_ORDER == ACQUIRE && STRIPES[stripe].counts(address.addr()) {
         await_threads(recorder, tls, address.addr(), value);
         return value;
     }
@@ -152,7 +151,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     };
     let found = Cell::new(value);
     let ticket = recorder.ticket(tls, || {
-        let (ticket, value) = STRIPES.look(stripe, owner, read, held(tls, stripe));
+        let (ticket, value) = STRIPES[stripe].look(owner, read, held(tls, stripe));
         found.set(value);
         ticket
     });
@@ -183,7 +182,7 @@ fn count(recorder: &Recorder, tls: &TlsBlock, address: usize, what: u64) {
     if what & ATOMIC_ORDER != RELAXED {
         recorder.leave_scope(tls);
     } else if tls.handlers() == 0 {
-        STRIPES.set_counts(address, true);
+        STRIPES[Stripes::of(address)].set_counts(address, true);
     }
 }
 
@@ -206,10 +205,10 @@ fn await_threads(recorder: &'static Recorder, tls: &'static TlsBlock, address: u
             return;
         }
         if let Some(since) = recorder.end_wait(tls, here) {
-            STRIPES.set_counts(address, false);
+            STRIPES[stripe].set_counts(address, false);
             // The last thread may not have drawn its ticket yet, for which this waits.
             let owner = number(tls);
-            let look = || STRIPES.look(stripe, owner, || (), held(tls, stripe)).0;
+            let look = || STRIPES[stripe].look(owner, || (), held(tls, stripe)).0;
             let ticket = recorder.ticket(tls, look);
             let (a, counter) = (Active { tls, recorder }, without_provenance_mut(address));
             a.with_aux(ScopeJoin, counter, ticket, ACQUIRE, since, a.since(since));
@@ -251,8 +250,8 @@ pub(crate) fn abandon(tls: &TlsBlock) {
     if let Some(stripe) = held.checked_sub(1) {
         tls.set_held(0);
         let stripe = usize::try_from(stripe).unwrap_or(0);
-        if STRIPES.is_held_by(stripe, tls.owner()) {
-            STRIPES.give(stripe);
+        if STRIPES[stripe].is_held_by(tls.owner()) {
+            STRIPES[stripe].give();
         }
     }
 }

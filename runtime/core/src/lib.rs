@@ -45,6 +45,7 @@ mod so_far;
 pub mod spin;
 pub mod stamps;
 pub mod stats;
+pub mod stripe;
 pub mod stripes;
 pub mod switch;
 pub(crate) mod sync;

@@ -1,7 +1,11 @@
-//! The synchronization types, under names of this module. `tests/model` compiles the modules that use these names with
-//! loom's types instead.
+//! The synchronization types and what waits, under names of this module. `tests/model` compiles the modules that use
+//! these names with loom's instead.
 
+pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::thread::yield_now;
+
+pub(crate) use contech_guest::arch::add_here;
 
 pub(crate) mod atomic {
     pub(crate) use std::sync::atomic::{

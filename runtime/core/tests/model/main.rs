@@ -8,8 +8,8 @@
     unsafe_code,
     reason = "stands in for instrumented code, which writes at the cursor"
 )]
-//! Every interleaving of the way from a thread's buffer to the writer, by loom: the runtime's own source files, with
-//! loom's locks and atomics in place of the standard library's.
+//! Every interleaving of the way from a thread's buffer to the writer, and of the order of atomic operations, by loom:
+//! the runtime's own source files, with loom's locks and atomics in place of the standard library's.
 
 #[path = "../../src/buffer.rs"]
 mod buffer;
@@ -25,16 +25,28 @@ mod level;
 mod pool;
 #[path = "../../src/queue.rs"]
 mod queue;
+#[path = "../../src/stripe.rs"]
+mod stripe;
 #[path = "../../src/sync.rs"]
 mod sync;
 #[path = "../../src/turns.rs"]
 mod turns;
 
 use contech_guest::memory;
+use contech_runtime_core::owners;
 
 /// What the runtime's `primitive` names, of loom.
 mod primitive {
+    pub(crate) use loom::hint::spin_loop;
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use loom::thread::yield_now;
+
+    use atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
+
+    /// Reads, then writes: another thread may come in between.
+    pub(crate) fn add_here(word: &AtomicU64, what: u64) {
+        word.store(word.load(Relaxed).wrapping_add(what), Release);
+    }
 
     pub(crate) mod atomic {
         pub(crate) use loom::sync::atomic::{
@@ -46,6 +58,7 @@ mod primitive {
 mod end;
 mod parts;
 mod queues;
+mod stripes;
 mod thread;
 
 type Test = (&'static str, fn());
@@ -54,7 +67,7 @@ type Test = (&'static str, fn());
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let wanted: Vec<&String> = wanted.iter().filter(|a| !a.starts_with('-')).collect();
-    for (name, test) in [queues::TESTS, parts::TESTS, end::TESTS].concat() {
+    for (name, test) in [queues::TESTS, parts::TESTS, end::TESTS, stripes::TESTS].concat() {
         if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {
             let started = std::time::Instant::now();
             test();
