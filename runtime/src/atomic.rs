@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
-use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use contech_guest::mask::Blocked;
@@ -77,6 +77,11 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     // If this very thread holds the stripe, it will not be given back while the thread waits.
     if STRIPES[stripe].is_held_by(owner) {
         return INTERRUPTS | before << BEFORE_BITS;
+    }
+    if tls.spin().is_waiting() {
+        // SAFETY: the program is about to operate there.
+        let byte = || unsafe { AtomicU8::from_ptr(address) }.load(Relaxed);
+        tls.spin().hold_off(address.addr() as u64, byte);
     }
     tls.set_held(stripe as u64 + 1);
     STRIPES[stripe].take(owner);

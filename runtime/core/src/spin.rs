@@ -18,6 +18,8 @@ use contech_trace::event::{SYNC_TAIL, SyncOp, raw};
 use crate::stamps::OPEN;
 use crate::turns::{self, Turns};
 
+/// The next try of a spin-wait is put off for at most so many looks at the variable.
+const LOOKS: u32 = 64;
 /// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
 const TIGHT: usize = turns::MOST;
 
@@ -251,8 +253,25 @@ impl Spin {
 
     /// Whether tries were repeated since the last event.
     #[inline]
-    pub(crate) fn is_waiting(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         self.repeats.load(Relaxed) > 0
+    }
+
+    /// Puts the next try of a spin-wait at `address` off for a moment, as long as its lowest byte, which `byte` reads, is
+    /// what the last try found. A try holds the stripe of the variable. A thread that loses its processor with it keeps
+    /// the one it waits for from the variable, so tries that will change nothing should be few.
+    #[cold]
+    pub fn hold_off(&self, address: u64, byte: impl Fn() -> u8) {
+        let [found, ..] = self.value.load(Relaxed).to_le_bytes();
+        if self.address.load(Relaxed) != address {
+            return;
+        }
+        for _ in 0..LOOKS {
+            if byte() != found {
+                return;
+            }
+            std::hint::spin_loop();
+        }
     }
 
     /// Gives a wait the time at which it began, if that is open.
@@ -363,6 +382,25 @@ mod tests {
         let end = spin.end(&found, 3, at(130));
         assert_eq!(end, Some((99, 3)));
         assert_eq!(decoded(&buffer).0, SyncOp::AtomicSpun);
+    }
+
+    #[test]
+    fn the_next_try_is_put_off_until_the_variable_changes_but_not_for_long() {
+        let mut buffer = [0; 4096];
+        let spin = Spin::new();
+        let looks = std::cell::Cell::new(0);
+        let hold_off = |address, changes_at| {
+            looks.set(0);
+            spin.hold_off(address, || {
+                looks.set(looks.get() + 1);
+                u8::from(looks.get() < changes_at)
+            });
+            looks.get()
+        };
+        spin.set(&TRY, 3, 99, event(&mut buffer));
+        assert_eq!(hold_off(TRY.address, 5), 5);
+        assert_eq!(hold_off(TRY.address, u32::MAX), LOOKS);
+        assert_eq!(hold_off(0x2000, 5), 0, "nobody waits for that one");
     }
 
     #[test]
