@@ -2,6 +2,9 @@
 
 mod samples;
 
+#[path = "account/bulk.rs"]
+mod bulk;
+
 use contech_backends::account::{Account, Loss, Options, Report, Row};
 use contech_backends::analysis::{Analysis, run};
 use contech_backends::diff::Report as Diff;

@@ -34,7 +34,7 @@ use crate::misses::Misses;
 use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
 use charges::Charge;
-use weights::{Weights, weight};
+use weights::{Moves, Weights};
 
 pub use loss::Loss;
 pub use predicted::Predicted;
@@ -54,6 +54,7 @@ pub struct Account {
     processors: u32,
     recorded: bool,
     sweep: Option<Sweep>,
+    moves: Moves,
     /// The numbers of processors that the run is predicted for; without any, those of the run and twice as many.
     on: Vec<u32>,
     blame: Blame,
@@ -92,7 +93,7 @@ pub struct Report {
     pub predicted: Predicted,
     /// Number of contexts of the run.
     pub contexts: u64,
-    /// Number of executed IR instructions.
+    /// Number of executed IR instructions, with those that copies and fills take the time of.
     #[serde(skip)]
     pub ir_ops: u64,
     /// Time of the tasks by block, ns: that of a task is divided in proportion to the instructions it executed.
@@ -165,6 +166,7 @@ impl Analysis for Account {
             processors,
             recorded: given.is_some(),
             sweep: Some(Sweep::new(graph, processors)),
+            moves: Moves::of(graph.info()),
             blame: Blame::default(),
             on: Vec::new(),
         })
@@ -188,12 +190,12 @@ impl Analysis for Account {
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        let info = task.graph().info();
+        let work = self.moves.work(task, counts);
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
-        shard.weights.add(info, counts, ns);
+        shard.weights.add(&work, ns);
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());
         }
@@ -201,10 +203,7 @@ impl Analysis for Account {
         if charges.is_empty() {
             return Ok(());
         }
-        let all: u64 = counts
-            .iter()
-            .map(|(block, times)| weight(info, block, times))
-            .sum();
+        let all = work.all();
         for &Charge { group, ns, .. } in charges {
             let most = shard.most.entry(group).or_insert((ns, task.id()));
             if ns > most.0 {
@@ -214,8 +213,8 @@ impl Analysis for Account {
                 *shard.code.entry((group, block)).or_default() += ns;
                 continue;
             }
-            for (block, times) in counts.iter() {
-                let part = weight(info, block, times) as f64 / all.max(1) as f64;
+            for (block, weight) in work.iter() {
+                let part = weight as f64 / all.max(1) as f64;
                 *shard.code.entry((group, block)).or_default() += ns * part;
             }
         }

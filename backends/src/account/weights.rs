@@ -1,12 +1,127 @@
 //! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
-//! divided among its blocks.
+//! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
 
-use taskgraph::{Block, BlockCounts, BlockId, FunctionId, StaticInfo};
+use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
+
+use crate::analysis::Task;
+use crate::view::units::whole;
+
+/// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
+const BULK: u64 = 32;
+
+/// What the executions of each block move.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves(Vec<Moved>);
+
+/// What an execution of a block moves.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    /// Bytes of its accesses whose size is known.
+    bytes: u64,
+    /// The time of its copies and fills of known length, in instructions.
+    ops: u64,
+    /// Number of accesses of its other copies and fills, and of those that are writes.
+    open: u64,
+    writes: u64,
+}
+
+impl Moves {
+    pub(super) fn of(info: &StaticInfo) -> Self {
+        let block = |at| {
+            let mut moved = Moved::default();
+            let ops = info.ops_of(BlockId::new(at));
+            ops.iter().for_each(|op| moved.add(op));
+            moved
+        };
+        Self((0..).map(block).take(info.blocks.len()).collect())
+    }
+
+    fn block(&self, block: BlockId) -> Moved {
+        self.0.get(block.index()).copied().unwrap_or_default()
+    }
+
+    /// What a task executed. The copies and fills whose length only the task's accesses say are taken to be equal.
+    pub(super) fn work<'a>(&'a self, task: &Task<'a>, counts: &'a BlockCounts) -> Work<'a> {
+        let (mut bytes, mut open) = (0_u64, 0_u64);
+        for (block, times) in counts.iter() {
+            let moved = self.block(block);
+            bytes = bytes.saturating_add(moved.bytes.saturating_mul(times));
+            open = open.saturating_add(moved.open.saturating_mul(times));
+        }
+        let rest = match open {
+            0 => 0,
+            _ => task.bytes_accessed().saturating_sub(bytes),
+        };
+        Work {
+            moves: self,
+            info: task.graph().info(),
+            counts,
+            each: rest as f64 / open.max(1) as f64,
+        }
+    }
+}
+
+impl Moved {
+    fn add(&mut self, op: &MemOp) {
+        let known = op.flags & MemOp::CONST_LEN != 0;
+        let lanes = u64::from(op.lanes.max(1));
+        match op.kind {
+            OpKind::Copy | OpKind::Set => {
+                let accesses = 1 + u64::from(op.kind == OpKind::Copy);
+                if known {
+                    self.bytes = self
+                        .bytes
+                        .saturating_add(op.const_len.saturating_mul(accesses));
+                    self.ops = self.ops.saturating_add(op.const_len / BULK);
+                } else {
+                    self.open += accesses;
+                    self.writes += 1;
+                }
+            }
+            OpKind::Rmw => self.bytes += 2 * u64::from(op.size),
+            _ => self.bytes += u64::from(op.size) * lanes,
+        }
+    }
+}
+
+/// The blocks that a task executed, each with the IR instructions that its executions take the time of.
+pub(super) struct Work<'a> {
+    moves: &'a Moves,
+    info: &'a StaticInfo,
+    counts: &'a BlockCounts,
+    /// Mean length of a copy or fill of unknown length, bytes.
+    each: f64,
+}
+
+impl Work<'_> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (BlockId, u64)> {
+        let counts = self.counts.iter();
+        counts.map(|(block, times)| {
+            let own = instructions(self.info, block, times);
+            (block, own.saturating_add(self.bulk(block, times)))
+        })
+    }
+
+    /// The time of the copies and fills of a block, in instructions.
+    fn bulk(&self, block: BlockId, times: u64) -> u64 {
+        let moved = self.moves.block(block);
+        let open = whole(moved.writes as f64 * times as f64 * self.each / BULK as f64);
+        moved.ops.saturating_mul(times).saturating_add(open)
+    }
+
+    /// The sum of all blocks.
+    pub(super) fn all(&self) -> u64 {
+        let weights = self.iter().map(|(_, weight)| weight);
+        weights.fold(0, u64::saturating_add)
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
     /// Executed IR instructions, by block.
     pub(super) blocks: Vec<u64>,
+    /// The time of all copies and fills, in IR instructions.
+    bulk: u64,
     /// Time of the tasks, ns, by block.
     pub(super) times: Vec<f64>,
     /// Executed IR instructions and calls, by function.
@@ -14,24 +129,26 @@ pub(super) struct Weights {
 }
 
 /// IR instructions of `times` executions of a block.
-pub(super) fn weight(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
+fn instructions(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
     info.block(block).map_or(0, |block| {
         u64::from(block.ir_ops.max(1)).saturating_mul(times)
     })
 }
 
 impl Weights {
-    /// Adds the executions of a task, and its time in proportion to them.
-    pub(super) fn add(&mut self, info: &StaticInfo, counts: &BlockCounts, ns: u64) {
-        self.blocks.resize(info.blocks.len(), 0);
-        self.times.resize(info.blocks.len(), 0.0);
-        let own = |(block, times)| (block, weight(info, block, times));
-        let all: u64 = counts.iter().map(own).map(|(_, weight)| weight).sum();
-        let each = ns as f64 / all.max(1) as f64;
-        for (block, weight) in counts.iter().map(own) {
+    /// Adds what a task executed, and its time in proportion to that.
+    pub(super) fn add(&mut self, work: &Work<'_>, ns: u64) {
+        let blocks = work.info.blocks.len();
+        self.blocks.resize(blocks, 0);
+        self.times.resize(blocks, 0.0);
+        let each = ns as f64 / work.all().max(1) as f64;
+        for (block, times) in work.counts.iter() {
+            let own = instructions(work.info, block, times);
+            let bulk = work.bulk(block, times);
             if let Some(sum) = self.blocks.get_mut(block.index()) {
-                *sum = sum.saturating_add(weight);
-                self.times[block.index()] += weight as f64 * each;
+                *sum = sum.saturating_add(own);
+                self.bulk = self.bulk.saturating_add(bulk);
+                self.times[block.index()] += own.saturating_add(bulk) as f64 * each;
             }
         }
     }
@@ -45,6 +162,7 @@ impl Weights {
 
     /// Adds the executions of another shard.
     pub(super) fn merge(&mut self, other: &Self) {
+        self.bulk = self.bulk.saturating_add(other.bulk);
         let most = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(most, 0);
         self.times.resize(most, 0.0);
@@ -70,9 +188,10 @@ impl Weights {
         }
     }
 
-    /// Executed IR instructions of all code.
+    /// Executed IR instructions of all code, with those that copies and fills take the time of.
     pub(super) fn total(&self) -> u64 {
-        self.functions.iter().map(|sum| sum.0).sum()
+        let own: u64 = self.functions.iter().map(|sum| sum.0).sum();
+        own.saturating_add(self.bulk)
     }
 
     /// How often functions were called whose names begin with these letters, and the block that called most often.
