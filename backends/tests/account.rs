@@ -4,6 +4,8 @@ mod samples;
 
 #[path = "account/bulk.rs"]
 mod bulk;
+#[path = "account/spins.rs"]
+mod spins;
 
 use contech_backends::account::{Account, Loss, Options, Report, Row};
 use contech_backends::analysis::{Analysis, run};

@@ -9,7 +9,7 @@
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, TaskId, TaskKind};
+use taskgraph::{Context, SyncOp, TaskId, TaskKind};
 
 use super::charges::{Charge, Charges};
 use super::context::{Also, Doing, Now, SERIAL};
@@ -150,7 +150,10 @@ impl Sweep {
                 let meets = matches!(wait.kind, Kind::Barrier | Kind::Idle | Kind::End);
                 let group = self.group(Key::of(&wait));
                 let now = &mut self.contexts[at];
-                now.ran_before_ns = now.ran_ns;
+                // Whoever had no processor goes on with what it did before.
+                if !matches!(wait.kind, Kind::Unknown | Kind::Recording) {
+                    now.ran_before_ns = now.ran_ns;
+                }
                 if meets {
                     now.meet();
                     // Who comes last does not wait.
@@ -178,7 +181,9 @@ impl Sweep {
                 self.waiting.push(at);
                 let mut wait = Wait::of(task, cause)?;
                 let ends = wait.ended_by.map_or(self.now_ns, |(_, end)| end);
-                if wait.kind == Kind::Barrier && own_ns * IDLE < ends.saturating_sub(self.now_ns) {
+                let idles = own_ns * IDLE < ends.saturating_sub(self.now_ns);
+                // At a barrier of the program's own only threads meet that have a part of the work.
+                if wait.kind == Kind::Barrier && idles && task.op() != SyncOp::AtomicLoad {
                     wait.kind = Kind::Idle;
                 }
                 Doing::Waits(wait)

@@ -16,7 +16,7 @@ pub(super) struct Now {
     pub(super) doing: Doing,
     /// How long the context has run.
     pub(super) ran_ns: u64,
-    /// The value of `ran_ns` when the context's previous wait ended.
+    /// The value of `ran_ns` when the context's previous wait ended that was not for a processor.
     pub(super) ran_before_ns: u64,
     pub(super) since_ns: u64,
     pub(super) born_ns: u64,

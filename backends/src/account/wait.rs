@@ -50,6 +50,9 @@ impl Wait {
     pub(super) fn of(task: &Task<'_>, cause: Cause) -> Result<Self> {
         let (before, object) = awaited(task)?;
         let kind = match kind(cause, task.op()) {
+            Kind::Word if task.op() == SyncOp::AtomicLoad && are_counted(task, before)? => {
+                Kind::Barrier
+            }
             // The context has made itself ready, and had no processor.
             Kind::Word if before.is_none() && task.op() == SyncOp::TaskResume => Kind::Unknown,
             kind => kind,
@@ -70,6 +73,35 @@ impl Wait {
             _ => false,
         }
     }
+}
+
+/// Number of tasks before a wait, and before what ends it, among which the arrival at a barrier is searched.
+const ARRIVED: u32 = 8;
+
+/// Whether a wait for a word is one at a barrier of the program's own: before it the context counts itself at a word
+/// that the awaited one counts itself at, too, but later. (A lock that is given in order of tickets looks the same,
+/// but there the awaited context has come earlier.)
+fn are_counted(task: &Task<'_>, awaited: Option<(TaskId, u64)>) -> Result<bool> {
+    let Some((last, _)) = awaited else {
+        return Ok(false);
+    };
+    let last = arrival(&task.other(last)?)?;
+    Ok(match (arrival(task)?, last) {
+        (Some(own), Some(last)) => own.0 == last.0 && own.1 <= last.1,
+        _ => false,
+    })
+}
+
+/// The last word that a context counted itself at, up to a task, and when.
+fn arrival(task: &Task<'_>) -> Result<Option<(u64, u64)>> {
+    let id = task.id();
+    for seq in (id.seq.saturating_sub(ARRIVED)..=id.seq).rev() {
+        let before = task.other(TaskId::new(id.context, seq))?;
+        if before.op() == SyncOp::AtomicRmw {
+            return Ok(Some((before.object(), before.end_ns())));
+        }
+    }
+    Ok(None)
 }
 
 fn kind(cause: Cause, op: SyncOp) -> Kind {

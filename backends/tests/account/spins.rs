@@ -1,0 +1,56 @@
+//! Threads that meet by means of atomic variables of their own.
+
+use contech_backends::account::Report;
+use taskgraph::SyncOp;
+
+use super::{Loss, MS, account, builder, code, first, wait, work};
+
+const COUNT: u64 = 7;
+const TURN: u64 = 8;
+
+/// One thread works for 3 ms and has no processor for `away` ms of these. It counts itself at a word and looks at
+/// another one, which a thread changes that works for 9 ms and counts itself before or after that.
+fn met(before: bool, away: u64) -> Report {
+    let mut b = builder("./barrier");
+    let code = code(&mut b, "atomic operation");
+    let [quick, slow] = ["quick", "slow"].map(|name| b.context(name));
+    let comes = (3 + away) * MS;
+    work(&mut b, quick, 0, 2, &[code.own]);
+    work(&mut b, quick, 2 + away, 3 + away, &[code.call]);
+    let counted = b.sync_at(quick, COUNT, SyncOp::AtomicRmw, comes, comes);
+    if before {
+        let first = b.sync_at(slow, COUNT, SyncOp::AtomicRmw, 0, 0);
+        b.edge(first, counted);
+    }
+    work(&mut b, slow, 0, 9, &[code.held]);
+    if !before {
+        let last = b.sync_at(slow, COUNT, SyncOp::AtomicRmw, 9 * MS, 9 * MS);
+        b.edge(counted, last);
+    }
+    let opens = b.sync_at(slow, TURN, SyncOp::AtomicStore, 9 * MS, 9 * MS);
+    let seen = b.sync_at(quick, TURN, SyncOp::AtomicLoad, comes, 9 * MS);
+    b.edge(opens, seen);
+    for context in [quick, slow] {
+        work(&mut b, context, 9, 10, &[code.own]);
+    }
+    account(b, 2)
+}
+
+#[test]
+fn threads_that_count_themselves_and_spin_meet_at_a_barrier() {
+    let report = met(false, 0);
+    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
+    assert_eq!(wait(&report.losses[0]), "a.c:20");
+}
+
+#[test]
+fn who_had_no_processor_before_a_barrier_had_something_to_do() {
+    let report = met(false, 5);
+    assert_eq!(first(&report), (Loss::Imbalance, 1, "a.c:30".to_owned()));
+}
+
+#[test]
+fn who_waits_for_its_ticket_does_not_wait_at_a_barrier() {
+    let report = met(true, 0);
+    assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
+}
