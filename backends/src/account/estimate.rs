@@ -10,7 +10,7 @@ use crate::view::units::{ratio, whole};
 use crate::{memuse, misses, sharing};
 
 /// Time of an IR instruction, ns.
-const OP_NS: f64 = 0.3;
+pub(super) const OP_NS: f64 = 0.3;
 /// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns. The processor
 /// has other things to do for most of the time that the second cache takes.
 const MISS_NS: [(u64, f64); 3] = [(32 << 10, 1.0), (1 << 20, 12.0), (32 << 20, 60.0)];

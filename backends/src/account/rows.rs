@@ -6,6 +6,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
 
+use super::estimate::OP_NS;
 use super::group::{Group, Key};
 use super::predicted::{Lost, Predicted};
 use super::site::{Site, of_wait};
@@ -119,6 +120,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(graph, &account, &keys, total, &mut losses)?;
+    if small {
+        without_handing_out(&mut losses, &predicted, blame.contexts, weights.total());
+    }
     let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
     Ok(Report {
         processors: account.processors,
@@ -147,6 +151,17 @@ fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
     losses.retain(|lost| lost.row.ns > 0);
     losses.sort_by_key(|lost| lost.row.rank());
     losses
+}
+
+/// What a run gains that hands out no contexts. Recording makes them many times as slow as they are, and their work is
+/// little, so the recorded times say nothing of it.
+fn without_handing_out(losses: &mut [Lost], predicted: &Predicted, contexts: u64, ir_ops: u64) {
+    let handing_out = contexts as f64 * TASK_NS;
+    let share = handing_out / (handing_out + ir_ops as f64 * OP_NS);
+    let scheduling = |lost: &&mut Lost| lost.row.cause == Loss::Scheduling;
+    for lost in losses.iter_mut().filter(scheduling) {
+        lost.row.mended = Row::scaled(&predicted.greedy, share);
+    }
 }
 
 /// The groups, of which the costliest have their place, and groups at the same place are merged.
