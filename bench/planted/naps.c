@@ -7,7 +7,7 @@ static void body(int t) {
 #ifndef MENDED
     usleep(15000); // PLANTED: io
 #endif
-    for (int k = 0; k < 4096; k++) cells[t][k] += work((uint64_t)k, 100);
+    for (int k = 0; k < 4096; k++) cells[t][k] += work((uint64_t)k, 400);
   }
 }
 int main(int argc, char **argv) {
