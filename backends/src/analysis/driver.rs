@@ -15,6 +15,10 @@ use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 pub(super) const FRAMES: usize = 16;
 
+/// The largest number of shards of an analysis that takes contexts in any order. A shard may be large, and the tasks of
+/// rayon are many contexts.
+const SHARDS: usize = 64;
+
 /// A batch with so many actions is handed to several analyses at one time, if other passes leave threads for that.
 const MANY: u64 = 512;
 
@@ -254,24 +258,35 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         pass(graph, &mut [&mut part])?;
         return part.finish(graph);
     }
+    let alone = part.order() == Order::PerContext;
     let analysis = part.analysis;
-    // There is only one analysis, so each context gets a shard of its own, in parallel.
+    // There is only one analysis, so contexts are read in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
-    let shard = |(number, context): &(u32, Context)| {
-        let mut tasks = graph.walk_of(context.id);
+    let each = if alone {
+        1
+    } else {
+        contexts.len().div_ceil(SHARDS).max(1)
+    };
+    let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, A::READS);
-        let mut shard = analysis.shard(Some(context.id));
-        while let Some(task) = tasks.next()? {
-            analysis.task(&mut shard, task)?;
-            reading.task(*number, task, |first, batch| {
-                pieces(&analysis, &mut shard, first, batch)
-            })?;
-            analysis.done(&mut shard, task, &reading.counts)?;
+        let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
+        for (number, context) in some {
+            let mut tasks = graph.walk_of(context.id);
+            while let Some(task) = tasks.next()? {
+                analysis.task(&mut shard, task)?;
+                reading.task(*number, task, |first, batch| {
+                    pieces(&analysis, &mut shard, first, batch)
+                })?;
+                analysis.done(&mut shard, task, &reading.counts)?;
+            }
         }
         analysis.seal(&mut shard);
         Ok(shard)
     };
-    let shards = contexts.par_iter().map(shard).collect::<Result<_>>()?;
+    let shards = contexts
+        .par_chunks(each)
+        .map(shard)
+        .collect::<Result<_>>()?;
     analysis.finish(graph, shards)
 }
 
