@@ -40,6 +40,14 @@ pub fn label(function: &str) -> String {
 /// Where Rust's threads begin. The closure of a thread is usually inlined there, and then has this name.
 const THREAD: &str = "std::sys::backtrace::__rust_begin_short_backtrace";
 
+/// Whether a function is one of the standard library of Rust or C++.
+#[must_use]
+pub fn is_standard(function: &str) -> bool {
+    let name = function.trim_start_matches('<');
+    let crates = ["core::", "alloc::", "std::"];
+    function != THREAD && crates.iter().any(|c| name.starts_with(c))
+}
+
 /// A function's name without its parameters, and without what stands between `<` and `>` of a template or a generic:
 /// a sentence names the line as well, which tells overloads apart.
 #[must_use]
@@ -85,6 +93,20 @@ pub fn spoken(function: &str) -> String {
         }
     }
     said.truncate(said.trim_end().len());
+    without_closures(said)
+}
+
+/// The name without Rust's closures and bodies of `async`, in both manglings: they belong to the function around them,
+/// and the line tells which it is.
+fn without_closures(mut said: String) -> String {
+    while let Some(at) = ["::{closure#", "::{{closure"]
+        .iter()
+        .find_map(|c| said.find(c))
+    {
+        let end = said[at..].find('}').map_or(said.len(), |end| at + end);
+        let after = said[end..].trim_start_matches('}').len();
+        said.replace_range(at..said.len() - after, "");
+    }
     said
 }
 
@@ -162,7 +184,11 @@ mod tests {
                 "<alloc::vec::Vec as core::ops::Drop>::drop",
             ),
             ("core::iter::sum::<u64>", "core::iter::sum"),
-            ("main::one::{closure#1}", "main::one::{closure#1}"),
+            ("main::one::{closure#1}", "main::one"),
+            ("main::one::{{closure}}::{{closure}}", "main::one"),
+            ("main::{closure#0}::inner::<u8>", "main::inner"),
+            ("a::{closure#", "a"),
+            ("{{closure}}", "{{closure}}"),
             ("cut<int, std::", "cut<int, std::"),
         ] {
             assert_eq!(spoken(name), said, "{name}");

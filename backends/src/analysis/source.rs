@@ -96,7 +96,11 @@ impl Place {
         }
         let short = self.short();
         let (part, function) = names::part(&self.function);
-        let name = names::spoken(function);
+        let name = match names::is_standard(function) && !self.is_library() {
+            // The library took in this code of the program.
+            true => String::new(),
+            false => names::spoken(function),
+        };
         match (part, name.as_str()) {
             (names::Part::Task, _) => format!("in the task at {short}"),
             (names::Part::Region, "") => format!("in the parallel region at {short}"),
