@@ -73,6 +73,8 @@ pub(super) struct Sweep {
     phase_when: When,
     phase_ns: u64,
     together_ns: u64,
+    /// For how long at least one context has run.
+    busy_ns: u64,
     /// For how long the contexts that ended in this phase were kept from their work, ns, and how many they are.
     ended: (f64, f64),
     /// The largest number of contexts at one time that did something other than wait for the end of others.
@@ -109,6 +111,7 @@ impl Sweep {
             phase_when: When::default(),
             phase_ns: 0,
             together_ns: 0,
+            busy_ns: 0,
             ended: (0.0, 0.0),
             most: 0,
             blame: Blame {
@@ -129,10 +132,11 @@ impl Sweep {
         let at = change.context;
         let before = &self.contexts[at];
         let passed = self.now_ns.saturating_sub(before.since_ns);
+        let meanwhile = self.busy_ns - before.busy_ns;
         let own_ns = before.ran_ns - before.ran_before_ns + passed;
         match before.doing {
             Doing::Away => {
-                self.contexts[at].born_ns = self.now_ns;
+                self.contexts[at].born_ns = self.busy_ns;
                 self.alive += 1;
             }
             Doing::Runs(..) => {
@@ -147,6 +151,7 @@ impl Sweep {
                     let group = self.group(Key::of(&wait));
                     self.blame.groups[group as usize].waited(&wait, blamed);
                 }
+                self.hand_over(at, &wait);
                 let meets = matches!(wait.kind, Kind::Barrier | Kind::Idle | Kind::End);
                 let group = self.group(Key::of(&wait));
                 let now = &mut self.contexts[at];
@@ -163,7 +168,8 @@ impl Sweep {
                         self.contexts[last].meet();
                     }
                 } else {
-                    now.keep(group, passed);
+                    // While nothing ran, it fell behind nobody.
+                    now.keep(group, meanwhile);
                 }
             }
         }
@@ -197,10 +203,23 @@ impl Sweep {
         };
         let now = &mut self.contexts[at];
         (now.doing, now.since_ns, now.blamed) = (doing, self.now_ns, 0.0);
+        now.busy_ns = self.busy_ns;
         if self.alive <= 1 {
             self.end_phase();
         }
         Ok(())
+    }
+
+    /// Notes what passes between a context and the one that created it, when the wait of the context at a place ends.
+    fn hand_over(&mut self, at: usize, wait: &Wait) {
+        let from = wait.ended_by.filter(|_| wait.kind == Kind::Word);
+        let Some((from, _)) = from else { return };
+        if self.contexts[at].creator == Some(from.context) {
+            self.contexts[at].asked += 1;
+        } else if let Some(other) = self.blame.charges.place(from.context) {
+            let other = &mut self.contexts[other];
+            other.fed += u32::from(other.creator == Some(wait.task.context));
+        }
     }
 
     /// All causes, after the last change.
@@ -261,6 +280,7 @@ impl Sweep {
             }
         }
         self.phase_ns += ns;
+        self.busy_ns += if self.running.is_empty() { 0 } else { ns };
         // Who lacks a processor works, too.
         let kept = |&at: &usize| {
             self.contexts[at]
@@ -285,7 +305,7 @@ impl Sweep {
             .waiting
             .iter()
             .copied()
-            .filter(|&at| self.has_reason(at, until_ns))
+            .filter(|&at| self.has_reason(at))
             .collect();
         waiting.truncate(MOST);
         let mut left = idle;
@@ -336,13 +356,13 @@ impl Sweep {
     /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
     /// thing, nor is an event that never comes, nor a wait that is the context's purpose (a thread that only sleeps,
     /// waits for signals, or writes what others have made).
-    fn has_reason(&self, at: usize, until_ns: u64) -> bool {
+    fn has_reason(&self, at: usize) -> bool {
         let now = &self.contexts[at];
         let Some(wait) = now.wait() else { return false };
         match wait.kind {
             Kind::End => false,
-            Kind::Outside => now.works(until_ns),
-            Kind::Word => now.works(until_ns) && wait.ended_by.is_some(),
+            Kind::Outside => now.works(self.busy_ns),
+            Kind::Word => now.works(self.busy_ns) && wait.ended_by.is_some(),
             Kind::Message | Kind::Startup | Kind::Recording | Kind::Unknown => true,
             _ => wait.ended_by.is_some(),
         }
@@ -365,9 +385,9 @@ impl Sweep {
         let root = self.root(&wait);
         let stretch = self.stretch(until_ns);
         if let (Root::Task(place, _), Kind::Barrier | Kind::Idle) = (&root, wait.kind) {
-            let after = (self.now_ns - now.since_ns) as f64;
-            let passed = (until_ns - self.now_ns) as f64;
-            let kept = self.contexts[*place].kept(now.delay(), after, passed) * ns;
+            let passed = until_ns - self.now_ns;
+            let after = (self.busy_ns - now.busy_ns).saturating_sub(passed) as f64;
+            let kept = self.contexts[*place].kept(now.delay(), after, passed as f64) * ns;
             self.lay_on_delays(*place, kept, stretch);
             ns -= kept;
         }
@@ -375,7 +395,7 @@ impl Sweep {
         match root {
             Root::Task(place, by_others) => {
                 let awaited = &self.contexts[place];
-                let own = awaited.creator == Some(wait.task.context);
+                let own = awaited.creator == Some(wait.task.context) && !awaited.feeds();
                 let context = awaited.task().map(|task| task.context);
                 let group = self.group(key);
                 let found = &mut self.blame.groups[group as usize];

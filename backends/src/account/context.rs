@@ -8,17 +8,26 @@ use super::wait::Wait;
 /// that long.
 pub(super) const SERIAL: u64 = 50;
 
+/// A context that ends so many waits of its creator, and hardly waits for its creator, makes something for it.
+const FED: u32 = 8;
+
 /// The current state of a context.
 #[derive(Debug)]
 pub(super) struct Now {
     /// The context that created it.
     pub(super) creator: Option<ContextId>,
+    /// How often it ended a wait of its creator, and its creator one of its own.
+    pub(super) fed: u32,
+    pub(super) asked: u32,
     pub(super) doing: Doing,
     /// How long the context has run.
     pub(super) ran_ns: u64,
     /// The value of `ran_ns` when the context's previous wait ended that was not for a processor.
     pub(super) ran_before_ns: u64,
     pub(super) since_ns: u64,
+    /// How long at least one context had run by then.
+    pub(super) busy_ns: u64,
+    /// The same, when the context began.
     pub(super) born_ns: u64,
     /// The time that was charged to its wait so far, ns.
     pub(super) blamed: f64,
@@ -54,10 +63,13 @@ impl Now {
     pub(super) fn new(creator: Option<ContextId>) -> Self {
         Self {
             creator,
+            fed: 0,
+            asked: 0,
             doing: Doing::Away,
             ran_ns: 0,
             ran_before_ns: 0,
             since_ns: 0,
+            busy_ns: 0,
             born_ns: 0,
             blamed: 0.0,
             charged: Vec::new(),
@@ -78,16 +90,23 @@ impl Now {
         self.delays.iter().map(|(_, ns)| ns).sum()
     }
 
-    /// The part of an interval of `ns`, `after` ns after others began to wait for this context, for which they wait
+    /// The part of an interval of `ns`, `after` ns of work after others began to wait for this context, for which they wait
     /// only because it was kept from its work, and they were for no more than `others` ns. If it has more to do than
     /// they have, that comes last.
     pub(super) fn kept(&self, others: f64, after: f64, ns: f64) -> f64 {
         (self.delay() - others - after).clamp(0.0, ns) / ns.max(1.0)
     }
 
-    /// Whether it works for a part of its life that counts.
-    pub(super) fn works(&self, now_ns: u64) -> bool {
-        self.ran_ns * SERIAL >= now_ns - self.born_ns
+    /// Whether it makes what its creator waits for time and again. Otherwise its creator waits for the end of a piece of
+    /// work, or gives it the next one.
+    pub(super) fn feeds(&self) -> bool {
+        self.fed / FED > self.asked
+    }
+
+    /// Whether it works for a part of its life that counts. By now at least one context has run for `busy_ns`; what
+    /// else passed was other programs' time, or sleep.
+    pub(super) fn works(&self, busy_ns: u64) -> bool {
+        self.ran_ns * SERIAL >= busy_ns - self.born_ns
     }
 
     /// The task that it runs.

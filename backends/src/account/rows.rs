@@ -349,29 +349,41 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(Functio
     Some((most, *block))
 }
 
-/// Where a task calls a function most often, if the task's blocks show it.
+/// Where a task calls a function most often, if the task's blocks show it. If a library calls it, that is where the
+/// program called the library.
 fn caller(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Option<Place>> {
     let info = graph.info();
     let task = graph.task(task)?;
     if task.block_count() > FOLLOWED {
         return Ok(None);
     }
+    let place = |block: BlockId| {
+        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+    };
+    let mut libraries: FxHashMap<BlockId, bool> = FxHashMap::default();
+    let mut own = |block: BlockId| {
+        !*libraries
+            .entry(block)
+            .or_insert_with(|| place(block).is_library())
+    };
     let mut stack = CallStack::default();
     let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
     task.for_each_block(|block| {
         stack.step(info, block.id());
-        let frame = stack
-            .frames()
+        let frames = stack.frames();
+        if frames
             .last()
-            .filter(|frame| frame.function == function);
-        if let Some(from) = frame.and_then(|frame| frame.called_from) {
-            *calls.entry(from).or_default() += 1;
+            .is_some_and(|frame| frame.function == function)
+        {
+            let mut froms = frames.iter().rev().map_while(|frame| frame.called_from);
+            let direct = froms.clone().next();
+            if let Some(from) = froms.find(|from| own(*from)).or(direct) {
+                *calls.entry(from).or_default() += 1;
+            }
         }
     })?;
     let most = calls
         .into_iter()
         .max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
-    Ok(most.map(|(block, _)| {
-        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
-    }))
+    Ok(most.map(|(block, _)| place(block)))
 }
