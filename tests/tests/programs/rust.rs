@@ -69,10 +69,6 @@ pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
         "rust::each_wait_of_std_has_its_cause",
         causes_of_waits,
     ));
-    trials.push(more(
-        "rust::what_cannot_be_done_is_said_in_a_sentence",
-        refuses,
-    ));
     Ok(trials)
 }
 
@@ -297,47 +293,6 @@ fn causes_of_waits() -> Result<()> {
         }
         scratch.done();
     }
-    Ok(())
-}
-
-fn refuses() -> Result<()> {
-    const OTHER: &str = "aarch64-unknown-linux-gnu";
-    const CONFIGURED: &str = "(build.target of cargo's configuration) cannot be recorded";
-    let none = ("", "");
-    let for_other = Scratch::new("rust/for-another-machine")?;
-    let configuration = format!("[build]\ntarget = {OTHER:?}\n");
-    for_other.write(".cargo/config.toml", configuration)?;
-    let (root, other) = (Path::new("/"), for_other.dir());
-    for (folder, arguments, (name, value), said) in [
-        (
-            root,
-            &["frobnicate"][..],
-            none,
-            "is not one of build, run, test, bench and install",
-        ),
-        (
-            root,
-            &["build", "--target", OTHER],
-            none,
-            "leave --target out",
-        ),
-        (root, &["build"], ("CARGO_BUILD_TARGET", OTHER), CONFIGURED),
-        (other, &["build"], none, CONFIGURED),
-        (root, &["build"], ("RUSTUP_TOOLCHAIN", "1.2.3"), "1.2.3"),
-        (root, &["build"], ("RUSTC", "/no/rustc"), "/no/rustc"),
-        (root, &["run"], none, "Cargo.toml"),
-        (root, &["install", "splr"], none, "install needs --root"),
-    ] {
-        let mut command = Command::new(Outputs::get().command("cargo-contech"));
-        command.arg("contech").args(arguments).current_dir(folder);
-        if !name.is_empty() {
-            command.env(name, value);
-        }
-        let done = run(&mut command)?.expect("exit 1")?;
-        ensure!(done.err().contains(said), "{done}");
-        ensure!(done.err().lines().count() == 1, "{done}");
-    }
-    for_other.done();
     Ok(())
 }
 

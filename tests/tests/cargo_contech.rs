@@ -1,0 +1,257 @@
+//! `cargo contech` on the examples of the guide and on bad input.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use contech_tests::outputs::{Outputs, target_dir, workspace};
+use contech_tests::process::{run, run_for};
+use contech_tests::recording::{Recording, backend_json};
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+/// `cargo contech` in a folder. What is made of the toolchain is kept with the other results of tests.
+fn contech(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(Outputs::get().command("cargo-contech"));
+    command.arg("contech").args(arguments).current_dir(folder);
+    let cache = target_dir().join("tmp/rust-programs/cache");
+    command.env("XDG_CACHE_HOME", cache);
+    command
+}
+
+/// Runs of an example, of which one must show the loss: beside other programs, threads may not have met in a run.
+const RUNS: usize = 10;
+
+/// An example of the guide. A line at which it loses time ends in `// LOSS: CAUSE`, or the line before it does.
+struct Example {
+    name: String,
+    cause: String,
+    lines: BTreeSet<u64>,
+}
+
+fn guide() -> PathBuf {
+    workspace().join("docs/src/guide/rust")
+}
+
+fn examples() -> Result<Vec<Example>> {
+    let mut examples = Vec::new();
+    for entry in fs::read_dir(guide().join("src/bin"))? {
+        let source = entry?.path();
+        let text = fs::read_to_string(&source)?;
+        let (mut cause, mut lines) = (None, BTreeSet::new());
+        for (at, line) in (1..).zip(text.lines()) {
+            if let Some((before, what)) = line.split_once("// LOSS: ") {
+                lines.insert(at + u64::from(before.trim().is_empty()));
+                cause = Some(what.to_owned());
+            }
+        }
+        let name = source.file_stem().context("a name")?;
+        examples.push(Example {
+            name: name.to_string_lossy().into_owned(),
+            cause: cause.context("a marked line")?,
+            lines,
+        });
+    }
+    Ok(examples)
+}
+
+impl Example {
+    /// Checks that the first finding names the cause and the line.
+    fn check(&self, programs: &Path) -> Result<()> {
+        let mut found = Value::Null;
+        for run in 0..RUNS {
+            found = self.first_finding(programs, run)?;
+            if found["cause"] == *self.cause && self.names_line(&found) {
+                return Ok(());
+            }
+        }
+        let Self { name, cause, lines } = self;
+        bail!("{name}: not {cause} at {lines:?}, but {found:#}");
+    }
+
+    fn first_finding(&self, programs: &Path, run: usize) -> Result<Value> {
+        let scratch = Scratch::new(&format!("guide-of-rust/{}-{run}", self.name))?;
+        let mut program = Command::new(programs.join(&self.name));
+        let recording = Recording::of(&mut program, &scratch.join("traces"))?;
+        recording.run.clone().ok()?;
+        let mut report = backend_json(&["account"], &recording.graphs(true)?[0])?;
+        scratch.done();
+        Ok(report["losses"][0].take())
+    }
+
+    /// Whether the time was lost at a marked line, or waited for there.
+    fn names_line(&self, found: &Value) -> bool {
+        let file = format!("src/bin/{}.rs", self.name);
+        ["code", "wait"].iter().any(|key| {
+            let place = &found[key];
+            let own = place["file"].as_str().is_some_and(|f| f.ends_with(&file));
+            own && place["line"]
+                .as_u64()
+                .is_some_and(|line| self.lines.contains(&line))
+        })
+    }
+}
+
+#[test]
+fn the_first_finding_of_each_example_is_its_loss() -> Result<()> {
+    let target = target_dir().join("tmp/guide-of-rust");
+    let mut build = contech(&guide(), &["build", "--release", "--locked", "-q"]);
+    build.arg("--target-dir").arg(&target);
+    run_for(&mut build, Duration::from_secs(900))?.ok()?;
+    let programs = target.join("contech/x86_64-unknown-linux-gnu/release");
+    let examples = examples()?;
+    ensure!(examples.len() >= 6, "only {} examples", examples.len());
+    examples.iter().try_for_each(|e| e.check(&programs))
+}
+
+/// What a toolchain of the future says of itself.
+const NIGHTLY: &str = "#!/bin/sh
+printf '%s\\n' 'host: x86_64-unknown-linux-gnu' 'release: 1.99.0-nightly' 'LLVM version: 23.1.0'
+";
+
+#[test]
+fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
+    const OTHER: &str = "aarch64-unknown-linux-gnu";
+    const CONFIGURED: &str = "(build.target of cargo's configuration) cannot be recorded";
+    let none = ("", "");
+    let for_other = Scratch::new("rust/for-another-machine")?;
+    let nightly = for_other.write("rustc", NIGHTLY)?;
+    fs::set_permissions(&nightly, fs::Permissions::from_mode(0o755))?;
+    let nightly = nightly.to_string_lossy().into_owned();
+    let configuration = format!("[build]\ntarget = {OTHER:?}\n");
+    for_other.write(".cargo/config.toml", configuration)?;
+    let (root, other) = (Path::new("/"), for_other.dir());
+    for (folder, arguments, (name, value), said) in [
+        (
+            root,
+            &["frobnicate"][..],
+            none,
+            "is not one of build, run, test, bench and install",
+        ),
+        (
+            root,
+            &["build", "--target", OTHER],
+            none,
+            "leave --target out",
+        ),
+        (root, &["build"], ("CARGO_BUILD_TARGET", OTHER), CONFIGURED),
+        (other, &["build"], none, CONFIGURED),
+        (root, &["build"], ("RUSTUP_TOOLCHAIN", "1.2.3"), "1.2.3"),
+        (root, &["build"], ("RUSTC", "/no/rustc"), "/no/rustc"),
+        (
+            root,
+            &["build"],
+            ("RUSTC", &nightly),
+            "use an older toolchain",
+        ),
+        (root, &["run"], none, "Cargo.toml"),
+        (root, &["install", "splr"], none, "install needs --root"),
+    ] {
+        let mut command = contech(folder, arguments);
+        if !name.is_empty() {
+            command.env(name, value);
+        }
+        let done = run(&mut command)?.expect("exit 1")?;
+        ensure!(done.err().contains(said), "{done}");
+        ensure!(done.err().lines().count() == 1, "{done}");
+    }
+    for_other.done();
+    Ok(())
+}
+
+const MANIFEST: &str =
+    "[package]\nname = \"odd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+
+/// A build script that compiles a part in C as the crate `cc` does: with the compiler that a variable names.
+const BUILD: &str = r#"
+use std::{env, process::Command};
+fn main() {
+    let out = env::var("OUT_DIR").unwrap();
+    let compiler = env::var("CC_x86_64_unknown_linux_gnu").unwrap();
+    let make = format!("{compiler} -O1 -g -fPIC -c part.c -o {out}/part.o && ar rcs {out}/libpart.a {out}/part.o");
+    assert!(Command::new("sh").args(["-ec", &make]).status().unwrap().success());
+    println!("cargo::rustc-link-search=native={out}\ncargo::rustc-link-lib=static=part");
+}
+"#;
+
+const MAIN: &str = r#"
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+unsafe extern "C" { fn sum(values: *const u64, n: u64) -> u64; }
+
+fn main() {
+    let values: Vec<u64> = (0..1000).collect();
+    let sum = unsafe { sum(values.as_ptr(), values.len() as u64) };
+    println!("{sum} {}", BYTES.load(Ordering::Relaxed) >= 8000);
+}
+"#;
+
+#[test]
+fn a_part_in_c_an_allocator_and_a_processor_of_its_own_are_recorded() -> Result<()> {
+    let scratch = Scratch::new("rust/odd")?;
+    let part = workspace().join("tests/programs/rust/src/part.c");
+    for (file, text) in [
+        ("Cargo.toml", MANIFEST),
+        ("build.rs", BUILD),
+        ("src/main.rs", MAIN),
+        ("part.c", &fs::read_to_string(part)?),
+    ] {
+        scratch.write(file, text)?;
+    }
+    let mut build = contech(scratch.dir(), &["build"]);
+    build.env("CC_x86_64_unknown_linux_gnu", Outputs::get().cc());
+    build.env("RUSTFLAGS", "-Ctarget-cpu=native");
+    let built = run_for(&mut build, Duration::from_secs(600))?.ok()?;
+    ensure!(!built.err().contains("not instrumented"), "{built}");
+    let program = "target/contech/x86_64-unknown-linux-gnu/debug/odd";
+    let mut program = Command::new(scratch.join(program));
+    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
+    let said = recording.run.clone().ok()?.out();
+    ensure!(said == "499500 true\n", "{said}");
+    let blocks = backend_json(&["blocks"], &recording.graphs(true)?[0])?;
+    ensure!(blocks.to_string().contains("part.c"), "{blocks:#}");
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn what_cargo_refuses_is_said_as_cargo_says_it() -> Result<()> {
+    let scratch = Scratch::new("rust/refused")?;
+    let needs = format!("{MANIFEST}[dependencies]\nrayon = \"1.12\"\n");
+    scratch.write("needs/Cargo.toml", needs)?;
+    scratch.write("needs/src/main.rs", "fn main() {}")?;
+    scratch.write("library/Cargo.toml", MANIFEST)?;
+    scratch.write("library/src/lib.rs", "")?;
+    let nothing = scratch.subdir("nothing")?;
+    for (folder, arguments, said) in [
+        ("library", &["run"][..], "a bin target must be available"),
+        ("needs", &["build", "--offline"], "offline mode"),
+    ] {
+        let mut command = contech(&scratch.join(folder), arguments);
+        command.env("CARGO_HOME", &nothing);
+        let done = run_for(&mut command, Duration::from_secs(600))?.expect("exit 101")?;
+        ensure!(done.err().contains(said), "{done}");
+    }
+    scratch.done();
+    Ok(())
+}
