@@ -82,7 +82,7 @@ pub use map::{Mmap, map};
 pub use meta::{AccessesOf, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
 pub use note::{Note, NoteKind};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
-pub use order::Walk;
+pub use order::{Series, Walk};
 pub use path::Nest;
 pub use reader::Reader;
 pub use record::{FrameRef, FrameSpan, TaskRecord};

@@ -10,6 +10,7 @@ use crate::frame::{DecodedFrame, Emission, Emitter, count};
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::op::Access;
+use crate::order::Series;
 use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
 use crate::task::Task;
@@ -22,9 +23,13 @@ pub struct Reader<'g, D> {
     /// By context modulo their number.
     places: Vec<Place<'g>>,
     at: usize,
-    /// The task that is being read, or was read last, and those of its spans that are still to be read.
+    /// The task that is being read, or was read last, and the spans of its page that are still to be read.
     task: Option<Task<'g, D>>,
     spans: Range<usize>,
+    /// The blocks that they execute.
+    blocks: u64,
+    /// Whether other tasks are read with it.
+    together: bool,
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
@@ -84,6 +89,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             at: 0,
             task: None,
             spans: 0..0,
+            blocks: 0,
+            together: false,
             inside: Inside::End,
             counting: false,
             emitter,
@@ -92,21 +99,52 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
 
     /// Goes to the start of a task.
     pub fn open(&mut self, task: &Task<'g, D>) {
-        self.open_spans(task, 0..task.spans().len());
+        self.go_to(task, task.spans_of(1), task.block_count());
     }
 
     /// Goes to a part of a task: only these of its [`Task::spans`] are read.
     pub fn open_spans(&mut self, task: &Task<'g, D>, spans: Range<usize>) {
+        let all = task.spans_of(1);
+        let at = |place: usize| all.end.min(all.start.saturating_add(place));
+        self.go_to(task, at(spans.start)..at(spans.end), task.block_count());
+    }
+
+    /// Goes to the start of a task with which others are read, as if all of them were one.
+    ///
+    /// ```
+    /// # let mut b = taskgraph::builder::GraphBuilder::new();
+    /// # let body = b.block("main", "main.c", 3, &[]);
+    /// # let main = b.context("main");
+    /// # for i in 0..100 {
+    /// #     b.work(main, i, i + 1, |w| w.block(body, &[]));
+    /// #     b.sync_at(main, 8, taskgraph::SyncOp::MutexLock, i + 1, i + 1);
+    /// # }
+    /// # let graph = b.build()?;
+    /// let mut walk = graph.walk();
+    /// let first = walk.next()?.unwrap().clone();
+    /// let series = walk.follow(u64::MAX).unwrap();
+    /// let mut reader = taskgraph::Reader::new(&graph, 1);
+    /// reader.open_series(&first, &series);
+    /// let executed = reader.next()?.unwrap().pieces().map(|piece| piece.actions());
+    /// assert_eq!((series.tasks, executed.sum::<u64>()), (200, 100));
+    /// # Ok::<(), taskgraph::Error>(())
+    /// ```
+    pub fn open_series(&mut self, first: &Task<'g, D>, series: &Series) {
+        self.go_to(first, first.spans_of(series.tasks), series.actions);
+        self.together = series.tasks > 1;
+    }
+
+    fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>, blocks: u64) {
         self.at = task.id().context.index() % self.places.len();
         match &mut self.task {
             Some(own) => own.clone_from(task),
             None => self.task = Some(task.clone()),
         }
-        self.spans = spans.start..spans.end.min(task.spans().len());
-        self.inside = match self.spans.is_empty() {
+        self.inside = match spans.is_empty() {
             true => Inside::End,
             false => Inside::Begin,
         };
+        (self.spans, self.blocks, self.together) = (spans, blocks, false);
         self.places[self.at].batch.show(0..0);
     }
 
@@ -131,7 +169,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             place.batch.show(0..0);
         } else if let Some(task) = &self.task
             && self.inside == Inside::Begin
-            && place.go_to(task.id())
+            && place.go_to(task.id(), self.together)
         {
             self.inside = Inside::End;
         } else {
@@ -161,7 +199,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let read = self.go_on(e);
         self.places[self.at].batch.close();
         let own = self.places[self.at].batch.closed();
-        if read.is_ok() && self.inside == Inside::End {
+        if read.is_ok() && self.inside == Inside::End && !self.together {
             self.read_ahead(e);
         }
         self.flush(e);
@@ -173,11 +211,10 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     fn go_on(&mut self, e: Emission<'g>) -> Result<()> {
         while let Some(task) = &self.task {
             if self.inside == Inside::Begin {
-                self.emitter.begin(task.block_count());
+                self.emitter.begin(self.blocks);
             }
             if self.inside != Inside::Span {
-                let span = self.spans.next().and_then(|at| task.spans().get(at));
-                let Some(&span) = span else {
+                let Some(span) = next_span(task, &mut self.spans) else {
                     self.inside = Inside::End;
                     break;
                 };
@@ -305,10 +342,27 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     }
 }
 
+/// The next span, with those that go on where it ends.
+fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Option<FrameSpan> {
+    let mut span = *task.span_at(spans.next()?)?;
+    while spans.start < spans.end
+        && let Some(next) = task.span_at(spans.start)
+        && next.frame == span.frame
+        && Some(next.first_record) == span.first_record.checked_add(span.records)
+        && let Some(records) = span.records.checked_add(next.records)
+    {
+        span.records = records;
+        spans.start += 1;
+    }
+    Some(span)
+}
+
 impl Place<'_> {
-    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for.
-    fn go_to(&mut self, id: TaskId) -> bool {
-        let Some((_, pieces)) = self.ahead.pop_if(|ahead| ahead.0 == id) else {
+    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for, or
+    /// others together with it.
+    fn go_to(&mut self, id: TaskId, together: bool) -> bool {
+        let own = |ahead: &mut (TaskId, _)| ahead.0 == id && !together;
+        let Some((_, pieces)) = self.ahead.pop_if(own) else {
             if !self.ahead.is_empty() {
                 self.ahead.clear();
                 self.many /= 2;

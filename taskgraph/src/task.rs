@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
-use crate::page::{TaskFields, TaskPage, TaskTotals};
+use crate::page::{TaskPage, TaskTotals};
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
 use crate::run::{AffineRun, advance};
@@ -66,8 +66,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Goes on to the next task of the context, if it is in the page.
     pub(crate) fn step(&mut self) -> bool {
         let context = self.id().context;
-        let next = self.page.tasks.get(self.at + 1);
-        let found = next.is_some_and(|next| next.id.context == context);
+        let next = self.page.id(self.at + 1);
+        let found = next.is_some_and(|next| next.context == context);
         self.at += usize::from(found);
         found
     }
@@ -75,17 +75,31 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Goes on to the task after this one in the page, if that is the one.
     #[inline]
     pub(crate) fn step_to(&mut self, id: TaskId) -> bool {
-        let found = self
-            .page
-            .tasks
-            .get(self.at + 1)
-            .is_some_and(|task| task.id == id);
+        let found = self.page.id(self.at + 1) == Some(id);
         self.at += usize::from(found);
         found
     }
 
-    fn fields(&self) -> &TaskFields {
-        &self.page.tasks[self.at]
+    /// Whether it executes blocks only, if it does anything.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.totals().others == 0 && (self.kind() == TaskKind::Work || self.spans().is_empty())
+    }
+
+    /// Goes back after [`Task::step_to`].
+    #[inline]
+    pub(crate) fn step_back(&mut self) {
+        self.at -= 1;
+    }
+
+    /// The spans of this task and those after it in the page, so many in all, as a range of [`Task::span_at`].
+    pub(crate) fn spans_of(&self, tasks: usize) -> Range<usize> {
+        self.page.spans_of(self.at..self.at.saturating_add(tasks))
+    }
+
+    /// A span of any task of the page.
+    #[inline]
+    pub(crate) fn span_at(&self, at: usize) -> Option<&FrameSpan> {
+        self.page.span_at(at)
     }
 
     fn totals(&self) -> &TaskTotals {
@@ -119,7 +133,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             Some(after) => self.at.checked_add(after as usize),
             None => self.at.checked_sub((own.seq - id.seq) as usize),
         };
-        match at.filter(|&at| self.page.tasks.get(at).is_some_and(|task| task.id == id)) {
+        match at.filter(|&at| self.page.id(at) == Some(id)) {
             Some(at) => self.at = at,
             None => *self = self.graph.task(id)?,
         }
@@ -129,46 +143,46 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// The id of the task.
     #[must_use]
     pub fn id(&self) -> TaskId {
-        self.fields().id
+        self.page.id(self.at).unwrap_or_default()
     }
 
     /// Whether it is the last task of its context.
     #[must_use]
     pub fn is_last(&self) -> bool {
         let id = self.id();
-        let next = self.page.tasks.get(self.at + 1);
-        next.is_none_or(|next| next.id.context != id.context)
+        let next = self.page.id(self.at + 1);
+        next.is_none_or(|next| next.context != id.context)
             && id.seq.checked_add(1) == Some(self.graph.task_count(id.context))
     }
 
     /// The kind of the task.
     #[must_use]
     pub fn kind(&self) -> TaskKind {
-        self.fields().kind
+        self.page.kind(self.at).0
     }
 
     /// The operation of the task; [`SyncOp::None`] for work.
     #[must_use]
     pub fn op(&self) -> SyncOp {
-        self.fields().op
+        self.page.kind(self.at).1
     }
 
     /// Address of the synchronisation object; for Create and Join the number of the child context; 0 for work.
     #[must_use]
     pub fn object(&self) -> u64 {
-        self.fields().object
+        self.page.object(self.at)
     }
 
     /// Start in nanoseconds since the start of the run.
     #[must_use]
     pub fn start_ns(&self) -> u64 {
-        self.fields().start_ns
+        self.page.times(self.at).0
     }
 
     /// End in nanoseconds since the start of the run.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
-        self.fields().end_ns
+        self.page.times(self.at).1
     }
 
     /// Nanoseconds from start to end.
@@ -268,14 +282,14 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// The task in the form in which it was written.
     #[must_use]
     pub fn record(&self) -> TaskRecord {
-        let (f, totals) = (self.fields(), self.totals());
+        let totals = self.totals();
         TaskRecord {
-            id: f.id,
-            kind: f.kind,
-            op: f.op,
-            object: f.object,
-            start_ns: f.start_ns,
-            end_ns: f.end_ns,
+            id: self.id(),
+            kind: self.kind(),
+            op: self.op(),
+            object: self.object(),
+            start_ns: self.start_ns(),
+            end_ns: self.end_ns(),
             frames: self.spans().to_vec(),
             blocks: totals.blocks,
             reads: totals.reads,

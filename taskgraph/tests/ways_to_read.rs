@@ -10,8 +10,8 @@ use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, Counts,
-    FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, StaticInfo,
-    TaskGraph, TaskId, TaskRecord,
+    FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, Series,
+    StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 const BLOCKS: u32 = 8;
@@ -386,6 +386,43 @@ proptest! {
             }
             prop_assert_eq!(&found, &alone);
         }
+    }
+    #[test]
+    fn tasks_that_are_read_as_one_give_what_each_does(
+        shape in shape(),
+        asked in prop::collection::vec(0..5u8, 1..9),
+    ) {
+        let Some(graph) = graph(&shape, true) else { return Ok(()) };
+        let mut reader = Reader::new(&graph, 1);
+        let mut asked = asked.into_iter().cycle();
+        let mut walk = graph.walk();
+        let mut tasks = graph.tasks();
+        while let Some(first) = walk.next().unwrap() {
+            let first = first.clone();
+            let until = if asked.next() == Some(0) { 0 } else { u64::MAX };
+            let series = match until {
+                0 => Series::of(&first),
+                _ => walk.follow(until).unwrap(),
+            };
+            let mut alone = Vec::new();
+            let mut last = false;
+            for task in tasks.by_ref().take(series.tasks) {
+                let task = task.unwrap();
+                let others = task.action_count() - task.block_count();
+                prop_assert!(series.tasks == 1 || others == 0);
+                task.for_each_action(|action| alone.push(seen(action))).unwrap();
+                last = task.is_last();
+            }
+            prop_assert_eq!(series.is_last, last);
+            prop_assert_eq!(series.actions, alone.len() as u64);
+            reader.open_series(&first, &series);
+            let mut found = Vec::new();
+            while let Some(batch) = reader.next().unwrap() {
+                batch.pieces().for_each(|piece| actions(&piece, &mut found));
+            }
+            prop_assert_eq!(&found, &alone);
+        }
+        prop_assert!(tasks.next().is_none());
     }
     #[test]
     fn every_point_of_every_task_is_reached(shape in shape()) {

@@ -73,12 +73,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     fn successors(&self, page: &TaskPage) -> Result<Box<[(u32, u32)]>> {
         let mut places = Vec::new();
         let index = self.dependents_index()?;
-        if let ([first, ..], [.., last]) = (&*page.tasks, &*page.tasks) {
-            let (first, last) = (first.id, last.id);
+        if let ([first, ..], [.., last]) = (page.ids(), page.ids()) {
+            let (first, last) = (*first, *last);
             for number in index.find(first).unwrap_or(0)..index.end(last) {
                 for (at, id) in self.dependents_page(number)?.within(first, last) {
                     if let Some(task) = page.find(id) {
-                        places.resize(page.tasks.len(), (0, 0));
+                        places.resize(page.ids().len(), (0, 0));
                         let small = |n: usize| u32::try_from(n).unwrap_or(0);
                         places[task] = (small(number + 1), small(at));
                     }

@@ -11,9 +11,9 @@ mod task;
 
 pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
-pub(crate) use order::{OrderPage, OrderPageWriter};
+pub(crate) use order::{OrderPage, OrderPageWriter, Turn};
 pub(crate) use packing::{Packing, pack_page};
-pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter, TaskTotals};
+pub(crate) use task::{TaskPage, TaskPageWriter, TaskTotals};
 
 use std::cell::RefCell;
 

@@ -9,7 +9,7 @@ use crate::codec::MAX_PAGE;
 use crate::error::Result;
 use crate::id::{ContextId, TaskId};
 use crate::page::{join_columns, split_columns, unpack};
-use crate::wire::{put_delta, put_varint};
+use crate::wire::{Reader, put_delta, put_varint};
 
 /// Tasks of a full page; only the last page of a file has fewer.
 const ORDER_PAGE: usize = 4096;
@@ -65,9 +65,16 @@ impl OrderPageWriter {
     }
 }
 
-/// A decoded page: the tasks in order.
+/// A decoded page.
 #[derive(Debug, Default)]
-pub(crate) struct OrderPage(pub(crate) Vec<TaskId>);
+pub(crate) struct OrderPage(pub(crate) Vec<Turn>);
+
+/// Tasks of a context that follow one another in the order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) first: TaskId,
+    pub(crate) tasks: u32,
+}
 
 impl OrderPage {
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
@@ -79,19 +86,47 @@ impl OrderPage {
             last = contexts.delta32(last)?;
             next.push(TaskId::new(ContextId::new(last), seqs.varint32()?));
         }
-        let mut tasks = Vec::with_capacity(ORDER_PAGE.min(steps.remaining()));
+        let (mut turns, mut all) = (Vec::new(), 0);
         while steps.remaining() > 0 {
-            if tasks.len() == ORDER_PAGE {
+            let index = usize::try_from(steps.varint()?).unwrap_or(usize::MAX);
+            let tasks = 1 + repeated(&mut steps, index)?;
+            all += tasks;
+            if all > ORDER_PAGE {
                 return Err(steps.error("more tasks than a page holds"));
             }
-            let index = usize::try_from(steps.varint()?).unwrap_or(usize::MAX);
             let id = next
                 .get_mut(index)
                 .ok_or_else(|| steps.error("a context that was not named"))?;
-            tasks.push(*id);
-            id.seq = id.seq.wrapping_add(1);
+            let tasks = u32::try_from(tasks).unwrap_or(0);
+            turns.push(Turn { first: *id, tasks });
+            id.seq = id.seq.wrapping_add(tasks);
         }
         seqs.end()?;
-        Ok(Self(tasks))
+        Ok(Self(turns))
     }
+
+    /// The tasks in order.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TaskId> {
+        let of = |Turn { first, tasks }: Turn| {
+            let seqs = (0..tasks).map(move |step| first.seq.wrapping_add(step));
+            seqs.map(move |seq| TaskId::new(first.context, seq))
+        };
+        self.0.iter().copied().flat_map(of)
+    }
+}
+
+/// Takes the numbers that come next as long as they are this one, which has one byte, and counts them.
+fn repeated(steps: &mut Reader<'_>, number: usize) -> Result<usize> {
+    let Some(byte) = u8::try_from(number).ok().filter(|byte| *byte < 0x80) else {
+        return Ok(0);
+    };
+    let mut rest = *steps;
+    let bytes = rest.take(rest.remaining())?;
+    let (words, _) = bytes.as_chunks();
+    let same = words.iter().take_while(|word| **word == [byte; 8]);
+    let whole = 8 * same.count();
+    let more = bytes[whole..].iter().take_while(|other| **other == byte);
+    let count = whole + more.count();
+    steps.take(count)?;
+    Ok(count)
 }

@@ -38,12 +38,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     pub(super) fn find_edge_fault(&self) -> Result<Error> {
         for page in 0..self.task_index()?.len() {
             let decoded = self.task_page(page)?;
-            for (at, task) in decoded.tasks.iter().enumerate() {
+            for (at, id) in decoded.ids().iter().enumerate() {
                 for &d in decoded.edges(at) {
                     let there = self.task(d).and_then(|d| d.dependents());
-                    if !there.is_ok_and(|d| d.contains(&task.id)) {
+                    if !there.is_ok_and(|d| d.contains(id)) {
                         return Ok(fault(
-                            format!("task {}", task.id),
+                            format!("task {id}"),
                             format!("depends on {d}, which does not have it as dependent"),
                         ));
                     }

@@ -13,14 +13,14 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let mut ordered = 0;
         let index = self.order_index()?;
         for page in 0..index.len() {
-            let ids = self.order_page(page)?.0;
-            if ids.first() != index.get(page).map(|(id, _)| id).as_ref() {
+            let order = self.order_page(page)?;
+            if order.ids().next() != index.get(page).map(|(id, _)| id) {
                 return Err(fault(
                     format!("order page {page}"),
                     "its first task is not the one of the index",
                 ));
             }
-            for id in ids {
+            for id in order.ids() {
                 self.check_step(id, &mut next)?;
                 ordered += 1;
             }

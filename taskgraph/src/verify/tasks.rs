@@ -189,15 +189,15 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let (mut held, mut last) = (0, None);
         for page in 0..index.len() {
             let decoded = self.task_page(page)?;
-            let first = decoded.tasks.first().map(|t| t.id);
+            let first = decoded.ids().first().copied();
             if first != index.get(page).map(|(id, _)| id) || last >= first {
                 return Err(fault(
                     format!("task page {page}"),
                     "its first task is not the one of the index, or out of order",
                 ));
             }
-            last = decoded.tasks.last().map(|t| t.id);
-            held += decoded.tasks.len() as u64;
+            last = decoded.ids().last().copied();
+            held += decoded.ids().len() as u64;
         }
         if held != tasks {
             return Err(fault(
