@@ -1,7 +1,5 @@
 //! One value per task along the edges of the graph, kept only while a later task still needs it.
 
-use std::collections::hash_map::Entry;
-
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
@@ -12,8 +10,9 @@ use super::Task;
 /// for each context and one for each task that has dependents still to come.
 #[derive(Debug)]
 pub struct Frontier<V> {
-    /// Value of the latest task of each context.
+    /// Value of the latest task of each context; that of the context of the latest task of all is apart.
     latest: FxHashMap<ContextId, V>,
+    current: Option<(ContextId, V)>,
     /// Value, and number of dependents still to come, of tasks with stored edges out of them.
     pending: FxHashMap<TaskId, (V, usize)>,
 }
@@ -22,6 +21,7 @@ impl<V> Default for Frontier<V> {
     fn default() -> Self {
         Self {
             latest: FxHashMap::default(),
+            current: None,
             pending: FxHashMap::default(),
         }
     }
@@ -42,11 +42,14 @@ impl<V: Copy> Frontier<V> {
         own: impl FnOnce(V) -> (V, V),
     ) -> Result<V> {
         let id = task.id();
-        let latest = self.latest.entry(id.context);
-        let mut value = match &latest {
-            Entry::Occupied(before) => merge(first, *before.get()),
-            Entry::Vacant(_) => first,
+        let before = match self.current {
+            Some((context, before)) if context == id.context => Some(before),
+            other => {
+                self.latest.extend(other);
+                self.latest.get(&id.context).copied()
+            }
         };
+        let mut value = before.map_or(first, |before| merge(first, before));
         for dependency in task.stored_dependencies() {
             if let Some((found, left)) = self.pending.get_mut(dependency) {
                 value = merge(value, *found);
@@ -57,7 +60,7 @@ impl<V: Copy> Frontier<V> {
             }
         }
         let (next, others) = own(value);
-        latest.insert_entry(next);
+        self.current = Some((id.context, next));
         let dependents = task.dependents()?.len();
         if dependents > 0 {
             self.pending.insert(id, (others, dependents));

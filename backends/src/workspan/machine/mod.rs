@@ -69,8 +69,8 @@ pub(super) struct Machine {
     info: Arc<StaticInfo>,
     rules: Rules,
     facts: Arc<[BlockFacts]>,
-    /// The context of the current task.
-    current: Option<Box<State>>,
+    /// The context of the current task, or of the last one; it is not among the others.
+    current: Option<(ContextId, Box<State>)>,
     states: FxHashMap<ContextId, Box<State>>,
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
@@ -116,15 +116,19 @@ impl Machine {
     pub(super) fn enter(&mut self, task: &Task<'_>) {
         let id = task.id();
         self.tasks += 1;
-        let mut state = match self.states.remove(&id.context) {
-            Some(state) => state,
-            None => self.first_context(),
+        let mut state = match self.current.take() {
+            Some((context, state)) if context == id.context => state,
+            other => {
+                self.states.extend(other);
+                let known = self.states.remove(&id.context);
+                known.unwrap_or_else(|| self.first_context())
+            }
         };
         let free = self.rules.free_locks && task.op().cause() == Some(WaitCause::Lock);
         for &from in task.stored_dependencies() {
             self.arrive(&mut state, id.context, from, free);
         }
-        self.current = Some(state);
+        self.current = Some((id.context, state));
     }
 
     /// The task is over. `slack` is how much longer it could take, if that is known.
@@ -134,7 +138,7 @@ impl Machine {
         steps: &[Step],
         slack: Option<u64>,
     ) -> Result<()> {
-        let Some(mut state) = self.current.take() else {
+        let Some((_, mut state)) = self.current.take() else {
             return Ok(());
         };
         let id = task.id();
@@ -172,12 +176,13 @@ impl Machine {
         if last {
             self.conclude(&mut state);
         }
-        self.states.insert(id.context, state);
+        self.current = Some((id.context, state));
         Ok(())
     }
 
     /// What lies on the longest path, by node of the tree; for use after the last task.
     pub(super) fn on_span(&mut self) -> Vec<Measure> {
+        self.states.extend(self.current.take());
         let mut measures = vec![Measure::default(); self.tree.nodes().len()];
         if let Some(path) = self.longest.take() {
             self.paths
