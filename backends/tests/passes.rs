@@ -4,15 +4,21 @@ mod by_time;
 mod graphs;
 
 use anyhow::Result;
-use contech_backends::analysis::{Analysis, Graph, Moment, Order, Part, Reads, Task, run, run_all};
+use contech_backends::analysis::{
+    Analysis, Change, Changes, Graph, Moment, Order, Part, Reads, Task, run, run_all,
+};
+use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
 use contech_backends::hierarchy::Hierarchy;
 use contech_backends::memuse::{self, MemUse};
 use contech_backends::misses::{self, Misses};
+use contech_backends::parallelism::Parallelism;
 use contech_backends::races::Races;
 use contech_backends::report::default_config;
+use contech_backends::scaling::recorded::{Factors, Stack};
 use contech_backends::sharing::Sharing;
 use graphs::affine::random_contexts;
+use graphs::storm;
 use taskgraph::{Access, Action, Batch, BlockCounts, BlockId, ContextId, Piece};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
@@ -189,7 +195,7 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
     });
 }
 
-/// An analysis that sees no runs: their executions come one by one.
+/// An analysis that sees no runs, no tasks as one and each change: all comes one by one.
 struct OneByOne<A>(A);
 
 impl<A: Analysis> Analysis for OneByOne<A> {
@@ -197,12 +203,24 @@ impl<A: Analysis> Analysis for OneByOne<A> {
     const ABOUT: &'static str = A::ABOUT;
     const ORDER: Order = A::ORDER;
     const READS: Reads = A::READS;
+    const CHANGES: Changes = match A::CHANGES {
+        Changes::States => Changes::Tasks,
+        others => others,
+    };
     type Config = A::Config;
     type Shard = A::Shard;
     type Report = A::Report;
 
     fn new(config: A::Config, graph: &Graph) -> Result<Self> {
         A::new(config, graph).map(Self)
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.0.change(change)
+    }
+
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        self.0.prepare(graph)
     }
 
     fn order(&self) -> Order {
@@ -242,28 +260,52 @@ impl<A: Analysis> Analysis for OneByOne<A> {
     }
 }
 
+/// An analysis finds what it finds when all comes one by one.
+fn same<A>(graph: &Graph)
+where
+    A: Analysis,
+    A::Config: clap::Args,
+    A::Report: serde::Serialize,
+{
+    same_with::<A>(graph, || default_config::<A>().expect("options"));
+}
+
+fn same_with<A>(graph: &Graph, config: impl Fn() -> A::Config)
+where
+    A: Analysis,
+    A::Report: serde::Serialize,
+{
+    let runs = run::<A>(config(), graph).expect("readable");
+    let single = run::<OneByOne<A>>(config(), graph).expect("readable");
+    let text = |report| serde_json::to_string_pretty(&report).expect("plain data");
+    assert_eq!(text(runs), text(single), "{}", A::NAME);
+}
+
+#[test]
+fn tasks_that_are_read_as_one_and_joined_states_give_what_each_task_gives() {
+    for graph in (0..20).map(storm) {
+        same::<Cache>(&graph);
+        same_with::<Cache>(&graph, || cache::Options {
+            private: true,
+            ..cache::Options::default()
+        });
+        same::<Misses>(&graph);
+        same::<Sharing>(&graph);
+        same::<Hierarchy>(&graph);
+        same::<MemUse>(&graph);
+        same_with::<MemUse>(&graph, || memuse::Options {
+            slice_ns: Some(700),
+            ..default_config::<MemUse>().expect("options")
+        });
+        same::<Blocks>(&graph);
+        same::<Parallelism>(&graph);
+        same::<Factors>(&graph);
+        same::<Stack>(&graph);
+    }
+}
+
 #[test]
 fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
-    fn same<A>(graph: &Graph)
-    where
-        A: Analysis,
-        A::Config: clap::Args,
-        A::Report: serde::Serialize,
-    {
-        same_with::<A>(graph, || default_config::<A>().expect("options"));
-    }
-    fn same_with<A>(graph: &Graph, config: impl Fn() -> A::Config)
-    where
-        A: Analysis,
-        A::Report: serde::Serialize,
-    {
-        let runs = run::<A>(config(), graph).expect("readable");
-        let mut part = Part::new(OneByOne::<A>::new(config(), graph).expect("options"));
-        run_all(graph, &mut [&mut part]).expect("readable");
-        let single = part.finish(graph).expect("a result");
-        let text = |report| serde_json::to_string_pretty(&report).expect("plain data");
-        assert_eq!(text(runs), text(single), "{}", A::NAME);
-    }
     each_graph(|graph| {
         same::<Cache>(graph);
         same::<Misses>(graph);

@@ -78,7 +78,7 @@ const OPERATIONS: [&str; 6] = [
     "sem_",
 ];
 /// Who has no processor for less time than this is not looked for.
-const STARVED_NS: u64 = 50_000;
+pub(super) const STARVED_NS: u64 = 50_000;
 /// A task that moves less than a byte in so many nanoseconds does not spend its time on that.
 const BYTE_NS: u64 = 100;
 

@@ -8,8 +8,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind, Walk};
+use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind};
 
+use super::series::{Takes, Tasks};
 use super::{Graph, Moment, Order};
 
 /// One context on its way through its tasks.
@@ -17,7 +18,7 @@ struct Stream<'g> {
     context: ContextId,
     number: u32,
     /// Its tasks, from the first turn to the last.
-    walk: Option<Box<Walk<'g, Mmap>>>,
+    tasks: Option<Box<Tasks<'g>>>,
     /// The current task, from the first task with actions to the last.
     inside: Option<Box<Inside<'g>>>,
 }
@@ -38,8 +39,9 @@ struct Inside<'g> {
     piece: usize,
     offset: u64,
     moment: Moment,
-    /// Actions of the task that are still to come.
+    /// Actions of the task that are still to come, and whether all of them are in this turn.
     left: u64,
+    due: bool,
 }
 
 /// How far a context goes in its turn, ns.
@@ -51,15 +53,11 @@ struct Turn {
     blocks: Option<u64>,
 }
 
-/// Calls `each` with all actions of the graph, in an order by time.
+/// Hands out all actions of the graph, in an order by time.
 ///
 /// # Errors
-/// When the graph cannot be read, or `each` fails.
-pub(super) fn by_time(
-    graph: &Graph,
-    order: Order,
-    mut each: impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
-) -> Result<()> {
+/// When the graph cannot be read, or the taker fails.
+pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Result<()> {
     let mut due = BinaryHeap::new();
     let mut streams = Vec::new();
     for (number, context) in (0..).zip(graph.contexts()) {
@@ -67,7 +65,7 @@ pub(super) fn by_time(
         streams.push(Stream {
             context: context.id,
             number,
-            walk: None,
+            tasks: None,
             inside: None,
         });
     }
@@ -92,7 +90,7 @@ pub(super) fn by_time(
             due: limit,
             blocks: limit.max(rest),
         };
-        if let Some(time) = stream.run(graph, turn, &mut each)? {
+        if let Some(time) = stream.run(graph, turn, taker)? {
             due.push(Reverse((time, number)));
         }
     }
@@ -101,35 +99,39 @@ pub(super) fn by_time(
 
 impl<'g> Stream<'g> {
     /// Runs until its turn ends. Returns the time of the next action, or `None` if there are no more.
-    fn run(
-        &mut self,
-        graph: &'g Graph,
-        turn: Turn,
-        each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
-    ) -> Result<Option<u64>> {
+    fn run(&mut self, graph: &'g Graph, turn: Turn, taker: &mut impl Takes) -> Result<Option<u64>> {
+        // What begins a turn comes alone, so that its moment is exact.
+        let mut begun = false;
         loop {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
-                    match inside.piece(turn, each)? {
-                        Step::Done => {}
+                    match inside.piece(turn, taker)? {
+                        Step::Done => begun = true,
                         Step::Due => return Ok(Some(inside.moment.time())),
                         Step::End => break,
                     }
                 }
             }
-            if !self.enter(graph)? {
-                (self.inside, self.walk) = (None, None);
+            let until = turn.blocks.filter(|_| begun).unwrap_or(0);
+            if !self.enter(graph, until, taker)? {
+                (self.inside, self.tasks) = (None, None);
                 return Ok(None);
             }
         }
     }
 
-    /// Goes to the next task with actions; returns false if there is none.
-    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
-        let new = || Box::new(graph.walk_of(self.context));
-        let tasks = self.walk.get_or_insert_with(new);
-        while let Some(task) = tasks.next()? {
-            if task.kind() == TaskKind::Work && !task.spans().is_empty() {
+    /// Goes to the next task with actions, and to those that end at a time or before and come as one with it. Returns
+    /// false if there is none.
+    fn enter(&mut self, graph: &'g Graph, until: u64, taker: &mut impl Takes) -> Result<bool> {
+        let (context, number) = (self.context, self.number);
+        let new = || Box::new(Tasks::of(graph.walk_of(context)));
+        let tasks = self.tasks.get_or_insert_with(new);
+        while let Some((task, series)) = tasks.next(|task| match task.kind() {
+            TaskKind::Work if until > 0 => until.min(taker.series_until(number, task)),
+            _ => 0,
+        })? {
+            let does = !task.spans().is_empty() || series.tasks > 1 && series.actions > 0;
+            if task.kind() == TaskKind::Work && does {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
                         reader: Reader::new(graph, 1),
@@ -137,12 +139,13 @@ impl<'g> Stream<'g> {
                         offset: 0,
                         moment: Moment::default(),
                         left: 0,
+                        due: false,
                     })
                 });
-                inside.reader.open(task);
+                inside.reader.open_series(task, &series);
                 (inside.piece, inside.offset) = (0, 0);
-                inside.moment = Moment::first(self.number, task);
-                inside.left = task.action_count();
+                inside.moment = Moment::first_of(number, task, &series);
+                (inside.left, inside.due) = (series.actions, series.tasks > 1);
                 return Ok(true);
             }
         }
@@ -152,11 +155,7 @@ impl<'g> Stream<'g> {
 
 impl Inside<'_> {
     /// The actions of the current piece that are in this turn.
-    fn piece(
-        &mut self,
-        turn: Turn,
-        each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
-    ) -> Result<Step> {
+    fn piece(&mut self, turn: Turn, taker: &mut impl Takes) -> Result<Step> {
         let Some(piece) = self.reader.batch().piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
             return Ok(match self.reader.next()? {
@@ -168,7 +167,11 @@ impl Inside<'_> {
             Piece::Action(_) => turn.due,
             _ => turn.blocks,
         };
-        let most = limit.map_or(0, |limit| self.moment.until(limit));
+        let most = match limit {
+            Some(_) if self.due => u64::MAX,
+            Some(limit) => self.moment.until(limit),
+            None => 0,
+        };
         if most == 0 {
             return Ok(Step::Due);
         }
@@ -176,7 +179,7 @@ impl Inside<'_> {
         let to = all.min(from.saturating_add(most.min(self.left)));
         let start = self.moment;
         piece.for_each_part(from..to, |first, part| {
-            each(&start.later(first - from), part)
+            taker.piece(&start.later(first - from), part)
         })?;
         self.moment = start.later(to - from);
         self.left -= to - from;

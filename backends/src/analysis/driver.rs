@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece, Reader};
+use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 
 use super::by_time::by_time;
-use super::changes::{Change, sweep};
+use super::changes::{Change, Changes, sweep};
+use super::series::{Reading, Takes, Tasks};
 use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
@@ -121,8 +122,8 @@ pub trait Visitor: Send {
     fn order(&self) -> Order;
     /// What it reads of tasks.
     fn reads(&self) -> Reads;
-    /// Whether it follows what contexts do over time.
-    fn follows_changes(&self) -> bool;
+    /// Which changes of contexts it follows.
+    fn changes(&self) -> Changes;
     /// A context goes from one state to another.
     ///
     /// # Errors
@@ -133,6 +134,10 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
+    /// Whether tasks may come as one.
+    fn takes_series(&self) -> bool;
+    /// Up to when tasks may come as one with this one, ns ([`Analysis::series_until`]).
+    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64;
     /// A pass begins.
     fn begin(&mut self);
     /// A task of the context at this position begins. Returns whether it is to be read for this analysis.
@@ -170,7 +175,7 @@ impl<A: Analysis> Visitor for Part<A> {
         A::READS
     }
 
-    fn follows_changes(&self) -> bool {
+    fn changes(&self) -> Changes {
         A::CHANGES
     }
 
@@ -180,6 +185,15 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
         self.analysis.prepare(graph)
+    }
+
+    fn takes_series(&self) -> bool {
+        A::SERIES && self.own.is_none()
+    }
+
+    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
+        let (analysis, shard) = self.shard(Some((context, task.id().context)));
+        analysis.series_until(shard, task)
     }
 
     fn begin(&mut self) {
@@ -270,11 +284,15 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, A::READS);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
+        let until = |shard: &mut A::Shard, task: &Task<'_>| match A::SERIES {
+            true => analysis.series_until(shard, task),
+            false => 0,
+        };
         for (number, context) in some {
-            let mut tasks = graph.walk_of(context.id);
-            while let Some(task) = tasks.next()? {
+            let mut tasks = Tasks::of(graph.walk_of(context.id));
+            while let Some((task, series)) = tasks.next(|task| until(&mut shard, task))? {
                 analysis.task(&mut shard, task)?;
-                reading.task(*number, task, |first, batch| {
+                reading.task(*number, task, &series, |first, batch| {
                     pieces(&analysis, &mut shard, first, batch)
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
@@ -290,69 +308,19 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     analysis.finish(graph, shards)
 }
 
-/// Reads the contents of tasks.
-struct Reading<'g> {
-    reader: Reader<'g, taskgraph::Mmap>,
-    /// Whether most analyses need pieces.
-    pieces: bool,
-    counted: bool,
-    counts: BlockCounts,
-}
-
-impl<'g> Reading<'g> {
-    fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
-        Self {
-            reader: Reader::new(graph, frames),
-            pieces: reads == Reads::Pieces,
-            counted: reads == Reads::Counts,
-            counts: BlockCounts::new(),
-        }
-    }
-
-    /// Calls `each` with the batches of a task, if any analysis reads them, and counts the task's blocks.
-    fn task(
-        &mut self,
-        context: u32,
-        task: &Task<'g>,
-        mut each: impl FnMut(Moment, &Batch<'g>) -> Result<()>,
-    ) -> Result<()> {
-        self.counts.clear();
-        if task.spans().is_empty() {
-            return Ok(());
-        }
-        if !self.pieces {
-            if self.counted {
-                self.reader.count_blocks(task, &mut self.counts)?;
-            }
-            return Ok(());
-        }
-        let mut first = Moment::first(context, task);
-        self.reader.open(task);
-        while let Some(batch) = self.reader.next()? {
-            each(first, batch)?;
-            for piece in batch.pieces() {
-                first = first.later(piece.actions());
-                if self.counted {
-                    self.counts.add_piece(&piece);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Follows the changes of all contexts once for all visitors that ask for them, and prepares all visitors.
 fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let (mut following, others): (Vec<_>, Vec<_>) = visitors
         .iter_mut()
-        .partition(|visitor| visitor.follows_changes());
+        .partition(|visitor| visitor.changes() != Changes::None);
+    let which = following.iter().map(|visitor| visitor.changes()).max();
     let prepare = |visitors: Vec<&mut &mut dyn Visitor>| {
         let visitors = visitors.into_par_iter().with_max_len(1);
         visitors.try_for_each(|visitor| visitor.prepare(graph))
     };
     let follow = || {
-        if !following.is_empty() {
-            sweep(graph, |change| {
+        if let Some(which) = which {
+            sweep(graph, which, |change| {
                 let mut following = following.iter_mut();
                 following.try_for_each(|visitor| visitor.change(change))
             })?;
@@ -374,11 +342,13 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 }
 
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    type Pass = (Option<Order>, bool);
+    // By order; whether small tasks come as one; whether no contents are read.
+    type Pass = (Option<Order>, bool, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
     // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
     let summary = graph.summary();
-    let small = summary.accesses / MANY < summary.tasks.total() && rayon::current_num_threads() > 1;
+    let small = summary.accesses / MANY < summary.tasks.total();
+    let many = small && rayon::current_num_threads() > 1;
     // What a single context does is in the order of time already.
     let single = graph.contexts().nth(1).is_none();
     for visitor in visitors {
@@ -389,7 +359,9 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             Order::Any | Order::PerContext | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
-        let pass = (pass, small && visitor.reads() != Reads::Pieces);
+        let contents = visitor.reads() == Reads::Pieces;
+        let series = small && pass.is_none() && visitor.takes_series();
+        let pass = (pass, series, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
             Some(known) => known.1.push(visitor),
             None => passes.push((pass, vec![visitor])),
@@ -398,7 +370,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|((order, _), visitors)| {
+        .map(|((order, ..), visitors)| {
             let done = match order {
                 None => topological(graph, &busy, visitors),
                 Some(order) => in_time(graph, order, visitors),
@@ -412,10 +384,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 
 fn in_time(graph: &Graph, order: Order, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    by_time(graph, order, |at, piece| {
-        let mut visitors = visitors.iter_mut();
-        visitors.try_for_each(|visitor| visitor.piece(at, piece))
-    })?;
+    by_time(graph, order, &mut Together(&mut visitors))?;
     visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
 }
@@ -441,8 +410,11 @@ fn topological(
     let mut reading = Reading::new(graph, FRAMES, Reads::Tasks);
     (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    let mut tasks = graph.walk();
-    while let Some(task) = tasks.next()? {
+    let mut tasks = Tasks::of(graph.walk());
+    while let Some((task, series)) = tasks.next(|task| {
+        let context = position(task.id().context);
+        Together(&mut visitors).series_until(context, task)
+    })? {
         let id = task.id();
         let context = position(id.context);
         let mut read = false;
@@ -450,14 +422,16 @@ fn topological(
             read |= visitor.task(context, task)?;
         }
         if read {
-            reading.task(context, task, |first, batch| {
+            reading.task(context, task, &series, |first, batch| {
                 let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
                     Reads::Pieces => visitor.batch(id.context, first, batch),
                     Reads::Counts | Reads::Tasks => Ok(()),
                 };
-                let actions = batch.pieces().map(|piece| piece.actions());
-                let many = actions.fold(0, u64::saturating_add) >= MANY;
-                if visitors.len() > 1 && many && busy.load(Ordering::Relaxed) < threads {
+                let many = || {
+                    let actions = batch.pieces().map(|piece| piece.actions());
+                    actions.fold(0, u64::saturating_add) >= MANY
+                };
+                if visitors.len() > 1 && busy.load(Ordering::Relaxed) < threads && many() {
                     visitors.par_iter_mut().try_for_each(feed)
                 } else {
                     visitors.iter_mut().try_for_each(feed)
@@ -467,7 +441,7 @@ fn topological(
                 visitor.done(context, task, &reading.counts)?;
             }
         }
-        if task.is_last() {
+        if series.is_last {
             let ended = (context, id.context);
             visitors
                 .iter_mut()
@@ -476,4 +450,23 @@ fn topological(
     }
     visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
+}
+
+/// Visitors of one pass.
+struct Together<'v, 'p>(&'v mut [&'p mut dyn Visitor]);
+
+impl Takes for Together<'_, '_> {
+    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
+        if !self.0.iter().all(|visitor| visitor.takes_series()) {
+            return 0;
+        }
+        let until = self.0.iter_mut();
+        let until = until.map(|visitor| visitor.series_until(context, task));
+        until.min().unwrap_or(0)
+    }
+
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let mut visitors = self.0.iter_mut();
+        visitors.try_for_each(|visitor| visitor.piece(at, piece))
+    }
 }

@@ -51,6 +51,7 @@ mod graph;
 mod moment;
 pub mod names;
 mod segments;
+mod series;
 mod share;
 pub mod source;
 mod state;
@@ -61,7 +62,7 @@ use taskgraph::{BlockCounts, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
 pub use blocked::{LongCall, long_call};
-pub use changes::{Change, end_of, sweep};
+pub use changes::{Change, Changes, end_of, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};
@@ -123,8 +124,10 @@ pub trait Analysis: Sized + Send + Sync {
     const ORDER: Order;
     /// What it reads of tasks.
     const READS: Reads = Reads::Tasks;
-    /// Whether it follows what contexts do over time ([`Analysis::change`]).
-    const CHANGES: bool = false;
+    /// What it follows of what contexts do over time ([`Analysis::change`]).
+    const CHANGES: Changes = Changes::None;
+    /// Whether tasks that follow each other in a context may be handed out as one ([`Analysis::series_until`]).
+    const SERIES: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
     const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.
@@ -164,6 +167,13 @@ pub trait Analysis: Sized + Send + Sync {
 
     /// Empty state: for one context, or for all of them when the order is topological.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
+
+    /// Tasks that follow this one in its context, execute blocks only and end at the returned time (ns) or before may
+    /// come as one with it, if [`Analysis::SERIES`] is set: `task` and `done` are called once, with the first of them,
+    /// and moments say no more than their context and the time from the start of the first to the end of the last.
+    fn series_until(&self, _shard: &mut Self::Shard, _task: &Task<'_>) -> u64 {
+        u64::MAX
+    }
 
     /// A task begins.
     ///

@@ -3,6 +3,8 @@
 //! Tasks have a start and an end, but their actions have no times of their own. They are assumed to be spread evenly
 //! over the task.
 
+use taskgraph::Series;
+
 use super::Task;
 
 /// Fraction bits of the time between two actions.
@@ -25,6 +27,12 @@ impl Moment {
     pub fn first(context: u32, task: &Task<'_>) -> Self {
         let count = task.action_count();
         Self::of(context, task.start_ns(), task.end_ns(), count)
+    }
+
+    /// The first action of tasks that are read as one.
+    #[must_use]
+    pub fn first_of(context: u32, first: &Task<'_>, series: &Series) -> Self {
+        Self::of(context, first.start_ns(), series.end_ns, series.actions)
     }
 
     /// The first of `count` actions of a task from `start_ns` to `end_ns`.

@@ -1,6 +1,8 @@
 //! Counts block executions by level for one context. The counts of the current level are a plain array, which is
 //! emptied into a sparse map when the level changes.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, Piece};
 
@@ -16,6 +18,8 @@ pub struct LevelCounter {
     /// Blocks with a count in `current`.
     touched: Vec<BlockId>,
     totals: FxHashMap<(BlockId, u32), u64>,
+    /// A level, and from when and until when it holds.
+    held: (u32, Range<u64>),
     /// For the current task: its start and end, its number of executions, the number of the next one, and that of the
     /// execution at which the level changes.
     start_ns: u64,
@@ -35,12 +39,22 @@ impl LevelCounter {
             current: Vec::new(),
             touched: Vec::new(),
             totals: FxHashMap::default(),
+            held: (0, 0..0),
             start_ns: 0,
             duration_ns: 0,
             executions: 0,
             next: 0,
             change: 0,
         }
+    }
+
+    /// The last moment up to which the level at a time holds.
+    pub fn held_until(&mut self, timeline: &Timeline, time: u64) -> u64 {
+        if !self.held.1.contains(&time) {
+            let (running, until) = timeline.running_at(time);
+            self.held = (running, time..until);
+        }
+        self.held.1.end - 1
     }
 
     /// Begins a task with so many executions, which lasts from `start_ns` to `end_ns`.
@@ -86,6 +100,11 @@ impl LevelCounter {
 
     /// Looks up the level at the next execution, and finds the first execution after the level's end.
     fn look_up(&mut self, timeline: &Timeline) {
+        if self.held_until(timeline, self.start_ns) >= self.start_ns + self.duration_ns {
+            self.set_level(self.held.0.max(1));
+            self.change = u64::MAX;
+            return;
+        }
         let parts = 2 * u128::from(self.executions);
         let at = self.start_ns
             + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts.max(1));

@@ -16,7 +16,9 @@ use serde::Serialize;
 use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Change, Divided, Graph, Moment, Order, Reads, Task, end_of};
+use crate::analysis::{
+    Analysis, Change, Changes, Divided, Graph, Moment, Order, Reads, Task, end_of,
+};
 use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
 
@@ -92,7 +94,8 @@ impl Analysis for Blocks {
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Pieces;
-    const CHANGES: bool = true;
+    const SERIES: bool = true;
+    const CHANGES: Changes = Changes::States;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
@@ -123,6 +126,10 @@ impl Analysis for Blocks {
 
     fn shard(&self, _: Option<ContextId>) -> LevelCounter {
         LevelCounter::new(self.table)
+    }
+
+    fn series_until(&self, counter: &mut LevelCounter, task: &Task<'_>) -> u64 {
+        counter.held_until(&self.timeline, task.start_ns())
     }
 
     fn task(&self, counter: &mut LevelCounter, task: &Task<'_>) -> Result<()> {

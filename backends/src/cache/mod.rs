@@ -211,6 +211,7 @@ impl Analysis for Cache {
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
+    const SERIES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Shard;

@@ -170,6 +170,7 @@ impl Analysis for Hierarchy {
     const ABOUT: &'static str = "Private L1 and L2, shared L3, MESI: misses by level and cause";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
+    const SERIES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Watch;

@@ -121,6 +121,7 @@ impl Analysis for Misses {
         "Cache misses by instruction and allocation site, for many sizes in one pass";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
+    const SERIES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Counter;

@@ -67,6 +67,9 @@ impl Sums {
 
     /// Follows a change; they come in order of time.
     pub fn change(&mut self, change: &Change<'_>) {
+        if change.from == change.to {
+            return;
+        }
         self.advance(change.at_ns);
         if let Some(state) = change.from {
             self.counts.leave(state);

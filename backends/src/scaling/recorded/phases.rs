@@ -5,7 +5,7 @@ use anyhow::Result;
 use contech_observation::State as Doing;
 use rustc_hash::FxHashMap;
 
-use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of, sweep};
+use crate::analysis::{CAUSES, Cause, Change, Changes, Graph, State, end_of, sweep};
 use crate::scaling::Stretch;
 
 /// What contexts did within and outside of parallel phases.
@@ -33,7 +33,7 @@ impl Phases {
     /// When the graph cannot be read.
     pub fn of(graph: &Graph, processors: Option<u32>) -> Result<Self> {
         let mut sums = PhaseSums::default();
-        sweep(graph, |change| {
+        sweep(graph, Changes::States, |change| {
             sums.change(change);
             Ok(())
         })?;
@@ -126,10 +126,10 @@ impl PhaseSums {
 
     /// Follows a change; they come in order of time.
     pub fn change(&mut self, change: &Change<'_>) {
-        self.advance(change.at_ns);
         if change.from == change.to {
             return;
         }
+        self.advance(change.at_ns);
         let parallel = self.alive > 1;
         match change.from {
             None => self.alive += 1,
