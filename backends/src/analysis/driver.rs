@@ -281,10 +281,11 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     } else {
         contexts.len().div_ceil(SHARDS).max(1)
     };
+    let series = A::SERIES && are_small(graph);
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, A::READS);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
-        let until = |shard: &mut A::Shard, task: &Task<'_>| match A::SERIES {
+        let until = |shard: &mut A::Shard, task: &Task<'_>| match series {
             true => analysis.series_until(shard, task),
             false => 0,
         };
@@ -341,13 +342,18 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     pass(graph, visitors)
 }
 
+/// Whether most tasks access little. Only then is it worth while to take tasks as one.
+fn are_small(graph: &Graph) -> bool {
+    let summary = graph.summary();
+    summary.accesses / MANY < summary.tasks.total()
+}
+
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     // By order; whether small tasks come as one; whether no contents are read.
     type Pass = (Option<Order>, bool, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
     // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
-    let summary = graph.summary();
-    let small = summary.accesses / MANY < summary.tasks.total();
+    let small = are_small(graph);
     let many = small && rayon::current_num_threads() > 1;
     // What a single context does is in the order of time already.
     let single = graph.contexts().nth(1).is_none();
@@ -384,7 +390,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 
 fn in_time(graph: &Graph, order: Order, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    by_time(graph, order, &mut Together(&mut visitors))?;
+    by_time(graph, order, &mut Together::of(graph, &mut visitors))?;
     visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
 }
@@ -411,9 +417,11 @@ fn topological(
     (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
     visitors.iter_mut().for_each(|visitor| visitor.begin());
     let mut tasks = Tasks::of(graph.walk());
+    let series = Together::of(graph, &mut visitors).series;
     while let Some((task, series)) = tasks.next(|task| {
         let context = position(task.id().context);
-        Together(&mut visitors).series_until(context, task)
+        let visitors = &mut visitors;
+        Together { visitors, series }.series_until(context, task)
     })? {
         let id = task.id();
         let context = position(id.context);
@@ -453,20 +461,31 @@ fn topological(
 }
 
 /// Visitors of one pass.
-struct Together<'v, 'p>(&'v mut [&'p mut dyn Visitor]);
+struct Together<'v, 'p> {
+    visitors: &'v mut [&'p mut dyn Visitor],
+    /// Whether tasks come as one.
+    series: bool,
+}
+
+impl<'v, 'p> Together<'v, 'p> {
+    fn of(graph: &Graph, visitors: &'v mut [&'p mut dyn Visitor]) -> Self {
+        let series = are_small(graph) && visitors.iter().all(|visitor| visitor.takes_series());
+        Self { visitors, series }
+    }
+}
 
 impl Takes for Together<'_, '_> {
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
-        if !self.0.iter().all(|visitor| visitor.takes_series()) {
+        if !self.series {
             return 0;
         }
-        let until = self.0.iter_mut();
+        let until = self.visitors.iter_mut();
         let until = until.map(|visitor| visitor.series_until(context, task));
         until.min().unwrap_or(0)
     }
 
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let mut visitors = self.0.iter_mut();
+        let mut visitors = self.visitors.iter_mut();
         visitors.try_for_each(|visitor| visitor.piece(at, piece))
     }
 }
