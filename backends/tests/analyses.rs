@@ -144,6 +144,19 @@ fn a_barrier_owned_by_another_context_is_a_gap_that_counts_as_waiting() {
 }
 
 #[test]
+fn a_context_that_is_seen_before_its_first_task_does_nothing_until_then() {
+    let mut b = GraphBuilder::new();
+    let main = b.context("main");
+    b.work(main, 40, 50, |_| {});
+    b.sync_at(main, 8, SyncOp::MutexLock, 50, 60);
+    b.seen(main, 10);
+    let report = parallelism(b);
+    assert_eq!(waits(&report), [(Cause::Lock, 10)]);
+    let starts = |step: &&(u64, u32)| step.1 == 1;
+    assert_eq!(steps(&report).iter().find(starts), Some(&(40, 1)));
+}
+
+#[test]
 fn who_forked_a_team_waits_once_for_its_end() {
     let mut b = builder("./team");
     let main = b.context("main");

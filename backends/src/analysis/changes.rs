@@ -77,7 +77,13 @@ pub fn sweep(
                 Changes::States => all.joined(),
                 _ => all,
             };
+            // A context may be seen before its first task, and nothing is known of the time in between.
+            let begins_ns = segments.at_ns();
             *life = Life::Alive(Box::new(segments), None);
+            if begins_ns > at_ns {
+                *next = Reverse((begins_ns, context));
+                continue;
+            }
         }
         let Life::Alive(segments, segment) = life else {
             PeekMut::pop(next);

@@ -94,6 +94,11 @@ impl<'g> Segments<'g> {
         Ok(segments)
     }
 
+    /// Where the last segment ended, or the first one begins.
+    pub(crate) fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
+
     /// The same, but short tasks that run are one segment, of less than a millisecond in all.
     pub(crate) fn joined(self) -> Self {
         Self {

@@ -202,6 +202,11 @@ impl GraphBuilder {
         child
     }
 
+    /// Says that a context, which has tasks, was first seen at this time.
+    pub fn seen(&mut self, context: ContextId, ns: u64) {
+        self.contexts[context.index()].first_ns = ns;
+    }
+
     /// Adds a Join task from the parent's clock to the child's if that is later. The child ends, so its tasks must be
     /// added before.
     pub fn join(&mut self, parent: ContextId, child: ContextId) -> TaskId {
