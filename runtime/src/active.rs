@@ -221,8 +221,13 @@ impl Active {
     ) -> i32 {
         let result = call();
         match F::answer(result) {
-            Answer::Taken => self.instant(op, object, 0),
-            Answer::Busy => self.timed(op.failed(), object, 0, self.moment(), 0),
+            Answer::Taken => match self.recorder.tried_since(self.tls, object.addr()) {
+                Some(before) => {
+                    self.in_order(op, object, 0, before, self.since(before));
+                }
+                None => self.instant(op, object, 0),
+            },
+            Answer::Busy => self.recorder.tried(self.tls, op, object.addr()),
             Answer::Late | Answer::Failed => {}
         }
         result

@@ -1,4 +1,4 @@
-//! Records atomic operations as events.
+//! Records what a spin-wait may be made of, atomic operations and attempts to acquire a lock, as events.
 
 use contech_guest::arch::ticks;
 use contech_trace::abi::{
@@ -87,5 +87,38 @@ impl Recorder {
         } else {
             spin.set_none();
         }
+    }
+
+    /// Records that an attempt to acquire `object` without waiting failed, or counts it as one more try of a spin-wait.
+    pub fn tried(&'static self, tls: &TlsBlock, op: SyncOp, object: usize) {
+        let (spin, t) = (tls.spin(), Try::of_lock(object));
+        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
+        // Work between two attempts is no part of a wait: the attempts are tasks of their own.
+        if spin.is_tight(tls.cursor()) && spin.repeats(&t, syncs(), tls.slot()) {
+            spin.begin(|| self.clock.now());
+            self.make_room(tls);
+            return;
+        }
+        let before = self.moment(tls);
+        let event = Sync {
+            op: op.failed(),
+            object,
+            ticket: 0,
+            aux: 0,
+            before,
+            duration: 0,
+        };
+        self.sync(tls, event);
+        spin.set(&t, syncs(), before, tls.cursor());
+    }
+
+    /// When the spin-wait began that an attempt to acquire `object` has just ended, if there was one. The event of that
+    /// attempt takes the place of those that failed.
+    #[inline]
+    pub fn tried_since(&'static self, tls: &TlsBlock, object: usize) -> Option<u64> {
+        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
+        let spin = tls.spin();
+        let end = || spin.end(&Try::of_lock(object), syncs(), tls.slot());
+        spin.is_waiting().then(end)?.map(|(before, _)| before)
     }
 }

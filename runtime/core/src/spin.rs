@@ -70,6 +70,19 @@ pub struct Try {
     pub ticket: u64,
 }
 
+impl Try {
+    /// An attempt to acquire a lock that another thread has. Which code makes it does not matter, and it has no place in
+    /// an order.
+    pub(crate) fn of_lock(object: usize) -> Self {
+        Try {
+            address: object as u64,
+            site: 0,
+            value: 0,
+            ticket: 0,
+        }
+    }
+}
+
 impl Default for Spin {
     fn default() -> Self {
         Self::new()
@@ -159,7 +172,7 @@ impl Spin {
 
     /// Whether hardly anything was recorded since the last try. What was in a buffer that was handed over is not known
     /// and counts as little.
-    fn is_tight(&self, cursor: *mut u8) -> bool {
+    pub(crate) fn is_tight(&self, cursor: *mut u8) -> bool {
         let mark = self.mark.load(Relaxed);
         mark.is_null() || cursor.addr().wrapping_sub(mark.addr()) <= TIGHT
     }
