@@ -6,20 +6,6 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
-/// The packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 10] = [
-    "contech-instrument",
-    "contech-cc",
-    "contech-runtime",
-    "contech-online",
-    "contech-mpi",
-    "contech-observe",
-    "contech-refine",
-    "contech-middle",
-    "contech-backends",
-    "contech-python",
-];
-
 /// The directory that holds the commands, the pass plugin and the runtime library.
 #[derive(Debug, Clone)]
 pub struct Outputs {
@@ -40,19 +26,12 @@ impl Outputs {
         })
     }
 
-    /// Builds (or finds) the outputs.
+    /// Builds (or finds) the outputs. The whole workspace is built, as `cargo build` does it: libraries of a part of it
+    /// would have other features, and be compiled once more.
     ///
     /// # Errors
     /// When cargo fails, which then has shown its own messages.
     pub fn locate() -> Result<Self> {
-        Self::of(&PACKAGES)
-    }
-
-    /// A directory that holds at least the outputs of these [`PACKAGES`], for callers that need no others.
-    ///
-    /// # Errors
-    /// When cargo fails.
-    pub fn of(packages: &[&str]) -> Result<Self> {
         if let Some(dir) = std::env::var_os("CONTECH_HOME") {
             return Ok(Self { dir: dir.into() });
         }
@@ -60,15 +39,12 @@ impl Outputs {
         let mut build = Command::new(&cargo);
         build
             .current_dir(workspace())
-            .args(["build", "--release", "-q"]);
-        for package in packages {
-            build.args(["-p", package]);
-        }
+            .args(["build", "--release", "--workspace", "-q"]);
         let status = build
             .status()
             .with_context(|| format!("cannot start {}", cargo.display()))?;
         if !status.success() {
-            bail!("cargo build of {packages:?} failed: {status}");
+            bail!("cargo build of the workspace failed: {status}");
         }
         Ok(Self {
             dir: target_dir().join("release"),

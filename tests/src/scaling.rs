@@ -184,8 +184,7 @@ pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
 
 /// The flags that a program needs to include `contech/refine.h`. Builds the library.
 pub fn refinement_flags() -> Result<Vec<String>> {
-    let outputs = Outputs::of(&["contech-refine"])?;
-    let dir = outputs.dir().canonicalize()?;
+    let dir = Outputs::get().dir().canonicalize()?;
     let headers = workspace().join("instrument/cc/include");
     Ok(vec![
         format!("-I{}", headers.display()),

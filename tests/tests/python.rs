@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
-use contech_tests::outputs::{Outputs, PACKAGES as PACKAGES_OF_TOOLS, target_dir, workspace};
+use contech_tests::outputs::{Outputs, target_dir, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::python::environment;
 use contech_tests::recording::Recording;
@@ -39,12 +39,11 @@ const RAY: [&str; 18] = [
     "urllib3==2.8.0",
 ];
 
-/// Does for maturin what cargo does, but builds with the packages that the other tools are built with. Alone the module
-/// would have its libraries with other features: they would be compiled once more, which takes 150 s of processor time.
+/// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does and for the same reason.
 const CARGO: &str = r#"#!/bin/sh
 [ "$1" = rustc ] || exec "$REAL_CARGO" "$@"
 unset PYO3_PYTHON PYO3_CONFIG_FILE PYO3_ENVIRONMENT_SIGNATURE PYO3_BUILD_EXTENSION_MODULE
-PATH=$REAL_PATH exec "$REAL_CARGO" build --release --message-format=json-render-diagnostics $REAL_PACKAGES
+PATH=$REAL_PATH exec "$REAL_CARGO" build --release --workspace --message-format=json-render-diagnostics
 "#;
 
 /// The interpreter of a new environment, in which pip has built and installed the package.
@@ -58,7 +57,6 @@ fn interpreter() -> Result<PathBuf> {
         run(make.args(["-m", "venv"]).arg(scratch.dir()))?.ok()?;
         let cargo = scratch.write("cargo", CARGO)?;
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755))?;
-        let packages: Vec<String> = PACKAGES_OF_TOOLS.map(|name| format!("-p {name}")).into();
         let versions = scratch.write("versions", PACKAGES.join("\n"))?;
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"]);
@@ -66,7 +64,6 @@ fn interpreter() -> Result<PathBuf> {
         install.env("PIP_CONSTRAINT", versions);
         install.env("REAL_CARGO", env!("CARGO")).env("CARGO", cargo);
         install.env("REAL_PATH", std::env::var_os("PATH").unwrap_or_default());
-        install.env("REAL_PACKAGES", packages.join(" "));
         run_for(&mut install, Duration::from_secs(600))?.ok()?;
         Ok(python)
     })

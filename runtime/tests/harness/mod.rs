@@ -20,22 +20,24 @@ pub(crate) struct Program {
     folder: Rc<TempDir>,
 }
 
-/// Builds the library, once: cargo does not build a shared library for the tests of its package.
+/// Builds the library, once: cargo does not build a shared library for the tests of its package. It is the one that the
+/// user gets, built with the whole workspace, because libraries of a part would have other features.
 fn library_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let test = std::env::current_exe().expect("the test executable");
         // TARGET/PROFILE/deps/TEST
-        let profile = test.ancestors().nth(2).expect("a folder of the profile");
-        let target = profile.parent().expect("a target folder");
+        let target = test.ancestors().nth(3).expect("a target folder");
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "contech-runtime", "--target-dir"]);
-        build.arg(target);
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo").success());
-        profile.to_owned()
+        build.args([
+            "build",
+            "--quiet",
+            "--workspace",
+            "--release",
+            "--target-dir",
+        ]);
+        assert!(build.arg(target).status().expect("cargo").success());
+        target.join("release")
     })
 }
 
