@@ -58,6 +58,7 @@ impl Analysis for Log {
             Piece::Run(run) => run.for_each_block(|block| {
                 own.push((Some(block.id()), block.accesses().collect()));
             }),
+            Piece::Nest(nest) => nest.for_each_block(|block| own.push((Some(block), Vec::new()))),
             _ => own.push((None, Vec::new())),
         }
         assert_eq!(own.len() as u64, piece.actions());

@@ -82,7 +82,8 @@ pub enum Piece<'c> {
     Blocks(Executions<'c>),
     /// Many executions of the same blocks, whose accesses move by constants.
     Run(AffineRun<'c>),
-    /// Many executions of blocks without operands.
+    /// Many executions of blocks in loops. Their blocks have no operands, unless [`Reader::with_nests`](crate::Reader::with_nests)
+    /// asks for them.
     Nest(Nest<'c>),
     /// An action that is not an execution of a block.
     Action(Action<'c>),
@@ -269,7 +270,10 @@ impl<'g> Batch<'g> {
                 shape,
                 cut,
                 operands,
-            } => Piece::Nest(Nest::new(shape, &self.operands[operands.clone()], *cut)),
+            } => {
+                let operands = &self.operands[operands.clone()];
+                Piece::Nest(Nest::new(self.source?.info, shape, operands, *cut))
+            }
             Stored::Action(action) => Piece::Action(*action),
         })
     }

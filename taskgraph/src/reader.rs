@@ -33,6 +33,8 @@ pub struct Reader<'g, D> {
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
+    /// Nests whose blocks have operands come as one.
+    nests: bool,
     emitter: Box<Emitter>,
 }
 
@@ -80,6 +82,14 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         self
     }
 
+    /// The same, but loops in loops come as one piece ([`Piece::Nest`]) even if their blocks access memory, where that is
+    /// enough to know the accesses.
+    #[must_use]
+    pub fn with_nests(mut self) -> Self {
+        self.nests = true;
+        self
+    }
+
     fn with(graph: &'g TaskGraph<D>, frames: usize, emitter: Box<Emitter>) -> Self {
         let mut places = Vec::new();
         places.resize_with(frames.max(1), Place::default);
@@ -93,6 +103,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             together: false,
             inside: Inside::End,
             counting: false,
+            nests: false,
             emitter,
         }
     }
@@ -211,7 +222,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     fn go_on(&mut self, e: Emission<'g>) -> Result<()> {
         while let Some(task) = &self.task {
             if self.inside == Inside::Begin {
-                self.emitter.begin(self.blocks);
+                self.emitter.begin(self.blocks, self.nests || self.counting);
             }
             if self.inside != Inside::Span {
                 let Some(span) = next_span(task, &mut self.spans) else {
@@ -268,7 +279,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             };
             end = end.saturating_add(span.records);
             let from = batch.closed();
-            self.emitter.begin(task.block_count());
+            self.emitter
+                .begin(task.block_count(), self.nests || self.counting);
             self.emitter.start(frame, records);
             // Who asks for a damaged task is told then.
             if !matches!(self.emitter.fill(e, frame, batch), Ok(false)) {

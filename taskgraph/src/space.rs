@@ -24,8 +24,14 @@ pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut 
                 from = end;
             }
         }
-        // It has no operands.
-        Played::Nest { .. } => {}
+        Played::Nest { shape, .. } => {
+            let mut operands = operands.get_mut(shape.counts()..);
+            for (id, own) in shape.blocks() {
+                if let Some(own) = operands.as_mut().and_then(|all| all.get_mut(own)) {
+                    block(info, id, own, front);
+                }
+            }
+        }
         Played::Other(action) => {
             let (Action::Alloc { addr, .. }
             | Action::Free { addr }

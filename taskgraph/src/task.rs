@@ -339,7 +339,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
                 run.for_each_block(|block| f(Action::Block(block)));
             }
             Played::Nest { shape, cut } => {
-                Nest::new(shape, operands, cut).for_each_block(|block| {
+                Nest::new(info, shape, operands, cut).for_each_block(|block| {
                     f(Action::Block(BlockExec::new(info, block, &[])));
                 });
             }
@@ -421,7 +421,8 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
                         blocks, iterations, ..
                     } => blocks.last().filter(|_| iterations > 0).map(|last| last.0),
                     Played::Nest { shape, cut } => {
-                        let nest = Nest::new(shape, &player.operands, cut);
+                        let info = self.graph.info();
+                        let nest = Nest::new(info, shape, &player.operands, cut);
                         let last = nest.executions().checked_sub(1);
                         last.and_then(|last| nest.block_at(last))
                     }

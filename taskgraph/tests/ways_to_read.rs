@@ -1,6 +1,7 @@
 //! Random programs of loops within loops: every way to read a task gives the same actions.
 
 mod recorder;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ struct Shape {
     runs: Vec<(u32, u8, u8)>,
     /// How often all of that comes.
     times: u8,
+    /// By block and loop, as bits: whether the block's address changes with the loop.
+    moves: u32,
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -42,12 +45,14 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop::collection::vec((0..LOOPS, any::<bool>()), 1..5),
         prop::collection::vec((0..5u32, 0..9u8, 0..6u8), 1..12),
         prop_oneof![4 => 1..20u8, 1 => 200..=255u8],
+        prop_oneof![Just(u32::MAX), any::<u32>()],
     )
-        .prop_map(|(loops, paths, runs, times)| Shape {
+        .prop_map(|(loops, paths, runs, times, moves)| Shape {
             loops,
             paths,
             runs,
             times,
+            moves,
         })
 }
 
@@ -56,8 +61,13 @@ fn shape() -> impl Strategy<Value = Shape> {
 fn function(shape: &Shape) -> PathFunction {
     let operand = |n: u32| {
         let iterations = (0..LOOPS).map(|l| {
-            let factor = Box::new(Expr::Const(u64::from(8 * l + n)));
-            Expr::Mul(factor, Box::new(Expr::Iter(l)))
+            let moves = shape.moves >> (LOOPS * n + l) & 1;
+            let factor = Box::new(Expr::Const(u64::from(moves * (8 * l + n))));
+            let number = match shape.moves >> 31 {
+                0 if l == 0 => Expr::Zext(2, Box::new(Expr::Iter(l))),
+                _ => Expr::Iter(l),
+            };
+            Expr::Mul(factor, Box::new(number))
         });
         Expr::Add([Expr::Slot(0)].into_iter().chain(iterations).collect())
     };
@@ -286,14 +296,7 @@ fn actions(piece: &Piece<'_>, out: &mut Vec<Seen>) {
         }
         Piece::Nest(nest) => {
             for part in [nest.part(0..cut), nest.part(cut..u64::MAX)] {
-                let mut times = BTreeMap::new();
-                part.for_each_times(|b, n| *times.entry(b).or_insert(0) += n);
-                let first = out.len();
-                part.for_each_block(|block| out.push((Some(block), Vec::new())));
-                let mut one_by_one = BTreeMap::new();
-                let blocks = out[first..].iter().filter_map(|one| one.0);
-                blocks.for_each(|b| *one_by_one.entry(b).or_insert(0) += 1);
-                assert_eq!(times, one_by_one);
+                out.extend(turns::executions(&part));
             }
         }
         Piece::Action(action) => out.push(seen(*action)),
@@ -321,16 +324,23 @@ proptest! {
         prop_assert_eq!(&each, &one_by_one);
         let last = one_by_one.iter().rev().find_map(|one| one.0);
         prop_assert_eq!(task.last_block().unwrap(), last);
-        let mut reader = Reader::new(&graph, 1);
-        let (mut pieces, mut added) = (Vec::new(), BlockCounts::new());
-        reader.open(&task);
-        while let Some(batch) = reader.next().unwrap() {
-            for piece in batch.pieces() {
-                added.add_piece(&piece);
-                actions(&piece, &mut pieces);
+        let mut added = BlockCounts::new();
+        for nests in [false, true] {
+            let mut reader = Reader::new(&graph, 1);
+            if nests {
+                reader = reader.with_nests();
             }
+            let mut pieces = Vec::new();
+            added.clear();
+            reader.open(&task);
+            while let Some(batch) = reader.next().unwrap() {
+                for piece in batch.pieces() {
+                    added.add_piece(&piece);
+                    actions(&piece, &mut pieces);
+                }
+            }
+            prop_assert_eq!(&pieces, &one_by_one);
         }
-        prop_assert_eq!(&pieces, &one_by_one);
         let mut bare = Reader::new(&graph, 1).without_accesses();
         let (mut passed, mut without) = (0, BlockCounts::new());
         bare.open(&task);

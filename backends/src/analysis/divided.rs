@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taskgraph::{ContextId, Reader};
 
-use super::driver::{FRAMES, pieces};
+use super::driver::FRAMES;
+use super::pieces::pieces;
 use super::{Analysis, Graph, Moment, Order, Part, Share, Visitor as _, run_all};
 
 /// Does a worker's share of an analysis.

@@ -10,6 +10,7 @@ use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 
 use super::by_time::by_time;
 use super::changes::{Change, Changes, sweep};
+use super::pieces::pieces;
 use super::series::{Reading, Takes, Tasks};
 use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 
@@ -247,20 +248,6 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 }
 
-pub(super) fn pieces<A: Analysis>(
-    analysis: &A,
-    shard: &mut A::Shard,
-    first: Moment,
-    batch: &Batch<'_>,
-) -> Result<()> {
-    let mut at = first;
-    for piece in batch.pieces() {
-        analysis.piece(shard, &at, &piece)?;
-        at = at.later(piece.actions());
-    }
-    Ok(())
-}
-
 /// Runs an analysis over a graph.
 ///
 /// # Errors
@@ -417,16 +404,15 @@ fn topological(
     (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
     visitors.iter_mut().for_each(|visitor| visitor.begin());
     let mut tasks = Tasks::of(graph.walk());
-    let series = Together::of(graph, &mut visitors).series;
-    while let Some((task, series)) = tasks.next(|task| {
-        let context = position(task.id().context);
-        let visitors = &mut visitors;
-        Together { visitors, series }.series_until(context, task)
-    })? {
+    let mut together = Together::of(graph, &mut visitors);
+    while let Some((task, series)) =
+        tasks.next(|task| together.series_until(position(task.id().context), task))?
+    {
+        let visitors = &mut *together.visitors;
         let id = task.id();
         let context = position(id.context);
         let mut read = false;
-        for visitor in &mut visitors {
+        for visitor in &mut *visitors {
             read |= visitor.task(context, task)?;
         }
         if read {
@@ -445,7 +431,7 @@ fn topological(
                     visitors.iter_mut().try_for_each(feed)
                 }
             })?;
-            for visitor in &mut visitors {
+            for visitor in &mut *visitors {
                 visitor.done(context, task, &reading.counts)?;
             }
         }

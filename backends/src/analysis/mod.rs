@@ -50,6 +50,7 @@ mod frontier;
 mod graph;
 mod moment;
 pub mod names;
+mod pieces;
 mod segments;
 mod series;
 mod share;
@@ -128,6 +129,8 @@ pub trait Analysis: Sized + Send + Sync {
     const CHANGES: Changes = Changes::None;
     /// Whether tasks that follow each other in a context may be handed out as one ([`Analysis::series_until`]).
     const SERIES: bool = false;
+    /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as runs.
+    const NESTS: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
     const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.

@@ -62,7 +62,7 @@ pub(super) struct Reading<'g> {
 impl<'g> Reading<'g> {
     pub(super) fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
         Self {
-            reader: Reader::new(graph, frames),
+            reader: Reader::new(graph, frames).with_nests(),
             pieces: reads == Reads::Pieces,
             counted: reads == Reads::Counts,
             counts: BlockCounts::new(),

@@ -95,6 +95,7 @@ impl Analysis for Blocks {
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const CHANGES: Changes = Changes::States;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

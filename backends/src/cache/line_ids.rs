@@ -14,7 +14,7 @@ const PAGES: usize = 1 << REGION_SHIFT;
 const RECENT: usize = 64;
 
 /// Numbers of lines, from 64 on in the order in which their pages appear. 0 is the number of no line.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LineIds {
     number: FxHashMap<u64, u32>,
     /// By region and page: the number of the page, or 0 if it has none yet.

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, AffineRun, Piece};
+use taskgraph::{Access, AffineRun, Again, NestRuns, Piece};
 
 use super::sample::{FEW, Sample};
 use crate::analysis::{Moving, Strides, Taken};
@@ -78,26 +78,31 @@ impl LookUps {
                 let accesses = accesses.iter();
                 accesses.for_each(|access| touch(&access, lines, 1, sink));
             }
-            Piece::Run(run) => self.run(run, sink),
+            Piece::Run(run) => self.run(run, 1, sink),
+            Piece::Nest(nest) => Turns(self, sink).nest(nest, false),
             _ => {}
         }
     }
 
-    fn run(&mut self, run: &AffineRun<'_>, sink: &mut impl LineSink) {
+    /// A run that counts so many times.
+    fn run(&mut self, run: &AffineRun<'_>, times: u64, sink: &mut impl LineSink) {
+        if run.iterations() == 1 {
+            self.flush(sink);
+            self.runs.forget();
+            return run.for_each_access(|access| touch(&access, self.lines, times, sink));
+        }
         match self.runs.read(run) {
-            Taken::Again => self.repeated += 1,
+            Taken::Again => self.repeated += times,
             Taken::New => {
                 self.flush(sink);
                 self.runs.enter();
-                self.replay(1, sink);
+                self.replay(times, sink);
             }
             Taken::Irregular => {
                 self.flush(sink);
                 self.runs.forget();
                 let lines = self.lines;
-                run.for_each_block(|block| {
-                    block.for_each_access(|access| touch(&access, lines, 1, sink));
-                });
+                run.for_each_access(|access| touch(&access, lines, times, sink));
             }
         }
     }
@@ -145,6 +150,23 @@ impl LookUps {
                 sink.hit(&moving.access, hits, again.saturating_mul(beyond));
             }
         });
+    }
+}
+
+/// Goes through nests. Of iterations that look up the same lines, the second and all further ones find the same; what an
+/// analysis remembers of its last misses is the same from the third on.
+struct Turns<'l, 's, S>(&'l mut LookUps, &'s mut S);
+
+impl<S: LineSink> NestRuns for Turns<'_, '_, S> {
+    fn run(&mut self, run: &AffineRun<'_>, times: u64) {
+        self.0.run(run, times, self.1);
+    }
+
+    fn again(&mut self, _: usize, done: u64, _: u64) -> Again {
+        match done {
+            0 | 1 => Again::Next,
+            _ => Again::Rest,
+        }
     }
 }
 

@@ -212,6 +212,7 @@ impl Analysis for Cache {
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Shard;

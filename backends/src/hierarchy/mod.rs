@@ -9,6 +9,7 @@
 //! and core.
 
 mod machine;
+mod nests;
 mod render;
 mod set_cache;
 
@@ -171,6 +172,7 @@ impl Analysis for Hierarchy {
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Watch;
@@ -251,6 +253,7 @@ impl Watch {
                     .for_each(|access| self.access(core, &access));
             }
             Piece::Run(run) => self.run(core, run),
+            Piece::Nest(nest) => self.nest(core, nest),
             _ => {}
         }
     }

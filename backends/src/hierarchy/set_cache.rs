@@ -9,7 +9,7 @@ struct Slot<S> {
 }
 
 /// A cache of lines with states.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetCache<S> {
     /// Sets - 1; sets are a power of two.
     mask: u64,
@@ -35,6 +35,11 @@ impl<S: Copy + Default> SetCache<S> {
             ways,
             slots: vec![empty; count * ways],
         }
+    }
+
+    /// How many lines it has room for.
+    pub(super) fn size(&self) -> usize {
+        self.slots.len()
     }
 
     fn set(&mut self, line: u64) -> &mut [Slot<S>] {

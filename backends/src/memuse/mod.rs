@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{Action, ContextId, Piece};
+use taskgraph::{Action, ContextId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task};
@@ -115,6 +115,7 @@ impl Analysis for MemUse {
     const ORDER: Order = Order::Stretches { ns: 1 };
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = State;
@@ -309,6 +310,7 @@ impl State {
                     run.for_each_access(|access| set.touch(access.addr, access.size));
                 }
             }
+            Piece::Nest(nest) => set.nest(nest),
             _ => {}
         }
     }

@@ -197,6 +197,7 @@ impl Detector {
                 accesses.iter().for_each(|access| self.access(&access));
             }
             Piece::Run(run) => self.run(run),
+            Piece::Nest(nest) => self.nest(nest),
             Piece::Action(action) => {
                 self.runs.forget();
                 self.action(action);
@@ -208,22 +209,24 @@ impl Detector {
 
     /// A run that a task repeats finds nothing new, because a task's own accesses are remembered and supersede equal
     /// ones. Only accesses to an earlier life of their memory are not remembered, but counted.
-    fn run(&mut self, run: &AffineRun<'_>) {
+    pub(super) fn run(&mut self, run: &AffineRun<'_>) {
         match self.runs.read(run) {
-            Taken::Again if self.settled => {
-                let before = self.accesses;
-                self.accesses += self.runs.accesses();
-                if self.accesses / CHECK > before / CHECK {
-                    self.full |= self.bytes() > self.limit;
-                }
-                return;
-            }
+            Taken::Again if self.settled => return self.repeat(self.runs.accesses()),
             Taken::Irregular => self.runs.forget(),
             Taken::Again | Taken::New => self.runs.enter(),
         }
         let before = self.unowned;
         run.for_each_access(|access| self.access(&access));
         self.settled = self.unowned == before;
+    }
+
+    /// Counts accesses that find nothing new.
+    pub(super) fn repeat(&mut self, accesses: u64) {
+        let before = self.accesses;
+        self.accesses += accesses;
+        if self.accesses / CHECK > before / CHECK {
+            self.full |= self.bytes() > self.limit;
+        }
     }
 
     #[inline]

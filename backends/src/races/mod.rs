@@ -17,6 +17,7 @@ mod chains;
 mod clocks;
 mod detector;
 mod explain;
+mod nests;
 mod record;
 mod render;
 mod shadow;
@@ -127,6 +128,7 @@ impl Analysis for Races {
         "Conflicting accesses that nothing orders, with both sources and the missing order";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Detector;

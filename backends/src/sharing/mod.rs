@@ -18,7 +18,7 @@ mod report;
 
 use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-use taskgraph::{Access, Action, AffineRun, ContextId, Piece};
+use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
 
 use crate::analysis::{
     self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Strides, Taken, Task,
@@ -78,6 +78,7 @@ impl Analysis for Sharing {
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Watch;
@@ -221,6 +222,7 @@ impl Watch {
                     .for_each(|access| self.access(context, &access));
             }
             Piece::Run(run) => self.run(context, run),
+            Piece::Nest(nest) => Turns(self, context).nest(nest, false),
             Piece::Action(action) => self.memory.action(at, action),
             _ => {}
         }
@@ -262,6 +264,15 @@ impl Watch {
         for cache in caches.iter_mut() {
             cache.access(context, access, |address| memory.site(address));
         }
+    }
+}
+
+/// Goes through a nest that a context executes.
+struct Turns<'w>(&'w mut Watch, u32);
+
+impl NestRuns for Turns<'_> {
+    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
+        self.0.run(self.1, run);
     }
 }
 

@@ -181,6 +181,7 @@ impl Analysis for WorkSpan {
         "Work, span and parallelism of every call site, and which one is the bottleneck";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
+    const NESTS: bool = true;
     type Config = Options;
     type Shard = Walks;
     type Report = Report;

@@ -63,9 +63,10 @@ struct Rows {
 const KEPT_TABLES: usize = 1 << 10;
 
 impl Emitter {
-    /// Prepares for a task that says that it executes this many blocks.
-    pub(crate) fn begin(&mut self, blocks: u64) {
+    /// Prepares for a task that says that it executes this many blocks. Nests with operands come as one if `moving` says so.
+    pub(crate) fn begin(&mut self, blocks: u64, moving: bool) {
         self.player.restart(blocks);
+        self.player.moving = moving;
     }
 
     /// Goes to a range of the records of a frame.

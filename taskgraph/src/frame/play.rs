@@ -33,8 +33,8 @@ pub(crate) enum Played<'g> {
         strides: &'g [u64],
         iterations: u64,
     },
-    /// Executions of a nest, with the counts that are in [`Player::operands`]. This comes only if [`Player::nests`] is
-    /// set.
+    /// Executions of a nest, with the counts and operands that are in [`Player::operands`]. This comes only if
+    /// [`Player::nests`] is set.
     Nest { shape: &'g NestShape, cut: bool },
     /// An action that is not an execution.
     Other(Action<'static>),
@@ -55,8 +55,9 @@ pub(crate) struct Player {
     pub(super) stored: Stored,
     /// Number of executions that may still come.
     pub(super) left: u64,
-    /// Each nest is played as one.
+    /// Each nest is played as one, and so are those with operands.
     pub(crate) nests: bool,
+    pub(crate) moving: bool,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
@@ -82,6 +83,9 @@ impl DecodedFrame {
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
 
+/// A nest of fewer executions with operands is played one by one.
+const FEW: u64 = 32;
+
 thread_local! {
     /// A player that is not in use, kept for its memory.
     static SPARE: Cell<Option<Box<Player>>> = const { Cell::new(None) };
@@ -99,7 +103,7 @@ impl Player {
     /// one.
     pub(crate) fn restart(&mut self, blocks: u64) {
         self.allow(blocks);
-        self.nests = true;
+        (self.nests, self.moving) = (true, false);
     }
 
     /// Keeps the player's memory for the next player of this thread.
@@ -238,6 +242,7 @@ impl Player {
                 values: &self.values,
                 stored: &mut self.stored,
                 nests: self.nests,
+                moving: self.moving,
                 operands: &mut self.operands,
                 short: false,
             };
@@ -308,6 +313,7 @@ struct Reading<'a> {
     stored: &'a mut Stored,
     operands: &'a mut Vec<u64>,
     nests: bool,
+    moving: bool,
     short: bool,
 }
 
@@ -331,10 +337,14 @@ impl Visit for Reading<'_> {
         f: &CompiledFunction,
         state: &State,
     ) -> Option<&[u64]> {
-        if !self.nests {
+        if !self.nests || nest.has_operands() && !self.moving {
             return None;
         }
-        self.stored.run = nest.count(count, cut, &f.loops, state, self.operands)?;
+        let all = nest.count(count, cut, &f.loops, state, self.operands)?;
+        if nest.has_operands() && (all < FEW || !nest.start(&f.nodes, state, self.operands)) {
+            return None;
+        }
+        self.stored.run = all;
         Some(self.operands)
     }
 

@@ -10,12 +10,12 @@ mod file;
 use std::collections::BTreeMap;
 
 use contech_program::Room;
+pub use contech_program::path::{
+    Again, Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,
+};
 pub(crate) use contech_program::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, MOST_WRAPPING, NO_BLOCK,
-    NestShape, Recorded, Source, Stored, Visit, Walk, Walked,
-};
-pub use contech_program::path::{
-    Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,
+    NestShape, Recorded, Source, Stored, Turns, Visit, Walk, Walked,
 };
 use rustc_hash::FxHashMap;
 

@@ -125,7 +125,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     ..Counts::default()
                 },
                 Played::Nest { shape, cut } => Counts {
-                    blocks: Nest::new(shape, operands, cut).executions(),
+                    blocks: Nest::new(info, shape, operands, cut).executions(),
                     ..Counts::default()
                 },
                 Played::Run {

@@ -84,6 +84,7 @@ impl Analysis for Stack {
     const ORDER: Order = Order::PerContext;
     const READS: Reads = Reads::Pieces;
     const SERIES: bool = true;
+    const NESTS: bool = true;
     const CHANGES: Changes = Changes::States;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

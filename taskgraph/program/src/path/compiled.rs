@@ -72,7 +72,7 @@ impl CompiledFunction {
             }
         };
         let loops: Box<[_]> = f.loops.iter().enumerate().map(compile).collect();
-        let nest = |at| NestShape::of(at, &nodes, &loops);
+        let nest = |at| NestShape::of(at, &nodes, &loops, info);
         let nests = (0..loops.len()).map(nest).collect();
         Self {
             slots: f.slots as usize,

@@ -28,6 +28,8 @@ pub enum Expr {
 
 /// The deepest nesting of an expression in a file; deeper nesting is damage.
 const MAX_DEPTH: u32 = 80;
+/// The largest period of a value has so many bits.
+const SHORT: u8 = 4;
 
 impl Expr {
     /// The value of the expression. Slots and loops out of range count as 0 (tables are checked when they are read).
@@ -106,6 +108,22 @@ impl Expr {
             Expr::Add(terms) => terms.iter().any(|t| t.counts(l)),
             Expr::Zext(_, a) | Expr::Sext(_, a) => a.counts(l),
             Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.counts(l) || b.counts(l),
+        }
+    }
+
+    /// A number of iterations of loop `l`, a small power of two, after which the low bits of the value are the same again.
+    /// `None` if there is none.
+    pub(crate) fn period(&self, l: u32, bits: u8) -> Option<u64> {
+        let both = |a: &Self, b: &Self, bits| Some(a.period(l, bits)?.max(b.period(l, bits)?));
+        match self {
+            _ if !self.counts(l) => Some(1),
+            Expr::Add(terms) => terms
+                .iter()
+                .try_fold(1, |most, t| Some(t.period(l, bits)?.max(most))),
+            Expr::Mul(a, b) => both(a, b, bits),
+            Expr::Zext(own, a) | Expr::Sext(own, a) => a.period(l, bits.min(*own)),
+            Expr::Udiv(own, a, b) => both(a, b, *own),
+            _ => (bits <= SHORT).then(|| 1 << bits),
         }
     }
 

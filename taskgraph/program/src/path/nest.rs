@@ -1,9 +1,15 @@
-//! Nests: collapsed loops that compute no operand, so that trip counts alone say what they execute.
+//! Nests: collapsed loops whose trip counts say what they execute, and whose operands change by constants.
 
 use std::ops::Range;
 
 use crate::id::BlockId;
+use crate::op::MemOp;
 use crate::path::parts::{CompiledLoop, CompiledNode, NO_BLOCK, State};
+use crate::statics::StaticInfo;
+
+mod turns;
+
+pub use turns::{Again, Turns};
 
 /// Larger nests are walked node by node: a file could name an inner loop in many places.
 const MOST_STEPS: usize = 1 << 12;
@@ -16,37 +22,129 @@ struct NestLoop {
     body: Box<[NestStep]>,
     /// Number of steps of the last iteration.
     last: usize,
+    /// The operands of the loop, with those of the loops in it.
+    operands: Range<usize>,
+    /// The operands that change with each iteration, and by how much.
+    moves: Box<[(usize, u64)]>,
+    /// If no loop is in it: its blocks, each with the end of its operands, and the change of each operand.
+    flat: Option<(Box<[(BlockId, u32)]>, Box<[u64]>)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum NestStep {
-    Block(BlockId),
+    /// A block, with its first operand and the end of them.
+    Block(BlockId, usize, usize),
     /// An inner loop, by its place in the shape.
     Loop(usize),
 }
 
-/// A collapsed loop and the loops in it. They have no leaves and no operands, and their trip counts stay the same
-/// while the nest runs.
+/// A collapsed loop and the loops in it. They have no leaves, their trip counts stay the same while the nest runs, and
+/// each operand changes by a constant with each iteration of a loop.
 #[derive(Debug)]
 pub struct NestShape {
     /// The loops; the outermost is the first.
     loops: Box<[NestLoop]>,
+    /// The node and the place in it of each operand, in the order of the steps.
+    operands: Box<[(u32, u32)]>,
+    /// As many zeros.
+    zeros: Box<[u64]>,
+    /// After so many iterations of the outermost loop its operands are the same again; 1 if they change by constants.
+    period: u64,
 }
 
 impl NestShape {
-    /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are those of its function.
-    pub fn of(l: usize, nodes: &[CompiledNode], loops: &[Option<CompiledLoop>]) -> Option<Self> {
-        let mut found = Vec::new();
-        add(l, nodes, loops, &mut found, &mut 0)?;
+    /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are those of its function. A
+    /// single loop with operands is no nest.
+    pub fn of(
+        l: usize,
+        nodes: &[CompiledNode],
+        loops: &[Option<CompiledLoop>],
+        info: &StaticInfo,
+    ) -> Option<Self> {
+        let (mut found, mut operands) = (Vec::new(), Vec::new());
+        let source = Source { nodes, loops, info };
+        source.add(l, &mut found, &mut operands, &mut 0)?;
         let fixed = |inner: &NestLoop| {
             let count = loops[inner.index as usize].as_ref()?.count.as_ref()?;
             let still = |of: &NestLoop| count.stride(of.index) == Some(0);
             found.iter().all(still).then_some(())
         };
         found[1..].iter().try_for_each(fixed)?;
+        if found.len() == 1 && !operands.is_empty() {
+            return None;
+        }
+        let period = match found[0].learn(nodes, &operands) {
+            Some(()) => 1,
+            None => found[0].period(nodes, &operands)?,
+        };
+        for of in &mut found[1..] {
+            of.learn(nodes, &operands)?;
+        }
         Some(Self {
+            period,
             loops: found.into_boxed_slice(),
+            zeros: vec![0; operands.len()].into(),
+            operands: operands.into(),
         })
+    }
+
+    /// Whether it computes operands.
+    #[must_use]
+    pub fn has_operands(&self) -> bool {
+        !self.operands.is_empty()
+    }
+
+    /// Appends the operands of the first iterations to the counts in `out`: for each iteration of a period of the outermost
+    /// loop those with which the others begin. Returns false if an operand leaves its bits on the way. `state` knows the
+    /// iteration number of the outermost loop.
+    pub fn start(&self, nodes: &[CompiledNode], state: &State, out: &mut Vec<u64>) -> bool {
+        let mut iterations = state.iterations.clone();
+        let inner = self.loops[1..].iter();
+        inner.for_each(|l| iterations[l.index as usize] = 0);
+        // By how much each operand changes at most, downwards and upwards.
+        let mut ends = vec![(0i128, 0i128); self.operands.len()];
+        for (l, &count) in self.loops.iter().zip(out.iter()) {
+            for &(of, stride) in &l.moves {
+                let moved = i128::from(stride.cast_signed()) * i128::from(count);
+                let (low, high) = &mut ends[of];
+                *low = low.saturating_add(moved.min(0));
+                *high = high.saturating_add(moved.max(0));
+            }
+        }
+        for _ in 0..self.period.min(out[0].saturating_add(1)) {
+            for ((node, k), (low, high)) in self.operands.iter().zip(&ends) {
+                let value = &nodes[*node as usize].operands[*k as usize];
+                let start = value.eval(&state.slots, &iterations);
+                if !value.reaches(start, *low) || !value.reaches(start, *high) {
+                    return false;
+                }
+                out.push(start);
+            }
+            let outer = &mut iterations[self.loops[0].index as usize];
+            *outer = outer.wrapping_add(1);
+        }
+        true
+    }
+
+    /// The blocks with operands, each with the places of its operands, one for each iteration of a period.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockId, Range<usize>)> + '_ {
+        let all = self.operands.len();
+        let each = (0..usize::try_from(self.period).unwrap_or(1)).map(move |i| i * all);
+        each.flat_map(move |from| {
+            let steps = self.loops.iter().flat_map(|l| &l.body);
+            steps.filter_map(move |step| match *step {
+                NestStep::Block(block, first, end) if first < end => {
+                    Some((block, from + first..from + end))
+                }
+                _ => None,
+            })
+        })
+    }
+
+    /// How many numbers come before the operands in what [`NestShape::start`] completes.
+    #[must_use]
+    pub fn counts(&self) -> usize {
+        2 * self.loops.len()
     }
 
     /// Puts the trip counts and then the executions of each loop into `out`; returns the number of all executions.
@@ -71,7 +169,7 @@ impl NestShape {
         for (at, l) in self.loops.iter().enumerate().rev() {
             let sum = |steps: &[NestStep]| {
                 let of = |step: &NestStep| match *step {
-                    NestStep::Block(_) => 1,
+                    NestStep::Block(..) => 1,
                     NestStep::Loop(inner) => out[n + inner],
                 };
                 steps.iter().map(of).try_fold(0u64, u64::checked_add)
@@ -101,56 +199,123 @@ impl NestShape {
     }
 }
 
-/// Adds loop `l` and the loops in it.
-fn add(
-    l: usize,
-    nodes: &[CompiledNode],
-    loops: &[Option<CompiledLoop>],
-    found: &mut Vec<NestLoop>,
-    steps: &mut usize,
-) -> Option<usize> {
-    let source = loops.get(l)?.as_ref()?;
-    *steps += source.body.len();
-    if *steps > MOST_STEPS || !source.leafy.is_empty() {
-        return None;
+impl NestLoop {
+    /// After how many iterations the operands are the same again; `None` if they never are.
+    fn period(&self, nodes: &[CompiledNode], operands: &[(u32, u32)]) -> Option<u64> {
+        let mut values = operands.iter();
+        values.try_fold(1, |most, (node, k)| {
+            let value = &nodes[*node as usize].operands[*k as usize];
+            Some(value.period(self.index)?.max(most))
+        })
     }
-    let at = found.len();
-    found.push(NestLoop {
-        index: u32::try_from(l).ok()?,
-        body: Box::default(),
-        last: 0,
-    });
-    let (mut body, mut last) = (Vec::new(), 0);
-    for (i, n) in source.body.iter().enumerate() {
-        if i == source.last {
-            last = body.len();
-        }
-        let node = &nodes[*n as usize];
-        match node.collapsed {
-            Some(inner) if i > 0 => {
-                let inner = add(inner as usize, nodes, loops, found, steps)?;
-                body.push(NestStep::Loop(inner));
+
+    /// Finds out how operands change with each iteration. `None` if one of the loop is not linear, or one of another
+    /// loop changes, too.
+    fn learn(&mut self, nodes: &[CompiledNode], operands: &[(u32, u32)]) -> Option<()> {
+        let mut moves = Vec::new();
+        for (of, (node, k)) in operands.iter().enumerate() {
+            let stride = nodes[*node as usize].operands[*k as usize].stride(self.index)?;
+            match self.operands.contains(&of) {
+                _ if stride == 0 => {}
+                true => moves.push((of, stride)),
+                false => return None,
             }
-            _ if !node.operands.is_empty() => return None,
-            _ if node.block == NO_BLOCK => {}
-            _ => body.push(NestStep::Block(BlockId::new(node.block))),
         }
+        let first = self.operands.start;
+        let block = |step: &NestStep| match *step {
+            NestStep::Block(block, _, end) => Some((block, u32::try_from(end - first).ok()?)),
+            NestStep::Loop(_) => None,
+        };
+        let blocks: Option<Box<[_]>> = self.body.iter().map(block).collect();
+        self.flat = blocks.map(|blocks| {
+            let mut strides = vec![0; self.operands.len()];
+            moves
+                .iter()
+                .for_each(|(of, stride)| strides[of - first] = *stride);
+            (blocks, strides.into())
+        });
+        self.moves = moves.into();
+        Some(())
     }
-    if source.last == source.body.len() {
-        last = body.len();
-    }
-    found[at].body = body.into_boxed_slice();
-    found[at].last = last;
-    Some(at)
 }
 
-/// Executions of blocks without operands by loops with known trip counts. Any number of executions is counted in the
-/// time that it takes to look at each loop once.
+/// Where the loops of a nest are found.
+#[derive(Clone, Copy)]
+struct Source<'f> {
+    nodes: &'f [CompiledNode],
+    loops: &'f [Option<CompiledLoop>],
+    info: &'f StaticInfo,
+}
+
+impl Source<'_> {
+    /// Adds loop `l` and the loops in it.
+    fn add(
+        self,
+        l: usize,
+        found: &mut Vec<NestLoop>,
+        operands: &mut Vec<(u32, u32)>,
+        steps: &mut usize,
+    ) -> Option<usize> {
+        let source = self.loops.get(l)?.as_ref()?;
+        *steps += source.body.len();
+        if *steps > MOST_STEPS || !source.leafy.is_empty() {
+            return None;
+        }
+        let at = found.len();
+        found.push(NestLoop {
+            index: u32::try_from(l).ok()?,
+            body: Box::default(),
+            last: 0,
+            operands: 0..0,
+            moves: Box::default(),
+            flat: None,
+        });
+        let first = operands.len();
+        let (mut body, mut last) = (Vec::new(), 0);
+        for (i, n) in source.body.iter().enumerate() {
+            if i == source.last {
+                last = body.len();
+            }
+            let node = &self.nodes[*n as usize];
+            match node.collapsed {
+                Some(inner) if i > 0 => {
+                    let inner = self.add(inner as usize, found, operands, steps)?;
+                    body.push(NestStep::Loop(inner));
+                }
+                _ if node.block == NO_BLOCK => {}
+                _ => {
+                    let block = BlockId::new(node.block);
+                    // Each operand is the address of accesses whose sizes are known.
+                    let plain = |op: &MemOp| op.has_static_counts() && op.operand_count() == 1;
+                    if !self.info.ops_of(block).iter().all(plain) {
+                        return None;
+                    }
+                    let from = operands.len();
+                    operands.extend((0..).zip(&node.operands).map(|(k, _)| (*n, k)));
+                    body.push(NestStep::Block(block, from, operands.len()));
+                }
+            }
+        }
+        if source.last == source.body.len() {
+            last = body.len();
+        }
+        found[at].body = body.into_boxed_slice();
+        found[at].last = last;
+        found[at].operands = first..operands.len();
+        Some(at)
+    }
+}
+
+/// Executions of blocks by loops with known trip counts. Any number of executions is counted in the time that it takes to
+/// look at each loop once.
 #[derive(Clone, Copy, Debug)]
 pub struct Nest<'f> {
+    info: &'f StaticInfo,
     shape: &'f NestShape,
     /// The counts in the form of [`NestShape::count`].
     counts: &'f [u64],
+    /// The operands of the first iterations.
+    starts: &'f [u64],
     /// Whether the last iteration of the outermost loop is not executed.
     cut: bool,
     /// The part of all executions that this value stands for.
@@ -159,12 +324,16 @@ pub struct Nest<'f> {
 }
 
 impl<'f> Nest<'f> {
-    /// All executions of a nest with these counts, which come from [`NestShape::count`].
+    /// All executions of a nest with these counts and operands, which come from [`NestShape::count`] and
+    /// [`NestShape::start`].
     #[must_use]
-    pub fn new(shape: &'f NestShape, counts: &'f [u64], cut: bool) -> Self {
+    pub fn new(info: &'f StaticInfo, shape: &'f NestShape, counts: &'f [u64], cut: bool) -> Self {
+        let (counts, starts) = counts.split_at(shape.counts());
         Self {
+            info,
             shape,
             counts,
+            starts,
             cut,
             from: 0,
             to: counts[shape.loops.len()],
@@ -224,7 +393,7 @@ impl<'f> Nest<'f> {
             };
             for step in steps {
                 match *step {
-                    NestStep::Block(block) => f(block),
+                    NestStep::Block(block, ..) => f(block),
                     NestStep::Loop(_) if self.size(*step) == 0 => {}
                     NestStep::Loop(inner) => self.execute(inner, f),
                 }
@@ -240,7 +409,7 @@ impl<'f> Nest<'f> {
 
     fn size(&self, step: NestStep) -> u64 {
         match step {
-            NestStep::Block(_) => 1,
+            NestStep::Block(..) => 1,
             NestStep::Loop(inner) => self.counts[self.shape.loops.len() + inner],
         }
     }
@@ -269,7 +438,7 @@ impl<'f> Nest<'f> {
             let (low, high) = (from.max(passed), to.min(next));
             if low < high {
                 match *step {
-                    NestStep::Block(block) => f(block, 1),
+                    NestStep::Block(block, ..) => f(block, 1),
                     NestStep::Loop(inner) => self.within(inner, low - passed, high - passed, f),
                 }
             }
@@ -284,7 +453,7 @@ impl<'f> Nest<'f> {
         }
         for step in steps {
             match *step {
-                NestStep::Block(block) => f(block, times),
+                NestStep::Block(block, ..) => f(block, times),
                 NestStep::Loop(inner) => {
                     self.times(&self.shape.loops[inner].body, times * self.counts[inner], f);
                     self.times(self.last(inner), times, f);

@@ -257,13 +257,39 @@ impl Value {
         }
     }
 
+    /// A number of iterations of loop `l`, a small power of two, after which the value is the same again; `None` if there is
+    /// none.
+    #[must_use]
+    pub fn period(&self, l: u32) -> Option<u64> {
+        match &self.form {
+            Form::Sum { loops, others, .. } if loops.iter().all(|(i, k)| *i != l || *k == 0) => {
+                let mut others = others.iter();
+                others.try_fold(1, |most, (e, _)| Some(e.period(l, 64)?.max(most)))
+            }
+            Form::Slot { .. } => Some(1),
+            Form::Sum { .. } => None,
+        }
+    }
+
+    /// The bits that the value has.
+    #[must_use]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// Whether `start` and so much more stays within the mask.
+    #[must_use]
+    pub fn reaches(&self, start: u64, more: i128) -> bool {
+        let end = i128::from(start).saturating_add(more);
+        (0..=i128::from(self.mask)).contains(&end)
+    }
+
     /// Whether `start` stays within the mask for `iterations` steps of `stride`.
     #[inline]
     #[must_use]
     pub fn stays(&self, start: u64, stride: u64, iterations: u64) -> bool {
         let steps = i128::from(iterations.saturating_sub(1));
-        let end = i128::from(start) + i128::from(stride.cast_signed()) * steps;
-        (0..=i128::from(self.mask)).contains(&end)
+        self.reaches(start, i128::from(stride.cast_signed()) * steps)
     }
 }
 
@@ -360,6 +386,27 @@ mod tests {
         assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(0), None);
         assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(1), Some(0));
         assert_eq!(Value::new(&cases[3], ADDRESS_MASK).stride(0), Some(8));
+    }
+
+    #[test]
+    fn what_keeps_low_bits_of_an_iteration_number_comes_again() {
+        let zext = |bits, e: &Expr| Expr::Zext(bits, Box::new(e.clone()));
+        let three = Expr::Mul(Box::new(Expr::Const(3)), Box::new(Expr::Iter(0)));
+        let sum = Expr::Add(vec![three.clone(), Expr::Slot(0), zext(1, &Expr::Iter(0))]);
+        let of = |e: &Expr| Value::new(e, ADDRESS_MASK).period(0);
+        assert_eq!(of(&three), None);
+        assert_eq!(of(&zext(1, &three)), Some(2));
+        assert_eq!(of(&Expr::Sext(3, Box::new(sum.clone()))), Some(8));
+        assert_eq!(of(&Expr::Add(vec![zext(1, &sum), zext(2, &sum)])), Some(4));
+        assert_eq!(of(&zext(9, &three)), None);
+        assert_eq!(of(&zext(9, &Expr::Iter(1))), Some(1));
+        for e in [zext(1, &three), Expr::Sext(3, Box::new(sum))] {
+            let v = Value::new(&e, ADDRESS_MASK);
+            let period = v.period(0).expect("it has one");
+            for i in 0..40 {
+                assert_eq!(v.eval(&[5], &[i]), v.eval(&[5], &[i + period]), "{e:?}");
+            }
+        }
     }
 
     #[test]
