@@ -9,10 +9,13 @@ use crate::statics::StaticInfo;
 
 mod turns;
 
+use turns::Blocks;
 pub use turns::{Again, Turns};
 
 /// Larger nests are walked node by node: a file could name an inner loop in many places.
 const MOST_STEPS: usize = 1 << 12;
+/// So are nests with more loops within one another.
+const DEEPEST: usize = 64;
 
 /// A loop of a nest.
 #[derive(Debug)]
@@ -63,7 +66,7 @@ impl NestShape {
     ) -> Option<Self> {
         let (mut found, mut operands) = (Vec::new(), Vec::new());
         let source = Source { nodes, loops, info };
-        source.add(l, &mut found, &mut operands, &mut 0)?;
+        source.add((l, 0), &mut found, &mut operands, &mut 0)?;
         let fixed = |inner: &NestLoop| {
             let count = loops[inner.index as usize].as_ref()?.count.as_ref()?;
             let still = |of: &NestLoop| count.stride(of.index) == Some(0);
@@ -248,17 +251,17 @@ struct Source<'f> {
 }
 
 impl Source<'_> {
-    /// Adds loop `l` and the loops in it.
+    /// Adds loop `l`, which is in so many others, and the loops in it.
     fn add(
         self,
-        l: usize,
+        (l, depth): (usize, usize),
         found: &mut Vec<NestLoop>,
         operands: &mut Vec<(u32, u32)>,
         steps: &mut usize,
     ) -> Option<usize> {
         let source = self.loops.get(l)?.as_ref()?;
         *steps += source.body.len();
-        if *steps > MOST_STEPS || !source.leafy.is_empty() {
+        if *steps > MOST_STEPS || depth > DEEPEST || !source.leafy.is_empty() {
             return None;
         }
         let at = found.len();
@@ -279,7 +282,7 @@ impl Source<'_> {
             let node = &self.nodes[*n as usize];
             match node.collapsed {
                 Some(inner) if i > 0 => {
-                    let inner = self.add(inner as usize, found, operands, steps)?;
+                    let inner = self.add((inner as usize, depth + 1), found, operands, steps)?;
                     body.push(NestStep::Loop(inner));
                 }
                 _ if node.block == NO_BLOCK => {}
@@ -376,29 +379,8 @@ impl<'f> Nest<'f> {
     }
 
     /// Calls `f` for each execution, in program order.
-    pub fn for_each_block(&self, mut f: impl FnMut(BlockId)) {
-        if (self.from, self.to) == (0, self.counts[self.shape.loops.len()]) {
-            return self.execute(0, &mut f);
-        }
-        let blocks = (0..self.executions()).filter_map(|index| self.block_at(index));
-        blocks.for_each(f);
-    }
-
-    fn execute(&self, at: usize, f: &mut impl FnMut(BlockId)) {
-        let l = &self.shape.loops[at];
-        for i in 0..=self.counts[at] {
-            let steps = match i == self.counts[at] {
-                true => self.last(at),
-                false => &l.body,
-            };
-            for step in steps {
-                match *step {
-                    NestStep::Block(block, ..) => f(block),
-                    NestStep::Loop(_) if self.size(*step) == 0 => {}
-                    NestStep::Loop(inner) => self.execute(inner, f),
-                }
-            }
-        }
+    pub fn for_each_block(&self, f: impl FnMut(BlockId)) {
+        self.turns(true, &mut Blocks(f));
     }
 
     /// The steps of the last iteration of a loop.

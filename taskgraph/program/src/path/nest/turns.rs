@@ -44,6 +44,17 @@ pub trait Turns {
     fn spread(&mut self, _block: BlockId, _operand: usize, _start: u64, _loops: &[(u64, u64)]) {}
 }
 
+/// Calls a function for each execution of a block.
+pub(super) struct Blocks<F>(pub(super) F);
+
+impl<F: FnMut(BlockId)> Turns for Blocks<F> {
+    fn run(&mut self, blocks: &[(BlockId, u32)], _: &[u64], _: &[u64], iterations: u64, _: u64) {
+        for _ in 0..iterations {
+            blocks.iter().for_each(|block| (self.0)(block.0));
+        }
+    }
+}
+
 /// A way through a nest.
 struct Way<'n, 'v, V> {
     nest: &'n Nest<'n>,
