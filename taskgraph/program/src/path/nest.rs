@@ -29,8 +29,15 @@ struct NestLoop {
     operands: Range<usize>,
     /// The operands that change with each iteration, and by how much.
     moves: Box<[(usize, u64)]>,
-    /// If no loop is in it: its blocks, each with the end of its operands, and the change of each operand.
-    flat: Option<(Box<[(BlockId, u32)]>, Box<[u64]>)>,
+    /// Its blocks, if no loop is in it.
+    flat: Option<Innermost>,
+}
+
+/// The blocks of a loop, each with the end of its operands, and by how much each operand changes with an iteration.
+#[derive(Debug)]
+struct Innermost {
+    blocks: Box<[(BlockId, u32)]>,
+    strides: Box<[u64]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +242,10 @@ impl NestLoop {
             moves
                 .iter()
                 .for_each(|(of, stride)| strides[of - first] = *stride);
-            (blocks, strides.into())
+            Innermost {
+                blocks,
+                strides: strides.into(),
+            }
         });
         self.moves = moves.into();
         Some(())

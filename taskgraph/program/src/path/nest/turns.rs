@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Nest, NestStep};
+use super::{Innermost, Nest, NestStep};
 use crate::id::BlockId;
 use crate::statics::StaticInfo;
 
@@ -152,7 +152,7 @@ impl<V: Turns> Way<'_, '_, V> {
             let passed = if period > 1 { each } else { 0 };
             return self.advance(at, (range.start + passed).wrapping_neg());
         }
-        if let Some((blocks, strides)) = &l.flat {
+        if let Some(Innermost { blocks, strides }) = &l.flat {
             let own = &self.operands[l.operands.clone()];
             self.visitor.run(blocks, own, strides, n, times);
             return self.advance(at, range.start.wrapping_neg());
