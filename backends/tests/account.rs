@@ -2,6 +2,8 @@
 
 mod samples;
 
+#[path = "account/births.rs"]
+mod births;
 #[path = "account/bulk.rs"]
 mod bulk;
 #[path = "account/spins.rs"]

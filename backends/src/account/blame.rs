@@ -11,6 +11,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{Context, SyncOp, TaskId, TaskKind};
 
+use super::births::{Births, Late};
 use super::charges::{Charge, Charges};
 use super::context::{Also, Doing, Now, SERIAL};
 use super::group::{Group, Key, STRETCHES, When};
@@ -26,7 +27,7 @@ const PIECE_NS: f64 = 50_000.0;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
 /// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
-const LATE_NS: u64 = 100_000;
+pub(super) const LATE_NS: u64 = 100_000;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
@@ -52,7 +53,7 @@ enum Root {
     Task(usize, bool),
     /// A wait for something outside.
     Outside(Wait),
-    /// Nothing is awaited any more, for so long (ns) if that is known, so the wait should be over.
+    /// Nothing is awaited any more, since then (ns) if that is known, so the wait should be over.
     Late(Option<u64>),
 }
 
@@ -65,6 +66,9 @@ pub(super) struct Sweep {
     contexts: Vec<Now>,
     running: Vec<usize>,
     waiting: Vec<usize>,
+    births: Births,
+    /// The largest number of contexts that ran at one time so far: for so many there are threads.
+    threads: usize,
     alive: u32,
     groups: FxHashMap<Key, u32>,
     /// Idle processor time of this phase that no wait accounts for, with the place and the task of a context that ran
@@ -105,6 +109,8 @@ impl Sweep {
                 .collect(),
             running: Vec::new(),
             waiting: Vec::new(),
+            births: Births::of(graph, MOST.min(processors as usize)),
+            threads: 0,
             alive: 0,
             groups: FxHashMap::default(),
             phase: Vec::new(),
@@ -138,6 +144,9 @@ impl Sweep {
             Doing::Away => {
                 self.contexts[at].born_ns = self.busy_ns;
                 self.alive += 1;
+                if let Some(task) = change.task {
+                    self.births.begin(task.graph(), self.now_ns)?;
+                }
             }
             Doing::Runs(..) => {
                 self.running.retain(|&other| other != at);
@@ -269,6 +278,7 @@ impl Sweep {
             .saturating_sub(u32::try_from(beside.count()).unwrap_or(u32::MAX));
         self.most = self.most.max(at_work);
         let used = self.running.len().min(self.processors as usize);
+        self.threads = self.threads.max(used);
         let busy = used as f64 * ns as f64;
         self.blame.used += busy;
         let each = busy / self.running.len().max(1) as f64;
@@ -282,25 +292,30 @@ impl Sweep {
         self.phase_ns += ns;
         self.busy_ns += if self.running.is_empty() { 0 } else { ns };
         // Who lacks a processor works, too.
+        let late = self.births.late(self.now_ns, now_ns);
+        let begins = late.threads + if self.threads > used { late.tasks } else { 0 };
         let kept = |&at: &usize| {
             self.contexts[at]
                 .wait()
                 .is_some_and(|wait| wait.kind == Kind::Unknown)
         };
-        if self.running.len() + self.waiting.iter().filter(|at| kept(at)).count() > 1 {
+        let kept = self.waiting.iter().filter(|at| kept(at)).count();
+        if self.running.len() + kept + usize::from(begins * 2 > ns) > 1 {
             self.together_ns += ns;
         }
         let idle = self.processors as usize - used;
         if idle > 0 {
-            self.idle(idle as f64 * ns as f64, now_ns);
+            self.idle((used, idle), late, now_ns);
         }
         self.now_ns = now_ns;
     }
 
-    /// Charges `idle` ns of processor time that no context used.
-    fn idle(&mut self, idle: f64, until_ns: u64) {
+    /// Charges the time of `idle` processors beside the `used` ones. `late` is for how long contexts
+    /// could have begun.
+    fn idle(&mut self, (used, idle): (usize, usize), late: Late, until_ns: u64) {
         let ns = (until_ns - self.now_ns) as f64;
         let stretch = self.stretch(until_ns);
+        let all = idle as f64 * ns;
         let mut waiting: Vec<usize> = self
             .waiting
             .iter()
@@ -308,9 +323,22 @@ impl Sweep {
             .filter(|&at| self.has_reason(at))
             .collect();
         waiting.truncate(MOST);
-        let mut left = idle;
+        // Who could begin and does not has no processor, if a thread is there for it. Who waits for others may run tasks
+        // meanwhile. If nothing else runs, nobody has anything to do before it begins.
+        let blocked = waiting.iter().filter(|&&at| self.is_blocked(at)).count();
+        let free = self.threads.saturating_sub(used + blocked) as f64;
+        let late = match (used, (late.threads + late.tasks) as f64) {
+            (0, both) => all * (both / ns).min(1.0),
+            _ => late.threads as f64 + (free * ns).min(late.tasks as f64),
+        };
+        let late = late.min(all);
+        if late > 0.0 {
+            let nothing = self.group(Key::Nothing);
+            self.blame.groups[nothing as usize].lose(late, stretch);
+        }
+        let mut left = all - late;
         if !waiting.is_empty() {
-            let each = (idle / waiting.len() as f64).min(ns);
+            let each = (left / waiting.len() as f64).min(ns);
             left -= each * waiting.len() as f64;
             for at in waiting {
                 self.lay_on(at, each, until_ns);
@@ -340,13 +368,23 @@ impl Sweep {
             .iter()
             .find_map(|&at| self.contexts[at].wait().filter(|wait| wait.is_outside()))
             .copied();
-        let starts = self.waiting.iter().any(|&at| {
-            self.contexts[at]
-                .wait()
-                .is_some_and(|wait| wait.kind == Kind::End)
+        // Otherwise one of those that wait for an end should go on.
+        let ends = self.waiting.iter().filter_map(|&at| {
+            let wait = self.contexts[at].wait()?;
+            (wait.kind == Kind::End).then_some(wait.ended_by)
         });
-        let otherwise = if starts { Key::Starting } else { Key::Nothing };
-        let group = self.group(outside.as_ref().map_or(otherwise, Key::of));
+        let happened = |end: Option<(TaskId, u64)>| Some(end?.1).filter(|&end| end <= self.now_ns);
+        let (since, starts) = (
+            ends.clone().filter_map(happened).min(),
+            ends.count() > 0 && outside.is_none(),
+        );
+        if starts {
+            let more = left * since.map_or(0.0, |since| self.overdue(since, until_ns));
+            let starting = self.group(Key::Starting);
+            self.blame.groups[starting as usize].lose(left - more, stretch);
+            left = more;
+        }
+        let group = self.group(outside.as_ref().map_or(Key::Nothing, Key::of));
         self.blame.groups[group as usize].lose(left, stretch);
         if let Some(wait) = outside {
             self.blame.groups[group as usize].waited(&wait, left);
@@ -366,6 +404,12 @@ impl Sweep {
             Kind::Message | Kind::Startup | Kind::Recording | Kind::Unknown => true,
             _ => wait.ended_by.is_some(),
         }
+    }
+
+    /// Whether the thread of a context that waits can do nothing else.
+    fn is_blocked(&self, at: usize) -> bool {
+        let wait = self.contexts[at].wait();
+        wait.is_some_and(|wait| !matches!(wait.kind, Kind::Barrier | Kind::Idle | Kind::Unknown))
     }
 
     /// Charges idle processor time to what kept the context at a place from its work.
@@ -413,18 +457,21 @@ impl Sweep {
                 self.blame.groups[group as usize].lose(ns, stretch);
                 self.blame.groups[group as usize].waited(&outside, ns);
             }
-            Root::Late(late_ns) => {
-                let all_ns = until_ns - self.now_ns;
-                let more_ns = late_ns.map_or(0, |late_ns| {
-                    (late_ns + all_ns).saturating_sub(LATE_NS).min(all_ns)
-                });
-                let more = ns * more_ns as f64 / all_ns.max(1) as f64;
+            Root::Late(since) => {
+                let more = ns * since.map_or(0.0, |since| self.overdue(since, until_ns));
                 let (group, nothing) = (self.group(key), self.group(Key::Nothing));
                 self.blame.groups[group as usize].lose(ns - more, stretch);
                 self.blame.groups[group as usize].late += ns - more;
                 self.blame.groups[nothing as usize].lose(more, stretch);
             }
         }
+    }
+
+    /// The part of the time since the last change in which what ends a wait has happened for long.
+    fn overdue(&self, since_ns: u64, until_ns: u64) -> f64 {
+        let all_ns = until_ns - self.now_ns;
+        let more_ns = until_ns.saturating_sub(since_ns + LATE_NS).min(all_ns);
+        more_ns as f64 / all_ns.max(1) as f64
     }
 
     /// What the awaited context does or, if that context waits, what it waits for.
@@ -438,7 +485,7 @@ impl Sweep {
                 return Root::Late(None);
             };
             if end_ns <= self.now_ns {
-                return Root::Late(Some(self.now_ns - end_ns));
+                return Root::Late(Some(end_ns));
             }
             let Some(at) = self.blame.charges.place(task.context) else {
                 return Root::Late(None);

@@ -5,6 +5,7 @@
 //! code that the awaited context executes at the time. A recorded run is slower than a native one, so shares are
 //! comparable and times are not.
 
+mod births;
 mod blame;
 mod charges;
 mod context;
