@@ -8,7 +8,7 @@ static void body(int t) {
 #ifdef MENDED
   std::vector<uint64_t> cells(24);
 #endif
-  for (int i = 0; i < 150000; i++) {
+  for (int i = 0; i < 600000; i++) {
 #ifndef MENDED
     std::vector<uint64_t> cells(24 + (size_t)(i % 3)); // PLANTED: allocation
     asm volatile("" : : "r"(cells.data()) : "memory");

@@ -8,7 +8,7 @@ enum { N = 1 << 23 };
 static uint64_t table[N], sums[MOST_THREADS][8];
 static void body(int t) {
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < 1500000; i++)
+  for (uint64_t i = 0; i < 3000000; i++)
     sum += table[random_at(i * MOST_THREADS + (uint64_t)t) % N]; // PLANTED: cache
   sums[t][0] = sum;
 }

@@ -1,7 +1,7 @@
 // Every iteration adds to one variable that all threads share.
 #include <omp.h>
 #include "../scaling/common.h"
-enum { N = 40000000 };
+enum { N = 100000000 };
 int main(int argc, char **argv) {
   omp_set_num_threads(thread_count(argc, argv, "omp_shared_sum THREADS"));
   uint64_t sum = 0;

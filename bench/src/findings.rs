@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use contech_tests::mpi::Mpi;
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
@@ -16,7 +15,7 @@ use contech_tests::recording::{backend_json, files};
 use serde_json::Value;
 
 use crate::form::Form;
-use crate::range::Range;
+use crate::gain::Gain;
 
 /// A loss below this share of the processors' time counts as gone.
 const GONE: f64 = 0.15;
@@ -115,23 +114,15 @@ impl Planted {
         Ok(program)
     }
 
-    /// How many times as fast the mended twin is, without recording: the shortest of `runs` runs of each, taken in turns.
+    /// How many times as fast the mended twin is, without recording, by `runs` runs of each.
     ///
     /// # Errors
     /// When a program fails.
-    pub fn gain(&self, dir: &Path, threads: u32, runs: usize) -> Result<f64> {
-        let programs = [false, true].map(|mended| self.build(dir, Form::Native, mended));
-        let mut seconds = [Vec::new(), Vec::new()];
-        for _ in 0..runs {
-            for (program, seconds) in programs.iter().zip(&mut seconds) {
-                let program = program.as_ref().map_err(|error| anyhow!("{error:#}"))?;
-                let began = Instant::now();
-                run(&mut self.run_of(program, threads))?.ok()?;
-                seconds.push(began.elapsed().as_secs_f64());
-            }
-        }
-        let [planted, mended] = seconds.map(|all| Range::of(&all).least);
-        Ok(planted / mended)
+    pub fn gain(&self, dir: &Path, threads: u32, runs: usize) -> Result<Gain> {
+        let program = self.build(dir, Form::Native, false)?;
+        let twin = self.build(dir, Form::Native, true)?;
+        let [program, twin] = [&program, &twin].map(|built| || self.run_of(built, threads));
+        Gain::measured([&program, &twin], runs)
     }
 
     /// The library whose ranks are the program's threads.

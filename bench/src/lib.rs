@@ -13,6 +13,7 @@ pub mod compare;
 pub mod equal;
 pub mod findings;
 pub mod form;
+pub mod gain;
 pub mod goals;
 pub mod graph;
 pub mod graph_goals;
