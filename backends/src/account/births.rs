@@ -4,8 +4,10 @@
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskId};
 
-use super::blame::LATE_NS;
 use crate::analysis::Graph;
+
+/// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
+pub(super) const LATE_NS: u64 = 100_000;
 
 /// A context that begins at some time.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{Context, SyncOp, TaskId, TaskKind};
 
-use super::births::{Births, Late};
+use super::births::{Births, LATE_NS, Late};
 use super::charges::{Charge, Charges};
 use super::context::{Also, Doing, Now, SERIAL};
 use super::group::{Group, Key, STRETCHES, When};
@@ -26,8 +26,6 @@ const MOST: usize = 64;
 const PIECE_NS: f64 = 50_000.0;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
-/// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
-pub(super) const LATE_NS: u64 = 100_000;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
