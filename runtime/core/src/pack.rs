@@ -51,13 +51,14 @@ mod tests {
                 };
             }
             let shorter = pack(&bytes, &mut packed);
+            // Nothing was packed, or the processor has no instructions for it.
+            if packed.is_empty() {
+                continue;
+            }
             assert!(
                 shorter || length < 2 * GROUP || packed.len() >= length,
                 "{seed}"
             );
-            if packed.is_empty() {
-                continue;
-            }
             unpack(&packed, length, &mut raw).unwrap();
             assert!(raw == bytes, "seed {seed}: {length} bytes");
         }
