@@ -11,6 +11,7 @@ use crate::append::Sync;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::spin::Try;
+use crate::thread::Thread;
 use crate::tls::TlsBlock;
 
 /// Whether the operation wrote, and so has a ticket of its own.
@@ -37,11 +38,16 @@ const KINDS: [SyncOp; 4] = [
     SyncOp::AtomicFail,
 ];
 
+/// The number of the thread's sync events so far.
+#[inline]
+fn syncs(tls: &TlsBlock) -> u64 {
+    registry::current(tls).map_or(0, Thread::syncs)
+}
+
 impl Recorder {
     /// Notes that a turn of a loop that only waits is over; `site` tells the loop. Check for room afterwards.
     pub fn end_turn(&'static self, tls: &TlsBlock, site: u64) {
-        let syncs = registry::current(tls).map_or(0, crate::thread::Thread::syncs);
-        tls.spin().turn(site, syncs, tls.slot());
+        tls.spin().turn(site, syncs(tls), tls.slot());
     }
 
     /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
@@ -51,9 +57,8 @@ impl Recorder {
     #[inline]
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
-        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
         let in_vain = may_be_in_vain(what);
-        if in_vain && spin.repeats(t, syncs(), tls.slot()) {
+        if in_vain && spin.repeats(t, syncs(tls), tls.slot()) {
             spin.begin(|| self.clock.now());
             return;
         }
@@ -65,7 +70,7 @@ impl Recorder {
         }
         let (now, waited) = if spin.is_waiting() {
             tls.stamps().note(ticks());
-            (self.clock.now(), spin.end(t, syncs(), tls.slot()))
+            (self.clock.now(), spin.end(t, syncs(tls), tls.slot()))
         } else {
             (self.moment(tls), None)
         };
@@ -83,7 +88,7 @@ impl Recorder {
         };
         self.sync_here(tls, event);
         if in_vain {
-            spin.set(t, syncs(), now, tls.cursor());
+            spin.set(t, syncs(tls), now, tls.cursor());
         } else {
             spin.set_none();
         }
@@ -92,9 +97,8 @@ impl Recorder {
     /// Records that an attempt to acquire `object` without waiting failed, or counts it as one more try of a spin-wait.
     pub fn tried(&'static self, tls: &TlsBlock, op: SyncOp, object: usize) {
         let (spin, t) = (tls.spin(), Try::of_lock(object));
-        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
         // Work between two attempts is no part of a wait: the attempts are tasks of their own.
-        if spin.is_tight(tls.cursor()) && spin.repeats(&t, syncs(), tls.slot()) {
+        if spin.is_tight(tls.cursor()) && spin.repeats(&t, syncs(tls), tls.slot()) {
             spin.begin(|| self.clock.now());
             self.make_room(tls);
             return;
@@ -109,16 +113,19 @@ impl Recorder {
             duration: 0,
         };
         self.sync(tls, event);
-        spin.set(&t, syncs(), before, tls.cursor());
+        spin.set(&t, syncs(tls), before, tls.cursor());
     }
 
     /// When the spin-wait began that an attempt to acquire `object` has just ended, if there was one. The event of that
     /// attempt takes the place of those that failed.
     #[inline]
     pub fn tried_since(&'static self, tls: &TlsBlock, object: usize) -> Option<u64> {
-        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
         let spin = tls.spin();
-        let end = || spin.end(&Try::of_lock(object), syncs(), tls.slot());
-        spin.is_waiting().then(end)?.map(|(before, _)| before)
+        if !spin.is_waiting() {
+            return None;
+        }
+        let waited = spin.end(&Try::of_lock(object), syncs(tls), tls.slot());
+        spin.set_none();
+        waited.map(|(before, _)| before)
     }
 }
