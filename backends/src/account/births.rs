@@ -1,30 +1,41 @@
 //! Contexts that nothing keeps from beginning: they were created, what they depend on is done, and no thread has a
 //! processor to begin them on. While they are ready, no running context has too much of the work.
 
+use std::cmp::Reverse;
+
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskId};
 
-use crate::analysis::Graph;
+use super::context::Lag;
+use crate::analysis::{Graph, Task};
 
 /// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
 pub(super) const LATE_NS: u64 = 100_000;
 
-/// A context that begins at some time.
+/// Number of contexts to come that are looked at.
+const AHEAD: usize = 64;
+
+/// A context that is seen first at some time, and begins then or later.
 #[derive(Clone, Copy, Debug)]
 struct Birth {
     at_ns: u64,
     context: ContextId,
-    /// If it was looked up: from when on the context lacks a processor, and whether a thread was made for it.
-    ready: Option<(u64, bool)>,
+    /// Its place among the contexts.
+    place: usize,
+    /// From when on the context lacks a processor, if it was looked up and no thread was made for it.
+    ready: Option<u64>,
 }
 
-/// For how long contexts could have run and had not begun, ns.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Late {
-    /// Contexts with a thread of their own.
-    pub(super) threads: u64,
-    /// Contexts that any thread may run that has nothing else to do.
-    pub(super) tasks: u64,
+/// A thread that was made and has no processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thread {
+    /// From when on.
+    pub(super) ready_ns: u64,
+    /// Its place among the contexts.
+    pub(super) place: usize,
+    pub(super) first: TaskId,
+    /// The work of its first task, if that is work.
+    pub(super) lag: Option<Lag>,
 }
 
 /// The contexts that have not begun yet.
@@ -32,19 +43,23 @@ pub(super) struct Late {
 pub(super) struct Births {
     /// All, in the order in which they begin.
     all: Vec<Birth>,
-    /// Number of those that have begun.
+    /// Number of those that were seen, and of those that were looked up.
     begun: usize,
-    /// Number of those to come that are looked at.
+    looked: usize,
+    /// Number of those without a thread that could run together.
     most: usize,
+    /// The threads among them, the first to lack a processor last.
+    threads: Vec<Thread>,
 }
 
 impl Births {
-    /// The contexts of a graph, of which at most `most` are looked at together.
+    /// The contexts of a graph, of which `most` could run together.
     pub(super) fn of(graph: &Graph, most: usize) -> Self {
         let contexts = graph.contexts().filter(|context| context.task_count > 0);
-        let births = contexts.map(|context| Birth {
+        let births = contexts.enumerate().map(|(place, context)| Birth {
             at_ns: context.first_ns,
             context: context.id,
+            place,
             ready: None,
         });
         let mut all: Vec<Birth> = births.collect();
@@ -52,12 +67,13 @@ impl Births {
         Self {
             all,
             begun: 0,
+            looked: 0,
             most,
+            threads: Vec::new(),
         }
     }
 
-    /// A context begins. Those that begin soon after it are not asked what they wait for, so that storms of short tasks
-    /// cost nothing.
+    /// A context begins. Those that are seen next are asked what they wait for.
     ///
     /// # Errors
     /// When a task cannot be read.
@@ -67,34 +83,46 @@ impl Births {
             .iter()
             .take_while(|birth| birth.at_ns <= now_ns)
             .count();
-        let next = self.all[self.begun..].iter_mut().take(self.most);
-        for birth in next.filter(|birth| birth.ready.is_none()) {
-            if birth.at_ns > now_ns + LATE_NS {
-                birth.ready = Some(ready(graph, birth.context)?);
+        let until = self.all.len().min(self.begun + AHEAD);
+        let found = self.threads.len();
+        for birth in &mut self.all[self.looked.min(until)..until] {
+            let first = graph.task(TaskId::new(birth.context, 0))?;
+            let (ready_ns, thread) = ready(&first)?;
+            birth.ready = Some(ready_ns).filter(|_| !thread);
+            if thread && ready_ns.max(now_ns) < first.start_ns() {
+                self.threads.push(Thread {
+                    ready_ns,
+                    place: birth.place,
+                    first: first.id(),
+                    lag: Lag::of(&first),
+                });
             }
+        }
+        self.looked = self.looked.max(until);
+        if self.threads.len() > found {
+            self.threads.sort_by_key(|thread| Reverse(thread.ready_ns));
         }
         Ok(())
     }
 
-    /// What was late from one time to another.
-    pub(super) fn late(&self, from_ns: u64, until_ns: u64) -> Late {
-        let mut late = Late::default();
-        let next = self.all[self.begun..].iter().take(self.most);
-        for (ready, thread) in next.filter_map(|birth| birth.ready) {
-            let ns = until_ns.saturating_sub(ready.max(from_ns));
-            match thread {
-                true => late.threads += ns,
-                false => late.tasks += ns,
-            }
-        }
-        late
+    /// The next thread that lacks a processor at a time.
+    pub(super) fn thread(&mut self, now_ns: u64) -> Option<Thread> {
+        self.threads.pop_if(|thread| thread.ready_ns <= now_ns)
+    }
+
+    /// For how long (ns) contexts without a thread of their own could have run and had not begun, from one time to
+    /// another. Any thread may run them that has nothing else to do.
+    pub(super) fn late(&self, from_ns: u64, until_ns: u64) -> u64 {
+        let next = self.all[self.begun..].iter().take(AHEAD);
+        let ready = next.filter_map(|birth| birth.ready.filter(|&ready| ready < until_ns));
+        let late = ready.map(|ready| until_ns - ready.max(from_ns));
+        late.take(self.most).sum()
     }
 }
 
 /// When a context lacks a processor: long after all that its first task depends on is done. And whether it was made
 /// with a thread.
-fn ready(graph: &Graph, context: ContextId) -> Result<(u64, bool)> {
-    let first = graph.task(TaskId::new(context, 0))?;
+fn ready(first: &Task<'_>) -> Result<(u64, bool)> {
     let (mut ready, mut thread) = (None, false);
     for &before in first.stored_dependencies() {
         let before = first.other(before)?;

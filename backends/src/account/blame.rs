@@ -6,17 +6,20 @@
 //! started gets no share while others wait. If no other context waits, the code that still runs is to blame: as serial
 //! code or, within a parallel phase, as the largest share of the work. Who comes last because of waits of its own, for a
 //! lock or for a processor, has no larger share of the work: the others wait for what it waited for.
+//!
+//! A context from which other programs took the processor runs with a part of one, and lacks the rest of it. Of those
+//! who wait for it, the same part waits for its work, and the rest for a processor.
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, SyncOp, TaskId, TaskKind};
+use taskgraph::{Context, SyncOp, TaskId};
 
-use super::births::{Births, LATE_NS, Late};
+use super::births::{Births, LATE_NS, Thread};
 use super::charges::{Charge, Charges};
-use super::context::{Also, Doing, Now, SERIAL};
+use super::context::{Also, Doing, Lag, Now, SERIAL};
 use super::group::{Group, Key, STRETCHES, When};
 use super::wait::{Kind, Wait};
-use crate::analysis::{Change, Graph, LongCall, State, end_of};
+use crate::analysis::{Cause, Change, Graph, State, Task, end_of};
 
 /// The largest number of waits that are followed in a chain.
 const DEEP: usize = 32;
@@ -25,7 +28,7 @@ const MOST: usize = 64;
 /// A charge of less than this, ns, is that of a small piece of work.
 const PIECE_NS: f64 = 50_000.0;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
-const IDLE: u64 = 10;
+const IDLE: f64 = 10.0;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
@@ -107,7 +110,7 @@ impl Sweep {
                 .collect(),
             running: Vec::new(),
             waiting: Vec::new(),
-            births: Births::of(graph, MOST.min(processors as usize)),
+            births: Births::of(graph, processors as usize),
             threads: 0,
             alive: 0,
             groups: FxHashMap::default(),
@@ -132,23 +135,28 @@ impl Sweep {
     /// # Errors
     /// When the graph cannot be read.
     pub(super) fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        while let Some(thread) = self.births.thread(change.at_ns) {
+            self.advance(thread.ready_ns);
+            self.lacks(&thread);
+        }
         self.advance(change.at_ns);
+        if let (None, Some(first)) = (change.from, change.task) {
+            self.births.begin(first.graph(), self.now_ns)?;
+        }
         let at = change.context;
-        let before = &self.contexts[at];
-        let passed = self.now_ns.saturating_sub(before.since_ns);
+        let before = &mut self.contexts[at];
+        if let (Doing::Runs(task, also), Some(same)) = (&mut before.doing, change.task)
+            && same.id() == *task
+        {
+            *also = Also::of(same, change.call);
+            return Ok(());
+        }
         let meanwhile = self.busy_ns - before.busy_ns;
-        let own_ns = before.ran_ns - before.ran_before_ns + passed;
+        let own_ns = before.ran_ns - before.ran_before_ns;
         match before.doing {
-            Doing::Away => {
-                self.contexts[at].born_ns = self.busy_ns;
-                self.alive += 1;
-                if let Some(task) = change.task {
-                    self.births.begin(task.graph(), self.now_ns)?;
-                }
-            }
+            Doing::Away => self.appear(at),
             Doing::Runs(..) => {
                 self.running.retain(|&other| other != at);
-                self.contexts[at].ran_ns += passed;
                 self.leave(at);
             }
             Doing::Waits(wait) => {
@@ -176,25 +184,30 @@ impl Sweep {
                     }
                 } else {
                     // While nothing ran, it fell behind nobody.
-                    now.keep(group, meanwhile);
+                    now.keep(group, meanwhile as f64);
                 }
             }
+        }
+        let mut lag = None;
+        if let (Some(State::Waiting(Cause::Other)), Some(task)) = (change.to, change.task)
+            && could_begin(task, self.now_ns)?
+        {
+            lag = Lag::of(task);
         }
         let doing = match (change.to, change.task) {
             (Some(State::Running), Some(task)) => {
                 self.running.push(at);
-                let also = match change.call {
-                    _ if task.kind() == TaskKind::Create => Also::Makes,
-                    Some(LongCall::Works(_)) => Also::Calls,
-                    _ => Also::Nothing,
-                };
-                Doing::Runs(task.id(), also)
+                Doing::Runs(task.id(), Also::of(task, change.call))
+            }
+            (Some(_), Some(task)) if lag.is_some() => {
+                self.running.push(at);
+                Doing::Runs(task.id(), Also::Nothing)
             }
             (Some(State::Waiting(cause)), Some(task)) => {
                 self.waiting.push(at);
                 let mut wait = Wait::of(task, cause)?;
                 let ends = wait.ended_by.map_or(self.now_ns, |(_, end)| end);
-                let idles = own_ns * IDLE < ends.saturating_sub(self.now_ns);
+                let idles = own_ns * IDLE < ends.saturating_sub(self.now_ns) as f64;
                 // At a barrier of the program's own only threads meet that have a part of the work.
                 if wait.kind == Kind::Barrier && idles && task.op() != SyncOp::AtomicLoad {
                     wait.kind = Kind::Idle;
@@ -209,12 +222,33 @@ impl Sweep {
             }
         };
         let now = &mut self.contexts[at];
-        (now.doing, now.since_ns, now.blamed) = (doing, self.now_ns, 0.0);
-        now.busy_ns = self.busy_ns;
+        (now.doing, now.blamed) = (doing, 0.0);
+        (now.share, now.lag, now.busy_ns) = (1.0, lag, self.busy_ns);
         if self.alive <= 1 {
             self.end_phase();
         }
         Ok(())
+    }
+
+    /// A context begins.
+    fn appear(&mut self, at: usize) {
+        self.contexts[at].born_ns = self.busy_ns;
+        self.alive += 1;
+    }
+
+    /// A thread that has not begun lacks a processor from now on.
+    fn lacks(&mut self, thread: &Thread) {
+        let at = thread.place;
+        self.appear(at);
+        let now = &mut self.contexts[at];
+        (now.busy_ns, now.lag) = (self.busy_ns, thread.lag);
+        if thread.lag.is_some() {
+            self.running.push(at);
+            now.doing = Doing::Runs(thread.first, Also::Nothing);
+        } else {
+            self.waiting.push(at);
+            now.doing = Doing::Waits(Wait::for_processor(thread.first));
+        }
     }
 
     /// Notes what passes between a context and the one that created it, when the wait of the context at a place ends.
@@ -275,15 +309,17 @@ impl Sweep {
             .alive
             .saturating_sub(u32::try_from(beside.count()).unwrap_or(u32::MAX));
         self.most = self.most.max(at_work);
-        let used = self.running.len().min(self.processors as usize);
-        self.threads = self.threads.max(used);
-        let busy = used as f64 * ns as f64;
-        self.blame.used += busy;
-        let each = busy / self.running.len().max(1) as f64;
+        let runs = self.running.len().min(self.processors as usize);
+        self.threads = self.threads.max(runs);
+        let used = self.hand_out();
+        self.blame.used += used * ns as f64;
+        let had: f64 = self.running.iter().map(|&at| self.contexts[at].share).sum();
+        let each = used / had.max(f64::MIN_POSITIVE) * ns as f64;
         for &at in &self.running {
-            match self.contexts[at].doing {
-                Doing::Runs(_, Also::Makes) => self.blame.making += each,
-                Doing::Runs(_, Also::Calls) => self.blame.outside += each,
+            let now = &self.contexts[at];
+            match now.doing {
+                Doing::Runs(_, Also::Makes) => self.blame.making += now.share * each,
+                Doing::Runs(_, Also::Calls) => self.blame.outside += now.share * each,
                 _ => {}
             }
         }
@@ -291,7 +327,7 @@ impl Sweep {
         self.busy_ns += if self.running.is_empty() { 0 } else { ns };
         // Who lacks a processor works, too.
         let late = self.births.late(self.now_ns, now_ns);
-        let begins = late.threads + if self.threads > used { late.tasks } else { 0 };
+        let begins = if self.threads > runs { late } else { 0 };
         let kept = |&at: &usize| {
             self.contexts[at]
                 .wait()
@@ -301,19 +337,57 @@ impl Sweep {
         if self.running.len() + kept + usize::from(begins * 2 > ns) > 1 {
             self.together_ns += ns;
         }
-        let idle = self.processors as usize - used;
-        if idle > 0 {
-            self.idle((used, idle), late, now_ns);
+        let idle = f64::from(self.processors) - used;
+        if idle > 0.0 {
+            self.idle(idle, late, now_ns);
+        }
+        let mut all_lacked = 0.0;
+        for place in 0..self.running.len() {
+            let at = self.running[place];
+            let lacked = self.contexts[at].run(ns as f64);
+            if lacked > 0.0 {
+                let nothing = self.group(Key::Nothing);
+                self.contexts[at].keep(nothing, lacked);
+            }
+            all_lacked += lacked;
+        }
+        // As long as no processor is left over, those that have ended would have been kept as much as those that run.
+        if self.running.len() >= self.processors as usize {
+            self.ended.0 += self.ended.1 * all_lacked / self.running.len() as f64;
         }
         self.now_ns = now_ns;
     }
 
-    /// Charges the time of `idle` processors beside the `used` ones. `late` is for how long contexts
-    /// could have begun.
-    fn idle(&mut self, (used, idle): (usize, usize), late: Late, until_ns: u64) {
+    /// Hands the processors out to the contexts that run: those that lag behind get what the others leave. Returns how
+    /// many processors are used.
+    fn hand_out(&mut self) -> f64 {
+        let (mut full, mut needed) = (0.0, 0.0);
+        for &at in &self.running {
+            let now = &mut self.contexts[at];
+            now.share = now.needs(self.now_ns);
+            match now.lag {
+                None => full += 1.0,
+                Some(_) => needed += now.share,
+            }
+        }
+        let processors = f64::from(self.processors);
+        let left = f64::max(processors - full, 0.0);
+        if needed > left {
+            for &at in &self.running {
+                let now = &mut self.contexts[at];
+                if now.lag.is_some() {
+                    now.share *= left / needed;
+                }
+            }
+        }
+        f64::min(full + needed, processors)
+    }
+
+    /// Charges the time of `idle` processors. For `late` ns tasks could have begun that any thread may run.
+    fn idle(&mut self, idle: f64, late: u64, until_ns: u64) {
         let ns = (until_ns - self.now_ns) as f64;
         let stretch = self.stretch(until_ns);
-        let all = idle as f64 * ns;
+        let all = idle * ns;
         let mut waiting: Vec<usize> = self
             .waiting
             .iter()
@@ -321,15 +395,19 @@ impl Sweep {
             .filter(|&at| self.has_reason(at))
             .collect();
         waiting.truncate(MOST);
-        // Who could begin and does not has no processor, if a thread is there for it. Who waits for others may run tasks
-        // meanwhile. If nothing else runs, nobody has anything to do before it begins.
+        // Who runs for a part of the time only has no processor for the rest. Who could begin and does not has no
+        // processor, if a thread is there for it. Who waits for others may run tasks meanwhile. If nothing else runs,
+        // nobody has anything to do before it begins.
+        let lack = |&at: &usize| 1.0 - self.contexts[at].share;
+        let lacking = self.running.iter().map(lack).sum::<f64>() * ns;
         let blocked = waiting.iter().filter(|&&at| self.is_blocked(at)).count();
-        let free = self.threads.saturating_sub(used + blocked) as f64;
-        let late = match (used, (late.threads + late.tasks) as f64) {
-            (0, both) => all * (both / ns).min(1.0),
-            _ => late.threads as f64 + (free * ns).min(late.tasks as f64),
+        let free = self.threads.saturating_sub(self.running.len() + blocked) as f64;
+        let late = if self.running.is_empty() {
+            all * (late as f64 / ns).min(1.0)
+        } else {
+            (free * ns).min(late as f64)
         };
-        let late = late.min(all);
+        let late = (late + lacking).min(all);
         if late > 0.0 {
             let nothing = self.group(Key::Nothing);
             self.blame.groups[nothing as usize].lose(late, stretch);
@@ -347,11 +425,15 @@ impl Sweep {
         }
         if !self.running.is_empty() {
             let each = left / self.running.len() as f64;
+            let nothing = self.group(Key::Nothing);
             let others = self.ended.0 / f64::max(self.ended.1, 1.0);
             for place in 0..self.running.len() {
                 let at = self.running[place];
                 let now = &mut self.contexts[at];
-                let kept = now.kept(others, now.idle_ns, ns) * each;
+                let lost = each * (1.0 - now.share);
+                let each = each - lost;
+                self.blame.groups[nothing as usize].lose(lost, stretch);
+                let kept = now.kept(others, now.idle_ns, ns * now.share) * each;
                 now.idle_ns += ns;
                 now.idle += each - kept;
                 self.phase_when.add(stretch, each - kept);
@@ -426,12 +508,23 @@ impl Sweep {
         let key = Key::of(&wait);
         let root = self.root(&wait);
         let stretch = self.stretch(until_ns);
-        if let (Root::Task(place, _), Kind::Barrier | Kind::Idle) = (&root, wait.kind) {
-            let passed = until_ns - self.now_ns;
-            let after = (self.busy_ns - now.busy_ns).saturating_sub(passed) as f64;
-            let kept = self.contexts[*place].kept(now.delay(), after, passed as f64) * ns;
-            self.lay_on_delays(*place, kept, stretch);
+        if let Root::Task(place, _) = root {
+            let awaited = &self.contexts[place];
+            let lost = ns * (1.0 - awaited.share);
+            ns -= lost;
+            let kept = if matches!(wait.kind, Kind::Barrier | Kind::Idle) {
+                let passed = until_ns - self.now_ns;
+                let after = (self.busy_ns - now.busy_ns).saturating_sub(passed) as f64;
+                awaited.kept(now.delay(), after, passed as f64 * awaited.share) * ns
+            } else {
+                0.0
+            };
             ns -= kept;
+            self.lay_on_delays(place, kept, stretch);
+            if lost > 0.0 {
+                let nothing = self.group(Key::Nothing);
+                self.blame.groups[nothing as usize].lose(lost, stretch);
+            }
         }
         self.contexts[at].blamed += ns;
         match root {
@@ -558,4 +651,14 @@ impl Sweep {
         (self.phase_ns, self.together_ns, self.most) = (0, 0, 0);
         self.ended = (0.0, 0.0);
     }
+}
+
+/// Whether all is done that a task depends on.
+fn could_begin(task: &Task<'_>, now_ns: u64) -> Result<bool> {
+    for &before in task.stored_dependencies() {
+        if task.other(before)?.end_ns() > now_ns {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

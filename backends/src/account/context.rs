@@ -1,8 +1,9 @@
 //! What a context does at a moment, and what kept it from its work before.
 
-use taskgraph::{ContextId, TaskId};
+use taskgraph::{ContextId, TaskId, TaskKind};
 
 use super::wait::Wait;
+use crate::analysis::{LongCall, State, Task, state_of};
 
 /// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
 /// that long.
@@ -20,11 +21,13 @@ pub(super) struct Now {
     pub(super) fed: u32,
     pub(super) asked: u32,
     pub(super) doing: Doing,
+    /// The part of a processor that it has if it runs, and what it lags behind if it lacks the rest.
+    pub(super) share: f64,
+    pub(super) lag: Option<Lag>,
     /// How long the context has run.
-    pub(super) ran_ns: u64,
+    pub(super) ran_ns: f64,
     /// The value of `ran_ns` when the context's previous wait ended that was not for a processor.
-    pub(super) ran_before_ns: u64,
-    pub(super) since_ns: u64,
+    pub(super) ran_before_ns: f64,
     /// How long at least one context had run by then.
     pub(super) busy_ns: u64,
     /// The same, when the context began.
@@ -39,6 +42,17 @@ pub(super) struct Now {
     pub(super) delays: Vec<(u32, f64)>,
     /// How long processors have been idle beside it since then, ns.
     pub(super) idle_ns: f64,
+}
+
+/// What a context still has to do that lacked a processor before the end of its task. In the graph it lacks the processor
+/// before the task and has it from there on, but when others took the processor is not known. So the work is spread over
+/// the whole time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lag {
+    /// Work, ns.
+    pub(super) left: f64,
+    /// When the task ends, ns.
+    pub(super) end_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +73,28 @@ pub(super) enum Also {
     Calls,
 }
 
+impl Lag {
+    /// The work of a task, unless the task does something else.
+    pub(super) fn of(task: &Task<'_>) -> Option<Self> {
+        let works = task.kind() == TaskKind::Work && state_of(task) == State::Running;
+        works.then(|| Self {
+            left: task.duration_ns() as f64,
+            end_ns: task.end_ns(),
+        })
+    }
+}
+
+impl Also {
+    /// What a task does, and a call that it spends its time in.
+    pub(super) fn of(task: &Task<'_>, call: Option<LongCall>) -> Self {
+        match call {
+            _ if task.kind() == TaskKind::Create => Self::Makes,
+            Some(LongCall::Works(_)) => Self::Calls,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 impl Now {
     pub(super) fn new(creator: Option<ContextId>) -> Self {
         Self {
@@ -66,9 +102,10 @@ impl Now {
             fed: 0,
             asked: 0,
             doing: Doing::Away,
-            ran_ns: 0,
-            ran_before_ns: 0,
-            since_ns: 0,
+            share: 1.0,
+            lag: None,
+            ran_ns: 0.0,
+            ran_before_ns: 0.0,
             busy_ns: 0,
             born_ns: 0,
             blamed: 0.0,
@@ -106,7 +143,7 @@ impl Now {
     /// Whether it works for a part of its life that counts. By now at least one context has run for `busy_ns`; what
     /// else passed was other programs' time, or sleep.
     pub(super) fn works(&self, busy_ns: u64) -> bool {
-        self.ran_ns * SERIAL >= busy_ns - self.born_ns
+        self.ran_ns * SERIAL as f64 >= (busy_ns - self.born_ns) as f64
     }
 
     /// The task that it runs.
@@ -117,14 +154,35 @@ impl Now {
         }
     }
 
+    /// The part of a processor that its work needs from a time on, to be done in time.
+    pub(super) fn needs(&self, now_ns: u64) -> f64 {
+        self.lag.map_or(1.0, |lag| {
+            let rest_ns = lag.end_ns.saturating_sub(now_ns).max(1);
+            (lag.left / rest_ns as f64).min(1.0)
+        })
+    }
+
+    /// Runs for a while. Returns for how long it lacked a processor meanwhile, ns.
+    pub(super) fn run(&mut self, ns: f64) -> f64 {
+        let ran = ns * self.share;
+        self.ran_ns += ran;
+        match &mut self.lag {
+            Some(lag) => {
+                lag.left -= ran;
+                ns - ran
+            }
+            None => 0.0,
+        }
+    }
+
     /// Charges the task that it runs.
     pub(super) fn charge(&mut self, group: u32, ns: f64) {
         add(&mut self.charged, group, ns);
     }
 
     /// Notes that it was kept from its work.
-    pub(super) fn keep(&mut self, group: u32, ns: u64) {
-        add(&mut self.delays, group, ns as f64);
+    pub(super) fn keep(&mut self, group: u32, ns: f64) {
+        add(&mut self.delays, group, ns);
     }
 
     pub(super) fn wait(&self) -> Option<&Wait> {

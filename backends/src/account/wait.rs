@@ -65,6 +65,16 @@ impl Wait {
         })
     }
 
+    /// The wait of a context for a processor, before it begins a task.
+    pub(super) fn for_processor(task: TaskId) -> Self {
+        Self {
+            kind: Kind::Unknown,
+            object: 0,
+            task,
+            ended_by: None,
+        }
+    }
+
     /// Whether the program cannot end the wait: the context waits for something outside, or has no processor.
     pub(super) fn is_outside(&self) -> bool {
         match self.kind {

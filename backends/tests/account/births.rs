@@ -46,5 +46,44 @@ fn beside_a_task_that_could_begin_nobody_has_too_much_of_the_work() {
 fn what_is_idle_before_a_task_that_could_begin_has_no_processor() {
     let report = third(4, false);
     let preempted = causes(&report).into_iter().max_by_key(|&(_, ms)| ms);
-    assert_eq!(preempted, Some((Loss::Preemption, 12)), "{report:?}");
+    // Each task works for 4 ms, so none has more to do than the others.
+    assert_eq!(preempted, Some((Loss::Preemption, 15)), "{report:?}");
+}
+
+#[test]
+fn who_has_a_processor_for_a_part_of_the_time_only_works_all_the_time() {
+    let mut b = builder("./threads");
+    let code = code(&mut b, "");
+    let main = b.context("main");
+    let [short, long] = [(); 2].map(|()| b.create(main));
+    // Other programs have taken four parts of five.
+    work(&mut b, short, 80, 100, &[code.own]);
+    work(&mut b, long, 480, 600, &[code.held]);
+    b.join(main, short);
+    b.join(main, long);
+    let report = account(b, 2);
+    // One processor has nothing to do from 100 on, and has a part of five of its time for that.
+    assert_eq!(causes(&report)[0], (Loss::Imbalance, 100), "{report:?}");
+}
+
+#[test]
+fn who_has_the_longest_piece_has_more_to_do_though_it_is_also_kept_for_longest() {
+    let mut b = builder("./threads");
+    let code = code(&mut b, "");
+    let main = b.context("main");
+    // Each has a processor for about a part of three of its time.
+    let pieces = [(0, 3), (105, 129), (326, 441), (498, 756)];
+    let all = pieces.map(|(from, to)| {
+        let thread = b.create(main);
+        let block = if to == 756 { code.held } else { code.own };
+        work(&mut b, thread, from, to, &[block]);
+        thread
+    });
+    for thread in all {
+        b.join(main, thread);
+    }
+    let report = account(b, 2);
+    let (cause, ms) = causes(&report)[0];
+    assert_eq!(cause, Loss::Imbalance, "{report:?}");
+    assert!((90..130).contains(&ms), "{report:?}");
 }
