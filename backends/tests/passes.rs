@@ -18,7 +18,8 @@ use contech_backends::report::default_config;
 use contech_backends::scaling::recorded::{Factors, Stack};
 use contech_backends::sharing::Sharing;
 use graphs::affine::random_contexts;
-use graphs::storm;
+use graphs::{graph, storm};
+use taskgraph::builder::GraphBuilder;
 use taskgraph::{Access, Action, Batch, BlockCounts, BlockId, ContextId, Piece};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
@@ -107,6 +108,26 @@ fn pieces_by_time_are_the_actions_in_the_order_of_time() {
             assert!(got == expected, "slice {slice_ns}");
         }
     });
+}
+
+#[test]
+fn threads_from_which_others_took_the_processor_run_at_the_same_time() {
+    let mut b = GraphBuilder::new();
+    let block = b.block("body", "a.c", 1, &[]);
+    let main = b.context("main");
+    let [one, other] = [(); 2].map(|()| b.create(main));
+    for (thread, end) in [(one, 100), (other, 200)] {
+        b.work(thread, end - 20, end, |w| {
+            (0..4).for_each(|_| w.block(block, &[]));
+        });
+        b.seen(thread, 0);
+    }
+    let graph = graph(b);
+    let seen = run::<Log>(Order::ByTime { slice_ns: 0 }, &graph).expect("readable");
+    let times: Vec<(u32, u64)> = seen.iter().map(|seen| (seen.0, seen.1)).collect();
+    let first = [(1, 12), (2, 25), (1, 37), (1, 62)];
+    assert_eq!(times[..4], first);
+    assert_eq!(times[4..], [(2, 75), (1, 87), (2, 125), (2, 175)]);
 }
 
 #[test]

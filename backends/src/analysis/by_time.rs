@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind};
 
+use super::moment::ready_ns;
 use super::series::{Takes, Tasks};
 use super::{Graph, Moment, Order};
 
@@ -17,6 +18,8 @@ use super::{Graph, Moment, Order};
 struct Stream<'g> {
     context: ContextId,
     number: u32,
+    /// When its last task ended.
+    free_ns: u64,
     /// Its tasks, from the first turn to the last.
     tasks: Option<Box<Tasks<'g>>>,
     /// The current task, from the first task with actions to the last.
@@ -65,6 +68,7 @@ pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Re
         streams.push(Stream {
             context: context.id,
             number,
+            free_ns: context.first_ns,
             tasks: None,
             inside: None,
         });
@@ -131,6 +135,7 @@ impl<'g> Stream<'g> {
             _ => 0,
         })? {
             let does = !task.spans().is_empty() || series.tasks > 1 && series.actions > 0;
+            let free_ns = std::mem::replace(&mut self.free_ns, series.end_ns);
             if task.kind() == TaskKind::Work && does {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
@@ -144,7 +149,8 @@ impl<'g> Stream<'g> {
                 });
                 inside.reader.open_series(task, &series);
                 (inside.piece, inside.offset) = (0, 0);
-                inside.moment = Moment::first_of(number, task, &series);
+                let ready_ns = ready_ns(task, free_ns)?;
+                inside.moment = Moment::of(number, ready_ns, series.end_ns, series.actions);
                 (inside.left, inside.due) = (series.actions, series.tasks > 1);
                 return Ok(true);
             }

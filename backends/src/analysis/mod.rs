@@ -70,6 +70,7 @@ pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
 pub use moment::Moment;
+pub(crate) use moment::ready_ns;
 pub use segments::state_of;
 pub(crate) use segments::{Segment, Segments};
 pub use share::Share;

@@ -1,14 +1,31 @@
 //! When the actions of a task happen.
 //!
 //! Tasks have a start and an end, but their actions have no times of their own. They are assumed to be spread evenly
-//! over the task.
+//! over the task. Where contexts are read by time, they are spread over the time before the task, too, in which the task
+//! could have begun: other programs had the processor for so long, but when they had it is not known.
 
+use anyhow::Result;
 use taskgraph::Series;
 
 use super::Task;
 
 /// Fraction bits of the time between two actions.
 const FRACTION: u32 = 16;
+
+/// From when on a task could have run, if its context had nothing to do from `free_ns` on: the end of all that the task
+/// depends on, and not later than its start.
+///
+/// # Errors
+/// When a task cannot be read.
+pub(crate) fn ready_ns(task: &Task<'_>, free_ns: u64) -> Result<u64> {
+    let mut ready = free_ns;
+    if ready < task.start_ns() {
+        for &before in task.stored_dependencies() {
+            ready = ready.max(task.other(before)?.end_ns());
+        }
+    }
+    Ok(ready.min(task.start_ns()))
+}
 
 /// An action of a task, and when this action and those after it happen.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The actions of all contexts in the order of time, one by one: what the driver's pieces are compared with.
 //!
 //! Tasks have a start and an end but their actions have no times of their own: they are taken to be evenly spread over
-//! the task, as in `blocks`. Analyses that ask what contexts do to one another while they run at the same time read
+//! the task, and over the time before it in which it could have begun. Analyses that ask what contexts do to one another while they run at the same time read
 //! the graph this way; task by task, two long tasks would seem to run one after the other.
 //!
 //! Memory is one decoded frame (about a megabyte) for each context that is inside a task at one time.
@@ -45,6 +45,7 @@ struct Stream<'g> {
     context: ContextId,
     next: u32,
     tasks: u32,
+    free_ns: u64,
     inside: Option<Inside<'g>>,
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn by_time(
         context: context.id,
         next: 0,
         tasks: context.task_count,
+        free_ns: context.first_ns,
         inside: None,
     };
     let firsts: Vec<u64> = graph.contexts().map(|context| context.first_ns).collect();
@@ -123,9 +125,15 @@ impl<'g> Stream<'g> {
         while self.next < self.tasks {
             let task = graph.task(TaskId::new(self.context, self.next))?;
             self.next += 1;
+            let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
                 let count = task.action_count();
-                let spread = Spread::new(task.start_ns(), task.end_ns(), count);
+                let mut ready_ns = free_ns;
+                for &before in task.stored_dependencies() {
+                    ready_ns = ready_ns.max(graph.task(before)?.end_ns());
+                }
+                let start_ns = ready_ns.min(task.start_ns());
+                let spread = Spread::new(start_ns, task.end_ns(), count);
                 self.inside = Some(Inside {
                     actions: task.actions()?,
                     spread,
