@@ -6,7 +6,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+
+# How often a profile is loaded until that works.
+TRIALS = 20
 
 
 def perfetto(path):
@@ -124,7 +128,16 @@ def firefox(path):
             environment = os.environ | {"PROFILER_CLI_SESSION_DIR": sessions}
             return subprocess.run(words, env=environment, check=True, capture_output=True).stdout
 
-        ask("load", path)
+        # The tool waits half a second for its daemon, which is too short on a busy machine.
+        for trial in range(TRIALS):
+            try:
+                ask("load", path)
+                break
+            except subprocess.CalledProcessError:
+                if trial + 1 == TRIALS:
+                    raise
+                with suppress(subprocess.CalledProcessError):
+                    ask("stop", "--all")
         try:
             about = json.loads(ask("profile", "meta", "--json"))
             (process,) = json.loads(ask("profile", "info", "--all", "--json"))["processes"]
