@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskId};
 
-use super::context::Lag;
+use super::context::{Also, Lag};
 use crate::analysis::{Graph, Task};
 
 /// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
@@ -34,8 +34,9 @@ pub(super) struct Thread {
     /// Its place among the contexts.
     pub(super) place: usize,
     pub(super) first: TaskId,
-    /// The work of its first task, if that is work.
+    /// The work of its first task, if that is work, and what the task does.
     pub(super) lag: Option<Lag>,
+    pub(super) also: Also,
 }
 
 /// The contexts that have not begun yet.
@@ -95,6 +96,7 @@ impl Births {
                     place: birth.place,
                     first: first.id(),
                     lag: Lag::of(&first),
+                    also: Also::of(&first),
                 });
             }
         }

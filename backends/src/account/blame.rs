@@ -132,11 +132,10 @@ impl Sweep {
             self.births.begin(first.graph(), self.now_ns)?;
         }
         let at = change.context;
-        let before = &mut self.contexts[at];
-        if let (Doing::Runs(task, also), Some(same)) = (&mut before.doing, change.task)
-            && same.id() == *task
+        let before = &self.contexts[at];
+        if let (Doing::Runs(task, _), Some(same)) = (before.doing, change.task)
+            && same.id() == task
         {
-            *also = Also::of(same, change.call);
             return Ok(());
         }
         let meanwhile = self.busy_ns - before.busy_ns;
@@ -183,13 +182,9 @@ impl Sweep {
             lag = Lag::of(task);
         }
         let doing = match (change.to, change.task) {
-            (Some(State::Running), Some(task)) => {
+            (Some(to), Some(task)) if to == State::Running || lag.is_some() => {
                 self.running.push(at);
-                Doing::Runs(task.id(), Also::of(task, change.call))
-            }
-            (Some(_), Some(task)) if lag.is_some() => {
-                self.running.push(at);
-                Doing::Runs(task.id(), Also::Nothing)
+                Doing::Runs(task.id(), Also::of(task))
             }
             (Some(State::Waiting(cause)), Some(task)) => {
                 self.waiting.push(at);
@@ -232,7 +227,7 @@ impl Sweep {
         (now.busy_ns, now.lag) = (self.busy_ns, thread.lag);
         if thread.lag.is_some() {
             self.running.push(at);
-            now.doing = Doing::Runs(thread.first, Also::Nothing);
+            now.doing = Doing::Runs(thread.first, thread.also);
         } else {
             self.waiting.push(at);
             now.doing = Doing::Waits(Wait::for_processor(thread.first));

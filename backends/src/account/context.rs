@@ -3,7 +3,7 @@
 use taskgraph::{ContextId, TaskId, TaskKind};
 
 use super::wait::Wait;
-use crate::analysis::{LongCall, State, Task, state_of};
+use crate::analysis::{LongCall, State, Task, long_call, state_of};
 
 /// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
 /// that long.
@@ -85,9 +85,8 @@ impl Lag {
 }
 
 impl Also {
-    /// What a task does, and a call that it spends its time in.
-    pub(super) fn of(task: &Task<'_>, call: Option<LongCall>) -> Self {
-        match call {
+    pub(super) fn of(task: &Task<'_>) -> Self {
+        match long_call(task) {
             _ if task.kind() == TaskKind::Create => Self::Makes,
             Some(LongCall::Works(_)) => Self::Calls,
             _ => Self::Nothing,
