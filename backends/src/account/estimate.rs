@@ -31,6 +31,9 @@ const FROM_KERNEL: u64 = 32 << 20;
 /// Cost of a page that the kernel clears and gives to the process, and its size.
 const PAGE_NS: f64 = 1000.0;
 const PAGE: u64 = 4096;
+/// Recorded code takes at most so many times what it would take on a usual machine. If a run takes longer, it calls code
+/// that was not recorded, which loses nothing to what is known of the rest.
+const SLOWEST: f64 = 10.0;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
@@ -68,8 +71,9 @@ impl Report {
         let preempted = |row: &&Row| row.cause == Loss::Preemption;
         let preempted: u64 = self.losses.iter().filter(preempted).map(|row| row.ns).sum();
         let base = self.total_ns.saturating_sub(preempted);
+        let slow = f64::min(running / all.max(1.0), SLOWEST);
         for (cause, Estimate { ns, code, .. }) in causes.into_iter().zip(found) {
-            let ns = whole(running * ns / all.max(1.0));
+            let ns = whole(slow * ns);
             if ns == 0 {
                 continue;
             }
