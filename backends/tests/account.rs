@@ -82,6 +82,15 @@ fn code(b: &mut GraphBuilder, callee: &str) -> Code {
     Code { own, call, held }
 }
 
+/// A call of a library that was not recorded, and the block after it.
+fn library_call(b: &mut GraphBuilder) -> [BlockId; 2] {
+    let call = b.block("body", "a.c", 20, &[]);
+    calls(b, call, "BZ2_compress", 20);
+    let after = b.block("body", "a.c", 21, &[]);
+    b.info_mut().blocks[after.index()].flags &= !Block::ENTRY;
+    [call, after]
+}
+
 fn work(b: &mut GraphBuilder, context: ContextId, from: u64, to: u64, blocks: &[BlockId]) {
     b.work(context, from * MS, to * MS, |w| {
         blocks.iter().for_each(|&block| w.block(block, &[]));
@@ -640,10 +649,7 @@ fn who_waits_for_a_thread_without_a_processor_waits_for_a_processor() {
 #[test]
 fn what_code_that_is_not_recorded_does_is_not_laid_on_what_is_known_of_the_rest() {
     let mut b = builder("./library");
-    let call = b.block("body", "a.c", 20, &[]);
-    calls(&mut b, call, "BZ2_compress", 20);
-    let after = b.block("body", "a.c", 21, &[]);
-    b.info_mut().blocks[after.index()].flags &= !Block::ENTRY;
+    let [call, after] = library_call(&mut b);
     let main = b.context("main");
     b.work(main, 0, 10 * MS, |w| {
         w.block(call, &[]);

@@ -1,9 +1,9 @@
 //! Tasks that are made long before a thread begins them.
 
 use contech_backends::account::Report;
-use taskgraph::{Block, SyncOp};
+use taskgraph::SyncOp;
 
-use super::{Loss, MS, account, builder, calls, code, work};
+use super::{Loss, MS, account, builder, code, library_call, work};
 
 /// Two tasks begin at once, of which one works for 4 ms and one for `long` ms. The third one was made with them, or
 /// depends on what the long one has done after 10 ms; it works from 10 to 14 ms.
@@ -91,10 +91,7 @@ fn who_has_the_longest_piece_has_more_to_do_though_it_is_also_kept_for_longest()
 #[test]
 fn code_that_is_not_recorded_runs_from_when_it_could_have_begun() {
     let mut b = builder("./library");
-    let call = b.block("body", "a.c", 20, &[]);
-    calls(&mut b, call, "BZ2_compress", 20);
-    let after = b.block("body", "a.c", 21, &[]);
-    b.info_mut().blocks[after.index()].flags &= !Block::ENTRY;
+    let [call, after] = library_call(&mut b);
     let main = b.context("main");
     work(&mut b, main, 0, 1, &[after]);
     work(&mut b, main, 11, 21, &[call, after]);

@@ -50,8 +50,7 @@ impl Sweep {
         };
         let late = (late + lacking).min(all);
         if late > 0.0 {
-            let nothing = self.group(Key::Nothing);
-            self.blame.groups[nothing as usize].lose(late, stretch);
+            self.lose(Key::Nothing, late, stretch);
         }
         let mut left = all - late;
         if !waiting.is_empty() {
@@ -66,14 +65,13 @@ impl Sweep {
         }
         if !self.running.is_empty() {
             let each = left / self.running.len() as f64;
-            let nothing = self.group(Key::Nothing);
             let others = self.ended.0 / f64::max(self.ended.1, 1.0);
             for place in 0..self.running.len() {
                 let at = self.running[place];
-                let now = &mut self.contexts[at];
-                let lost = each * (1.0 - now.share);
+                let lost = each * (1.0 - self.contexts[at].share);
                 let each = each - lost;
-                self.blame.groups[nothing as usize].lose(lost, stretch);
+                self.lose(Key::Nothing, lost, stretch);
+                let now = &mut self.contexts[at];
                 let kept = now.kept(others, now.idle_ns, ns * now.share) * each;
                 now.idle_ns += ns;
                 now.idle += each - kept;
@@ -101,8 +99,7 @@ impl Sweep {
         );
         if starts {
             let more = left * since.map_or(0.0, |since| self.overdue(since, until_ns));
-            let starting = self.group(Key::Starting);
-            self.blame.groups[starting as usize].lose(left - more, stretch);
+            self.lose(Key::Starting, left - more, stretch);
             left = more;
         }
         let group = self.group(outside.as_ref().map_or(Key::Nothing, Key::of));
@@ -110,6 +107,12 @@ impl Sweep {
         if let Some(wait) = outside {
             self.blame.groups[group as usize].waited(&wait, left);
         }
+    }
+
+    /// Charges idle processor time to a group.
+    fn lose(&mut self, key: Key, ns: f64, stretch: (f64, f64)) {
+        let group = self.group(key);
+        self.blame.groups[group as usize].lose(ns, stretch);
     }
 
     /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
@@ -163,8 +166,7 @@ impl Sweep {
             ns -= kept;
             self.lay_on_delays(place, kept, stretch);
             if lost > 0.0 {
-                let nothing = self.group(Key::Nothing);
-                self.blame.groups[nothing as usize].lose(lost, stretch);
+                self.lose(Key::Nothing, lost, stretch);
             }
         }
         self.contexts[at].blamed += ns;
@@ -191,10 +193,10 @@ impl Sweep {
             }
             Root::Late(since) => {
                 let more = ns * since.map_or(0.0, |since| self.overdue(since, until_ns));
-                let (group, nothing) = (self.group(key), self.group(Key::Nothing));
+                let group = self.group(key);
                 self.blame.groups[group as usize].lose(ns - more, stretch);
                 self.blame.groups[group as usize].late += ns - more;
-                self.blame.groups[nothing as usize].lose(more, stretch);
+                self.lose(Key::Nothing, more, stretch);
             }
         }
     }
