@@ -469,13 +469,17 @@ fn nothing_has_an_account_of_nothing() {
     assert_eq!((report.total_ns, report.losses.len()), (0, 0));
 }
 
-/// The loss to caches of a program that fills an array and then reads it as the addresses say.
+/// The loss to caches of a program that fills an array and then reads it as the addresses say, in 10 ms.
 fn cached(lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
+    cached_in(10 * MS, lines, read)
+}
+
+fn cached_in(length: u64, lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
     let mut b = builder("./cached");
     let fill = b.block("fill", "c.c", 10, &[MemOp::store(8)]);
     let again = b.block("again", "c.c", 20, &[MemOp::load(8)]);
     let main = b.context("main");
-    b.work(main, 0, 10 * MS, |w| {
+    b.work(main, 0, length, |w| {
         (0..lines).for_each(|line| w.block(fill, &[0x100_0000 + 64 * line]));
         read.for_each(|line| w.block(again, &[0x100_0000 + 64 * line]));
     });
@@ -584,6 +588,16 @@ fn only_lines_that_a_cache_had_before_are_lost_and_least_when_they_are_fetched_a
         cost(&mixed) > 5.0 * cost(&in_order),
         "{in_order:?} {mixed:?}"
     );
+}
+
+#[test]
+fn time_that_no_recorded_code_can_take_is_not_lost_to_caches() {
+    let lines = 1 << 15;
+    let lost = |length| cached_in(length, lines, (0..lines).map(|i| i * 4801 % lines));
+    let [slow, endless, longer] = [MS, 1000 * MS, 2000 * MS].map(|length| lost(length).unwrap());
+    assert!(slow.share > 0.2, "{slow:?}");
+    assert!(endless.share < 0.02, "{endless:?}");
+    assert_eq!(endless.ns, longer.ns, "the rest is spent elsewhere");
 }
 
 /// A lock that is handed over by 9 ms, and taken when its thread gets a processor; `asks`: the thread has one before,

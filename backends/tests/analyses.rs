@@ -426,11 +426,8 @@ fn the_findings_are_what_processors_lose_the_most_first_and_races_last() {
     assert_eq!(findings.last().map(|last| last.1), Some("races"));
     let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
     let causes: Vec<_> = data.findings.iter().map(|finding| finding.cause).collect();
-    assert_eq!(
-        causes,
-        ["cache"],
-        "one context on one processor is not idle"
-    );
+    // One context on one processor is not idle, and its misses do not take a millisecond.
+    assert!(causes.is_empty(), "{causes:?}");
 }
 
 #[test]

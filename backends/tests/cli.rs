@@ -110,7 +110,7 @@ fn json_has_the_agreed_keys() {
     let finding = &report["findings"][0];
     assert_eq!(
         (&finding["rank"], &finding["cause"]),
-        (&1.into(), &"sharing".into())
+        (&1.into(), &"lock".into())
     );
     assert!(
         finding["where"].is_string() && finding["share"].is_f64(),

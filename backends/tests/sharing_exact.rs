@@ -350,16 +350,19 @@ fn lines_that_make_no_sense_are_refused() {
 }
 
 /// Two contexts add eight times to so many lines in order, twelve times, each for `length` ns from
-/// `begins(time, context)` on.
+/// `begins(time, context)` on. Until then they are busy with something else.
 fn passes(lines: u64, length: u64, begins: impl Fn(u64, u64) -> u64) -> Graph {
     let mut b = GraphBuilder::new();
     let add = b.block("add", "s.c", 7, &[MemOp::load(8), MemOp::store(8)]);
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
     let other = b.create(main);
+    let mut ends = [1, 1];
     for time in 0..12 {
         for (number, context) in [(0, main), (1, other)] {
             let from = 100 + begins(time, number);
+            let busy_from = std::mem::replace(&mut ends[number as usize], from + length);
+            b.work(context, busy_from, from, |_| {});
             b.work(context, from, from + length, |w| {
                 for line in 0..8 {
                     let address = 0x10000 + 64 * (line % lines);
