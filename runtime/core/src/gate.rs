@@ -18,8 +18,8 @@ use crate::options::{Options, Region};
 
 /// Bytes of the longest trace with accesses, unless the user says otherwise or the disk has less than twice as much.
 const DEFAULT: u64 = 8 << 30;
-/// A window of the sample: long enough to fill caches, and for the cost of a change of buffers to vanish.
-const WINDOW: Duration = Duration::from_millis(1);
+/// Milliseconds of a window of the sample: long enough to fill caches, and for the cost of a change of buffers to vanish.
+const WINDOW_MS: u64 = 1;
 /// No number of the gate: a thread that has it looks at each event.
 pub(crate) const EACH: u32 = u32::MAX;
 
@@ -70,41 +70,42 @@ impl Gate {
         self.number.load(Relaxed)
     }
 
-    /// Whether accesses are recorded at this moment.
-    pub(crate) fn state(&self) -> Recorded {
-        let within = match self.region {
-            Region::All => true,
-            Region::Marked => self.marks.load(SeqCst) > 0,
-            Region::Between(from, to) => (from..to).contains(&self.started.elapsed()),
+    /// Whether accesses are recorded at this moment, and for how long this stays so unless the number changes; `None` is
+    /// for ever.
+    pub(crate) fn state(&self) -> (Recorded, Option<Duration>) {
+        let passed = self.started.elapsed();
+        let (within, until) = match self.region {
+            Region::All => (true, None),
+            Region::Marked => (self.marks.load(SeqCst) > 0, None),
+            Region::Between(from, to) => {
+                let next = [from, to].into_iter().find(|&time| passed < time);
+                ((from..to).contains(&passed), next)
+            }
         };
-        match (self.full.load(SeqCst), within) {
+        let window = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX) / WINDOW_MS;
+        let next_window =
+            (self.sample > 1).then(|| Duration::from_millis((window + 1) * WINDOW_MS));
+        let recorded = match (self.full.load(SeqCst), within) {
             (true, _) => Recorded::Limit,
             (_, false) => Recorded::Outside,
-            _ if !self.is_sampled() => Recorded::Between,
+            _ if !self.is_sampled(window) => Recorded::Between,
             _ => Recorded::Yes,
-        }
+        };
+        let next = until.into_iter().chain(next_window).min();
+        (recorded, next.map(|time| time - passed))
     }
 
-    /// Whether this moment is in a window of the sample: of so many windows that follow each other one is chosen. All
+    /// Whether accesses are recorded in this window of time: of so many windows that follow each other one is chosen. All
     /// threads have the same windows, because what they share shows only where both are recorded. The choice is not
     /// periodic, because programs are.
-    fn is_sampled(&self) -> bool {
+    fn is_sampled(&self, window: u64) -> bool {
         if self.sample == 1 {
             return true;
         }
-        let (window, sample) = (
-            self.started.elapsed().as_nanos() / WINDOW.as_nanos(),
-            u128::from(self.sample),
-        );
-        let round = u64::try_from(window / sample).unwrap_or(0);
+        let sample = u64::from(self.sample);
         // The first round has its first window, so that a short run has accesses, too.
-        let chosen = (round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % u64::from(self.sample);
-        window % sample == u128::from(chosen)
-    }
-
-    /// Whether threads look at each event, because nothing else tells them that the state changes.
-    pub(crate) fn changes_by_itself(&self) -> bool {
-        self.sample > 1 || matches!(self.region, Region::Between(..))
+        let chosen = ((window / sample).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % sample;
+        window % sample == chosen
     }
 
     /// Takes note of how much the compression of the trace has saved.

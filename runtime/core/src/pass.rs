@@ -3,7 +3,6 @@
 use contech_trace::event::{Event, Recorded};
 
 use crate::append::encode_at;
-use crate::gate::EACH;
 use crate::recorder::Recorder;
 use crate::tls::{self, TlsBlock};
 
@@ -30,6 +29,7 @@ impl Recorder {
             tls.spin().drop_back(tls.slot());
         }
         if tls.handlers() == 0
+            && self.asks_gate(tls)
             && let Some(switch) = self.pass_gate(tls)
         {
             tls.set_cursor(encode_at(tls.cursor(), &switch));
@@ -44,12 +44,19 @@ impl Recorder {
     pub(crate) fn pass_gate(&self, tls: &TlsBlock) -> Option<Event> {
         let number = self.gate.number();
         let at = self.clock.now();
-        let recorded = self.gate.state();
+        let (recorded, stays) = self.gate.state();
         let gated = recorded != Recorded::Yes;
-        let each = gated || self.gate.changes_by_itself();
+        let asks_at = stays.map_or(u64::MAX, |time| at.saturating_add(self.clock.ticks(time)));
         let changes = gated != tls.is_gated();
-        tls.set_gate(if each { EACH } else { number }, gated);
+        // A thread whose accesses are not recorded takes back at each event what it wrote.
+        tls.set_gate(number, gated, gated || stays.is_some(), asks_at);
         changes.then_some(Event::Accesses { at, recorded })
+    }
+
+    /// Whether the gate may say something else than before.
+    fn asks_gate(&self, tls: &TlsBlock) -> bool {
+        let (number, at) = tls.asked();
+        number != self.gate.number() || self.clock.now() >= at
     }
 
     /// Gives a thread whose accesses are not recorded the room again that they took, or the cursor to change buffers

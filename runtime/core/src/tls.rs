@@ -7,6 +7,7 @@ use std::sync::atomic::{
 
 use contech_trace::abi;
 
+use crate::gate::EACH;
 pub use crate::lane::Lane;
 use crate::spin::{self, Spin};
 use crate::stamps::Stamps;
@@ -44,8 +45,10 @@ pub struct TlsBlock {
     held: AtomicU64,
     owner: AtomicU64,
     stamps: Stamps,
-    /// The [`crate::gate::Gate`]'s number when the thread last looked at it.
+    /// The [`crate::gate::Gate`]'s number when the thread last asked it, or [`EACH`].
     gate: AtomicU32,
+    asked: AtomicU32,
+    asks_at: AtomicU64,
     /// What instrumented code writes here is not kept.
     gated: AtomicBool,
 }
@@ -96,6 +99,8 @@ impl TlsBlock {
             owner: AtomicU64::new(0),
             stamps: Stamps::new(),
             gate: AtomicU32::new(0),
+            asked: AtomicU32::new(0),
+            asks_at: AtomicU64::new(0),
             gated: AtomicBool::new(false),
         }
     }
@@ -140,10 +145,17 @@ impl TlsBlock {
         self.spin.turns().kept.store(cursor, Relaxed);
     }
 
-    /// What the gate said when the thread last looked at it.
+    /// What the thread compares with the gate's number at each event.
     #[inline]
     pub(crate) fn gate(&self) -> u32 {
         self.gate.load(Relaxed)
+    }
+
+    /// The gate's number when the thread last asked it, and when the thread asks again in any case, in ticks of the
+    /// recorder's clock.
+    #[inline]
+    pub(crate) fn asked(&self) -> (u32, u64) {
+        (self.asked.load(Relaxed), self.asks_at.load(Relaxed))
     }
 
     /// Whether the thread's blocks and accesses are thrown away.
@@ -152,8 +164,11 @@ impl TlsBlock {
         self.gated.load(Relaxed)
     }
 
-    pub(crate) fn set_gate(&self, number: u32, gated: bool) {
-        self.gate.store(number, Relaxed);
+    /// Notes what the gate with this number said. `each`: the thread looks at each event.
+    pub(crate) fn set_gate(&self, number: u32, gated: bool, each: bool, asks_at: u64) {
+        self.gate.store(if each { EACH } else { number }, Relaxed);
+        self.asked.store(number, Relaxed);
+        self.asks_at.store(asks_at, Relaxed);
         self.gated.store(gated, Relaxed);
     }
 
@@ -297,7 +312,7 @@ impl TlsBlock {
         self.allocating.store(0, Relaxed);
         self.spin.clear();
         self.stamps.off();
-        self.set_gate(0, false);
+        self.set_gate(0, false, false, 0);
         self.set_held(0);
         self.set_role(PROGRAM);
     }
