@@ -66,6 +66,10 @@ pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
         tasks_of_tokio,
     ));
     trials.push(more(
+        "rust::a_second_build_compiles_nothing",
+        builds_nothing_twice,
+    ));
+    trials.push(more(
         "rust::each_wait_of_std_has_its_cause",
         causes_of_waits,
     ));
@@ -125,28 +129,43 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
 
 /// Builds all programs with a profile, natively and recorded.
 fn build(profile: &str, check: bool) -> Result<[PathBuf; 2]> {
-    let target = target_dir().join("tmp/rust-programs");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let contech = Outputs::get().command("cargo-contech");
     for (program, first) in [(Path::new(&cargo), None), (&contech, Some("contech"))] {
         let mut build = Command::new(program);
-        build
-            .args(first)
-            .args(["build", "-q", "--profile", profile, "--target-dir"]);
-        // Builds of other options have folders of their own, because they make one another stale.
-        build.arg(target.join(profile)).current_dir(folder());
-        // What is made of the toolchain is kept with the other results of tests.
-        build.env("XDG_CACHE_HOME", target.join("cache"));
-        build.env(
-            "CONTECH_OPTIONS",
-            if check { "--contech-check" } else { "" },
-        );
+        build.args(first).args(["build", "-q"]);
+        in_profile(&mut build, profile, check);
         run_for(&mut build, std::time::Duration::from_secs(900))?.ok()?;
     }
-    let folder = target.join(profile);
+    let folder = rust_target().join(profile);
     let made = if profile == "dev" { "debug" } else { profile };
     let host = "contech/x86_64-unknown-linux-gnu";
     Ok([folder.clone(), folder.join(host)].map(|f| f.join(made).join("rust-programs")))
+}
+
+fn rust_target() -> PathBuf {
+    target_dir().join("tmp/rust-programs")
+}
+
+/// Adds to a build what it needs for a profile.
+fn in_profile(build: &mut Command, profile: &str, check: bool) {
+    let target = rust_target();
+    build.args(["--profile", profile, "--target-dir"]);
+    // Builds of other options have folders of their own, because they make one another stale.
+    build.arg(target.join(profile)).current_dir(folder());
+    // What is made of the toolchain is kept with the other results of tests.
+    build.env("XDG_CACHE_HOME", target.join("cache"));
+    let options = if check { "--contech-check" } else { "" };
+    build.env("CONTECH_OPTIONS", options);
+}
+
+fn builds_nothing_twice() -> Result<()> {
+    BUILT.get("dev", || build("dev", false))?;
+    let mut again = Command::new(Outputs::get().command("cargo-contech"));
+    in_profile(again.args(["contech", "build"]), "dev", false);
+    let done = run(&mut again)?.ok()?;
+    ensure!(!done.err().contains("Compiling"), "{done}");
+    Ok(())
 }
 
 fn names_what_is_left() -> Result<()> {

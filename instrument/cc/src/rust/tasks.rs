@@ -3,7 +3,8 @@
 //! the marks stand in the source. Every line keeps its number.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -464,10 +465,14 @@ pub(crate) fn marked(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Erro
 }
 
 /// Copies a crate's sources with changes. Returns whether each change found what it changes.
+///
+/// Cargo compiles a crate again when a source is newer than its last build, and the copies are made during the build. So
+/// they are as old as the sources, and the root names the sources, so that cargo knows of them.
 fn copy(from: &Path, to: &Path, changes: &[Change]) -> Result<bool, Error> {
     let at = |path: &Path, cause| Error::file(path, cause);
     let mut folders: Vec<PathBuf> = vec![PathBuf::new()];
     let mut made = 0;
+    let mut sources = String::new();
     while let Some(folder) = folders.pop() {
         let (old, new) = (from.join(&folder), to.join(&folder));
         fs::create_dir_all(&new).map_err(|cause| at(&new, cause))?;
@@ -478,13 +483,31 @@ fn copy(from: &Path, to: &Path, changes: &[Change]) -> Result<bool, Error> {
                 folders.push(path);
                 continue;
             }
-            let text = fs::read_to_string(entry.path()).map_err(|c| at(&entry.path(), c))?;
+            let (source, target) = (entry.path(), to.join(&path));
+            let text = fs::read_to_string(&source).map_err(|c| at(&source, c))?;
             let (text, n) = changed(&path, text, changes);
             made += n;
-            fs::write(to.join(&path), text).map_err(|cause| at(&to.join(&path), cause))?;
+            fs::write(&target, text)
+                .and_then(|()| as_old_as(&target, &source))
+                .map_err(|cause| at(&target, cause))?;
+            sources += &format!("const _: &[u8] = include_bytes!({source:?});\n");
         }
     }
+    let root = to.join("lib.rs");
+    let named = OpenOptions::new().append(true).open(&root);
+    named
+        .and_then(|mut file| file.write_all(sources.as_bytes()))
+        .and_then(|()| as_old_as(&root, &from.join("lib.rs")))
+        .map_err(|cause| at(&root, cause))?;
     Ok(made == changes.len())
+}
+
+fn as_old_as(copy: &Path, source: &Path) -> io::Result<()> {
+    let modified = fs::metadata(source)?.modified()?;
+    File::options()
+        .write(true)
+        .open(copy)?
+        .set_modified(modified)
 }
 
 /// The text of a file with its changes, and how many of them were made.
