@@ -1,7 +1,7 @@
 //! Writes sample graphs into a folder, to look at what the analyses and the report make of them:
 //! `cargo run -p contech-backends --example sample_graphs -- FOLDER`.
 
-#[path = "../tests/samples/mod.rs"]
+#[path = "../tests/suite/samples/mod.rs"]
 mod samples;
 
 use std::path::PathBuf;

@@ -1,0 +1,345 @@
+//! Every number of the one-pass cache model against a simulator that does one cache at a time the obvious way.
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
+
+use crate::graphs::affine;
+use contech_backends::analysis::{Graph, run};
+use contech_backends::cache::{
+    self, Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, Sample, Ways,
+};
+use contech_backends::misses::{self, Misses};
+use contech_backends::report::default_config;
+use fastrand::Rng;
+use taskgraph::MemOp;
+use taskgraph::builder::GraphBuilder;
+
+/// The obvious simulator: one list per set, most recent first.
+fn brute_force(geometry: &Geometry, line_shift: u32, stream: &[(u64, u64)]) -> (u64, u64) {
+    let (sets, ways) = match geometry.ways {
+        Ways::Set(ways) => (geometry.lines / u64::from(ways), ways as usize),
+        Ways::Full => (1, geometry.lines as usize),
+    };
+    let mut lists: Vec<Vec<u64>> = vec![Vec::new(); sets as usize];
+    let (mut accesses, mut misses) = (0, 0);
+    for &(address, size) in stream.iter().filter(|(_, size)| *size > 0) {
+        for line in address >> line_shift..=(address + (size - 1)) >> line_shift {
+            accesses += 1;
+            let list = &mut lists[(line % sets) as usize];
+            match list.iter().position(|&known| known == line) {
+                Some(at) => drop(list.remove(at)),
+                None => misses += 1,
+            }
+            list.insert(0, line);
+            list.truncate(ways);
+        }
+    }
+    (accesses, misses)
+}
+
+fn check(name: &str, sizes: &str, ways: &[Ways], line: &str, stream: &[(u64, u64)]) {
+    let geometries = Geometries::new(&sizes.parse().unwrap(), ways, line.parse().unwrap()).unwrap();
+    let mut model = CacheModel::new(&geometries);
+    for &(address, size) in stream {
+        model.access(address, size);
+    }
+    let lines: std::collections::HashSet<u64> = stream
+        .iter()
+        .filter(|(_, size)| *size > 0)
+        .flat_map(|(address, size)| {
+            address >> geometries.line_shift..=(address + (size - 1)) >> geometries.line_shift
+        })
+        .collect();
+    if ways.contains(&Ways::Full) {
+        assert_eq!(model.cold(), Some(lines.len() as u64), "{name}");
+    }
+    for geometry in &geometries.all {
+        let expected = brute_force(geometry, geometries.line_shift, stream);
+        assert_eq!(
+            (model.accesses(), model.misses(geometry)),
+            expected,
+            "{name}: {geometry:?}"
+        );
+    }
+}
+
+const WAYS: [Ways; 6] = [
+    Ways::Set(1),
+    Ways::Set(2),
+    Ways::Set(4),
+    Ways::Set(8),
+    Ways::Set(16),
+    Ways::Full,
+];
+
+#[test]
+fn uniform_random_accesses_of_all_alignments() {
+    let mut random = Rng::with_seed(42);
+    for spread in [500, 5_000, 60_000] {
+        let stream: Vec<_> = (0..20_000)
+            .map(|_| {
+                (
+                    random.u64(..spread),
+                    [1, 4, 8, 16, 100][random.u64(..5) as usize],
+                )
+            })
+            .collect();
+        check("uniform", "1K..64K", &WAYS, "64", &stream);
+    }
+}
+
+#[test]
+fn a_matrix_product() {
+    let mut stream = Vec::new();
+    let n = 24;
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        for k in 0..n {
+            stream.push((0x10_0000 + (i * n + k) * 8, 8));
+            stream.push((0x20_0000 + (k * n + j) * 8, 8));
+        }
+        stream.push((0x30_0008 + (i * n + j) * 8, 8));
+    }
+    check("matrix", "1K..32K", &WAYS, "64", &stream);
+}
+
+#[test]
+fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
+    let mut random = Rng::with_seed(7);
+    let mut stream = Vec::new();
+    let mut node = 1;
+    for step in 0..15_000u64 {
+        node = (node * 1_103_515_245 + 12_345) % 4096;
+        stream.push((0x7fff_0000 + step % 5 * 8, 8));
+        stream.push((0x50_0000 + node * 48, 8));
+        if step % 500 == 0 {
+            let from = 0x90_0000 + random.u64(..10_000);
+            stream.push((from, 3000));
+            stream.push((from + 50_000, 3000));
+        }
+    }
+    check("list", "1K..128K", &WAYS, "64", &stream);
+    check(
+        "list, odd ways",
+        "48K",
+        &[Ways::Set(3), Ways::Set(12), Ways::Full],
+        "32",
+        &stream,
+    );
+}
+
+#[test]
+fn copies_longer_than_every_cache() {
+    let mut random = Rng::with_seed(5);
+    let size = |random: &mut Rng| match random.u64(..8) {
+        0 => random.u64(..100_000),
+        _ => 8,
+    };
+    let stream: Vec<_> = (0..2_000)
+        .map(|_| (random.u64(..200_000), size(&mut random)))
+        .collect();
+    check("copies", "1K,2K,16K", &WAYS, "64", &stream);
+    check("copies", "1K", &[Ways::Set(2), Ways::Full], "16", &stream);
+}
+
+#[test]
+fn other_lines_and_single_configurations() {
+    let mut random = Rng::with_seed(99);
+    let stream: Vec<_> = (0..10_000).map(|_| (random.u64(..30_000), 8)).collect();
+    for line in ["4", "16", "128", "4K"] {
+        check(
+            "line",
+            "4K..32K",
+            &[Ways::Set(1), Ways::Full],
+            line,
+            &stream,
+        );
+    }
+    check("one", "8K", &[Ways::Set(4)], "64", &stream);
+    check("full only", "2K,32K", &[Ways::Full], "64", &stream);
+}
+
+#[test]
+fn accesses_of_no_bytes_and_at_the_end_of_memory_are_harmless() {
+    let stream = [(64, 0), (u64::MAX - 3, 4), (0, 0), (u64::MAX - 3, 4)];
+    check("edges", "1K", &WAYS, "64", &stream[..3]);
+    let geometries = Geometries::new(&"1K".parse().unwrap(), &WAYS, "64".parse().unwrap()).unwrap();
+    let mut model = CacheModel::new(&geometries);
+    model.access(u64::MAX, 100);
+    assert_eq!(model.accesses(), 1);
+}
+
+#[test]
+fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
+    let mut random = Rng::with_seed(3);
+    for capacities in [
+        vec![1],
+        vec![1, 2, 3],
+        vec![4, 16, 17, 600, 5000],
+        vec![700, 800],
+    ] {
+        let mut groups = RecencyGroups::new(capacities.clone());
+        let mut list: Vec<u64> = Vec::new();
+        for step in 0..40_000u64 {
+            let line = if step % 3 == 0 {
+                random.u64(..3)
+            } else {
+                random.u64(..900)
+            };
+            let place = list.iter().position(|&known| known == line);
+            place.map(|at| list.remove(at));
+            list.insert(0, line);
+            let expected = place.map(|at| capacities.partition_point(|&c| c <= at as u64));
+            let found = groups.touch(line as u32 + 1);
+            assert_eq!(found, expected, "step {step}, {capacities:?}");
+        }
+        assert_eq!(groups.lines(), list.len() as u64);
+    }
+}
+
+#[test]
+fn iterations_counted_in_affine_runs_are_those_replayed_one_by_one() {
+    let path = std::env::temp_dir().join(format!("contech-runs-{}.tg", std::process::id()));
+    for seed in 1..40 {
+        let graph = affine::random_graph(seed, &path);
+        for (line, ways) in [("64", &WAYS[..]), ("32", &WAYS[2..3]), ("16", &WAYS[5..])] {
+            let sizes = "1K..64K";
+            let geometries =
+                Geometries::new(&sizes.parse().unwrap(), ways, line.parse().unwrap()).unwrap();
+            let mut model = CacheModel::new(&geometries);
+            for task in graph.tasks() {
+                let task = task.expect("readable");
+                task.for_each_access(|a| model.access(a.addr, a.size))
+                    .expect("readable");
+            }
+            let options = Options {
+                sizes: sizes.parse().unwrap(),
+                ways: ways.to_vec(),
+                line: line.parse().unwrap(),
+                ..Options::default()
+            };
+            let report = run::<Cache>(options, &graph).expect("a readable graph");
+            for (point, geometry) in report.points.iter().zip(&geometries.all) {
+                assert_eq!(point.accesses, model.accesses(), "seed {seed}");
+                assert_eq!(
+                    point.misses,
+                    model.misses(geometry),
+                    "seed {seed}: {geometry:?}"
+                );
+            }
+        }
+    }
+    std::fs::remove_file(path).expect("written above");
+}
+
+#[test]
+fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
+    let mut random = Rng::with_seed(11);
+    let geometries = Geometries::new(
+        &"64K..16M".parse().unwrap(),
+        &[Ways::Full],
+        "64".parse().unwrap(),
+    )
+    .unwrap();
+    // A hot part, a loop over 4 MB, and accesses anywhere in 64 MB.
+    let mut stream = Vec::new();
+    for step in 0..400_000u64 {
+        stream.push((0x100_0000 + random.u64(..1 << 14), 8));
+        stream.push((0x800_0000 + step * 64 % (4 << 20), 8));
+        if step % 4 == 0 {
+            stream.push((0x4000_0000 + random.u64(..64 << 20), 8));
+        }
+    }
+    let mut exact = CacheModel::new(&geometries);
+    let mut sampled = CacheModel::of(&geometries, Sample::new(0.05));
+    let mut everything = CacheModel::of(&geometries, Sample::new(1.0));
+    for &(address, size) in &stream {
+        exact.access(address, size);
+        sampled.access(address, size);
+        everything.access(address, size);
+    }
+    let all = exact.accesses() as f64;
+    for geometry in &geometries.all {
+        let (exact, estimate) = (exact.misses(geometry), sampled.misses(geometry));
+        let error = (exact as f64 - estimate as f64).abs() / all;
+        assert!(
+            error < 0.02,
+            "{geometry:?}: {exact} misses, {estimate} estimated"
+        );
+        assert_eq!(
+            everything.misses(geometry),
+            exact,
+            "a sample of all is exact"
+        );
+    }
+    assert_eq!(everything.accesses(), exact.accesses());
+}
+
+/// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses that span lines.
+fn mixed(seed: u64) -> Graph {
+    let mut random = Rng::with_seed(seed);
+    let mut b = GraphBuilder::new();
+    let blocks = [8, 16, 8].map(|bytes| b.block("f", "f.c", bytes, &[MemOp::load(bytes)]));
+    let main = b.context("main");
+    let (around, anywhere) = (1 << (14 + random.u64(..8)), 1 << (16 + random.u64(..7)));
+    b.work(main, 0, 100_000, |w| {
+        for step in 0..60_000 {
+            w.block(blocks[0], &[0x100_0000 + random.u64(..1 << 12)]);
+            w.block(blocks[1], &[0x800_0000 + step * 24 % around]);
+            w.block(blocks[2], &[0x4000_0000 + random.u64(..anywhere)]);
+        }
+    });
+    crate::graphs::graph(b)
+}
+
+#[test]
+fn an_estimate_is_off_by_no_more_than_it_says() {
+    for seed in 0..6 {
+        let graph = mixed(seed);
+        let points = |sample| {
+            let options = Options {
+                sizes: "1K..16M".parse().expect("sizes"),
+                ways: vec![Ways::Full],
+                sample,
+                ..Options::default()
+            };
+            run::<Cache>(options, &graph).expect("a readable graph")
+        };
+        let exact = points(None);
+        assert_eq!(exact.error, None);
+        let all = points(Some(1.0));
+        assert_eq!(all.points, exact.points, "a sample of all is exact");
+        for rate in [0.5, 0.25, 0.0625] {
+            let estimate = points(Some(rate));
+            let said = estimate.error.expect("an estimate says its error");
+            assert!(said < 0.2, "seed {seed}, rate {rate}: {said} says nothing");
+            let by_instruction = misses::Options {
+                sizes: "1K..16M".parse().expect("sizes"),
+                sample: Some(rate),
+                ..default_config::<Misses>().expect("options")
+            };
+            let by_instruction = run::<Misses>(by_instruction, &graph).expect("readable");
+            assert_eq!(by_instruction.points, estimate.points, "seed {seed}");
+            for (at, point) in estimate.points.iter().enumerate() {
+                let rows = by_instruction.instructions.iter();
+                let sum: u64 = rows.map(|row| row.misses[at]).sum();
+                assert!(sum.abs_diff(point.misses) <= 3, "seed {seed}: {point:?}");
+            }
+            for (a, b) in exact.points.iter().zip(&estimate.points) {
+                // A tenth of the look-ups are of further lines of an access, which are estimated.
+                let looked_up = a.accesses.abs_diff(b.accesses) as f64 / a.accesses as f64;
+                assert!(looked_up < 0.03, "seed {seed}, rate {rate}: {a:?}, {b:?}");
+                let rate_of = |point: &cache::Point| point.misses as f64 / point.accesses as f64;
+                let off = (rate_of(a) - rate_of(b)).abs();
+                let rough = (a.size / 64) as f64 * rate < 16.0;
+                assert!(
+                    rough || off <= said,
+                    "seed {seed}, rate {rate}, {said}: {a:?}, {b:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_looks_at_all_lines_of_a_run_with_few_accesses() {
+    let rates = [0, 1 << 24, (1 << 24) + 2, 1 << 26, u64::MAX].map(|n| Sample::within(n).rate());
+    assert_eq!(rates, [None, None, Some(0.5), Some(0.25), Some(1.0 / 32.0)]);
+}

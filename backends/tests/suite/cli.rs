@@ -1,0 +1,181 @@
+//! The command `contech-backend` as a user meets it: output, messages, exit status.
+
+mod dumps;
+mod exports;
+mod folder;
+mod measured;
+mod refusals;
+mod shard;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::samples::{single, write};
+use folder::Folder;
+use serde_json::Value;
+
+#[test]
+fn the_list_names_every_analysis() {
+    let list = Folder::new().ok("--list");
+    for name in [
+        "stats",
+        "parallelism",
+        "blocks",
+        "cache",
+        "dump",
+        "verify",
+        "report",
+    ] {
+        assert!(
+            list.lines().any(|line| line.starts_with(name)),
+            "{name} is not in\n{list}"
+        );
+    }
+}
+
+#[test]
+fn json_has_the_agreed_keys() {
+    let folder = Folder::new();
+    let stats = folder.json("stats two.tg --format json");
+    for key in [
+        "contexts",
+        "edges",
+        "blocks",
+        "accesses",
+        "reads",
+        "writes",
+        "bytes_accessed",
+        "duration_ns",
+        "functions",
+        "trace_bytes",
+        "graph_bytes",
+        "lost_bytes",
+    ] {
+        assert!(stats[key].is_u64(), "{key}: {stats}");
+    }
+    assert_eq!(
+        stats["tasks"],
+        serde_json::json!({"work": 8, "create": 1, "join": 1, "sync": 4, "barrier": 1})
+    );
+    assert_eq!(stats["complete"], true);
+    assert!(stats.get("warnings").is_none());
+
+    let parallelism = folder.json("parallelism two.tg --format json");
+    assert_eq!(
+        (
+            parallelism["average"].as_f64(),
+            parallelism["duration_ns"].as_u64()
+        ),
+        (Some(1.3125), Some(800_000))
+    );
+    assert_eq!(parallelism["potential_average"], 1.3125);
+    assert_eq!(
+        parallelism["steps"][1],
+        serde_json::json!({"t_ns": 100_000, "running": 2})
+    );
+
+    let cache = folder.json("cache two.tg --sizes 1K..2K --ways 4,full --format json");
+    let points: Vec<_> = cache["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["size"].clone(), p["ways"].clone()))
+        .collect();
+    assert_eq!(
+        points,
+        [
+            (1024.into(), 4.into()),
+            (2048.into(), 4.into()),
+            (1024.into(), "full".into()),
+            (2048.into(), "full".into())
+        ]
+    );
+    assert_eq!(
+        (
+            &cache["points"][0]["accesses"],
+            &cache["points"][0]["misses"]
+        ),
+        (&200.into(), &6.into())
+    );
+
+    let report = folder.json("report two.tg --format json");
+    let finding = &report["findings"][0];
+    assert_eq!(
+        (&finding["rank"], &finding["cause"]),
+        (&1.into(), &"lock".into())
+    );
+    assert!(
+        finding["where"].is_string() && finding["share"].is_f64(),
+        "{finding}"
+    );
+    assert_eq!(folder.json("verify two.tg --format json")["valid"], true);
+}
+
+#[test]
+fn text_is_aligned_and_csv_is_raw() {
+    let folder = Folder::new();
+    let text = folder.ok("stats two.tg");
+    assert!(
+        text.contains("\ncontexts") && text.contains("\n  barrier"),
+        "{text}"
+    );
+    let csv = folder.ok("parallelism two.tg --format csv");
+    assert!(csv.starts_with("t_ns,running\n0,1\n100000,2\n"), "{csv}");
+    let csv = folder.ok("blocks two.tg --format csv");
+    assert!(
+        csv.starts_with("block,function,file,line,running,executions\n"),
+        "{csv}"
+    );
+    assert!(csv.contains(",work,src/two.c,20,1,45\n"), "{csv}");
+    let csv = folder.ok("cache two.tg --sizes 1K --ways full --format csv");
+    assert_eq!(
+        csv,
+        "size,ways,accesses,misses,miss_rate,cold,capacity,conflict\n1024,full,200,6,0.03,6,0,0\n"
+    );
+}
+
+#[test]
+fn a_preview_says_from_how_much_and_down_to_which_size_it_is_good() {
+    let folder = Folder::new();
+    let text = folder.ok("cache two.tg --sample 0.25");
+    assert!(
+        text.contains("Estimated from 25% of the lines; rough for sizes below 4.00 KiB"),
+        "{text}"
+    );
+}
+
+#[test]
+fn results_go_to_a_file_that_replaces_the_old_one() {
+    let folder = Folder::new();
+    fs::write(folder.path("out.json"), "old").unwrap();
+    assert_eq!(folder.ok("stats two.tg --format json -o out.json"), "");
+    let written: Value =
+        serde_json::from_slice(&fs::read(folder.path("out.json")).unwrap()).unwrap();
+    assert_eq!(written["contexts"], 2);
+    folder.fails("stats missing.tg -o out.json");
+    assert!(
+        fs::read(folder.path("out.json")).unwrap().len() > 10,
+        "a failure leaves the file"
+    );
+    let message = folder.fails("stats two.tg -o no/such/folder/out.json");
+    assert!(message.contains("no/such/folder"), "{message}");
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let folder = Folder::new();
+    write(single(), &folder.path("single.tg"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_contech-backend"))
+        .args(["dump", "--accesses", "0:*"])
+        .arg(folder.path("single.tg"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+}

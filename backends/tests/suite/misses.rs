@@ -1,0 +1,292 @@
+//! Misses by instruction and site against a simulator that does one cache at a time, and against `cache`.
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
+
+use std::collections::BTreeMap;
+
+use crate::graphs::graph;
+use contech_backends::analysis::{Graph, run};
+use contech_backends::cache::{self, Cache, Ways};
+use contech_backends::misses::{Misses, Options, Report};
+use fastrand::Rng;
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp, OpKind};
+
+fn options(sizes: &str, ways: Ways) -> Options {
+    Options {
+        sample: None,
+        sizes: sizes.parse().expect("sizes"),
+        ways,
+        line: "64".parse().expect("size"),
+        top: 20,
+    }
+}
+
+fn report(graph: &Graph, sizes: &str, ways: Ways) -> Report {
+    run::<Misses>(options(sizes, ways), graph).expect("a readable graph")
+}
+
+/// Three contexts that allocate, access and free at random; instructions at lines of their own.
+fn random_graph(seed: u64) -> Graph {
+    let mut random = Rng::with_seed(seed);
+    let mut b = GraphBuilder::new();
+    let ops = [
+        MemOp::load(8),
+        MemOp::store(16),
+        MemOp::new(OpKind::Rmw, 4, 0),
+        MemOp::new(OpKind::Copy, 0, 0),
+    ];
+    let blocks: Vec<(BlockId, usize)> = (0..12)
+        .map(|i| {
+            let op = &ops[i as usize % 4];
+            let name = ["alpha", "beta", "gamma"][i as usize % 3];
+            (
+                b.block(name, "m.c", 10 + i, std::slice::from_ref(op)),
+                op.operand_count(),
+            )
+        })
+        .collect();
+    let allocate: Vec<BlockId> = (0..3)
+        .map(|i| b.block("setup", "m.c", 100 + i, &[]))
+        .collect();
+    for (&block, line) in allocate.iter().zip(200..) {
+        b.info_mut().blocks[block.index()].call = Some(CallSite {
+            callee: "malloc".into(),
+            line,
+        });
+    }
+    let main = b.context("main");
+    b.work(main, 0, 1, |_| {});
+    let contexts: Vec<ContextId> = vec![main, b.create(main), b.create(main)];
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    for step in 0..60u64 {
+        let context = contexts[random.u64(..3) as usize];
+        b.work(context, 10 * step, 10 * step + 10, |w| {
+            for _ in 0..random.u64(..60) {
+                match random.u64(..12) {
+                    0 => {
+                        let (start, size) =
+                            (0x10_0000 + 16 * random.u64(..4000), 16 + random.u64(..5000));
+                        if live
+                            .iter()
+                            .all(|&(at, bytes)| start + size <= at || at + bytes <= start)
+                        {
+                            live.push((start, size));
+                            w.block(allocate[random.u64(..3) as usize], &[]);
+                            w.alloc(start, size, AllocKind::Malloc);
+                        }
+                    }
+                    1 if !live.is_empty() => {
+                        let (start, _) = live.swap_remove(random.u64(..live.len() as u64) as usize);
+                        w.free(start);
+                    }
+                    _ => {
+                        let (block, operands) = blocks[random.u64(..12) as usize];
+                        let address = |random: &mut Rng| 0x10_0000 + random.u64(..70_000);
+                        let most = if random.u64(..4) == 0 { 60_000 } else { 300 };
+                        let mut values = vec![
+                            address(&mut random),
+                            address(&mut random),
+                            random.u64(..most),
+                        ];
+                        values.truncate(operands);
+                        w.block(block, &values);
+                    }
+                }
+            }
+        });
+    }
+    graph(b)
+}
+
+/// Misses of one cache by (line, op kind) of the instruction, and by line of the allocating call (0 outside).
+fn brute_force(graph: &Graph, size: u64, ways: Ways) -> (BTreeMap<u32, u64>, BTreeMap<u32, u64>) {
+    let lines = size / 64;
+    let (sets, ways) = match ways {
+        Ways::Set(ways) => (lines / u64::from(ways), ways as usize),
+        Ways::Full => (1, lines as usize),
+    };
+    let mut lists: Vec<Vec<u64>> = vec![Vec::new(); sets as usize];
+    let mut live: Vec<(u64, u64, u32)> = Vec::new();
+    let (mut by_line, mut by_site) = (BTreeMap::new(), BTreeMap::new());
+    let mut last: BTreeMap<ContextId, BlockId> = BTreeMap::new();
+    for task in graph.tasks() {
+        let task = task.expect("readable");
+        task.for_each_action(|action| match action {
+            Action::Block(block) => {
+                last.insert(task.id().context, block.id());
+                block.for_each_access(|access| {
+                    for line in access.addr / 64..(access.addr + access.size).div_ceil(64) {
+                        let list = &mut lists[(line % sets) as usize];
+                        let found = list.iter().position(|&known| known == line);
+                        found.map(|at| list.remove(at));
+                        list.insert(0, line);
+                        list.truncate(ways);
+                        if found.is_none() {
+                            let first = access.addr.max(line * 64);
+                            let site = live
+                                .iter()
+                                .find(|(start, size, _)| (*start..start + size).contains(&first));
+                            *by_line
+                                .entry(graph.info().op(access.op).expect("known").line)
+                                .or_default() += 1;
+                            *by_site.entry(site.map_or(0, |site| site.2)).or_default() += 1;
+                        }
+                    }
+                });
+            }
+            Action::Alloc { addr, size, .. } => {
+                let block = graph.info().block(last[&task.id().context]).expect("known");
+                live.push((addr, size, block.call.as_ref().expect("a call").line));
+            }
+            Action::Free { addr } => live.retain(|(start, ..)| *start != addr),
+            _ => {}
+        })
+        .expect("readable");
+    }
+    (by_line, by_site)
+}
+
+#[test]
+fn every_instruction_and_site_has_the_misses_of_a_simulation_of_each_cache() {
+    for seed in 1..12 {
+        let graph = random_graph(seed);
+        for ways in [Ways::Full, Ways::Set(1), Ways::Set(4)] {
+            let report = report(&graph, "512,1K..32K", ways);
+            for (at, &size) in report.sizes.iter().enumerate() {
+                let (by_line, by_site) = brute_force(&graph, size, ways);
+                let mut lines: BTreeMap<u32, u64> = BTreeMap::new();
+                for row in report.instructions.iter().filter(|row| row.misses[at] > 0) {
+                    *lines.entry(row.place.line).or_default() += row.misses[at];
+                }
+                assert_eq!(lines, by_line, "seed {seed}, {size} bytes, {ways:?}");
+                let misses = |row: &contech_backends::misses::Site| {
+                    (
+                        row.site.as_ref().map_or(0, |site| site.place.line),
+                        row.misses[at],
+                    )
+                };
+                let sites: BTreeMap<u32, u64> = report
+                    .sites
+                    .iter()
+                    .map(misses)
+                    .filter(|row| row.1 > 0)
+                    .collect();
+                assert_eq!(sites, by_site, "seed {seed}, {size} bytes, {ways:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_misses_of_all_instructions_are_those_of_the_cache_analysis() {
+    for seed in 20..24 {
+        let graph = random_graph(seed);
+        for ways in [Ways::Full, Ways::Set(2), Ways::Set(8)] {
+            let (sizes, line) = (
+                "1K..256K".parse().expect("sizes"),
+                "64".parse().expect("size"),
+            );
+            let cache = run::<Cache>(
+                cache::Options {
+                    sizes,
+                    ways: vec![ways],
+                    line,
+                    shared: true,
+                    private: false,
+                    sample: None,
+                },
+                &graph,
+            );
+            let report = report(&graph, "1K..256K", ways);
+            assert_eq!(
+                report.points,
+                totals(cache.expect("readable")),
+                "seed {seed} {ways:?}"
+            );
+            for (at, point) in report.points.iter().enumerate() {
+                let instructions: u64 = report.instructions.iter().map(|row| row.misses[at]).sum();
+                let sites: u64 = report.sites.iter().map(|row| row.misses[at]).sum();
+                assert_eq!(
+                    (instructions, sites),
+                    (point.misses, point.misses),
+                    "seed {seed} {ways:?}"
+                );
+            }
+            assert_eq!(
+                report
+                    .instructions
+                    .iter()
+                    .map(|row| row.accesses)
+                    .sum::<u64>(),
+                report.points[0].accesses
+            );
+        }
+    }
+}
+
+#[test]
+fn a_length_is_a_claim_that_costs_nothing() {
+    let mut b = GraphBuilder::new();
+    let fill = b.block("fill", "f.c", 7, &[MemOp::new(OpKind::Set, 0, 0)]);
+    let load = b.block("load", "f.c", 9, &[MemOp::load(8)]);
+    let allocate = b.block("setup", "f.c", 5, &[]);
+    let main = b.context("main");
+    let (start, length) = (0x1000_0000, 1 << 46);
+    b.work(main, 0, 10, |w| {
+        w.block(allocate, &[]);
+        w.alloc(start + (1 << 40), 1 << 30, AllocKind::Malloc);
+        w.block(fill, &[start, length]);
+        w.block(fill, &[start, length]);
+        w.block(load, &[start + length - 8]);
+        w.block(load, &[start]);
+    });
+    let graph = graph(b);
+    let lines = length / 64;
+    let report = report(&graph, "1K,32K", Ways::Full);
+    assert_eq!(report.instructions[0].misses, [2 * lines; 2]);
+    assert_eq!(report.instructions[1].misses, [1; 2]);
+    let owned = report.sites.iter().find(|site| site.site.is_some());
+    assert_eq!(owned.expect("a site").misses, [2 * (1 << 30) / 64; 2]);
+    let options = cache::Options {
+        sizes: "1K,32K".parse().expect("sizes"),
+        ..cache::Options::default()
+    };
+    let cache = run::<Cache>(options, &graph).expect("readable");
+    let split = cache.points.iter().filter_map(|point| point.split);
+    assert!(split.map(|causes| causes.cold).all(|cold| cold == lines));
+}
+
+#[test]
+fn an_array_that_is_swept_again_and_again_fits_in_a_cache_of_its_size() {
+    let mut b = GraphBuilder::new();
+    let sweep = b.block("sweep", "s.c", 7, &[MemOp::load(8)]);
+    let stream = b.block("stream", "s.c", 9, &[MemOp::load(8)]);
+    let main = b.context("main");
+    b.work(main, 0, 10, |w| {
+        for _ in 0..20 {
+            (0..1536).for_each(|i| w.block(sweep, &[0x10_0000 + 8 * i])); // 12 KB
+        }
+        (0..20_000).for_each(|i| w.block(stream, &[0x100_0000 + 64 * i]));
+    });
+    let report = report(&graph(b), "1K..1M", Ways::Full);
+    let fits = |name: &str| {
+        report
+            .instructions
+            .iter()
+            .find(|row| row.place.function == name)
+            .expect("known")
+            .fits
+    };
+    assert_eq!((fits("sweep"), fits("stream")), (Some(16 << 10), None));
+}
+
+/// The points of `cache` without what `misses` does not tell.
+fn totals(cache: cache::Report) -> Vec<cache::Point> {
+    let points = cache.points.into_iter();
+    points
+        .map(|point| cache::Point {
+            split: None,
+            ..point
+        })
+        .collect()
+}

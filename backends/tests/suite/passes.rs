@@ -1,0 +1,345 @@
+//! The driver: several analyses in one pass see what each sees alone, and by time what one action after the other gives.
+
+use crate::graphs::affine::random_contexts;
+use crate::graphs::{graph, storm};
+use anyhow::Result;
+use contech_backends::analysis::{
+    Analysis, Change, Changes, Graph, Moment, Order, Part, Reads, Task, run, run_all,
+};
+use contech_backends::blocks::Blocks;
+use contech_backends::cache::{self, Cache};
+use contech_backends::hierarchy::Hierarchy;
+use contech_backends::memuse::{self, MemUse};
+use contech_backends::misses::{self, Misses};
+use contech_backends::parallelism::Parallelism;
+use contech_backends::races::Races;
+use contech_backends::report::default_config;
+use contech_backends::scaling::recorded::{Factors, Stack};
+use contech_backends::sharing::Sharing;
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{Access, Action, Batch, BlockCounts, BlockId, ContextId, Piece};
+
+/// An action: context, time, block and accesses; neither for an action that is no execution.
+type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
+
+/// Notes all actions.
+struct Log(Order);
+
+impl Analysis for Log {
+    const NAME: &'static str = "log";
+    const ABOUT: &'static str = "Every action";
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
+    type Config = Order;
+    type Shard = Vec<Seen>;
+    type Report = Vec<Seen>;
+
+    fn new(order: Order, _: &Graph) -> Result<Self> {
+        Ok(Self(order))
+    }
+
+    fn order(&self) -> Order {
+        self.0
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Vec<Seen> {
+        Vec::new()
+    }
+
+    fn piece(&self, seen: &mut Vec<Seen>, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let mut own = Vec::new();
+        match piece {
+            Piece::Blocks(blocks) => {
+                let each = blocks.each();
+                own.extend(each.map(|(block, accesses)| (Some(block), accesses.iter().collect())));
+            }
+            Piece::Run(run) => run.for_each_block(|block| {
+                own.push((Some(block.id()), block.accesses().collect()));
+            }),
+            Piece::Nest(nest) => nest.for_each_block(|block| own.push((Some(block), Vec::new()))),
+            _ => own.push((None, Vec::new())),
+        }
+        assert_eq!(own.len() as u64, piece.actions());
+        let timed = (0..).zip(own);
+        seen.extend(
+            timed.map(|(i, (block, accesses))| (at.context, at.later(i).time(), block, accesses)),
+        );
+        Ok(())
+    }
+
+    fn finish(self, _: &Graph, shards: Vec<Vec<Seen>>) -> Result<Vec<Seen>> {
+        Ok(shards.concat())
+    }
+}
+
+fn one_by_one(context: u32, time: u64, action: &Action<'_>) -> Seen {
+    match action {
+        Action::Block(block) => (context, time, Some(block.id()), block.accesses().collect()),
+        _ => (context, time, None, Vec::new()),
+    }
+}
+
+fn each_graph(test: impl Fn(&Graph)) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for seed in 0..20 {
+        let contexts = 1 + u32::try_from(seed % 4).expect("small");
+        test(&random_contexts(
+            seed,
+            contexts,
+            &folder.path().join("graph.tg"),
+        ));
+    }
+}
+
+#[test]
+fn pieces_by_time_are_the_actions_in_the_order_of_time() {
+    each_graph(|graph| {
+        for slice_ns in [0, 7, 100, 1_000_000] {
+            let mut expected = Vec::new();
+            crate::by_time::by_time(graph, slice_ns, |context, time, action| {
+                expected.push(one_by_one(context, time, action));
+                Ok(())
+            })
+            .expect("readable");
+            let got = run::<Log>(Order::ByTime { slice_ns }, graph).expect("readable");
+            assert!(got == expected, "slice {slice_ns}");
+        }
+    });
+}
+
+#[test]
+fn threads_from_which_others_took_the_processor_run_at_the_same_time() {
+    let mut b = GraphBuilder::new();
+    let block = b.block("body", "a.c", 1, &[]);
+    let main = b.context("main");
+    let [one, other] = [(); 2].map(|()| b.create(main));
+    for (thread, end) in [(one, 100), (other, 200)] {
+        b.work(thread, end - 20, end, |w| {
+            (0..4).for_each(|_| w.block(block, &[]));
+        });
+        b.seen(thread, 0);
+    }
+    let graph = graph(b);
+    let seen = run::<Log>(Order::ByTime { slice_ns: 0 }, &graph).expect("readable");
+    let times: Vec<(u32, u64)> = seen.iter().map(|seen| (seen.0, seen.1)).collect();
+    let first = [(1, 12), (2, 25), (1, 37), (1, 62)];
+    assert_eq!(times[..4], first);
+    assert_eq!(times[4..], [(2, 75), (1, 87), (2, 125), (2, 175)]);
+}
+
+#[test]
+fn stretches_have_what_happens_in_them_and_allocations_in_order() {
+    each_graph(|graph| {
+        let exact = run::<Log>(Order::ByTime { slice_ns: 0 }, graph).expect("readable");
+        let of = |log: &[Seen], context| {
+            let own = log.iter().filter(|seen| seen.0 == context);
+            own.cloned().collect::<Vec<Seen>>()
+        };
+        let others = |log: &[Seen]| {
+            let others = log.iter().filter(|seen| seen.2.is_none());
+            others.cloned().collect::<Vec<Seen>>()
+        };
+        for ns in [1, 40, 1000, 1 << 40] {
+            let got = run::<Log>(Order::Stretches { ns }, graph).expect("readable");
+            assert!(got.is_sorted_by_key(|seen| seen.1 / ns), "{ns}");
+            assert!(others(&got) == others(&exact), "{ns}");
+            assert!(
+                (0..4).all(|context| of(&got, context) == of(&exact, context)),
+                "{ns}"
+            );
+        }
+        let memory = |slice_ns| {
+            let options = memuse::Options {
+                slice_ns,
+                ..default_config::<MemUse>().expect("options")
+            };
+            serde_json::to_string(&run::<MemUse>(options, graph).expect("readable")).expect("data")
+        };
+        assert_eq!(memory(None), memory(Some(0)));
+    });
+}
+
+#[test]
+fn every_order_by_task_gives_the_actions_of_the_tasks() {
+    each_graph(|graph| {
+        let mut expected = Vec::new();
+        for task in graph.tasks() {
+            let task: Task<'_> = task.expect("readable");
+            let mut at = Moment::first(task.id().context.get(), &task);
+            task.for_each_action(|action| {
+                expected.push(one_by_one(at.context, at.time(), &action));
+                at = at.later(1);
+            })
+            .expect("readable");
+        }
+        for order in [Order::Topological, Order::PerContext, Order::Any] {
+            assert!(
+                run::<Log>(order, graph).expect("readable") == expected,
+                "{order:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn analyses_in_one_pass_see_what_each_sees_alone() {
+    each_graph(|graph| {
+        let orders = [
+            Order::Topological,
+            Order::PerContext,
+            Order::Any,
+            Order::ByTime { slice_ns: 50 },
+            Order::ByTime { slice_ns: 0 },
+        ];
+        let mut logs = orders.map(|order| Part::new(Log(order)));
+        let new = Cache::new(cache::Options::default(), graph);
+        let mut caches = Part::new(new.expect("options"));
+        let memory = MemUse::new(default_config::<MemUse>().expect("options"), graph);
+        let mut memory = Part::new(memory.expect("options"));
+        let [a, b, c, d, e] = &mut logs;
+        run_all(graph, &mut [a, &mut caches, b, c, &mut memory, d, e]).expect("readable");
+        for (order, log) in orders.into_iter().zip(logs) {
+            let alone = run::<Log>(order, graph).expect("readable");
+            assert!(log.finish(graph).expect("a result") == alone, "{order:?}");
+        }
+        let json = |report: &cache::Report| serde_json::to_string(report).expect("plain data");
+        let alone = run::<Cache>(cache::Options::default(), graph).expect("readable");
+        assert_eq!(json(&caches.finish(graph).expect("a result")), json(&alone));
+        let alone = run::<MemUse>(default_config::<MemUse>().expect("options"), graph);
+        let text = |report| serde_json::to_string(&report).expect("plain data");
+        assert_eq!(
+            text(memory.finish(graph).expect("a result")),
+            text(alone.expect("readable"))
+        );
+    });
+}
+
+/// An analysis that sees no runs, no tasks as one and each change: all comes one by one.
+struct OneByOne<A>(A);
+
+impl<A: Analysis> Analysis for OneByOne<A> {
+    const NAME: &'static str = A::NAME;
+    const ABOUT: &'static str = A::ABOUT;
+    const ORDER: Order = A::ORDER;
+    const READS: Reads = A::READS;
+    const CHANGES: Changes = match A::CHANGES {
+        Changes::States => Changes::Tasks,
+        others => others,
+    };
+    type Config = A::Config;
+    type Shard = A::Shard;
+    type Report = A::Report;
+
+    fn new(config: A::Config, graph: &Graph) -> Result<Self> {
+        A::new(config, graph).map(Self)
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.0.change(change)
+    }
+
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        self.0.prepare(graph)
+    }
+
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    fn shard(&self, context: Option<ContextId>) -> A::Shard {
+        self.0.shard(context)
+    }
+
+    fn task(&self, shard: &mut A::Shard, task: &Task<'_>) -> Result<()> {
+        self.0.task(shard, task)
+    }
+
+    fn piece(&self, shard: &mut A::Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let Piece::Run(run) = piece else {
+            return self.0.piece(shard, at, piece);
+        };
+        let mut all = Batch::default();
+        all.expand(run, 0..run.executions());
+        match all.piece(0) {
+            Some(single) => self.0.piece(shard, at, &single),
+            None => Ok(()),
+        }
+    }
+
+    fn done(&self, shard: &mut A::Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        self.0.done(shard, task, counts)
+    }
+
+    fn seal(&self, shard: &mut A::Shard) {
+        self.0.seal(shard);
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<A::Shard>) -> Result<A::Report> {
+        self.0.finish(graph, shards)
+    }
+}
+
+/// An analysis finds what it finds when all comes one by one.
+fn same<A>(graph: &Graph)
+where
+    A: Analysis,
+    A::Config: clap::Args,
+    A::Report: serde::Serialize,
+{
+    same_with::<A>(graph, || default_config::<A>().expect("options"));
+}
+
+fn same_with<A>(graph: &Graph, config: impl Fn() -> A::Config)
+where
+    A: Analysis,
+    A::Report: serde::Serialize,
+{
+    let runs = run::<A>(config(), graph).expect("readable");
+    let single = run::<OneByOne<A>>(config(), graph).expect("readable");
+    let text = |report| serde_json::to_string_pretty(&report).expect("plain data");
+    assert_eq!(text(runs), text(single), "{}", A::NAME);
+}
+
+#[test]
+fn tasks_that_are_read_as_one_and_joined_states_give_what_each_task_gives() {
+    for graph in (0..20).map(storm) {
+        same::<Cache>(&graph);
+        same_with::<Cache>(&graph, || cache::Options {
+            private: true,
+            ..cache::Options::default()
+        });
+        same::<Misses>(&graph);
+        same::<Sharing>(&graph);
+        same::<Hierarchy>(&graph);
+        same::<MemUse>(&graph);
+        same_with::<MemUse>(&graph, || memuse::Options {
+            slice_ns: Some(700),
+            ..default_config::<MemUse>().expect("options")
+        });
+        same::<Blocks>(&graph);
+        same::<Parallelism>(&graph);
+        same::<Factors>(&graph);
+        same::<Stack>(&graph);
+    }
+}
+
+#[test]
+fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
+    each_graph(|graph| {
+        same::<Cache>(graph);
+        same::<Misses>(graph);
+        same::<Sharing>(graph);
+        same::<Hierarchy>(graph);
+        same::<Races>(graph);
+        same::<MemUse>(graph);
+        let sample = Some(0.25);
+        same_with::<Cache>(graph, || cache::Options {
+            sample,
+            ..cache::Options::default()
+        });
+        same_with::<Misses>(graph, || misses::Options {
+            sample,
+            ..default_config::<Misses>().expect("options")
+        });
+    });
+}

@@ -1,0 +1,145 @@
+//! Which accesses race with which, where nothing orders them.
+
+use taskgraph::{MemOp, OpKind};
+
+use super::program::{NONE, Program, X};
+
+#[test]
+fn two_writes_that_nothing_orders() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.write(one, X);
+    p.write(two, X);
+    let report = p.races();
+    assert_eq!(report.races.len(), 1);
+    let race = &report.races[0];
+    assert_eq!((race.address, race.count), (X, 1));
+    assert_eq!(
+        (race.a.context, race.a.place.line, race.a.write),
+        (1, 11, true)
+    );
+    assert_eq!(
+        (race.b.context, race.b.place.line, race.b.write),
+        (2, 12, true)
+    );
+    assert_eq!(
+        race.missing,
+        "No task of context 1 comes before 2:1; neither holds a lock."
+    );
+}
+
+#[test]
+fn a_write_and_a_read_race_in_either_order_but_two_reads_do_not() {
+    for (first_writes, second_writes, races) in
+        [(true, false, 1), (false, true, 1), (false, false, 0)]
+    {
+        let mut p = Program::new();
+        let op = |writes| {
+            if writes {
+                MemOp::store(8)
+            } else {
+                MemOp::load(8)
+            }
+        };
+        let (one, two) = (p.one, p.two);
+        p.access(one, X, op(first_writes));
+        p.access(two, X, op(second_writes));
+        assert_eq!(
+            p.races().races.len(),
+            races,
+            "{first_writes} {second_writes}"
+        );
+    }
+}
+
+#[test]
+fn different_bytes_of_one_word_do_not_race() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.access(one, X, MemOp::store(4));
+    p.access(two, X + 4, MemOp::store(4));
+    p.access(one, X + 9, MemOp::store(1));
+    p.access(two, X + 10, MemOp::store(2));
+    assert_eq!(p.lines(), NONE);
+}
+
+#[test]
+fn overlapping_bytes_race_at_the_first_common_one() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.access(one, X + 6, MemOp::store(4));
+    p.access(two, X + 9, MemOp::store(8));
+    let report = p.races();
+    assert_eq!((report.races.len(), report.races[0].address), (1, X + 9));
+}
+
+#[test]
+fn atomics_race_with_plain_accesses_only() {
+    let atomic = |op: MemOp| MemOp {
+        flags: MemOp::ATOMIC,
+        ..op
+    };
+    let add = || MemOp {
+        flags: MemOp::ATOMIC,
+        ..MemOp::new(OpKind::Rmw, 8, 0)
+    };
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.access(one, X, add());
+    p.access(two, X, add());
+    p.access(one, X, atomic(MemOp::load(8)));
+    p.access(two, X, atomic(MemOp::store(8)));
+    assert_eq!(p.lines(), NONE);
+
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.access(one, X, add());
+    p.read(two, X);
+    let report = p.races();
+    assert_eq!(report.races.len(), 1);
+    assert!(report.races[0].a.atomic && report.races[0].a.write && !report.races[0].b.atomic);
+}
+
+#[test]
+fn data_passed_by_an_atomic_flag_is_reported_with_the_doubt() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    let flag = |op: MemOp| MemOp {
+        flags: MemOp::ATOMIC,
+        ..op
+    };
+    p.write(one, X);
+    p.access(one, X + 64, flag(MemOp::store(4)));
+    p.access(two, X + 64, flag(MemOp::load(4)));
+    p.read(two, X);
+    let report = p.races();
+    assert_eq!(report.races.len(), 1);
+    assert!(report.races[0].atomics && report.races[0].missing.contains("common atomic variable"));
+}
+
+#[test]
+fn bulk_copies_race_as_a_whole() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    let copy =
+        p.b.block("copy", "race.c", 70, &[MemOp::new(OpKind::Copy, 0, 0)]);
+    p.work(one, |w| w.block(copy, &[0x8000, 0x9000, 1000]));
+    p.write(two, 0x8000 + 992);
+    p.write(two, 0x8000 + 1000);
+    p.read(two, 0x9000);
+    assert_eq!(p.lines(), [(70, 11)]);
+}
+
+#[test]
+fn the_same_pair_of_lines_is_reported_once_and_counted() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    let block = p.b.block("worker", "race.c", 50, &[MemOp::store(8)]);
+    for context in [one, two] {
+        p.work(context, |w| {
+            (0..100).for_each(|i| w.block(block, &[X + 8 * i]))
+        });
+    }
+    let report = p.races();
+    assert_eq!((report.races.len(), report.races[0].count), (1, 100));
+}

@@ -1,0 +1,338 @@
+//! The report, and the page of `contech scale`, in a browser: the script runs to the end without an error and draws every
+//! section. Needs Chromium (Debian's package `chromium`; `cargo test-all` installs it).
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::samples::{builder, graph, many, nothing, single, two};
+use contech_backends::laboratory;
+use contech_backends::report::{Choices, PageData, render};
+use contech_backends::scaling::{
+    Activity, Actual, Measured, MeasuredPoint, Measurement, PhaseRun, Point, Run,
+};
+use taskgraph::builder::GraphBuilder;
+
+/// What a browser made of a page.
+struct Seen {
+    /// The document after its script ran.
+    document: String,
+    /// Messages of the script.
+    console: Vec<String>,
+}
+
+impl Seen {
+    /// Markup of one section.
+    fn section(&self, id: &str) -> &str {
+        let (_, rest) = self
+            .document
+            .split_once(&format!("<section id=\"{id}\""))
+            .unwrap_or_else(|| panic!("section {id}"));
+        rest.split_once("</section>").map_or(rest, |(this, _)| this)
+    }
+}
+
+fn look(name: &str, graph_of: GraphBuilder, theme: &str) -> Seen {
+    look_with(name, graph_of, theme, Choices::default())
+}
+
+fn look_with(name: &str, graph_of: GraphBuilder, theme: &str, choices: Choices) -> Seen {
+    look_after(name, graph_of, theme, choices, "")
+}
+
+/// What there is after a script of the test's own ran, too.
+fn look_after(
+    name: &str,
+    graph_of: GraphBuilder,
+    theme: &str,
+    choices: Choices,
+    script: &str,
+) -> Seen {
+    let page = PageData::collect(&graph(graph_of), choices, |_| {}).expect("a report");
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(format!("{name}.html"));
+    let page = render(&page).expect("a page") + "<script>" + script + "</script>";
+    std::fs::write(&path, page).expect("written");
+    browse(&path, theme, folder.path())
+}
+
+fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
+    let output = Command::new("chromium")
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+            "--window-size=1280,2000",
+            "--virtual-time-budget=4000",
+            "--dump-dom",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg(format!("file://{}#{theme}", page.display()))
+        .output()
+        .expect("chromium runs: Debian's package `chromium`, installed by `cargo test-all`");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "chromium: {}: {log}",
+        output.status
+    );
+    Seen {
+        document: String::from_utf8(output.stdout).expect("utf-8"),
+        console: log
+            .lines()
+            .filter(|line| line.contains("CONSOLE"))
+            .map(str::to_owned)
+            .collect(),
+    }
+}
+
+const SECTIONS: [&str; 11] = [
+    "parallelism",
+    "blocks",
+    "cache",
+    "critpath",
+    "workspan",
+    "factors",
+    "misses",
+    "hierarchy",
+    "sharing",
+    "races",
+    "memuse",
+];
+
+#[test]
+fn every_section_draws_something_without_an_error() {
+    for (name, graph, theme) in [("two", two(), "light"), ("many", many(256, 4), "dark")] {
+        let seen = look(name, graph, theme);
+        assert_eq!(seen.console, [] as [&str; 0], "{name}");
+        assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
+        for section in SECTIONS {
+            let markup = seen.section(section);
+            assert!(
+                markup.contains("<path") || markup.contains("<td"),
+                "{name}: {section} has neither a curve nor a table: {markup}"
+            );
+        }
+        assert!(seen.section("parallelism").contains("<svg"), "{name}");
+        assert!(seen.section("sharing").contains("<svg"), "{name}: matrix");
+        let flames = seen.section("workspan").matches("class=\"flames\"").count();
+        assert_eq!(flames, 2, "{name}: by work and by span");
+        assert!(seen.document.contains("<li><span class=\"meter\">"));
+        assert!(seen.document.contains("class=\"whole\""), "{name}: the bar");
+        for section in SECTIONS {
+            let (_, heading) = seen.section(section).split_once("<h2").expect("a heading");
+            let heading = heading.split(['>', '<']).nth(1).expect("words");
+            let entry = format!("<a href=\"#{section}\">{heading}</a>");
+            assert!(seen.document.contains(&entry), "{name}: {entry}");
+        }
+    }
+}
+
+#[test]
+fn one_context_and_no_context_at_all_are_said_and_not_drawn() {
+    let seen = look("single", single(), "light");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    assert!(seen.section("sharing").contains("shares nothing"));
+    assert!(seen.section("misses").contains("<path"));
+
+    let seen = look("nothing", nothing(), "dark");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    for section in ["parallelism", "blocks", "cache", "misses"] {
+        let markup = seen.section(section);
+        assert!(!markup.contains("<path"), "{section} draws nothing");
+        assert!(
+            markup.contains("class=\"empty\"") || markup.contains("class=\"quiet\""),
+            "{section} says so: {markup}"
+        );
+    }
+}
+
+#[test]
+fn a_graph_without_accesses_says_which_sections_need_them() {
+    let mut b = builder("./sync_only");
+    let main = b.context("main");
+    b.work(main, 0, 1000, |_| {});
+    let seen = look("sync", b, "light");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    assert!(
+        seen.section("sharing").contains("needs a full recording"),
+        "{}",
+        seen.section("sharing")
+    );
+}
+
+#[test]
+fn measured_speedups_are_a_curve_beside_the_bounds() {
+    for (theme, threads) in [("light", &[1, 3, 12][..]), ("dark", &[2])] {
+        let points = threads.iter().map(|&threads| MeasuredPoint {
+            threads,
+            t: 1.0,
+            speedup: Actual { actual: 1.25 },
+        });
+        let measured = Measured {
+            baseline: 1.25,
+            points: points.collect(),
+        };
+        let choices = Choices {
+            measured: Some(measured),
+            ..Choices::default()
+        };
+        let seen = look_with("measured", two(), theme, choices);
+        assert_eq!(seen.console, [] as [&str; 0], "{theme}");
+        let section = seen.section("workspan");
+        assert_eq!(section.matches("class=\"curve\"").count(), 4, "{section}");
+        // The colour of the fourth curve: its line and a dot for each point.
+        let circles = section.split("<circle").skip(1);
+        let of = |circle: &&str| circle.split('>').next().is_some_and(|c| c.contains("--w3"));
+        let fourth = circles.filter(of).count();
+        assert_eq!(fourth, threads.len(), "{theme}");
+    }
+}
+
+/// A measurement with one thread and with `threads`, of a second each.
+fn measurement(threads: u32) -> Measurement {
+    const NS: u64 = 1_000_000_000;
+    let point = |threads: u32| {
+        let mut times = [0; 10];
+        (times[0], times[5]) = (NS, NS / 4 * u64::from(threads - 1));
+        let run = Run {
+            t_ns: NS / u64::from(threads) + NS / 4,
+            lanes: threads,
+            times,
+            phases: vec![PhaseRun {
+                wall_ns: NS / u64::from(threads),
+                threads,
+                times,
+                slowest_ns: NS / u64::from(threads),
+                ..PhaseRun::default()
+            }],
+            ..Run::default()
+        };
+        Point {
+            threads,
+            runs: vec![run; 3],
+            activity: Some(Activity {
+                bin_ns: NS / 1000,
+                lanes: vec![
+                    vec![[700_000, 0, 0, 0, 0, 300_000, 0, 0, 0, 0]; 1000];
+                    threads as usize
+                ],
+            }),
+            ..Point::default()
+        }
+    };
+    Measurement {
+        command: vec!["./prog".to_owned(), "{threads}".to_owned()],
+        cpus: 128,
+        points: vec![point(1), point(threads)],
+        ..Measurement::default()
+    }
+}
+
+fn look_at_scale(name: &str, measurement: Measurement, theme: &str) -> Seen {
+    let page = laboratory::render(&laboratory::of(measurement)).expect("a page");
+    assert!(page.len() < 3 << 20, "{name}: {} bytes", page.len());
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(format!("{name}.html"));
+    std::fs::write(&path, page).expect("written");
+    browse(&path, theme, folder.path())
+}
+
+#[test]
+fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
+    for (threads, theme) in [(2, "light"), (100, "dark")] {
+        let seen = look_at_scale("scale", measurement(threads), theme);
+        assert_eq!(seen.console, [] as [&str; 0], "{threads}");
+        assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
+        assert_eq!(
+            seen.section("speedups").matches("class=\"curve\"").count(),
+            5
+        );
+        for section in ["factors", "stacks"] {
+            let markup = seen.section(section);
+            assert!(
+                markup.contains("<rect") && markup.contains("<td"),
+                "{section}"
+            );
+        }
+        let activity = seen.section("activity");
+        assert_eq!(
+            activity.matches("<svg").count(),
+            2,
+            "one for each number of threads"
+        );
+        assert!(activity.contains("<path"), "{activity}");
+        assert!(seen.document.contains("<li><span class=\"meter\">"));
+    }
+}
+
+#[test]
+fn a_measurement_of_nothing_says_so() {
+    let seen = look_at_scale("empty", Measurement::default(), "light");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    assert!(seen.document.contains("Nothing was measured."));
+    assert!(seen.section("speedups").contains("class=\"empty\""));
+}
+
+/// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and whether there is
+/// something to reset.
+const PRESS: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  const plot = document.querySelector("#timeline .plot");
+  const [drawing, tip] = [plot.querySelector("svg"), plot.querySelector(".tip")];
+  const reset = [...plot.querySelectorAll("button")].find(b => b.textContent === "Reset zoom");
+  drawing.focus();
+  const seen = [String(document.activeElement === drawing)];
+  for (const [key, times] of [["ArrowRight", 1], ["ArrowRight", 100], ["+", 1], ["0", 1], ["Escape", 1], ["Tab", 1]]) {
+    let free;
+    for (let i = 0; i < times; i++) free = drawing.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    seen.push([key, tip.hidden ? "" : tip.textContent, reset.hidden ? "" : "zoomed", free ? "free" : ""].join(";"));
+  }
+  document.body.dataset.seen = seen.join("|");
+}, 500));
+"##;
+
+#[test]
+fn a_plot_is_read_and_zoomed_with_the_keyboard() {
+    let seen = look_after("keys", two(), "light", Choices::default(), PRESS);
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let (_, rest) = seen.document.split_once("data-seen=\"").expect("keys");
+    let steps: Vec<Vec<&str>> = rest
+        .split_once('"')
+        .map_or(rest, |(this, _)| this)
+        .split('|')
+        .map(|step| step.split(';').collect())
+        .collect();
+    assert_eq!(steps[0], ["true"], "a plot takes the focus");
+    let [first, second, closer, all, closed, tab] = &steps[1..] else {
+        panic!("{steps:?}");
+    };
+    assert!(!first[1].is_empty() && !second[1].is_empty(), "{steps:?}");
+    assert_ne!(first[1], second[1], "the cursor moves");
+    assert_eq!((first[2], closer[2], all[2]), ("", "zoomed", ""));
+    assert_eq!(closed[1], "", "Escape closes the tip");
+    assert_eq!((first[3], tab[3]), ("", "free"), "Tab leaves the plot");
+}
+
+#[test]
+fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
+    const SCRIPT: &str = "document.querySelector('#findings .when').click();";
+    let seen = look_after("two", two(), "light", Choices::default(), SCRIPT);
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let (head, _) = seen.document.split_once("<section id=").expect("sections");
+    assert!(head.contains("class=\"lost\""), "marks above the lanes");
+    assert!(head.contains("The strip above the rows: what was lost to"));
+    assert!(head.contains("href=\"#term-context\""), "a link");
+    assert!(seen.section("glossary").contains("id=\"term-context\""));
+    let plain = look("two", two(), "light");
+    assert!(!plain.document.contains("class=\"lost\""));
+}

@@ -1,0 +1,233 @@
+//! What workers find in their shares is, put together, what one process finds: on random graphs, for every analysis that
+//! can be divided and for numbers of workers that divide nothing evenly.
+
+use crate::graphs::affine::random_contexts;
+use crate::graphs::graph;
+use clap::{Args, Command, FromArgMatches};
+use contech_backends::analysis::{Divided, Graph, Share, run, run_share};
+use contech_backends::blocks::Blocks;
+use contech_backends::cache::Cache;
+use contech_backends::critpath::CritPath;
+use contech_backends::races::Races;
+use contech_backends::sharing::Sharing;
+use contech_backends::workspan::WorkSpan;
+use fastrand::Rng;
+use serde::Serialize;
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{AllocKind, Block, BlockId, CallSite, ContextId, MemOp, TaskId};
+
+const WORKERS: [u32; 3] = [2, 3, 16];
+
+/// Contexts that allocate, share lines of many pages, wait for one another, and run several functions in tasks of very
+/// different lengths.
+fn random_graph(seed: u64) -> Graph {
+    let mut random = Rng::with_seed(seed);
+    let mut b = GraphBuilder::new();
+    let block = |b: &mut GraphBuilder, i: u32| {
+        let size = [1, 4, 8, 16, 100][i as usize % 5];
+        let op = if random.u64(..100) < 60 {
+            MemOp::load(size)
+        } else {
+            MemOp::store(size)
+        };
+        let id = b.block(&format!("f{}", i % 3), "s.c", 10 + i, &[op]);
+        let block = &mut b.info_mut().blocks[id.index()];
+        // Each function has a block that begins it, one that calls, one that returns, and one that does both or neither.
+        block.flags = [
+            Block::ENTRY,
+            0,
+            Block::RETURN,
+            Block::RETURN * u8::from(i < 11),
+        ][i as usize / 3];
+        block.call = [1, 3].contains(&(i / 3)).then(|| CallSite {
+            callee: format!("f{}", (i + 1) % 3),
+            line: 20 + i,
+        });
+        id
+    };
+    let blocks: Vec<BlockId> = (0..12)
+        .scan(block, |block, i| Some(block(&mut b, i)))
+        .collect();
+    let main = b.context("main");
+    b.work(main, 0, 1, |_| {});
+    let mut contexts: Vec<(ContextId, u32)> = vec![(main, 1)];
+    for _ in 0..1 + random.u64(..3) {
+        contexts.push((b.create(main), 0));
+        contexts[0].1 += 1;
+    }
+    let mut tasks: Vec<TaskId> = Vec::new();
+    let mut clocks = vec![10; contexts.len()];
+    for _ in 0..10 + random.u64(..60) {
+        let at = usize::try_from(random.u64(..contexts.len() as u64)).expect("small");
+        let (context, seq) = &mut contexts[at];
+        let most = [10, 300, 5000][usize::try_from(random.u64(..3)).expect("small")];
+        let length = random.u64(..most);
+        let executions = random.u64(..80);
+        let start = clocks[at];
+        let task = b.work(*context, start, start + length, |w| {
+            for _ in 0..executions {
+                let page = 0x10_0000 + (random.u64(..7) << Share::PAGE_SHIFT);
+                if random.u64(..100) < 5 {
+                    w.alloc(
+                        page + 64 * random.u64(..4),
+                        1 + random.u64(..200),
+                        AllocKind::Malloc,
+                    );
+                }
+                // Some lines are at the border of two pages, and some accesses are in both.
+                let address = page + random.u64(..300) - 100;
+                w.block(
+                    blocks[usize::try_from(random.u64(..12)).expect("small")],
+                    &[address],
+                );
+                if random.u64(..100) < 5 {
+                    w.free(page + 64 * random.u64(..4));
+                }
+            }
+        });
+        assert_eq!(task, TaskId::new(*context, *seq));
+        *seq += 1;
+        clocks[at] += length + random.u64(..200);
+        for _ in 0..random.u64(..2) {
+            let from =
+                tasks.get(usize::try_from(random.u64(..1 + tasks.len() as u64)).expect("small"));
+            if let Some(&from) = from.filter(|from| from.context != task.context) {
+                b.edge(from, task);
+            }
+        }
+        tasks.push(task);
+    }
+    graph(b)
+}
+
+fn json(report: &impl Serialize) -> String {
+    serde_json::to_string(report).expect("plain data")
+}
+
+/// Does an analysis in one process and by workers, whose findings go through JSON as in their files. Returns what one
+/// process says.
+fn check<A>(options: &str, graph: &Graph) -> String
+where
+    A: Divided,
+    A::Config: Args + FromArgMatches,
+    A::Report: Serialize,
+{
+    let config = || {
+        let command = A::Config::augment_args(Command::new(A::NAME));
+        let words = std::iter::once(A::NAME).chain(options.split_whitespace());
+        A::Config::from_arg_matches(&command.get_matches_from(words)).expect("options")
+    };
+    let whole = json(&run::<A>(config(), graph).expect("readable"));
+    for of in WORKERS {
+        let found = |index| {
+            let analysis = A::new(config(), graph).expect("options");
+            let found = run_share(analysis, graph, Share { index, of }).expect("readable");
+            serde_json::from_str(&json(&found)).expect("what was just written")
+        };
+        let parts = (0..of).map(found).collect();
+        let analysis = A::new(config(), graph).expect("options");
+        let joined = json(&analysis.join(graph, parts).expect("readable"));
+        assert_eq!(joined, whole, "{} {options}, {of} workers", A::NAME);
+    }
+    whole
+}
+
+fn check_all(graph: &Graph) -> [String; 4] {
+    check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", graph);
+    check::<Cache>("--sizes 1K,4K --ways 4,16 --private", graph);
+    let counted = check::<WorkSpan>("--slack", graph);
+    // A changed program is followed invocation by invocation.
+    let each = check::<WorkSpan>("--slack --scale f0=0.5 --parallel f1=10", graph);
+    let mut each: serde_json::Value = serde_json::from_str(&each).expect("JSON");
+    let counted: serde_json::Value = serde_json::from_str(&counted).expect("JSON");
+    each.as_object_mut().expect("an object").remove("what_if");
+    assert_eq!(each, counted);
+    [
+        check::<Sharing>("--line 8,64 --slice 50", graph),
+        check::<Races>("", graph),
+        check::<Blocks>("", graph),
+        check::<CritPath>("", graph),
+    ]
+}
+
+#[test]
+fn workers_find_what_one_process_finds() {
+    // The graphs must have what is counted, or the test says little.
+    let mut with = [0; 4];
+    for seed in 1..40 {
+        let graph = random_graph(seed);
+        let all = check_all(&graph);
+        let [sharing, races, blocks, critpath] =
+            all.map(|text| serde_json::from_str::<serde_json::Value>(&text).expect("JSON"));
+        let rows =
+            |value: &serde_json::Value, field: &str| value[field].as_array().map_or(0, Vec::len);
+        let many = [
+            rows(&sharing, "lines") > 5 && rows(&sharing, "sites") > 1,
+            rows(&races, "races") > 5,
+            rows(&blocks, "blocks") > 5,
+            rows(&critpath, "functions") > 2 && rows(&critpath, "near") > 0,
+        ];
+        with.iter_mut()
+            .zip(many)
+            .for_each(|(sum, many)| *sum += u32::from(many));
+    }
+    assert!(with.iter().all(|&graphs| graphs > 20), "{with:?}");
+}
+
+#[test]
+fn a_task_of_many_frames_is_divided_within_it() {
+    let mut b = GraphBuilder::new();
+    let block = b.block("f", "s.c", 1, &[MemOp::load(8), MemOp::store(70)]);
+    let main = b.context("main");
+    let child = b.create(main);
+    for (context, seed) in [(main, 1), (child, 7)] {
+        b.work(context, 0, 1000, |w| {
+            for i in 0..300_000u64 {
+                let at = (i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                // Some lines all the time, and others of a megabyte.
+                let near = 0x1000 + at % 9999;
+                w.block(block, &[near, 0x10_0000 + (at >> 44)]);
+            }
+        });
+    }
+    let graph = graph(b);
+    let frames = |context| {
+        let tasks = graph.tasks_of(context);
+        tasks
+            .map(|task| task.expect("readable").spans().len())
+            .max()
+    };
+    let frames = [main, child].map(frames);
+    assert!(frames.iter().all(|frames| *frames > Some(1)), "{frames:?}");
+    let whole = check::<Cache>("--sizes 1K,16K,128K,2M --ways 1,4,full", &graph);
+    let whole: serde_json::Value = serde_json::from_str(&whole).expect("JSON");
+    // Misses of every cause.
+    let points = whole["points"].as_array().expect("points");
+    for cause in ["cold", "capacity", "conflict"] {
+        assert!(
+            points
+                .iter()
+                .any(|point| point[cause].as_i64() > Some(1000)),
+            "{cause}"
+        );
+    }
+    check::<Cache>("--sizes 4K,64K --ways 2,8", &graph);
+    check::<Cache>("--sizes 4K,64K --private --ways 1,full", &graph);
+}
+
+#[test]
+fn loops_that_cross_the_border_of_two_shares_are_divided_exactly() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for seed in 1..20 {
+        let graph = random_contexts(
+            seed,
+            1 + u32::try_from(seed % 4).expect("small"),
+            &folder.path().join("loops.tg"),
+        );
+        check::<Sharing>("--line 16,64,128", &graph);
+        check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", &graph);
+        check::<WorkSpan>("--metric accesses", &graph);
+        check::<Races>("", &graph);
+        check::<Blocks>("", &graph);
+    }
+}

@@ -1,0 +1,192 @@
+//! Matrix multiply and quicksort: where the parallelism is, and what holds it back.
+
+use contech_backends::analysis::{Graph, run};
+use contech_backends::workspan::{Options, WorkSpan, parallel, scale};
+use taskgraph::{Block, BlockId, ContextId};
+
+use super::program::Recorder;
+use super::{ops, report, site};
+
+/// Figure 8, two levels: the base case is never reached from an outermost mm.
+fn matrix_multiply(n: u32) -> Graph {
+    struct Mm(Recorder, [BlockId; 6], Vec<BlockId>);
+    fn mm(m: &mut Mm, context: ContextId, n: u32) {
+        let [entry, base, base_entry, base_return, sync, end] = m.1;
+        m.0.run(context, entry);
+        if n <= 1 {
+            for block in [base, base_entry, base_return, end] {
+                m.0.run(context, block);
+            }
+            return;
+        }
+        let mut children = Vec::new();
+        for at in 0..3 {
+            m.0.run(context, m.2[at]);
+            let child = m.0.create(context);
+            mm(m, child, n / 2);
+            children.push(child);
+        }
+        m.0.run(context, m.2[3]);
+        mm(m, context, n / 2);
+        m.0.run(context, sync);
+        children
+            .into_iter()
+            .for_each(|child| m.0.join(context, child));
+        m.0.run(context, end);
+    }
+    let mut r = Recorder::default();
+    let main = r.block("main", 19, 3, Block::ENTRY);
+    let call = r.call("main", 24, 3, "mm");
+    let rest = r.block("main", 25, 3, Block::RETURN);
+    let blocks = [
+        r.block("mm", 1, 2, Block::ENTRY),
+        r.call("mm", 4, 2, "base"),
+        r.block("base", 30, 1000, Block::ENTRY),
+        r.block("base", 31, 5000, Block::RETURN),
+        r.call("mm", 15, 2, "pthread_join"),
+        r.block("mm", 17, 2, Block::RETURN),
+    ];
+    let sites = [
+        (7, "pthread_create"),
+        (9, "pthread_create"),
+        (11, "pthread_create"),
+        (13, "mm"),
+    ];
+    let sites = sites
+        .map(|(line, callee)| r.call("mm", line, 4, callee))
+        .to_vec();
+    let mut m = Mm(r, blocks, sites);
+    let context = m.0.main();
+    m.0.run(context, main);
+    m.0.run(context, call);
+    mm(&mut m, context, n);
+    m.0.run(context, rest);
+    m.0.graph()
+}
+
+#[test]
+fn the_base_case_of_matrix_multiply_has_no_top_caller_work_and_nearly_all_local_work() {
+    let report = report(&matrix_multiply(16));
+    let base = site(&report, "base", 4);
+    assert_eq!(base.on_work.top_caller, workspan::Sum::default());
+    assert_eq!(base.on_work.top_call_site.parallelism(), 1.0);
+    assert!(base.on_work.local.work as f64 > 0.99 * report.work as f64);
+    assert_eq!(base.count, 256);
+    let top = site(&report, "mm", 24);
+    assert!(top.parallelism > 200.0, "{}", top.parallelism);
+    assert_eq!(report.bottleneck().map(|s| s.callee.as_str()), Some("base"));
+}
+
+#[test]
+fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_parallel() {
+    let mut r = Recorder::default();
+    let main = r.block("main", 26, 3, Block::ENTRY);
+    let call = r.call("main", 31, 3, "pqsort");
+    let rest = r.block("main", 33, 3, Block::RETURN);
+    let entry = r.block("pqsort", 17, 2, Block::ENTRY);
+    let to_partition = r.call("pqsort", 20, 2, "partition");
+    let start = r.block("partition", 1, 1, Block::ENTRY);
+    let scan = r.block("partition", 6, 3, 0);
+    let end = r.block("partition", 13, 1, Block::RETURN);
+    let spawn = r.call("pqsort", 21, 2, "pthread_create");
+    let recur = r.call("pqsort", 22, 2, "pqsort");
+    let sync = r.call("pqsort", 23, 2, "pthread_join");
+    let leave = r.block("pqsort", 25, 1, Block::RETURN);
+    #[allow(clippy::items_after_statements, reason = "beside its blocks")]
+    fn sort(r: &mut Recorder, b: [BlockId; 9], context: ContextId, n: u32) {
+        let [
+            entry,
+            to_partition,
+            start,
+            scan,
+            end,
+            spawn,
+            recur,
+            sync,
+            leave,
+        ] = b;
+        r.run(context, entry);
+        if n > 4 {
+            r.run(context, to_partition);
+            r.run(context, start);
+            (0..n).for_each(|_| r.run(context, scan));
+            r.run(context, end);
+            r.run(context, spawn);
+            let child = r.create(context);
+            sort(r, b, child, n / 2);
+            r.run(context, recur);
+            sort(r, b, context, n / 2);
+            r.run(context, sync);
+            r.join(context, child);
+        }
+        r.run(context, leave);
+    }
+    let context = r.main();
+    r.run(context, main);
+    r.run(context, call);
+    sort(
+        &mut r,
+        [
+            entry,
+            to_partition,
+            start,
+            scan,
+            end,
+            spawn,
+            recur,
+            sync,
+            leave,
+        ],
+        context,
+        1024,
+    );
+    r.run(context, rest);
+    let graph = r.graph();
+    let now = report(&graph);
+    let top = now.bottleneck().expect("something ran");
+    assert_eq!((top.callee.as_str(), top.line), ("partition", 20));
+    assert!(now.bottleneck_share() > 0.9);
+    assert_eq!(top.on_span.top_call_site.parallelism(), 1.0);
+    assert!(
+        now.bottleneck_sentence().contains(
+            "partition (called at program.c:20 from pqsort), with nothing parallel inside"
+        )
+    );
+    let options = Options {
+        parallel: vec![parallel("partition=16").expect("a change")],
+        ..ops()
+    };
+    let what_if = run::<WorkSpan>(options, &graph)
+        .expect("a report")
+        .what_if
+        .expect("asked for");
+    assert_eq!(what_if.work, now.work);
+    // Eight partitions on the path, each cut to 16 operations.
+    assert_eq!(what_if.span, now.span - top.on_span.local.span + 8 * 16);
+    let options = Options {
+        scale: vec![scale("program.c:20=0").expect("a change")],
+        ..ops()
+    };
+    let what_if = run::<WorkSpan>(options, &graph)
+        .expect("a report")
+        .what_if
+        .expect("asked for");
+    assert_eq!(what_if.span, now.span - top.on_span.local.span);
+}
+
+#[test]
+fn a_change_of_what_the_program_does_not_have_is_refused() {
+    let mut r = Recorder::default();
+    let body = r.block("main", 20, 1, Block::ENTRY | Block::RETURN);
+    let context = r.main();
+    r.run(context, body);
+    let graph = r.graph();
+    for site in ["nosuch=0.5", "program.c:9999=0.5", "other.c:20=0.5"] {
+        let options = Options {
+            scale: vec![scale(site).expect("a change")],
+            ..ops()
+        };
+        let error = run::<WorkSpan>(options, &graph).expect_err(site);
+        assert!(error.to_string().starts_with(site), "{error}");
+    }
+}
