@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::profile::site;
-use crate::programs::{analyse, build, execute};
+use super::profile::site;
+use super::programs::{analyse, build, execute};
 
 /// Work and span of the outermost invocation of `function`, for sizes 0, 1, 2, ...
 fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {

@@ -9,8 +9,8 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-use crate::profile::number;
-use crate::programs::{PROGRAMS, build, on_line, source};
+use super::profile::number;
+use super::programs::{PROGRAMS, build, on_line, source};
 
 #[test]
 fn every_program_is_right_on_openmp_tasks() -> Result<()> {

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 
-use crate::profile::{number, site};
-use crate::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
+use super::profile::{number, site};
+use super::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
 
 #[test]
 fn partition_is_what_holds_quicksort_back() -> Result<()> {

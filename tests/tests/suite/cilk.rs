@@ -2,15 +2,10 @@
 //! recording of the serial form shows where the parallelism is, and the on-line profile agrees with it.
 #![allow(clippy::cast_precision_loss, reason = "ratios of counts")]
 
-#[path = "cilk/findings.rs"]
 mod findings;
-#[path = "cilk/openmp.rs"]
 mod openmp;
-#[path = "cilk/profile.rs"]
 mod profile;
-#[path = "cilk/programs.rs"]
 mod programs;
-#[path = "cilk/recurrences.rs"]
 mod recurrences;
 
 use std::process::Command;

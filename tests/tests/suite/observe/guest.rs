@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::observed::{build, observed, read, same};
+use super::observed::{build, observed, read, same};
 
 #[test]
 fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {

@@ -7,7 +7,7 @@ use contech_observation::Observation;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::observed::{MS, between, build, observed, read};
+use super::observed::{MS, between, build, observed, read};
 
 fn alone(program: &Path, thread: &str, how: &str, file: &Path) -> Result<(Observation, String)> {
     let mut command = observed(program, &[thread, how], file);

@@ -8,7 +8,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::observed::{MS, between, build, observed, read, same};
+use super::observed::{MS, between, build, observed, read, same};
 
 #[test]
 fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {

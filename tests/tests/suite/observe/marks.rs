@@ -8,7 +8,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::observed::{MS, between, build, observed, read, same};
+use super::observed::{MS, between, build, observed, read, same};
 
 #[test]
 fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {

@@ -10,7 +10,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use crate::observed::{MS, between, build, observed, read};
+use super::observed::{MS, between, build, observed, read};
 
 #[test]
 fn each_state_is_measured_where_it_is_planted() -> Result<()> {

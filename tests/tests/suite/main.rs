@@ -1,0 +1,29 @@
+//! The tools together, in one executable, so that it is linked once and the tests share two processors.
+
+mod bad_input;
+mod builds;
+mod cargo_contech;
+mod cilk;
+mod cilk_bad_input;
+mod drivers;
+mod export;
+mod fortran;
+mod fuzz;
+mod gate;
+mod heap;
+mod kill;
+mod lagging;
+mod libraries;
+mod lines;
+mod mpi;
+mod observe;
+mod openmp_runtimes;
+mod package;
+mod planted_bugs;
+mod python;
+mod races;
+mod refine;
+mod sanitizers;
+mod scale;
+mod scaling_programs;
+mod spans;
