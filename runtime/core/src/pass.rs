@@ -48,8 +48,7 @@ impl Recorder {
         let gated = recorded != Recorded::Yes;
         let asks_at = stays.map_or(u64::MAX, |time| at.saturating_add(self.clock.ticks(time)));
         let changes = gated != tls.is_gated();
-        // A thread whose accesses are not recorded takes back at each event what it wrote.
-        tls.set_gate(number, gated, gated || stays.is_some(), asks_at);
+        tls.set_gate(number, gated, asks_at);
         changes.then_some(Event::Accesses { at, recorded })
     }
 

@@ -164,8 +164,10 @@ impl TlsBlock {
         self.gated.load(Relaxed)
     }
 
-    /// Notes what the gate with this number said. `each`: the thread looks at each event.
-    pub(crate) fn set_gate(&self, number: u32, gated: bool, each: bool, asks_at: u64) {
+    /// Notes what the gate with this number said. A thread that asks again, or takes back at each event what it wrote
+    /// because its accesses are not recorded, looks at each event.
+    pub(crate) fn set_gate(&self, number: u32, gated: bool, asks_at: u64) {
+        let each = gated || asks_at < u64::MAX;
         self.gate.store(if each { EACH } else { number }, Relaxed);
         self.asked.store(number, Relaxed);
         self.asks_at.store(asks_at, Relaxed);
@@ -312,7 +314,7 @@ impl TlsBlock {
         self.allocating.store(0, Relaxed);
         self.spin.clear();
         self.stamps.off();
-        self.set_gate(0, false, false, 0);
+        self.set_gate(0, false, u64::MAX);
         self.set_held(0);
         self.set_role(PROGRAM);
     }

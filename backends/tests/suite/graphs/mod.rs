@@ -1,12 +1,7 @@
 //! Random graphs and the obvious answers about them, for the exactness tests of the analyses.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "shared by tests and an example, each of which uses a part"
-)]
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
-pub mod affine;
+pub(crate) mod affine;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +11,7 @@ use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, MemOp, SyncOp, TaskId};
 
 /// The built graph, by way of a file as the commands read it.
-pub fn graph(builder: GraphBuilder) -> Graph {
+pub(crate) fn graph(builder: GraphBuilder) -> Graph {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("graph.tg");
     builder.write(&path).expect("a valid graph");
@@ -24,7 +19,7 @@ pub fn graph(builder: GraphBuilder) -> Graph {
 }
 
 /// Contexts of many short tasks between operations on locks, now and then a long one, a pause or an allocation.
-pub fn storm(seed: u64) -> Graph {
+pub(crate) fn storm(seed: u64) -> Graph {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     b.meta_mut().processors = 2;
@@ -69,7 +64,7 @@ pub fn storm(seed: u64) -> Graph {
 }
 
 /// All predecessors of every task.
-pub fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
+pub(crate) fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
     let tasks = graph.tasks().map(|task| task.expect("readable"));
     tasks
         .map(|task| (task.id(), task.predecessors().expect("readable")))
@@ -77,7 +72,7 @@ pub fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
 }
 
 /// For every task, the tasks that come before it by some path.
-pub fn ancestors(graph: &Graph) -> BTreeMap<TaskId, std::collections::BTreeSet<TaskId>> {
+pub(crate) fn ancestors(graph: &Graph) -> BTreeMap<TaskId, std::collections::BTreeSet<TaskId>> {
     let mut all: BTreeMap<TaskId, std::collections::BTreeSet<TaskId>> = BTreeMap::new();
     for task in graph.tasks() {
         let task = task.expect("readable");

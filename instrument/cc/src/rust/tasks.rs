@@ -3,7 +3,7 @@
 //! the marks stand in the source. Every line keeps its number.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -472,7 +472,7 @@ fn copy(from: &Path, to: &Path, changes: &[Change]) -> Result<bool, Error> {
     let at = |path: &Path, cause| Error::file(path, cause);
     let mut folders: Vec<PathBuf> = vec![PathBuf::new()];
     let mut made = 0;
-    let mut sources = String::new();
+    let (mut root, mut sources) = (String::new(), String::new());
     while let Some(folder) = folders.pop() {
         let (old, new) = (from.join(&folder), to.join(&folder));
         fs::create_dir_all(&new).map_err(|cause| at(&new, cause))?;
@@ -487,27 +487,24 @@ fn copy(from: &Path, to: &Path, changes: &[Change]) -> Result<bool, Error> {
             let text = fs::read_to_string(&source).map_err(|c| at(&source, c))?;
             let (text, n) = changed(&path, text, changes);
             made += n;
-            fs::write(&target, text)
-                .and_then(|()| as_old_as(&target, &source))
-                .map_err(|cause| at(&target, cause))?;
             sources += &format!("const _: &[u8] = include_bytes!({source:?});\n");
+            if path == Path::new("lib.rs") {
+                root = text;
+            } else {
+                write_as_old_as(&source, &target, &text).map_err(|cause| at(&target, cause))?;
+            }
         }
     }
-    let root = to.join("lib.rs");
-    let named = OpenOptions::new().append(true).open(&root);
-    named
-        .and_then(|mut file| file.write_all(sources.as_bytes()))
-        .and_then(|()| as_old_as(&root, &from.join("lib.rs")))
-        .map_err(|cause| at(&root, cause))?;
+    let (source, target) = (from.join("lib.rs"), to.join("lib.rs"));
+    write_as_old_as(&source, &target, &(root + &sources)).map_err(|cause| at(&target, cause))?;
     Ok(made == changes.len())
 }
 
-fn as_old_as(copy: &Path, source: &Path) -> io::Result<()> {
+fn write_as_old_as(source: &Path, target: &Path, text: &str) -> io::Result<()> {
     let modified = fs::metadata(source)?.modified()?;
-    File::options()
-        .write(true)
-        .open(copy)?
-        .set_modified(modified)
+    let mut file = File::create(target)?;
+    file.write_all(text.as_bytes())?;
+    file.set_modified(modified)
 }
 
 /// The text of a file with its changes, and how many of them were made.
