@@ -8,9 +8,8 @@
 //! for the execution of parallel and distributed programs", 1988).
 //!
 //! Limits: blocks have no times of their own, so two functions in one task share its time by instructions and not by
-//! misses. Recording slows memory-bound code less than other code, and shares shift accordingly. It takes 17 bytes of
-//! memory for each task, 24 for each step of the observed chain that is cut short, and while the schedule is made 16 for
-//! each edge between contexts and each change of context in the order of tasks.
+//! misses. Recording slows memory-bound code less than other code, and shares shift accordingly. It takes memory for
+//! each *link* ([`Table`]), and 24 bytes for each step of the observed chain that is cut short.
 
 mod apportion;
 mod near;
@@ -35,6 +34,7 @@ pub use observed::Chain;
 use rows::Totals;
 pub use rows::{Band, CrossingRow, FunctionRow, Observed, OverheadRow, Part};
 pub use scenario::{Outcome, Scale, Scenario, address, outcomes};
+use table::Link;
 pub use table::{Table, weight};
 pub use walk::{Crossing, Path, Stretch};
 
@@ -84,6 +84,8 @@ struct Schedule {
 pub struct Shard {
     apportion: Apportion,
     totals: Totals,
+    /// The link of the last task, and its mark.
+    near: Option<(Link, u8)>,
 }
 
 /// Critical path, slack and what-if.
@@ -178,6 +180,7 @@ impl Analysis for CritPath {
         Shard {
             apportion: self.apportion.clone(),
             totals: Totals::default(),
+            near: None,
         }
     }
 
@@ -187,16 +190,29 @@ impl Analysis for CritPath {
             return Ok(());
         }
         let id = task.id();
-        let (slack, mark) = self.schedule.table.slack_and_mark(id, ns);
-        let span = self.schedule.table.span_ns();
-        shard.totals.task(ns, slack, span);
+        let table = &self.schedule.table;
+        if !shard.near.as_ref().is_some_and(|near| near.0.contains(id)) {
+            let found = table.of(id).map(|at| (*table.link(at), table.mark(at)));
+            shard.near = found;
+        }
+        let (slack, mark) = match &shard.near {
+            Some((link, mark)) => (table.slack_of(link), *mark),
+            None => (table.span_ns(), 0),
+        };
+        let critical = mark & table::CRITICAL != 0;
+        shard.totals.task(ns, slack, table.span_ns());
         if task.kind() != TaskKind::Work {
+            if critical {
+                shard.totals.overhead(task.kind(), ns);
+            }
             return Ok(());
         }
         shard.apportion.count(counts);
-        let (critical, observed) = (mark & table::CRITICAL != 0, mark & table::OBSERVED != 0);
+        let observed = mark & table::OBSERVED != 0;
         let detour = Some(mark >> table::DETOUR_SHIFT).filter(|&detour| detour != 0);
-        let Shard { apportion, totals } = shard;
+        let Shard {
+            apportion, totals, ..
+        } = shard;
         apportion.divide(ns, |function, part| {
             totals.part(function, part, slack, critical, detour);
         });
@@ -286,7 +302,7 @@ impl CritPath {
             duration_ns: graph.summary().duration_ns,
             tasks: self.schedule.path.tasks,
             functions: merged.functions(graph.info(), span_ns, self.schedule.chain.end_ns),
-            overhead: rows::overhead(&self.schedule.path.overhead, span_ns),
+            overhead: merged.overheads(span_ns),
             crossings: rows::crossings(&self.schedule.path.crossings),
             stretches,
             stretches_total,
@@ -302,23 +318,27 @@ impl CritPath {
 impl Schedule {
     /// The schedule of a graph, with up to `near` detours.
     fn of(graph: &Graph, near: u32) -> Result<Self> {
-        let mut table = Table::forward(graph)?;
-        // Where the path could come from elsewhere: at other tasks the only predecessor is on the path, too.
-        let mut joins = Vec::new();
-        let summary = walk::walk(graph, &mut table, |task| joins.push(task))?;
-        table.rests();
-        let detours = detours(graph, &mut table, &joins, near)?;
-        let last = observed::last_to_end(graph, table.context_ends())?;
+        let mut table = Table::new(graph)?;
+        let path = walk::walk(graph, &mut table)?;
+        let detours = near::detours(graph, &mut table, near)?;
+        let ends = table.context_ends();
+        let last = observed::last_to_end(graph, ends.map(|(at, _)| table.link(at).last()))?;
         let mut cut_short = FxHashMap::default();
+        let mut on_chain: Option<Link> = None;
         let chain = observed::walk(graph, last, |task, ns| {
-            table.set_mark(task.id(), table::OBSERVED);
+            if !on_chain.is_some_and(|link| link.contains(task.id()))
+                && let Some(at) = table.of(task.id())
+            {
+                table.set_mark(at, table::OBSERVED);
+                on_chain = Some(*table.link(at));
+            }
             if weight(task) != ns {
                 cut_short.insert(task.id(), ns);
             }
         })?;
         Ok(Self {
             table,
-            path: summary,
+            path,
             chain,
             cut_short,
             detours,
@@ -348,30 +368,4 @@ impl Options {
             .collect::<Vec<_>>()
             .join(", ")
     }
-}
-
-fn detours(graph: &Graph, table: &mut Table, joins: &[TaskId], most: u32) -> Result<Vec<Detour>> {
-    if most == 0 {
-        return Ok(Vec::new());
-    }
-    let mut candidates = near::Candidates::new(most);
-    for &joins in joins {
-        let task = graph.task(joins)?;
-        let before = task.id().previous();
-        for before in task.stored_dependencies().iter().copied().chain(before) {
-            if table.mark(before) & table::CRITICAL == 0 {
-                candidates.add(
-                    table.finish(before) + table.rest(joins),
-                    before,
-                    Some(joins),
-                );
-            }
-        }
-    }
-    for last in table.context_ends() {
-        if table.mark(last) & table::CRITICAL == 0 && graph.task(last)?.dependents()?.is_empty() {
-            candidates.add(table.finish(last), last, None);
-        }
-    }
-    near::detours(graph, table, candidates, most)
 }

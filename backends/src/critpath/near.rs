@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::TaskId;
 
-use super::table::{CRITICAL, DETOUR_SHIFT, Table, weight};
+use super::table::{At, CRITICAL, DETOUR_SHIFT, Link, Table};
 use super::walk::Crossing;
 use crate::analysis::Graph;
 
@@ -48,51 +48,66 @@ pub struct Detour {
     pub function: String,
 }
 
-/// The edges by which a detour could join, of which the longest are kept.
+/// Where detours could join the path, of which the longest are kept: the length of the path, the last task of the
+/// detour, the first task of the path behind it, and their links.
 #[derive(Debug, Default)]
-pub(super) struct Candidates {
+struct Candidates {
     most: usize,
-    /// Length, the task before, and the task on the critical path.
-    heap: BinaryHeap<Reverse<(u64, TaskId, Option<TaskId>)>>,
+    heap: BinaryHeap<Reverse<Candidate>>,
 }
 
+type Candidate = (u64, TaskId, Option<TaskId>, At);
+
 impl Candidates {
-    /// Room to find `detours` detours.
-    #[must_use]
-    pub(super) fn new(detours: u32) -> Self {
-        Self {
-            most: detours as usize * CANDIDATES,
+    /// All links off the critical path that something on it depends on, or that end by themselves.
+    fn of(table: &Table, most: u32) -> Self {
+        let mut all = Self {
+            most: most as usize * CANDIDATES,
             heap: BinaryHeap::new(),
+        };
+        let critical = |at: &At| table.mark(*at) & CRITICAL != 0;
+        for joins in table.joins().filter(critical) {
+            let link = table.link(joins);
+            for before in table.predecessors(joins).filter(|at| !critical(at)) {
+                let length = table.link(before).finish() + link.rest();
+                all.add((length, table.link(before).last(), Some(link.first), before));
+            }
         }
+        let ends = table
+            .context_ends()
+            .filter(|(at, open)| *open && !critical(at));
+        for last in ends.map(|(at, _)| at) {
+            let link = table.link(last);
+            all.add((link.finish(), link.last(), None, last));
+        }
+        all
     }
 
-    /// Adds a path of `length` that goes from `before` to the critical task `joins`, or ends with `before`.
-    pub(super) fn add(&mut self, length: u64, before: TaskId, joins: Option<TaskId>) {
-        self.heap.push(Reverse((length, before, joins)));
+    fn add(&mut self, candidate: Candidate) {
+        self.heap.push(Reverse(candidate));
         if self.heap.len() > self.most {
             self.heap.pop();
         }
     }
 }
 
-/// The longest `most` detours without common tasks. Marks their tasks.
+/// The longest `most` detours without common tasks. Marks their links.
 ///
 /// # Errors
 /// When the graph cannot be read.
-pub(super) fn detours(
-    graph: &Graph,
-    table: &mut Table,
-    candidates: Candidates,
-    most: u32,
-) -> Result<Vec<Detour>> {
+pub(super) fn detours(graph: &Graph, table: &mut Table, most: u32) -> Result<Vec<Detour>> {
     let mut detours: Vec<Detour> = Vec::new();
-    let mut ordered: Vec<_> = candidates.heap.into_iter().map(|entry| entry.0).collect();
-    ordered.sort_by_key(|&(length, before, joins)| (Reverse(length), before, joins));
-    for (length_ns, last, joins) in ordered {
+    if most == 0 {
+        return Ok(detours);
+    }
+    let candidates = Candidates::of(table, most).heap;
+    let mut ordered: Vec<_> = candidates.into_iter().map(|entry| entry.0).collect();
+    ordered.sort_by_key(|&(length, before, joins, _)| (Reverse(length), before, joins));
+    for (length_ns, last, joins, mut at) in ordered {
         if detours.len() >= most.min(MOST) as usize {
             break;
         }
-        if taken(table.mark(last)) {
+        if taken(table.mark(at)) {
             continue;
         }
         let mark = u8::try_from(detours.len() + 1).unwrap_or(u8::MAX) << DETOUR_SHIFT;
@@ -108,30 +123,35 @@ pub(super) fn detours(
             ns: 0,
             function: String::new(),
         };
-        let mut task = graph.task(last)?;
         if let Some(joins) = joins {
-            detour.joins_by = Some(Crossing::of(&task, &graph.task(joins)?));
+            detour.joins_by = Some(Crossing::of(&graph.task(last)?, &graph.task(joins)?));
         }
         loop {
-            table.set_mark(task.id(), mark);
-            detour.tasks += 1;
-            detour.ns += weight(&task);
-            let Some(before) = table.critical_predecessor(&task)? else {
+            table.set_mark(at, mark);
+            let Link {
+                first,
+                tasks,
+                weight,
+                ..
+            } = *table.link(at);
+            detour.first = first.to_string();
+            detour.tasks += u64::from(tasks);
+            detour.ns += weight;
+            let Some(before) = table.critical_predecessor(at) else {
                 break;
             };
             if taken(table.mark(before)) {
-                detour.leaves = Some(before.to_string());
+                detour.leaves = Some(table.link(before).last().to_string());
                 break;
             }
-            task.go_to(before)?;
+            at = before;
         }
-        detour.first = task.id().to_string();
         detours.push(detour);
     }
     Ok(detours)
 }
 
-/// Whether the task is on the critical path or already on a detour.
+/// Whether a link is on the critical path or already on a detour.
 fn taken(mark: u8) -> bool {
     mark & CRITICAL != 0 || mark >> DETOUR_SHIFT != 0
 }

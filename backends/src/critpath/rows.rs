@@ -25,11 +25,18 @@ fn band(slack: u64, span: u64) -> usize {
         .unwrap_or(BANDS.len() - 1)
 }
 
-/// Number and work of the tasks in a band.
+/// Number and work of some tasks.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct BandSum {
     tasks: u64,
     ns: u64,
+}
+
+impl BandSum {
+    fn add(&mut self, tasks: u64, ns: u64) {
+        self.tasks += tasks;
+        self.ns += ns;
+    }
 }
 
 /// Sums of a function.
@@ -187,18 +194,6 @@ impl Observed {
     }
 }
 
-pub(super) fn overhead(rows: &[(TaskKind, u64, u64)], span: u64) -> Vec<OverheadRow> {
-    let row = |&(kind, tasks, ns): &(TaskKind, u64, u64)| OverheadRow {
-        kind: kind.name().to_owned(),
-        tasks,
-        ns,
-        share: ratio(ns, span),
-    };
-    let mut rows: Vec<_> = rows.iter().map(row).collect();
-    rows.sort_by_key(|row| Reverse(row.ns));
-    rows
-}
-
 pub(super) fn crossings(rows: &[(Crossing, u64, u64)]) -> Vec<CrossingRow> {
     let row = |&(cause, count, waited_ns): &(Crossing, u64, u64)| CrossingRow {
         cause,
@@ -217,6 +212,8 @@ pub(super) struct Totals {
     bands: [BandSum; BANDS.len()],
     /// Work of each detour, by function.
     detours: FxHashMap<(u8, Option<FunctionId>), u64>,
+    /// Tasks on the path that are no code of the program (Create tasks and operations that cannot block), by kind.
+    overhead: [BandSum; TaskKind::ALL.len()],
 }
 
 /// The same in the file of a worker.
@@ -225,14 +222,18 @@ pub struct Found {
     functions: Vec<(Option<u32>, Sums)>,
     bands: [BandSum; BANDS.len()],
     detours: Vec<(u8, Option<u32>, u64)>,
+    overhead: [BandSum; TaskKind::ALL.len()],
 }
 
 impl Totals {
     /// Adds a task.
     pub(super) fn task(&mut self, ns: u64, slack: u64, span: u64) {
-        let band = &mut self.bands[band(slack, span)];
-        band.tasks += 1;
-        band.ns += ns;
+        self.bands[band(slack, span)].add(1, ns);
+    }
+
+    /// Adds a task of the path that is no code of the program.
+    pub(super) fn overhead(&mut self, kind: TaskKind, ns: u64) {
+        self.overhead[kind as usize].add(1, ns);
     }
 
     /// Adds a function's part of a task, which may be on a detour.
@@ -261,9 +262,9 @@ impl Totals {
         for (id, sums) in &other.functions {
             self.functions.entry(*id).or_default().merge(sums);
         }
-        for (sum, band) in self.bands.iter_mut().zip(other.bands) {
-            sum.tasks += band.tasks;
-            sum.ns += band.ns;
+        let sums = self.bands.iter_mut().chain(&mut self.overhead);
+        for (sum, more) in sums.zip(other.bands.into_iter().chain(other.overhead)) {
+            sum.add(more.tasks, more.ns);
         }
         for (key, ns) in other.detours {
             *self.detours.entry(key).or_default() += ns;
@@ -319,6 +320,19 @@ impl Totals {
         BANDS.iter().zip(&self.bands).map(band).collect()
     }
 
+    pub(super) fn overheads(&self, span: u64) -> Vec<OverheadRow> {
+        let row = |(kind, sum): (&TaskKind, &BandSum)| OverheadRow {
+            kind: kind.name().to_owned(),
+            tasks: sum.tasks,
+            ns: sum.ns,
+            share: ratio(sum.ns, span),
+        };
+        let rows = TaskKind::ALL.iter().zip(&self.overhead).map(row);
+        let mut rows: Vec<_> = rows.filter(|row| row.ns > 0).collect();
+        rows.sort_by_key(|row| Reverse(row.ns));
+        rows
+    }
+
     pub(super) fn name_detours(&self, info: &StaticInfo, detours: &mut [Detour]) {
         for (detour, mark) in detours.iter_mut().zip(1..) {
             let parts = self.detours.iter().filter(|(key, _)| key.0 == mark);
@@ -345,6 +359,7 @@ impl From<Totals> for Found {
         Self {
             functions: functions.map(|(id, sums)| (number(id), sums)).collect(),
             bands: totals.bands,
+            overhead: totals.overhead,
             detours: detours
                 .map(|((detour, id), ns)| (detour, number(id), ns))
                 .collect(),
@@ -360,6 +375,7 @@ impl From<Found> for Totals {
         Self {
             functions: functions.map(|(number, sums)| (id(number), sums)).collect(),
             bands: found.bands,
+            overhead: found.overhead,
             detours: detours
                 .map(|(detour, number, ns)| ((detour, id(number)), ns))
                 .collect(),

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{TaskId, TaskKind};
+use taskgraph::TaskKind;
 
-use super::table::{OnPath, Table, weight};
+use super::table::{CRITICAL, Link, Table, weight};
 use crate::analysis::{Cause, Graph, Task, cause_of};
 
 /// Why a path goes from a task to a task of another context.
@@ -110,48 +110,35 @@ pub struct Path {
     pub stretches: Vec<Stretch>,
     /// How often the path changed context, by cause, and how long the contexts it changed to had waited there.
     pub crossings: Vec<(Crossing, u64, u64)>,
-    /// Work in Create tasks and in operations that cannot block: kind, tasks, nanoseconds.
-    pub overhead: Vec<(TaskKind, u64, u64)>,
 }
 
-/// Walks the longest path from its end to its start and marks its tasks; calls `joins` for those with predecessors in
-/// other contexts, the last first. The table is not complete yet.
+/// Walks the longest path from its end to its start and marks its links.
 ///
 /// # Errors
 /// When the graph cannot be read.
-pub(super) fn walk(
-    graph: &Graph,
-    table: &mut Table,
-    mut joins: impl FnMut(TaskId),
-) -> Result<Path> {
+pub(super) fn walk(graph: &Graph, table: &mut Table) -> Result<Path> {
     let mut path = Path::default();
-    let Some(last) = table.last() else {
+    let Some(mut at) = table.last() else {
         return Ok(path);
     };
-    let mut task = graph.task(last)?;
-    path.open(&task);
+    path.open(&graph.task(table.link(at).last())?);
     loop {
-        let first = table.back(task.id(), |on_path| {
-            if on_path.joins {
-                joins(on_path.id);
-            }
-            path.add(on_path);
-        });
-        task.go_to(first)?;
-        let Some(before) = table.critical_predecessor(&task)? else {
+        table.set_mark(at, CRITICAL);
+        let link = *table.link(at);
+        path.add(&link);
+        let Some(before) = table.critical_predecessor(at) else {
+            path.close(&graph.task(link.first)?);
             break;
         };
-        if before.context == first.context {
-            task.go_to(before)?;
-            continue;
+        let last = table.link(before).last();
+        if last.context != link.first.context {
+            let (before, task) = (graph.task(last)?, graph.task(link.first)?);
+            path.close(&task);
+            path.cross(&before, &task);
+            path.open(&before);
         }
-        let before = task.other(before)?;
-        path.close(&task);
-        path.cross(&before, &task);
-        path.open(&before);
-        task = before;
+        at = before;
     }
-    path.close(&task);
     path.stretches.reverse();
     Ok(path)
 }
@@ -177,18 +164,11 @@ impl Path {
         }
     }
 
-    fn add(&mut self, task: OnPath) {
-        self.tasks += 1;
-        let ns = task.weight;
+    fn add(&mut self, link: &Link) {
+        self.tasks += u64::from(link.tasks);
         if let Some(stretch) = self.stretches.last_mut() {
-            stretch.tasks += 1;
-            stretch.ns += ns;
-        }
-        if task.kind != TaskKind::Work && ns > 0 {
-            match self.overhead.iter_mut().find(|row| row.0 == task.kind) {
-                Some(row) => (row.1, row.2) = (row.1 + 1, row.2 + ns),
-                None => self.overhead.push((task.kind, 1, ns)),
-            }
+            stretch.tasks += u64::from(link.tasks);
+            stretch.ns += link.weight;
         }
     }
 

@@ -325,7 +325,7 @@ impl Divided for WorkSpan {
 impl WorkSpan {
     fn slack(&self, task: &Task<'_>) -> Option<u64> {
         let table = self.table.as_ref()?;
-        Some(table.slack_and_mark(task.id(), critpath::weight(task)).0)
+        Some(table.slack(task.id()))
     }
 }
 
