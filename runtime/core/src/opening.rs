@@ -1,7 +1,5 @@
-#![allow(unsafe_code, reason = "asks the system how much is free")]
 //! Opens the place that a trace goes to, and collects what its first chunk says.
 
-use std::ffi::CString;
 use std::sync::atomic::AtomicBool;
 
 use contech_trace::file::RunInfo;
@@ -49,22 +47,6 @@ pub(crate) fn open(
             Err(std::io::ErrorKind::ResourceBusy.into())
         }
     }
-}
-
-/// Bytes that are free where a trace in a file grows; `None` if it goes elsewhere, or if that is not known.
-pub(crate) fn free_bytes(target: &Target, place: &str) -> Option<u64> {
-    let path = match target {
-        Target::Null => return None,
-        Target::Descriptor(fd) => format!("/proc/self/fd/{fd}"),
-        Target::Path(_) => place.to_owned(),
-    };
-    let file = std::fs::metadata(&path).ok().filter(|m| m.is_file());
-    let name = file.and(CString::new(path).ok())?;
-    // SAFETY: statvfs is plain data for which zero is a value.
-    let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path is a C string and the pointer is to a live statvfs.
-    let known = unsafe { libc::statvfs(name.as_ptr(), &raw mut stat) } == 0;
-    known.then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 /// When this process began, in ns since 1970, a little early rather than late; 0 if unknown.

@@ -21,6 +21,11 @@ pub trait Output: Send {
     /// # Errors
     /// An error of the system. In that case the trace may end in the middle of a chunk.
     fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()>;
+
+    /// Bytes that are free where the trace grows; `None` if it is no file, or if that is not known.
+    fn free(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// An open descriptor of the trace.
@@ -33,6 +38,9 @@ pub struct Descriptor {
     /// True when the program has ended. Then a reader that rests is waited for only for `patience`.
     ending: Option<&'static AtomicBool>,
     patience: Duration,
+    /// Bytes of the disk that are left to others, and bytes to write before the disk is asked what is free.
+    reserve: u64,
+    unasked: u64,
 }
 
 /// How long a reader may rest before a signal that is to end the program ends the trace first. Signals are blocked
@@ -40,6 +48,11 @@ pub struct Descriptor {
 const REST: Duration = Duration::from_secs(1);
 /// How long a reader may rest before a program that has ended exits without the rest of the trace.
 const LAST_REST: Duration = Duration::from_secs(60);
+
+/// Bytes of the disk that a trace leaves to others, or this part of what was free when it began.
+const RESERVE: (u64, u64) = (1 << 30, 16);
+/// The disk is asked what is free each time that so many bytes are written.
+const ASKED: u64 = 64 << 20;
 
 /// Descriptors from this number on are out of the way of programs that count on low numbers.
 const FIRST_DESCRIPTOR: RawFd = 900;
@@ -74,12 +87,17 @@ impl Descriptor {
             return last_error();
         }
         let (device, inode, _) = identity(copy)?;
-        Ok(Descriptor {
+        let mut made = Descriptor {
             fd: copy,
             identity: (device, inode),
             ending: None,
             patience: LAST_REST,
-        })
+            reserve: 0,
+            unasked: ASKED,
+        };
+        let free = made.free().unwrap_or(0);
+        made.reserve = RESERVE.0.min(free / RESERVE.1);
+        Ok(made)
     }
 
     /// Takes over a descriptor of the program. A pipe or terminal is opened once more, because only a descriptor of its
@@ -223,6 +241,25 @@ impl Descriptor {
         Ok(())
     }
 
+    /// Refuses to write more when others need what is left of the disk.
+    fn leave_room(&mut self, bytes: u64) -> io::Result<()> {
+        self.unasked = self.unasked.saturating_sub(bytes);
+        if self.unasked > 0 {
+            return Ok(());
+        }
+        self.unasked = ASKED;
+        match self.free() {
+            Some(free) if free < self.reserve => Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                format!(
+                    "the disk has {} MiB left, which a trace leaves to others",
+                    free >> 20
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn wait_writable(&self) {
         let mut poll = libc::pollfd {
             fd: self.fd,
@@ -262,7 +299,17 @@ impl Output for Descriptor {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
         };
+        self.leave_room(head.len() as u64 + body.len() as u64)?;
         self.write_all([part(head), part(body)])
+    }
+
+    fn free(&self) -> Option<u64> {
+        let (.., kind) = identity(self.fd).ok()?;
+        // SAFETY: statvfs is plain data for which zero is a value.
+        let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live statvfs.
+        let known = unsafe { libc::fstatvfs(self.fd, &raw mut stat) } == 0;
+        (known && kind == libc::S_IFREG).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 }
 
@@ -281,6 +328,24 @@ mod tests {
         let mut out = Descriptor::create("/dev/full", 0).unwrap();
         let error = out.write(b"head", b"body").unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn a_disk_is_not_filled_to_the_end() {
+        let path = std::env::temp_dir().join(format!("contech-room-{}", memory::process_id()));
+        let mut out = Descriptor::create(path.to_str().unwrap(), 0).unwrap();
+        let free = out.free().unwrap();
+        assert!(out.reserve <= 1 << 30 && out.reserve <= free);
+        out.unasked = 6;
+        out.write(b"head", b"body").unwrap();
+        // Others have written so much that less is left.
+        out.reserve = u64::MAX;
+        out.write(b"head", b"body").unwrap();
+        out.unasked = 8;
+        let error = out.write(b"head", b"body").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(std::fs::read(&path).unwrap(), b"headbodyheadbody");
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::losses::Losses;
 use crate::mask::Blocked;
 use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
-use crate::opening::{free_bytes, open, run_info};
+use crate::opening::{open, run_info};
 use crate::options::Options;
 use crate::output::Output;
 use crate::pace::Pace;
@@ -194,6 +194,8 @@ impl Recorder {
         mut effective: Vec<String>,
     ) {
         let begun = output.and_then(|output| {
+            let free = output.as_ref().and_then(|output| output.free());
+            self.gate.set_room(free);
             let mut writer = lock(&self.writer);
             *writer = Writer::new(output);
             let header = FileHeader {
@@ -204,8 +206,6 @@ impl Recorder {
             };
             // The number takes affinity and the quota of the control group into account.
             effective.push(format!("processors={}", self.cores));
-            self.gate
-                .set_room(free_bytes(&self.options.target, &self.place));
             writer.begin(&header, &run_info(parent, effective))
         });
         if let Err(e) = begun {
