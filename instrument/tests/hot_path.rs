@@ -2,11 +2,11 @@
 //! room, counted in the assembly that clang-22 writes at -O2. A limit may be lowered when the code gets better. A
 //! limit that must be raised is a slowdown of every traced program.
 
-mod plugin;
-
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
+
+use contech_tests::outputs::Outputs;
 
 const SOURCE: &str = "
 void callee(unsigned long);
@@ -28,7 +28,10 @@ fn assembly(form: Option<&str>) -> String {
     let mut clang = Command::new("clang-22");
     clang.args(["-O2", "-S", "-x", "c", "-", "-o", "-"]);
     if let Some(form) = form {
-        clang.arg(format!("-fpass-plugin={}", plugin::path().display()));
+        clang.arg(format!(
+            "-fpass-plugin={}",
+            Outputs::get().command("libcontech_instrument.so").display()
+        ));
         clang.env("CONTECH_PASS_OPTIONS", form);
     }
     let mut child = clang

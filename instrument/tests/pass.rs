@@ -1,12 +1,11 @@
 //! The pass on small pieces of IR: `opt-22` runs it, and `FileCheck-22` compares the result with the expectations in
 //! each file of `tests/ir`. Both tools come with llvm-22-dev.
 
-mod plugin;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use contech_program::{MemOp, OpKind};
+use contech_tests::outputs::Outputs;
 use contech_trace::fast::Target;
 use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
@@ -14,7 +13,10 @@ use contech_trace::table::{
 
 fn opt(ir: &str, passes: &str, options: &str) -> Output {
     let mut child = Command::new("opt-22")
-        .arg(format!("-load-pass-plugin={}", plugin::path().display()))
+        .arg(format!(
+            "-load-pass-plugin={}",
+            Outputs::get().command("libcontech_instrument.so").display()
+        ))
         .args([&format!("-passes={passes}"), "-S", "-", "-o", "-"])
         .env("CONTECH_PASS_OPTIONS", options)
         .stdin(Stdio::piped())

@@ -6,9 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
-use crate::outputs::{target_dir, workspace};
 use crate::process::run;
 
 const FOLDER: &str = "lib/contech";
@@ -31,19 +30,6 @@ const LIBRARIES: [&str; 6] = [
     "libcontech_rt.so",
     "libcontech_ws.so",
 ];
-
-/// Builds everything that is installed, and returns where it is.
-///
-/// # Errors
-/// When the build fails.
-pub fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--workspace"]);
-    let built = build.current_dir(workspace()).status()?;
-    ensure!(built.success(), "the build failed");
-    Ok(target_dir().join("release"))
-}
 
 /// Puts the programs and libraries in `made` below the prefix, in place of an older installation.
 ///

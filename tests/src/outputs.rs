@@ -26,29 +26,16 @@ impl Outputs {
         })
     }
 
-    /// Builds (or finds) the outputs. The whole workspace is built, as `cargo build` does it: libraries of a part of it
-    /// would have other features, and be compiled once more.
+    /// Builds (or finds) the outputs.
     ///
     /// # Errors
     /// When cargo fails, which then has shown its own messages.
     pub fn locate() -> Result<Self> {
-        if let Some(dir) = std::env::var_os("CONTECH_HOME") {
-            return Ok(Self { dir: dir.into() });
-        }
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(&cargo);
-        build
-            .current_dir(workspace())
-            .args(["build", "--release", "--workspace", "-q"]);
-        let status = build
-            .status()
-            .with_context(|| format!("cannot start {}", cargo.display()))?;
-        if !status.success() {
-            bail!("cargo build of the workspace failed: {status}");
-        }
-        Ok(Self {
-            dir: target_dir().join("release"),
-        })
+        let dir = match std::env::var_os("CONTECH_HOME") {
+            Some(dir) => dir.into(),
+            None => build(true)?,
+        };
+        Ok(Self { dir })
     }
 
     #[must_use]
@@ -75,6 +62,27 @@ impl Outputs {
     pub fn fc(&self) -> PathBuf {
         self.command("contech-fc")
     }
+}
+
+/// Builds all that users get, and returns where it is. The whole workspace is built, as `cargo build` does it: libraries
+/// of a part of it would have other features, and be compiled once more. A `quiet` cargo shows only errors.
+///
+/// # Errors
+/// When cargo fails, which then has shown its own messages.
+pub fn build(quiet: bool) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(&cargo);
+    build
+        .current_dir(workspace())
+        .args(["build", "--release", "--workspace"])
+        .args(quiet.then_some("--quiet"));
+    let status = build
+        .status()
+        .with_context(|| format!("cannot start {}", cargo.display()))?;
+    if !status.success() {
+        bail!("cargo build of the workspace failed: {status}");
+    }
+    Ok(target_dir().join("release"))
 }
 
 /// The root of the repository.

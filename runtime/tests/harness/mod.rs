@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::rc::Rc;
-use std::sync::OnceLock;
 
+use contech_tests::outputs::Outputs;
 use contech_trace::abi::ABI_VERSION;
 use contech_trace::event::{Event, SyncOp};
 use contech_trace::fast::{Decoder, Sink};
@@ -20,30 +20,9 @@ pub(crate) struct Program {
     folder: Rc<TempDir>,
 }
 
-/// Builds the library, once: cargo does not build a shared library for the tests of its package. It is the one that the
-/// user gets, built with the whole workspace, because libraries of a part would have other features.
-fn library_folder() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let test = std::env::current_exe().expect("the test executable");
-        // TARGET/PROFILE/deps/TEST
-        let target = test.ancestors().nth(3).expect("a target folder");
-        let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--workspace",
-            "--release",
-            "--target-dir",
-        ]);
-        assert!(build.arg(target).status().expect("cargo").success());
-        target.join("release")
-    })
-}
-
 fn compile(arguments: &[&str]) {
-    let library = library_folder();
-    let library = library.to_str().expect("a path in UTF-8");
+    // Cargo does not build a shared library for the tests of its package.
+    let library = Outputs::get().dir().to_str().expect("a path in UTF-8");
     let output = Command::new("clang-22")
         .args(["-O1", "-g", "-Wall"])
         .args(arguments)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use contech_tests::install;
+use contech_tests::{install, outputs};
 
 fn main() -> Result<()> {
     let prefix = std::env::args_os().nth(1).map(PathBuf::from);
@@ -11,7 +11,7 @@ fn main() -> Result<()> {
     let home = || Some(std::env::home_dir()?.join(".cargo"));
     let prefix = prefix.or_else(cargo).or_else(home);
     let prefix = prefix.context("there is no home: name a prefix")?;
-    install::install(&install::build()?, &prefix)?;
+    install::install(&outputs::build(false)?, &prefix)?;
     println!("installed in {}", prefix.join("bin").display());
     Ok(())
 }

@@ -1,10 +1,8 @@
 //! Functions stored as paths: reading gives what their blocks would have given.
 
-mod recorder;
-
 use std::sync::Arc;
 
-use recorder::{Recorder, every_point_is_reached};
+use crate::recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, Block, BlockId, Context, ContextId, EncodedFrame, FrameSpan, Function,

@@ -1,11 +1,9 @@
 //! Random loops whose iterations store leaves: batches give the accesses that each execution gives by itself.
 
-mod recorder;
-
 use std::sync::Arc;
 
+use crate::recorder::{Recorder, every_point_is_reached};
 use proptest::prelude::*;
-use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, Block, BlockId, Context, ContextId, FrameSpan, Function, GraphWriter, MemOp,

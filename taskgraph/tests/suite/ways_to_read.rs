@@ -1,13 +1,10 @@
 //! Random programs of loops within loops: every way to read a task gives the same actions.
 
-mod recorder;
-mod turns;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::recorder::{Recorder, every_point_is_reached};
 use proptest::prelude::*;
-use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, Counts,
@@ -296,7 +293,7 @@ fn actions(piece: &Piece<'_>, out: &mut Vec<Seen>) {
         }
         Piece::Nest(nest) => {
             for part in [nest.part(0..cut), nest.part(cut..u64::MAX)] {
-                out.extend(turns::executions(&part));
+                out.extend(crate::turns::executions(&part));
             }
         }
         Piece::Action(action) => out.push(seen(*action)),
