@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::batch::{Batch, FULL, Piece};
 use crate::error::Result;
-use crate::frame::{DecodedFrame, Emission, Emitter, count};
+use crate::frame::{DecodedFrame, Emission, Emitter, Nests, count};
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::op::Access;
@@ -222,7 +222,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     fn go_on(&mut self, e: Emission<'g>) -> Result<()> {
         while let Some(task) = &self.task {
             if self.inside == Inside::Begin {
-                self.emitter.begin(self.blocks, self.nests || self.counting);
+                self.emitter.begin(self.blocks, self.nests());
             }
             if self.inside != Inside::Span {
                 let Some(span) = next_span(task, &mut self.spans) else {
@@ -250,8 +250,18 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         Ok(())
     }
 
+    /// The nests that come as one.
+    fn nests(&self) -> Nests {
+        match (self.counting, self.nests) {
+            (true, _) => Nests::Counted,
+            (false, true) => Nests::Moving,
+            (false, false) => Nests::Bare,
+        }
+    }
+
     /// Reads short tasks that go on in the frame of this one, where it ends.
     fn read_ahead(&mut self, e: Emission<'g>) {
+        let nests = self.nests();
         let Place {
             frame,
             batch,
@@ -279,8 +289,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             };
             end = end.saturating_add(span.records);
             let from = batch.closed();
-            self.emitter
-                .begin(task.block_count(), self.nests || self.counting);
+            self.emitter.begin(task.block_count(), nests);
             self.emitter.start(frame, records);
             // Who asks for a damaged task is told then.
             if !matches!(self.emitter.fill(e, frame, batch), Ok(false)) {

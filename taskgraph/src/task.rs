@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
 use crate::error::Result;
-use crate::frame::{DecodedFrame, Played, Player};
+use crate::frame::{DecodedFrame, Nests, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
 use crate::page::{TaskPage, TaskTotals};
@@ -405,6 +405,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         let (frame, range) = self.graph.frame(span)?;
         let score = self.graph.score()?;
         let mut last = None;
+        player.nests = Nests::Counted;
         let mut end = range.end;
         while last.is_none() && end > range.start {
             // A path may go on with what is known since the latest one that begins its function.

@@ -270,7 +270,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     };
     let series = A::SERIES && are_small(graph);
     let shard = |some: &[(u32, Context)]| {
-        let mut reading = Reading::new(graph, 1, A::READS);
+        let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
         let until = |shard: &mut A::Shard, task: &Task<'_>| match series {
             true => analysis.series_until(shard, task),
@@ -352,7 +352,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             Order::Any | Order::PerContext | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
-        let contents = visitor.reads() == Reads::Pieces;
+        let contents = matches!(visitor.reads(), Reads::Pieces | Reads::Executions);
         let series = small && pass.is_none() && visitor.takes_series();
         let pass = (pass, series, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
@@ -400,8 +400,7 @@ fn topological(
         false => positions.get(&id).copied().unwrap_or(0),
     };
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
-    let mut reading = Reading::new(graph, FRAMES, Reads::Tasks);
-    (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
+    let mut reading = Reading::new(graph, FRAMES, any);
     visitors.iter_mut().for_each(|visitor| visitor.begin());
     let mut tasks = Tasks::of(graph.walk());
     let mut together = Together::of(graph, &mut visitors);
@@ -418,7 +417,7 @@ fn topological(
         if read {
             reading.task(context, task, &series, |first, batch| {
                 let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
-                    Reads::Pieces => visitor.batch(id.context, first, batch),
+                    Reads::Pieces | Reads::Executions => visitor.batch(id.context, first, batch),
                     Reads::Counts | Reads::Tasks => Ok(()),
                 };
                 let many = || {

@@ -108,7 +108,9 @@ pub enum Reads {
     Tasks,
     /// How often each block is executed, too ([`Analysis::done`]).
     Counts,
-    /// What is executed and accessed, in order ([`Analysis::piece`]).
+    /// What is executed, in order ([`Analysis::piece`]). Accesses come if another analysis reads them.
+    Executions,
+    /// What is executed and accessed, in order.
     Pieces,
 }
 

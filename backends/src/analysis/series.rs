@@ -53,18 +53,23 @@ impl<'g> Tasks<'g> {
 pub(super) struct Reading<'g> {
     reader: Reader<'g, Mmap>,
     /// Whether analyses need pieces, or counts.
-    pub(super) pieces: bool,
-    pub(super) counted: bool,
+    pieces: bool,
+    counted: bool,
     /// How often the last task executed each block.
     pub(super) counts: BlockCounts,
 }
 
 impl<'g> Reading<'g> {
-    pub(super) fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
+    /// Reads what any of some analyses reads.
+    pub(super) fn new(graph: &'g Graph, frames: usize, any: impl Fn(Reads) -> bool) -> Self {
+        let reader = Reader::new(graph, frames).with_nests();
         Self {
-            reader: Reader::new(graph, frames).with_nests(),
-            pieces: reads == Reads::Pieces,
-            counted: reads == Reads::Counts,
+            reader: match any(Reads::Pieces) {
+                true => reader,
+                false => reader.without_accesses(),
+            },
+            pieces: any(Reads::Pieces) || any(Reads::Executions),
+            counted: any(Reads::Counts),
             counts: BlockCounts::new(),
         }
     }

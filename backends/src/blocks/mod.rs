@@ -93,7 +93,7 @@ impl Analysis for Blocks {
     const NAME: &'static str = "blocks";
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::Any;
-    const READS: Reads = Reads::Pieces;
+    const READS: Reads = Reads::Executions;
     const SERIES: bool = true;
     const NESTS: bool = true;
     const CHANGES: Changes = Changes::States;

@@ -182,8 +182,9 @@ impl SharedLine {
                 effects.cold = true;
                 self.copies.len() - 1
             });
-        // The contexts that took turns last are found at once. The order of the copies means nothing.
-        self.copies.swap(0, at);
+        // The contexts that took turns last are the first ones. Otherwise the order of the copies means nothing.
+        self.copies.swap(1.min(at), at);
+        self.copies.swap(0, 1.min(at));
         let contexts = self.copies.len() as u64;
         let copy = &mut self.copies[0];
         if !copy.valid {

@@ -9,7 +9,7 @@ use self::kernel::{Kernel, write};
 use super::decode::{DecodedFrame, Record, Table, WHAT};
 use super::emission::Emission;
 use super::plan::{How, NONE, Plan};
-use super::play::{Played, Player, Score};
+use super::play::{Nests, Played, Player, Score};
 use super::template::{Carried, Flow, Templates};
 use crate::batch::{Batch, FULL, number};
 use crate::error::{Result, malformed};
@@ -63,10 +63,10 @@ struct Rows {
 const KEPT_TABLES: usize = 1 << 10;
 
 impl Emitter {
-    /// Prepares for a task that says that it executes this many blocks. Nests with operands come as one if `moving` says so.
-    pub(crate) fn begin(&mut self, blocks: u64, moving: bool) {
-        self.player.restart(blocks);
-        self.player.moving = moving;
+    /// Prepares for a task that says that it executes this many blocks. These nests come as one.
+    pub(crate) fn begin(&mut self, blocks: u64, nests: Nests) {
+        self.player.allow(blocks);
+        self.player.nests = nests;
     }
 
     /// Goes to a range of the records of a frame.

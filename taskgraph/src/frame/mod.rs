@@ -24,7 +24,7 @@ pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use pass::{By, Pass};
 pub(crate) use plan::NONE;
-pub(crate) use play::{Played, Player, Score};
+pub(crate) use play::{Nests, Played, Player, Score};
 pub use template::Site;
 pub(crate) use template::Templates;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Counts;
 use super::decode::{self, DecodedFrame, Record, Table};
 use super::plan::NONE;
-use super::play::{Player, Score, short};
+use super::play::{Nests, Player, Score, short};
 use crate::error::{Error, Result};
 use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, Source, State};
 
@@ -155,7 +155,9 @@ impl<'g> Pass<'g> {
                 player.settle(frame, record, (path, f), self.by)?;
             } else {
                 player.only(at);
+                let asked = std::mem::replace(&mut player.nests, Nests::Counted);
                 while player.next(self.score, frame)?.is_some() {}
+                player.nests = asked;
             }
         }
         Ok(())

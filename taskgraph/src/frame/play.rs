@@ -33,11 +33,24 @@ pub(crate) enum Played<'g> {
         strides: &'g [u64],
         iterations: u64,
     },
-    /// Executions of a nest, with the counts and operands that are in [`Player::operands`]. This comes only if
-    /// [`Player::nests`] is set.
+    /// Executions of a nest, with the counts and operands that are in [`Player::operands`], if [`Player::nests`] asks for
+    /// them.
     Nest { shape: &'g NestShape, cut: bool },
     /// An action that is not an execution.
     Other(Action<'static>),
+}
+
+/// The nests that a player plays as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Nests {
+    #[default]
+    None,
+    /// Those without operands.
+    Bare,
+    /// Those whose operands change by constants, too.
+    Moving,
+    /// All. Their operands mean nothing.
+    Counted,
 }
 
 /// A place within a range of a frame's records.
@@ -55,9 +68,7 @@ pub(crate) struct Player {
     pub(super) stored: Stored,
     /// Number of executions that may still come.
     pub(super) left: u64,
-    /// Each nest is played as one, and so are those with operands.
-    pub(crate) nests: bool,
-    pub(crate) moving: bool,
+    pub(crate) nests: Nests,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
@@ -99,11 +110,10 @@ impl Player {
         player
     }
 
-    /// Uses the player for another task, which says that it executes this many blocks. The player plays each nest as
-    /// one.
+    /// Uses the player for another task, which says that it executes this many blocks.
     pub(crate) fn restart(&mut self, blocks: u64) {
         self.allow(blocks);
-        (self.nests, self.moving) = (true, false);
+        self.nests = Nests::Bare;
     }
 
     /// Keeps the player's memory for the next player of this thread.
@@ -242,7 +252,6 @@ impl Player {
                 values: &self.values,
                 stored: &mut self.stored,
                 nests: self.nests,
-                moving: self.moving,
                 operands: &mut self.operands,
                 short: false,
             };
@@ -312,8 +321,7 @@ struct Reading<'a> {
     values: &'a [u64],
     stored: &'a mut Stored,
     operands: &'a mut Vec<u64>,
-    nests: bool,
-    moving: bool,
+    nests: Nests,
     short: bool,
 }
 
@@ -337,11 +345,20 @@ impl Visit for Reading<'_> {
         f: &CompiledFunction,
         state: &State,
     ) -> Option<&[u64]> {
-        if !self.nests || nest.has_operands() && !self.moving {
+        let asked = match self.nests {
+            Nests::None => false,
+            Nests::Bare => !nest.has_operands(),
+            Nests::Moving => !nest.only_counts(),
+            Nests::Counted => true,
+        };
+        if !asked {
             return None;
         }
         let all = nest.count(count, cut, &f.loops, state, self.operands)?;
-        if nest.has_operands() && (all < FEW || !nest.start(&f.nodes, state, self.operands)) {
+        if self.nests == Nests::Counted {
+            nest.without_operands(self.operands);
+        } else if nest.has_operands() && (all < FEW || !nest.start(&f.nodes, state, self.operands))
+        {
             return None;
         }
         self.stored.run = all;

@@ -1,12 +1,14 @@
 //! Functions stored as paths: reading gives what their blocks would have given.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockId, Context, ContextId, EncodedFrame, FrameSpan, Function,
-    GraphWriter, MemOp, Module, Piece, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Access, Action, Block, BlockCounts, BlockExec, BlockId, Context, ContextId, EncodedFrame,
+    FrameSpan, Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, StaticInfo, TaskGraph,
+    TaskId, TaskRecord,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -162,6 +164,15 @@ fn graph(
     recorder: &Recorder,
     frames: Vec<EncodedFrame>,
 ) -> TaskGraph<Vec<u8>> {
+    graph_of(info, whole_function(), recorder, frames)
+}
+
+fn graph_of(
+    info: &Arc<StaticInfo>,
+    function: PathFunction,
+    recorder: &Recorder,
+    frames: Vec<EncodedFrame>,
+) -> TaskGraph<Vec<u8>> {
     let mut writer = GraphWriter::in_memory(Arc::clone(info)).unwrap();
     let counts = recorder.encoder.counts();
     let mut record = TaskRecord {
@@ -180,7 +191,7 @@ fn graph(
             records,
         });
     }
-    let table = PathTable::new(info, vec![whole_function()], 10).unwrap();
+    let table = PathTable::new(info, vec![function], 10).unwrap();
     writer.set_paths(&table, path).unwrap();
     writer.put_task(&record, &[]).unwrap();
     writer.put_order(TaskId::default()).unwrap();
@@ -279,6 +290,35 @@ fn nested_loops_are_runs_in_each_iteration_of_the_outer_one() {
         .flat_map(|outer| (0..5).map(move |i| 0x2000 + 100 * outer + 8 * i))
         .collect();
     assert_eq!(addresses(&graph), expected);
+}
+
+#[test]
+fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
+    let info = info();
+    let mut f = whole_function();
+    f.nodes[1].operands = vec![Expr::Zext(16, Box::new(f.nodes[1].operands[0].clone()))];
+    let mut r = Recorder::new(&info, &f, 10);
+    assert!(segment(&mut r, 3, &entry(0xfff0, 1000), &[]));
+    let frames = r.encoder.finish().into_iter().collect();
+    let graph = graph_of(&info, f, &r, frames);
+    let expected: Vec<u64> = (0..3)
+        .flat_map(|outer| (0..=1000).map(move |i| (0xfff0 + 100 * outer + 8 * i) & 0xffff))
+        .collect();
+    assert_eq!(addresses(&graph), expected);
+    let task = graph.task(TaskId::default()).unwrap();
+    let (mut counts, mut pieces) = (BlockCounts::new(), 0);
+    let mut reader = Reader::new(&graph, 1).without_accesses();
+    reader.open(&task);
+    while let Some(batch) = reader.next().unwrap() {
+        pieces += batch.pieces().count();
+        batch.pieces().for_each(|piece| counts.add_piece(&piece));
+    }
+    // For each of the three iterations of the outer loop, its own block and the inner loop.
+    assert!(pieces <= 7, "{pieces}");
+    let mut one_by_one = BTreeMap::new();
+    let count = |block: &BlockExec<'_>| *one_by_one.entry(block.id()).or_insert(0) += 1;
+    task.for_each_block(count).unwrap();
+    assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), one_by_one);
 }
 
 #[test]

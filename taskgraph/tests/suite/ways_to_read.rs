@@ -56,12 +56,15 @@ fn shape() -> impl Strategy<Value = Shape> {
 /// Blocks 0 to 7, of which the odd ones have an access. Nodes 0 to 7 are these blocks, and node 8 + n is the first of
 /// loop n. The last node is the entry, whose two leaves are an address and a number.
 fn function(shape: &Shape) -> PathFunction {
+    let five = || Box::new(Expr::Const(5));
     let operand = |n: u32| {
         let iterations = (0..LOOPS).map(|l| {
             let moves = shape.moves >> (LOOPS * n + l) & 1;
             let factor = Box::new(Expr::Const(u64::from(moves * (8 * l + n))));
-            let number = match shape.moves >> 31 {
+            let number = match shape.moves >> 30 {
                 0 if l == 0 => Expr::Zext(2, Box::new(Expr::Iter(l))),
+                // It does not come again soon.
+                1 => Expr::Zext(6, Box::new(Expr::Mul(five(), Box::new(Expr::Iter(l))))),
                 _ => Expr::Iter(l),
             };
             Expr::Mul(factor, Box::new(number))

@@ -3,17 +3,20 @@
 use std::convert::Infallible;
 
 use crate::path::compiled::{CompiledFunction, CompiledPath};
+use crate::path::nest::NestShape;
 use crate::path::parts::{CompiledLoop, CompiledNode, MOST_WRAPPING, State};
 use crate::path::walk::{Visit, Walk, Walked};
 use crate::path::{COUNT_BYTES, Step};
 
 /// What an execution does beside what its path counts by itself.
 #[derive(Clone, Copy, Debug)]
-pub enum Followed<'f> {
+pub enum Followed<'f, 'v> {
     /// It executes a node; only of a path that does not know what it counts.
     Node(&'f CompiledNode),
     /// So many whole iterations of a loop.
     Iterations(&'f CompiledLoop, u64),
+    /// A nest with these counts, see [`NestShape::count`], and whether it is cut.
+    Nest(&'f NestShape, &'v [u64], bool),
 }
 
 /// The values that an execution of a path stored, in order.
@@ -62,7 +65,7 @@ impl State {
         f: &'f CompiledFunction,
         recorded: &mut Recorded<'_>,
         walk: &mut Walk,
-        mut visit: impl FnMut(Followed<'f>, &State),
+        mut visit: impl FnMut(Followed<'f, '_>, &State),
     ) -> bool {
         if path.counts.is_some() {
             let (mut stay, mut bytes) = (true, Bytes { f, recorded, at: 0 });
@@ -74,19 +77,25 @@ impl State {
         }
         walk.restart();
         let (mut at, mut stay) = (0, true);
+        let mut counts = Vec::new();
         loop {
             let mut following = Following {
                 f,
                 recorded,
                 at: &mut at,
                 ran: 0,
+                counts: &mut counts,
                 stay: &mut stay,
             };
             let walked = walk.next(f, path, self, &mut following);
             let ran = following.ran;
             match walked {
                 Walked::End => return stay,
-                Walked::Nest(..) => {}
+                Walked::Nest(l, cut) => {
+                    if let Some(shape) = &f.nests[l as usize] {
+                        visit(Followed::Nest(shape, &counts, cut), self);
+                    }
+                }
                 Walked::Run(l) => {
                     if let Some(l) = &f.loops[l as usize] {
                         visit(Followed::Iterations(l, ran), self);
@@ -252,6 +261,8 @@ struct Following<'r, 'a> {
     at: &'r mut usize,
     /// Iterations of the loop taken as one.
     ran: u64,
+    /// The counts of the nest taken as one.
+    counts: &'r mut Vec<u64>,
     /// Whether all loops so far have room for their iterations.
     stay: &'r mut bool,
 }
@@ -268,6 +279,26 @@ impl Visit for Following<'_, '_> {
         }
         self.ran = iterations;
         true
+    }
+
+    fn nest(
+        &mut self,
+        nest: &NestShape,
+        count: u64,
+        cut: bool,
+        f: &CompiledFunction,
+        state: &State,
+    ) -> Option<&[u64]> {
+        nest.count(count, cut, &f.loops, state, self.counts)?;
+        // Whether there is room for more iterations is found out loop by loop.
+        let far = |trips: &u64| *trips >= MOST_WRAPPING;
+        if nest.trips(self.counts).iter().any(far) {
+            return None;
+        }
+        if let Some(l) = &f.loops[nest.outermost() as usize] {
+            self.ended(l);
+        }
+        Some(self.counts)
     }
 
     fn ended(&mut self, l: &CompiledLoop) {

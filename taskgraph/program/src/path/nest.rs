@@ -48,8 +48,8 @@ enum NestStep {
     Loop(usize),
 }
 
-/// A collapsed loop and the loops in it. They have no leaves, their trip counts stay the same while the nest runs, and
-/// each operand changes by a constant with each iteration of a loop.
+/// A collapsed loop and the loops in it. They have no leaves, and their trip counts stay the same while the nest runs. If
+/// each operand changes by a constant with each iteration of a loop, the nest stands for its accesses, too.
 #[derive(Debug)]
 pub struct NestShape {
     /// The loops; the outermost is the first.
@@ -58,13 +58,14 @@ pub struct NestShape {
     operands: Box<[(u32, u32)]>,
     /// As many zeros.
     zeros: Box<[u64]>,
-    /// After so many iterations of the outermost loop its operands are the same again; 1 if they change by constants.
-    period: u64,
+    /// After so many iterations of the outermost loop its operands are the same again; 1 if they change by constants. `None`
+    /// if only the executions of blocks can be known without each of them.
+    period: Option<u64>,
 }
 
 impl NestShape {
     /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are those of its function. A
-    /// single loop with operands is no nest.
+    /// single loop whose operands change by constants is no nest.
     pub fn of(
         l: usize,
         nodes: &[CompiledNode],
@@ -80,22 +81,42 @@ impl NestShape {
             found.iter().all(still).then_some(())
         };
         found[1..].iter().try_for_each(fixed)?;
-        if found.len() == 1 && !operands.is_empty() {
-            return None;
-        }
-        let period = match found[0].learn(nodes, &operands) {
-            Some(()) => 1,
-            None => found[0].period(nodes, &operands)?,
+        let period = match &mut found[..] {
+            [_] if !operands.is_empty() => match &loops[l].as_ref()?.flat {
+                Some(_) => return None,
+                None => None,
+            },
+            found => learn(found, nodes, &operands),
         };
-        for of in &mut found[1..] {
-            of.learn(nodes, &operands)?;
-        }
         Some(Self {
             period,
             loops: found.into_boxed_slice(),
             zeros: vec![0; operands.len()].into(),
             operands: operands.into(),
         })
+    }
+
+    /// Whether it stands only for executions of blocks, and not for their operands.
+    #[must_use]
+    pub fn only_counts(&self) -> bool {
+        self.period.is_none()
+    }
+
+    /// The outermost loop.
+    #[must_use]
+    pub fn outermost(&self) -> u32 {
+        self.loops[0].index
+    }
+
+    /// Appends operands that mean nothing to the counts in `out`, for who asks for executions only.
+    pub fn without_operands(&self, out: &mut Vec<u64>) {
+        out.extend_from_slice(&self.zeros);
+    }
+
+    /// The trip counts among what [`NestShape::count`] has found.
+    #[must_use]
+    pub fn trips<'c>(&self, counts: &'c [u64]) -> &'c [u64] {
+        &counts[..self.loops.len()]
     }
 
     /// Whether it computes operands.
@@ -121,7 +142,10 @@ impl NestShape {
                 *high = high.saturating_add(moved.max(0));
             }
         }
-        for _ in 0..self.period.min(out[0].saturating_add(1)) {
+        let Some(period) = self.period else {
+            return false;
+        };
+        for _ in 0..period.min(out[0].saturating_add(1)) {
             for ((node, k), (low, high)) in self.operands.iter().zip(&ends) {
                 let value = &nodes[*node as usize].operands[*k as usize];
                 let start = value.eval(&state.slots, &iterations);
@@ -139,7 +163,7 @@ impl NestShape {
     /// The blocks with operands, each with the places of its operands, one for each iteration of a period.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, Range<usize>)> + '_ {
         let all = self.operands.len();
-        let each = (0..usize::try_from(self.period).unwrap_or(1)).map(move |i| i * all);
+        let each = (0..usize::try_from(self.period()).unwrap_or(1)).map(move |i| i * all);
         each.flat_map(move |from| {
             let steps = self.loops.iter().flat_map(|l| &l.body);
             steps.filter_map(move |step| match *step {
@@ -149,6 +173,10 @@ impl NestShape {
                 _ => None,
             })
         })
+    }
+
+    fn period(&self) -> u64 {
+        self.period.unwrap_or(1)
     }
 
     /// How many numbers come before the operands in what [`NestShape::start`] completes.
@@ -207,6 +235,19 @@ impl NestShape {
             }
         }
     }
+}
+
+/// Finds out how the operands change with each iteration of the loops; returns after how many iterations of the outermost
+/// one they are the same again.
+fn learn(found: &mut [NestLoop], nodes: &[CompiledNode], operands: &[(u32, u32)]) -> Option<u64> {
+    let (outer, inner) = found.split_first_mut()?;
+    let period = match outer.learn(nodes, operands) {
+        Some(()) => 1,
+        None => outer.period(nodes, operands)?,
+    };
+    let mut inner = inner.iter_mut();
+    inner.try_for_each(|of| of.learn(nodes, operands))?;
+    Some(period)
 }
 
 impl NestLoop {

@@ -51,41 +51,88 @@ enum Form {
         slots: Box<[(u32, u64)]>,
         loops: Box<[(u32, u64)]>,
         others: Box<[(Expr, u64)]>,
+        /// The same expressions, made ready.
+        ready: Box<[Ready]>,
     },
 }
 
-impl Value {
-    /// Prepares an expression; its value is reduced to `mask`.
-    #[must_use]
-    pub fn new(expr: &Expr, mask: u64) -> Self {
+/// An expression that is no sum.
+#[derive(Clone, Debug)]
+enum Ready {
+    /// The value shifted to the top and back again, as a signed number or not.
+    Extended {
+        shift: u32,
+        signed: bool,
+        of: Form,
+    },
+    /// The value, shifted to the top and back again, over a constant that is not 0.
+    Quotient {
+        shift: u32,
+        of: Form,
+        by: u64,
+    },
+    Any(Expr),
+}
+
+impl Ready {
+    fn new(expr: &Expr) -> Self {
+        let shift = |bits: u8| 64 - u32::from(bits);
+        match expr {
+            Expr::Zext(bits, of) | Expr::Sext(bits, of) => Self::Extended {
+                shift: shift(*bits),
+                signed: matches!(expr, Expr::Sext(..)),
+                of: Form::new(of),
+            },
+            Expr::Udiv(bits, of, by) => match **by {
+                Expr::Const(by) if by << shift(*bits) != 0 => Self::Quotient {
+                    shift: shift(*bits),
+                    of: Form::new(of),
+                    by: by << shift(*bits) >> shift(*bits),
+                },
+                _ => Self::Any(expr.clone()),
+            },
+            _ => Self::Any(expr.clone()),
+        }
+    }
+
+    fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+        match self {
+            Self::Extended { shift, signed, of } => {
+                let top = of.eval(slots, iterations) << shift;
+                match signed {
+                    true => (top.cast_signed() >> shift).cast_unsigned(),
+                    false => top >> shift,
+                }
+            }
+            Self::Quotient { shift, of, by } => (of.eval(slots, iterations) << shift >> shift) / by,
+            Self::Any(expr) => expr.eval(slots, iterations),
+        }
+    }
+}
+
+impl Form {
+    fn new(expr: &Expr) -> Self {
         let mut sum = Sum::default();
         sum.add(expr, 1);
-        let form = match (&sum.slots[..], &sum.loops[..], &sum.others[..]) {
-            ([(slot, 1)], [], []) => Form::Slot {
+        match (&sum.slots[..], &sum.loops[..], &sum.others[..]) {
+            ([(slot, 1)], [], []) => Self::Slot {
                 constant: sum.constant,
                 slot: *slot,
             },
-            _ => Form::Sum {
-                constant: sum.constant,
-                slots: sum.slots.into_boxed_slice(),
-                loops: sum.loops.into_boxed_slice(),
-                others: sum.others.into_boxed_slice(),
-            },
-        };
-        Value { form, mask }
+            _ => sum.into(),
+        }
     }
 
-    /// The value; slots and loops must be within the given slices.
     #[inline]
-    #[must_use]
-    pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
-        let value = match &self.form {
-            Form::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
-            Form::Sum {
+    fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+        match self {
+            Self::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
+            Self::Sum {
                 constant,
                 slots: of_slots,
                 loops,
                 others,
+                ready,
             } => {
                 let mut v = *constant;
                 for (slot, k) in of_slots {
@@ -94,13 +141,28 @@ impl Value {
                 for (l, k) in loops {
                     v = v.wrapping_add(iterations[*l as usize].wrapping_mul(*k));
                 }
-                for (other, k) in others {
+                for ((_, k), other) in others.iter().zip(ready) {
                     v = v.wrapping_add(other.eval(slots, iterations).wrapping_mul(*k));
                 }
                 v
             }
-        };
-        value & self.mask
+        }
+    }
+}
+
+impl Value {
+    /// Prepares an expression; its value is reduced to `mask`.
+    #[must_use]
+    pub fn new(expr: &Expr, mask: u64) -> Self {
+        let form = Form::new(expr);
+        Value { form, mask }
+    }
+
+    /// The value; slots and loops must be within the given slices.
+    #[inline]
+    #[must_use]
+    pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+        self.form.eval(slots, iterations) & self.mask
     }
 
     /// The values of several rows. The slots come as columns, each with the distance from one row's value to the next; there are
@@ -153,6 +215,7 @@ impl Value {
                 slots,
                 loops,
                 others,
+                ..
             } => {
                 let times = |k: u64, e| Expr::Mul(Box::new(Expr::Const(k)), Box::new(e));
                 let mut terms = vec![Expr::Const(*constant)];
@@ -186,12 +249,12 @@ impl Value {
         let form = match &self.form {
             Form::Slot { constant, slot } if changes(*slot) => {
                 terms.push(plain(*slot, 1));
-                Form::Sum {
-                    constant: *constant,
-                    slots: Box::default(),
-                    loops: Box::default(),
-                    others: Box::default(),
-                }
+                let constant = *constant;
+                let sum = Sum {
+                    constant,
+                    ..Sum::default()
+                };
+                sum.into()
             }
             Form::Slot { .. } => self.form.clone(),
             Form::Sum {
@@ -199,6 +262,7 @@ impl Value {
                 slots,
                 loops,
                 others,
+                ..
             } => {
                 let mut fixed = (Vec::new(), Vec::new());
                 for &(slot, k) in slots {
@@ -231,12 +295,13 @@ impl Value {
                         factor: *k,
                     });
                 }
-                Form::Sum {
+                let sum = Sum {
                     constant: *constant,
-                    slots: fixed.0.into(),
-                    loops: loops.clone(),
-                    others: fixed.1.into(),
-                }
+                    slots: fixed.0,
+                    loops: loops.to_vec(),
+                    others: fixed.1,
+                };
+                sum.into()
             }
         };
         let mask = u64::MAX;
@@ -301,6 +366,19 @@ struct Sum {
     others: Vec<(Expr, u64)>,
 }
 
+impl From<Sum> for Form {
+    fn from(sum: Sum) -> Self {
+        let ready = sum.others.iter().map(|(other, _)| Ready::new(other));
+        Self::Sum {
+            constant: sum.constant,
+            ready: ready.collect(),
+            slots: sum.slots.into(),
+            loops: sum.loops.into(),
+            others: sum.others.into(),
+        }
+    }
+}
+
 impl Sum {
     /// Adds `factor * expr`.
     fn add(&mut self, expr: &Expr, factor: u64) {
@@ -360,6 +438,12 @@ mod tests {
             Expr::Add(vec![Expr::Slot(0), Expr::Const(7)]),
             Expr::Add(vec![Expr::Slot(1), iter(24), Expr::Slot(1)]),
             Expr::Sext(32, Box::new(Expr::Add(vec![Expr::Slot(0), iter(3)]))),
+            Expr::Zext(
+                64,
+                Box::new(Expr::Udiv(7, Box::new(iter(9)), Box::new(Expr::Const(5)))),
+            ),
+            Expr::Udiv(3, Box::new(iter(9)), Box::new(Expr::Const(8))),
+            Expr::Udiv(64, Box::new(iter(9)), Box::new(Expr::Slot(1))),
             Expr::Add(vec![
                 Expr::Mul(
                     Box::new(Expr::Zext(1, Box::new(Expr::Slot(1)))),
@@ -385,7 +469,7 @@ mod tests {
         assert_eq!(Value::new(&cases[1], ADDRESS_MASK).stride(0), Some(24));
         assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(0), None);
         assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(1), Some(0));
-        assert_eq!(Value::new(&cases[3], ADDRESS_MASK).stride(0), Some(8));
+        assert_eq!(Value::new(&cases[6], ADDRESS_MASK).stride(0), Some(8));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::table::Table;
 use super::{Running, Segment};
 use crate::frame::{Counts, MAX_VALUES};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledPath, Followed, MOST_WRAPPING, Recorded, State};
+use crate::path::{CompiledFunction, CompiledPath, Followed, MOST_WRAPPING, Nest, Recorded, State};
 use crate::wire::{put_delta, put_varint};
 use contech_program::count;
 
@@ -76,10 +76,19 @@ impl Running {
             counts: segment.counts,
         };
         let mut counts = path.counts.unwrap_or_default();
-        let (info, operands) = (&self.info, &mut self.operands);
-        let visit = |what: Followed<'_>, state: &State| {
+        let (info, layout, operands) = (&self.info, &self.layout, &mut self.operands);
+        let visit = |what: Followed<'_, '_>, state: &State| {
             let own = match what {
                 Followed::Iterations(l, n) => l.each.unwrap_or_default().times(n),
+                Followed::Nest(shape, counts, cut) => {
+                    let mut sum = Counts::default();
+                    Nest::new(info, shape, counts, cut).for_each_times(|block, times| {
+                        // The sizes of a nest's accesses are known.
+                        let each = layout.blocks[block.index()].counts.unwrap_or_default();
+                        sum = sum.plus(each.times(times));
+                    });
+                    sum
+                }
                 Followed::Node(node) => node.counts.unwrap_or_else(|| {
                     let (slots, iterations) = (&state.slots, &state.iterations);
                     operands.clear();

@@ -140,7 +140,7 @@ impl<V: Turns> Way<'_, '_, V> {
         let n = range.end - range.start;
         self.advance(at, range.start);
         let period = match at {
-            0 => self.nest.shape.period,
+            0 => self.nest.shape.period(),
             _ => 1,
         };
         if V::SPREADS {
@@ -249,9 +249,9 @@ impl<V: Turns> Way<'_, '_, V> {
             return;
         }
         let shape = self.nest.shape;
-        if at == 0 && shape.period > 1 {
+        if at == 0 && shape.period() > 1 {
             self.passed = self.passed.wrapping_add(iterations);
-            let place = usize::try_from(self.passed % shape.period).unwrap_or(0);
+            let place = usize::try_from(self.passed % shape.period()).unwrap_or(0);
             let all = shape.operands.len();
             let own = self.nest.starts.get(place * all..(place + 1) * all);
             own.into_iter()
