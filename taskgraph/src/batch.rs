@@ -83,7 +83,7 @@ pub enum Piece<'c> {
     /// Many executions of the same blocks, whose accesses move by constants.
     Run(AffineRun<'c>),
     /// Many executions of blocks in loops. Their blocks have no operands, unless [`Reader::with_nests`](crate::Reader::with_nests)
-    /// asks for them.
+    /// asks for them. Of a reader [without accesses](crate::Reader::without_accesses) the operands mean nothing.
     Nest(Nest<'c>),
     /// An action that is not an execution of a block.
     Action(Action<'c>),

@@ -94,8 +94,9 @@ pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Re
             due: limit,
             blocks: limit.max(rest),
         };
-        if let Some(time) = stream.run(graph, turn, taker)? {
-            due.push(Reverse((time, number)));
+        match stream.run(graph, turn, taker)? {
+            Some(time) => due.push(Reverse((time, number))),
+            None => taker.ended(number),
         }
     }
     Ok(())

@@ -156,6 +156,8 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
+    /// In the order of time: a context has no more actions.
+    fn ended(&mut self, context: u32);
     /// The task is over.
     ///
     /// # Errors
@@ -223,6 +225,11 @@ impl<A: Analysis> Visitor for Part<A> {
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         let (analysis, shard) = self.shard(None);
         analysis.piece(shard, at, piece)
+    }
+
+    fn ended(&mut self, context: u32) {
+        let (analysis, shard) = self.shard(None);
+        analysis.ended(shard, context);
     }
 
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
@@ -472,5 +479,10 @@ impl Takes for Together<'_, '_> {
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         let mut visitors = self.visitors.iter_mut();
         visitors.try_for_each(|visitor| visitor.piece(at, piece))
+    }
+
+    fn ended(&mut self, context: u32) {
+        let visitors = self.visitors.iter_mut();
+        visitors.for_each(|visitor| visitor.ended(context));
     }
 }

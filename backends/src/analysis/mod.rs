@@ -197,6 +197,9 @@ pub trait Analysis: Sized + Send + Sync {
         Ok(())
     }
 
+    /// In the order of time: the context at this position has no more actions. The place to drop what is known of it.
+    fn ended(&self, _shard: &mut Self::Shard, _context: u32) {}
+
     /// The task is over; its blocks are counted for [`Reads::Counts`] only.
     ///
     /// # Errors

@@ -14,6 +14,8 @@ pub(super) trait Takes {
     /// # Errors
     /// What makes going on useless.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
+    /// The context at this position has no more actions.
+    fn ended(&mut self, context: u32);
 }
 
 /// Goes through tasks, of which some come as one.

@@ -116,6 +116,8 @@ pub struct Caches {
     private: Vec<Private>,
     /// The shared lines and what is known of them.
     shared: Vec<(u64, SharedLine)>,
+    /// By position: whether a context has ended.
+    ended: Vec<bool>,
     effects: Effects,
     misses: FxHashMap<u64, LineMisses>,
     /// Bytes read by one context that another wrote: `(writer, reader)`.
@@ -141,6 +143,7 @@ impl Caches {
             quiet: Box::new([(NO_LINE, 0); QUIET]),
             private: Vec::new(),
             shared: Vec::new(),
+            ended: Vec::new(),
             effects: Effects::default(),
             misses: FxHashMap::default(),
             communicated: FxHashMap::default(),
@@ -150,6 +153,13 @@ impl Caches {
             ahead: 0,
             turn: 0,
         }
+    }
+
+    /// A context accesses nothing any more.
+    pub(super) fn end_context(&mut self, context: u32) {
+        let at = context as usize;
+        self.ended.resize(self.ended.len().max(at + 1), false);
+        self.ended[at] = true;
     }
 
     /// Number of bytes of a line.
@@ -333,7 +343,7 @@ impl Caches {
         };
         let effects = &mut self.effects;
         let shared = &mut self.shared[(index & !SHARED) as usize].1;
-        let learns = shared.access(access, effects, site);
+        let learns = shared.access(access, &self.ended, effects, site);
         self.cold += u64::from(std::mem::take(&mut effects.cold));
         self.taken += u64::from(std::mem::take(&mut effects.took));
         let missed = std::mem::take(&mut effects.missed);
@@ -384,7 +394,7 @@ impl Caches {
         for (line, shared) in &mut self.shared {
             shared.finish(&mut self.effects);
             settle(&mut self.misses, *line, &mut self.effects);
-            contexts.insert(*line, shared.contexts() as u64);
+            contexts.insert(*line, shared.contexts());
         }
         let contexts = |line: &u64| contexts.get(line).copied().unwrap_or(0);
         let line = |(line, misses): (u64, LineMisses)| FoundLine {

@@ -81,7 +81,12 @@ pub struct Miss {
 /// A line used by several contexts.
 #[derive(Clone, Debug, Default)]
 pub struct SharedLine {
+    /// Copies of contexts that go on; some that have ended may be among them.
     copies: Vec<Copy>,
+    /// Number of contexts that have used the line.
+    contexts: u64,
+    /// Whether a context that has ended had the line, and nobody has taken it since.
+    left: bool,
     writers: Vec<Writer>,
     /// The context that missed last, and the turn in which it did.
     missed: Option<(u32, u64)>,
@@ -112,6 +117,7 @@ impl SharedLine {
     pub fn new(owner: u32, written: Bytes, op: Op) -> Self {
         let mut line = Self::default();
         line.copies.push(Copy::fresh(owner));
+        line.contexts = 1;
         if written != 0 {
             line.writers.push(Writer {
                 context: owner,
@@ -124,8 +130,8 @@ impl SharedLine {
 
     /// Contexts that use the line.
     #[must_use]
-    pub fn contexts(&self) -> usize {
-        self.copies.len()
+    pub fn contexts(&self) -> u64 {
+        self.contexts
     }
 
     /// Whether the context of this access has just missed here, so that its processor fetches the neighbours ahead.
@@ -148,11 +154,12 @@ impl SharedLine {
         })
     }
 
-    /// Takes an access; calls `site` if the access misses. Returns whether the context may learn something when it
-    /// reads the line again.
+    /// Takes an access; calls `site` if the access misses. `ended` says of each context whether it accesses nothing any
+    /// more. Returns whether the context may learn something when it reads the line again.
     pub fn access(
         &mut self,
         access: LineAccess,
+        ended: &[bool],
         effects: &mut Effects,
         site: impl FnOnce() -> SiteId,
     ) -> bool {
@@ -171,6 +178,7 @@ impl SharedLine {
         let at = own
             .position(|copy| copy.context == access.context)
             .unwrap_or_else(|| {
+                self.forget(ended, effects);
                 let others = self
                     .writers
                     .iter()
@@ -179,13 +187,14 @@ impl SharedLine {
                     unread: others,
                     ..Copy::fresh(access.context)
                 });
+                self.contexts += 1;
                 effects.cold = true;
                 self.copies.len() - 1
             });
         // The contexts that took turns last are the first ones. Otherwise the order of the copies means nothing.
         self.copies.swap(1.min(at), at);
         self.copies.swap(0, 1.min(at));
-        let contexts = self.copies.len() as u64;
+        let contexts = self.contexts;
         let copy = &mut self.copies[0];
         if !copy.valid {
             effects.missed = true;
@@ -223,9 +232,26 @@ impl SharedLine {
         (self.copies[0].stale | self.copies[0].unread) != 0
     }
 
+    /// Forgets the copies of contexts that have ended, each time that there are twice as many.
+    fn forget(&mut self, ended: &[bool], effects: &mut Effects) {
+        if self.copies.len() < 4 || !self.copies.len().is_power_of_two() {
+            return;
+        }
+        let left = &mut self.left;
+        self.copies.retain_mut(|copy| {
+            let stays = ended.get(copy.context as usize) != Some(&true);
+            if !stays {
+                *left |= copy.valid;
+                copy.lose(effects);
+            }
+            stays
+        });
+    }
+
     /// A write by the context of the first copy.
     fn write(&mut self, access: LineAccess, effects: &mut Effects) {
         self.own |= access.bytes;
+        effects.took |= std::mem::take(&mut self.left);
         for copy in self.copies.iter_mut().skip(1) {
             copy.stale |= access.bytes;
             copy.unread |= access.bytes;
@@ -284,5 +310,58 @@ impl Copy {
                 useless: true,
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What happened, apart from the order of settled misses.
+    type Happened = (Vec<Miss>, Vec<(u32, u32)>, [u64; 4]);
+
+    /// Contexts that follow one another use a line, two at a time.
+    fn used(forgets: bool) -> (SharedLine, Happened) {
+        let mut line = SharedLine::new(0, 0xff, 1);
+        let (mut effects, mut sums) = (Effects::default(), [0; 4]);
+        let mut ended = vec![false; 64];
+        let mut x = 1u64;
+        for turn in 0..4000u32 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (first, random) = (turn / 64, x >> 40);
+            let access = LineAccess {
+                context: first + u32::from(x >> 63 == 1),
+                bytes: 0xf << (random % 60),
+                write: random % 7 == 0,
+                op: u32::from(random % 5 == 0),
+                turn: turn.into(),
+            };
+            line.access(access, &ended, &mut effects, || 0);
+            let flags = [
+                std::mem::take(&mut effects.cold),
+                std::mem::take(&mut effects.missed),
+                std::mem::take(&mut effects.contested),
+                std::mem::take(&mut effects.took),
+            ];
+            let flags = sums.iter_mut().zip(flags);
+            flags.for_each(|(sum, flag)| *sum += u64::from(flag));
+            if let Some(over) = first.checked_sub(1) {
+                ended[over as usize] = forgets;
+            }
+        }
+        line.finish(&mut effects);
+        let Effects { settled, read, .. } = &mut effects;
+        settled.sort_by_key(|miss| (miss.writer, miss.missed, miss.useless));
+        let happened = (std::mem::take(settled), std::mem::take(read), sums);
+        (line, happened)
+    }
+
+    #[test]
+    fn contexts_that_have_ended_are_forgotten_and_change_nothing() {
+        let [(kept, all), (few, same)] = [false, true].map(used);
+        assert_eq!(all, same);
+        assert_eq!(kept.contexts(), few.contexts());
+        assert_eq!(kept.copies.len() as u64, kept.contexts());
+        assert!(few.copies.len() <= 4, "{}", few.copies.len());
     }
 }

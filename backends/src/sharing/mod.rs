@@ -127,6 +127,11 @@ impl Analysis for Sharing {
         Ok(())
     }
 
+    fn ended(&self, watch: &mut Watch, context: u32) {
+        let caches = watch.caches.iter_mut();
+        caches.for_each(|cache| cache.end_context(context));
+    }
+
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
         let found = self.found(graph, shards)?;
         self.join(graph, vec![found])

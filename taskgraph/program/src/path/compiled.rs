@@ -17,7 +17,7 @@ pub struct CompiledFunction {
     pub nodes: Box<[CompiledNode]>,
     /// The loops; `None` stands for a plain loop.
     pub loops: Box<[Option<CompiledLoop>]>,
-    /// For each loop its nest, if the loop computes no operands.
+    /// For each loop the nest that it begins, if it is one.
     pub nests: Box<[Option<NestShape>]>,
 }
 

@@ -9,9 +9,11 @@ pub(crate) fn main() {
     let count = std::sync::Arc::new(AtomicUsize::new(0));
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     let (outer, inner) = (pool(3), pool(2));
+    // Quarters, also if another thread steals one.
+    let numbers = || (0..1000u64).into_par_iter().with_min_len(250);
     let total: u64 = outer.install(|| {
-        let squares = inner.install(|| (0..1000u64).into_par_iter().map(|x| x * x).sum::<u64>());
-        squares + (0..1000u64).into_par_iter().sum::<u64>()
+        let squares = inner.install(|| numbers().map(|x| x * x).sum::<u64>());
+        squares + numbers().sum::<u64>()
     });
     let threads = outer.broadcast(|context| context.num_threads());
     let counts = count.clone();
