@@ -10,7 +10,7 @@ pub(crate) fn main() {
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     let (outer, inner) = (pool(3), pool(2));
     // Quarters, also if another thread steals one.
-    let numbers = || (0..1000u64).into_par_iter().with_min_len(250);
+    let numbers = || (0..1000u32).into_par_iter().with_min_len(250).map(u64::from);
     let total: u64 = outer.install(|| {
         let squares = inner.install(|| numbers().map(|x| x * x).sum::<u64>());
         squares + numbers().sum::<u64>()
