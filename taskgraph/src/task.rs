@@ -349,7 +349,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
 
     /// Calls `f` with what a player plays, and its operands.
     pub(crate) fn play(&self, mut f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
-        let mut player = Player::lent(self.block_count());
+        let mut player = Player::lent(self.block_count(), Nests::Bare);
         let space = self.graph.space_of(self.id().context);
         let done = self.spans().iter().try_for_each(|span| {
             let (frame, range) = self.graph.frame(span)?;
@@ -388,7 +388,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// As [`Task::for_each_action`].
     pub fn last_block(&self) -> Result<Option<BlockId>> {
-        let mut player = Player::lent(self.block_count());
+        let mut player = Player::lent(self.block_count(), Nests::Counted);
         let mut found = Ok(None);
         for span in self.spans().iter().rev() {
             found = self.last_of(span, &mut player);
@@ -405,7 +405,6 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         let (frame, range) = self.graph.frame(span)?;
         let score = self.graph.score()?;
         let mut last = None;
-        player.nests = Nests::Counted;
         let mut end = range.end;
         while last.is_none() && end > range.start {
             // A path may go on with what is known since the latest one that begins its function.

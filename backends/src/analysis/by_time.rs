@@ -96,7 +96,7 @@ pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Re
         };
         match stream.run(graph, turn, taker)? {
             Some(time) => due.push(Reverse((time, number))),
-            None => taker.ended(number),
+            None => taker.context_ended((number, stream.context)),
         }
     }
     Ok(())

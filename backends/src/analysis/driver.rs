@@ -156,8 +156,6 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
-    /// In the order of time: a context has no more actions.
-    fn ended(&mut self, context: u32);
     /// The task is over.
     ///
     /// # Errors
@@ -227,11 +225,6 @@ impl<A: Analysis> Visitor for Part<A> {
         analysis.piece(shard, at, piece)
     }
 
-    fn ended(&mut self, context: u32) {
-        let (analysis, shard) = self.shard(None);
-        analysis.ended(shard, context);
-    }
-
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
             return Ok(());
@@ -241,8 +234,10 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn context_ended(&mut self, context: (u32, ContextId)) {
-        if self.analysis.order() == Order::PerContext {
-            let (analysis, shard) = self.shard(Some(context));
+        let alone = self.analysis.order() == Order::PerContext;
+        let (analysis, shard) = self.shard(Some(context));
+        analysis.ended(shard, context.0);
+        if alone {
             analysis.seal(shard);
         }
     }
@@ -292,6 +287,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
             }
+            analysis.ended(&mut shard, *number);
         }
         analysis.seal(&mut shard);
         Ok(shard)
@@ -359,7 +355,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             Order::Any | Order::PerContext | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
-        let contents = matches!(visitor.reads(), Reads::Pieces | Reads::Executions);
+        let contents = visitor.reads().in_order();
         let series = small && pass.is_none() && visitor.takes_series();
         let pass = (pass, series, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
@@ -423,9 +419,9 @@ fn topological(
         }
         if read {
             reading.task(context, task, &series, |first, batch| {
-                let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
-                    Reads::Pieces | Reads::Executions => visitor.batch(id.context, first, batch),
-                    Reads::Counts | Reads::Tasks => Ok(()),
+                let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
+                    true => visitor.batch(id.context, first, batch),
+                    false => Ok(()),
                 };
                 let many = || {
                     let actions = batch.pieces().map(|piece| piece.actions());
@@ -442,10 +438,7 @@ fn topological(
             }
         }
         if series.is_last {
-            let ended = (context, id.context);
-            visitors
-                .iter_mut()
-                .for_each(|visitor| visitor.context_ended(ended));
+            together.context_ended((context, id.context));
         }
     }
     visitors.iter_mut().for_each(|visitor| visitor.end());
@@ -481,8 +474,8 @@ impl Takes for Together<'_, '_> {
         visitors.try_for_each(|visitor| visitor.piece(at, piece))
     }
 
-    fn ended(&mut self, context: u32) {
+    fn context_ended(&mut self, context: (u32, ContextId)) {
         let visitors = self.visitors.iter_mut();
-        visitors.for_each(|visitor| visitor.ended(context));
+        visitors.for_each(|visitor| visitor.context_ended(context));
     }
 }

@@ -114,6 +114,13 @@ pub enum Reads {
     Pieces,
 }
 
+impl Reads {
+    /// Whether it is asked for what is executed, in order.
+    pub(crate) fn in_order(self) -> bool {
+        matches!(self, Self::Executions | Self::Pieces)
+    }
+}
+
 /// A question asked of a task graph.
 ///
 /// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
@@ -197,7 +204,7 @@ pub trait Analysis: Sized + Send + Sync {
         Ok(())
     }
 
-    /// In the order of time: the context at this position has no more actions. The place to drop what is known of it.
+    /// The context at this position has no more actions. The place to drop what is known of it.
     fn ended(&self, _shard: &mut Self::Shard, _context: u32) {}
 
     /// The task is over; its blocks are counted for [`Reads::Counts`] only.

@@ -1,7 +1,7 @@
 //! Goes through tasks and reads them: those of a context that follow one another may come as one.
 
 use anyhow::Result;
-use taskgraph::{Batch, BlockCounts, Mmap, Piece, Reader, Series, Walk};
+use taskgraph::{Batch, BlockCounts, ContextId, Mmap, Piece, Reader, Series, Walk};
 
 use super::{Graph, Moment, Reads, Task};
 
@@ -15,7 +15,7 @@ pub(super) trait Takes {
     /// What makes going on useless.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
     /// The context at this position has no more actions.
-    fn ended(&mut self, context: u32);
+    fn context_ended(&mut self, context: (u32, ContextId));
 }
 
 /// Goes through tasks, of which some come as one.
@@ -70,7 +70,7 @@ impl<'g> Reading<'g> {
                 true => reader,
                 false => reader.without_accesses(),
             },
-            pieces: any(Reads::Pieces) || any(Reads::Executions),
+            pieces: [Reads::Pieces, Reads::Executions].into_iter().any(&any),
             counted: any(Reads::Counts),
             counts: BlockCounts::new(),
         }

@@ -187,7 +187,7 @@ impl Table {
         self.link(at).previous.into_iter().chain(others)
     }
 
-    /// All edges between contexts by which a link depends on another: both links.
+    /// All links that depend on other contexts.
     pub(super) fn joins(&self) -> impl Iterator<Item = At> + '_ {
         let chunks = self.edges.chunk_by(|one, other| one.0 == other.0);
         chunks.filter_map(|edges| Some(edges.first()?.0))

@@ -65,8 +65,7 @@ const KEPT_TABLES: usize = 1 << 10;
 impl Emitter {
     /// Prepares for a task that says that it executes this many blocks. These nests come as one.
     pub(crate) fn begin(&mut self, blocks: u64, nests: Nests) {
-        self.player.allow(blocks);
-        self.player.nests = nests;
+        self.player.restart(blocks, nests);
     }
 
     /// Goes to a range of the records of a frame.

@@ -103,17 +103,18 @@ thread_local! {
 }
 
 impl Player {
-    /// Takes a [`Player::of_blocks`] for a short time. Give it back with [`Player::give_back`].
-    pub(crate) fn lent(blocks: u64) -> Box<Self> {
+    /// Takes a player for a short time. Give it back with [`Player::give_back`].
+    pub(crate) fn lent(blocks: u64, nests: Nests) -> Box<Self> {
         let mut player = SPARE.take().unwrap_or_default();
-        player.restart(blocks);
+        player.restart(blocks, nests);
         player
     }
 
-    /// Uses the player for another task, which says that it executes this many blocks.
-    pub(crate) fn restart(&mut self, blocks: u64) {
+    /// Uses the player for another task, which says that it executes this many blocks, and whose nests come as one if they
+    /// are such.
+    pub(crate) fn restart(&mut self, blocks: u64, nests: Nests) {
         self.allow(blocks);
-        self.nests = Nests::Bare;
+        self.nests = nests;
     }
 
     /// Keeps the player's memory for the next player of this thread.

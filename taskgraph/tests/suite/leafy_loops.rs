@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, every_point_is_reached};
+use crate::recorder::{Recorder, every_point_is_reached, graph_of, record};
 use proptest::prelude::*;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockId, Context, ContextId, FrameSpan, Function, GraphWriter, MemOp,
-    Module, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Access, Action, Block, BlockId, FrameSpan, Function, GraphWriter, MemOp, Module, StaticInfo,
+    TaskId, TaskRecord,
 };
 
 const WIDTHS: [u8; 3] = [1, 4, 6];
@@ -150,22 +150,9 @@ proptest! {
         let records = frame.record_count();
         let frame = writer.put_frame(frame).unwrap();
         writer.set_paths(&PathTable::new(&info, vec![f], 3).unwrap(), path).unwrap();
-        let record = TaskRecord {
-            id: TaskId::new(ContextId::new(0), 0),
-            end_ns: 1,
-            blocks: counts.blocks,
-            reads: counts.reads,
-            writes: counts.writes,
-            bytes: counts.bytes,
-            frames: vec![FrameSpan { frame, first_record: 0, records }],
-            ..TaskRecord::default()
-        };
-        writer.put_task(&record, &[]).unwrap();
-        writer.put_order(TaskId::default()).unwrap();
-        let context = Context { id: ContextId::new(0), task_count: 1, ..Context::default() };
-        let bytes = writer.finish_in_memory(vec![context], RunMeta::default()).unwrap();
-        let graph = TaskGraph::from_bytes(bytes).unwrap();
-        graph.verify().unwrap();
+        let span = FrameSpan { frame, first_record: 0, records };
+        let record = TaskRecord { end_ns: 1, ..record(0, vec![span], counts) };
+        let graph = graph_of(writer, &[record]);
         let task = graph.task(TaskId::default()).unwrap();
         let mut all: Vec<Access> = Vec::new();
         task.for_each_access(|access| all.push(access)).unwrap();

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, every_point_is_reached};
+use crate::recorder::{Recorder, every_point_is_reached, graph_of, record};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockCounts, BlockExec, BlockId, Context, ContextId, EncodedFrame,
-    FrameSpan, Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, StaticInfo, TaskGraph,
-    TaskId, TaskRecord,
+    Access, Action, Block, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, Function,
+    GraphWriter, MemOp, Module, Piece, Reader, StaticInfo, TaskGraph, TaskId,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -164,47 +163,25 @@ fn graph(
     recorder: &Recorder,
     frames: Vec<EncodedFrame>,
 ) -> TaskGraph<Vec<u8>> {
-    graph_of(info, whole_function(), recorder, frames)
+    graph_with(info, whole_function(), recorder, frames)
 }
 
-fn graph_of(
+fn graph_with(
     info: &Arc<StaticInfo>,
     function: PathFunction,
     recorder: &Recorder,
     frames: Vec<EncodedFrame>,
 ) -> TaskGraph<Vec<u8>> {
     let mut writer = GraphWriter::in_memory(Arc::clone(info)).unwrap();
-    let counts = recorder.encoder.counts();
-    let mut record = TaskRecord {
-        blocks: counts.blocks,
-        reads: counts.reads,
-        writes: counts.writes,
-        bytes: counts.bytes,
-        others: counts.others,
-        ..TaskRecord::default()
-    };
-    for frame in frames {
-        let records = frame.record_count();
-        record.frames.push(FrameSpan {
-            frame: writer.put_frame(frame).unwrap(),
-            first_record: 0,
-            records,
-        });
-    }
+    let spans = frames.into_iter().map(|frame| FrameSpan {
+        records: frame.record_count(),
+        first_record: 0,
+        frame: writer.put_frame(frame).unwrap(),
+    });
+    let record = record(0, spans.collect(), recorder.encoder.counts());
     let table = PathTable::new(info, vec![function], 10).unwrap();
     writer.set_paths(&table, path).unwrap();
-    writer.put_task(&record, &[]).unwrap();
-    writer.put_order(TaskId::default()).unwrap();
-    let context = Context {
-        id: ContextId::new(0),
-        task_count: 1,
-        ..Context::default()
-    };
-    let bytes = writer
-        .finish_in_memory(vec![context], RunMeta::default())
-        .unwrap();
-    let graph = TaskGraph::from_bytes(bytes).unwrap();
-    graph.verify().unwrap();
+    let graph = graph_of(writer, &[record]);
     every_point_is_reached(&graph.task(TaskId::default()).unwrap());
     graph
 }
@@ -300,7 +277,7 @@ fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
     let mut r = Recorder::new(&info, &f, 10);
     assert!(segment(&mut r, 3, &entry(0xfff0, 1000), &[]));
     let frames = r.encoder.finish().into_iter().collect();
-    let graph = graph_of(&info, f, &r, frames);
+    let graph = graph_with(&info, f, &r, frames);
     let expected: Vec<u64> = (0..3)
         .flat_map(|outer| (0..=1000).map(move |i| (0xfff0 + 100 * outer + 8 * i) & 0xffff))
         .collect();

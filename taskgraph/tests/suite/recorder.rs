@@ -6,7 +6,10 @@ use std::sync::Arc;
 use contech_program::Layout;
 use contech_program::path::{CompiledFunction, CompiledPath, Recorded, State, Walk};
 use taskgraph::path::{Path, PathFunction, PathTable};
-use taskgraph::{Action, FrameEncoder, Position, Segment, StaticInfo, Task};
+use taskgraph::{
+    Action, Context, ContextId, Counts, FrameEncoder, FrameSpan, GraphWriter, Position, RunMeta,
+    Segment, StaticInfo, Task, TaskGraph, TaskId, TaskRecord,
+};
 
 pub(crate) struct Recorder {
     pub(crate) encoder: FrameEncoder,
@@ -51,6 +54,37 @@ impl Recorder {
             .follow(&path, f, &mut recorded, &mut walk, |_, _| {});
         true
     }
+}
+
+/// A task of context 0 that counts so much in these frames.
+pub(crate) fn record(seq: u32, frames: Vec<FrameSpan>, counts: Counts) -> TaskRecord {
+    TaskRecord {
+        id: TaskId::new(ContextId::new(0), seq),
+        frames,
+        blocks: counts.blocks,
+        reads: counts.reads,
+        writes: counts.writes,
+        bytes: counts.bytes,
+        others: counts.others,
+        ..TaskRecord::default()
+    }
+}
+
+/// The graph of the tasks of context 0.
+pub(crate) fn graph_of(mut writer: GraphWriter, tasks: &[TaskRecord]) -> TaskGraph<Vec<u8>> {
+    for record in tasks {
+        writer.put_task(record, &[]).unwrap();
+        writer.put_order(record.id).unwrap();
+    }
+    let context = Context {
+        id: ContextId::new(0),
+        task_count: u32::try_from(tasks.len()).unwrap(),
+        ..Context::default()
+    };
+    let bytes = writer.finish_in_memory(vec![context], RunMeta::default());
+    let graph = TaskGraph::from_bytes(bytes.unwrap()).unwrap();
+    graph.verify().unwrap();
+    graph
 }
 
 /// So many actions from a point on, as text, with the accesses of each.

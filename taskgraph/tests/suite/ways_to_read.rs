@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, every_point_is_reached};
+use crate::recorder::{Recorder, every_point_is_reached, graph_of, record};
 use proptest::prelude::*;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, Counts,
-    FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, Series,
-    StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Counts, FrameSpan, Function,
+    GraphWriter, MemOp, Module, OpKind, Piece, Reader, Series, StaticInfo, TaskGraph, TaskId,
 };
 
 const BLOCKS: u32 = 8;
@@ -213,37 +212,17 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
         .map(|f| writer.put_frame(f).unwrap())
         .collect();
     writer.set_paths(&table(), |n| path(shape, n)).unwrap();
-    for (seq, (task, next)) in (0..).zip(tasks.iter().zip(&tasks[1..])) {
-        let counts = next.1.since(task.1);
+    let records = (0..).zip(tasks.iter().zip(&tasks[1..]));
+    let records = records.map(|(seq, (task, next))| {
         let spans = task.0.iter().filter(|(_, records)| !records.is_empty());
-        let record = TaskRecord {
-            id: TaskId::new(ContextId::new(0), seq),
-            frames: spans
-                .map(|(at, records)| FrameSpan {
-                    frame: frames[*at],
-                    first_record: records.start,
-                    records: records.end - records.start,
-                })
-                .collect(),
-            blocks: counts.blocks,
-            reads: counts.reads,
-            writes: counts.writes,
-            bytes: counts.bytes,
-            others: counts.others,
-            ..TaskRecord::default()
-        };
-        writer.put_task(&record, &[]).unwrap();
-        writer.put_order(record.id).unwrap();
-    }
-    let context = Context {
-        id: ContextId::new(0),
-        task_count: u32::try_from(tasks.len() - 1).unwrap(),
-        ..Context::default()
-    };
-    let bytes = writer.finish_in_memory(vec![context], RunMeta::default());
-    let graph = TaskGraph::from_bytes(bytes.unwrap()).unwrap();
-    graph.verify().unwrap();
-    Some(graph)
+        let spans = spans.map(|(at, records)| FrameSpan {
+            frame: frames[*at],
+            first_record: records.start,
+            records: records.end - records.start,
+        });
+        record(seq, spans.collect(), next.1.since(task.1))
+    });
+    Some(graph_of(writer, &records.collect::<Vec<_>>()))
 }
 
 /// An action: a block and its accesses, or something else.

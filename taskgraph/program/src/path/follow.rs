@@ -77,7 +77,7 @@ impl State {
         }
         walk.restart();
         let (mut at, mut stay) = (0, true);
-        let mut counts = Vec::new();
+        let mut counts = std::mem::take(&mut walk.counts);
         loop {
             let mut following = Following {
                 f,
@@ -90,7 +90,10 @@ impl State {
             let walked = walk.next(f, path, self, &mut following);
             let ran = following.ran;
             match walked {
-                Walked::End => return stay,
+                Walked::End => {
+                    walk.counts = counts;
+                    return stay;
+                }
                 Walked::Nest(l, cut) => {
                     if let Some(shape) = &f.nests[l as usize] {
                         visit(Followed::Nest(shape, &counts, cut), self);

@@ -60,18 +60,11 @@ enum Form {
 #[derive(Clone, Debug)]
 enum Ready {
     /// The value shifted to the top and back again, as a signed number or not.
-    Extended {
-        shift: u32,
-        signed: bool,
-        of: Form,
-    },
+    Extended { shift: u32, signed: bool, of: Form },
     /// The value, shifted to the top and back again, over a constant that is not 0.
-    Quotient {
-        shift: u32,
-        of: Form,
-        by: u64,
-    },
-    Any(Expr),
+    Quotient { shift: u32, of: Form, by: u64 },
+    /// Nothing faster than the expression itself.
+    Tree,
 }
 
 impl Ready {
@@ -89,13 +82,14 @@ impl Ready {
                     of: Form::new(of),
                     by: by << shift(*bits) >> shift(*bits),
                 },
-                _ => Self::Any(expr.clone()),
+                _ => Self::Tree,
             },
-            _ => Self::Any(expr.clone()),
+            _ => Self::Tree,
         }
     }
 
-    fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+    /// The value of `expr`, which this was made of.
+    fn eval(&self, expr: &Expr, slots: &[u64], iterations: &[u64]) -> u64 {
         match self {
             Self::Extended { shift, signed, of } => {
                 let top = of.eval(slots, iterations) << shift;
@@ -105,7 +99,7 @@ impl Ready {
                 }
             }
             Self::Quotient { shift, of, by } => (of.eval(slots, iterations) << shift >> shift) / by,
-            Self::Any(expr) => expr.eval(slots, iterations),
+            Self::Tree => expr.eval(slots, iterations),
         }
     }
 }
@@ -141,8 +135,9 @@ impl Form {
                 for (l, k) in loops {
                     v = v.wrapping_add(iterations[*l as usize].wrapping_mul(*k));
                 }
-                for ((_, k), other) in others.iter().zip(ready) {
-                    v = v.wrapping_add(other.eval(slots, iterations).wrapping_mul(*k));
+                for ((other, k), ready) in others.iter().zip(ready) {
+                    let own = ready.eval(other, slots, iterations);
+                    v = v.wrapping_add(own.wrapping_mul(*k));
                 }
                 v
             }
@@ -281,15 +276,12 @@ impl Value {
                         Expr::Zext(bits, inner) => (*bits, false, inner),
                         _ => return None,
                     };
-                    let mut sum = Sum::default();
-                    sum.add(inner, 1);
-                    let ([(slot, 1)], [], []) = (&sum.slots[..], &sum.loops[..], &sum.others[..])
-                    else {
+                    let Form::Slot { constant, slot } = Form::new(inner) else {
                         return None;
                     };
                     terms.push(Term {
-                        slot: *slot,
-                        add: sum.constant,
+                        slot,
+                        add: constant,
                         shift: 64 - u32::from(bits),
                         signed,
                         factor: *k,

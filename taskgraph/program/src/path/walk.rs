@@ -79,6 +79,8 @@ struct Level {
 pub struct Walk {
     step: usize,
     levels: Vec<Level>,
+    /// Working memory of who walks: the counts of a nest.
+    pub(super) counts: Vec<u64>,
 }
 
 impl Walk {
