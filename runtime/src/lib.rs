@@ -14,6 +14,7 @@
 )]
 
 mod active;
+mod again;
 mod allocation;
 mod atomic;
 mod barrier;

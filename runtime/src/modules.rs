@@ -4,6 +4,7 @@ use contech_guest::mask::{Blocked, Uncancellable};
 use contech_runtime_core::modules::Found;
 use contech_trace::abi::{ModuleDescriptor, Ptr};
 
+use crate::again;
 use crate::current::{self, guarded};
 use crate::objects::{objects, refresh_callers};
 use crate::sandbox::is_confined;
@@ -13,6 +14,11 @@ use crate::tls::block;
 /// Exported as `__contech_register`.
 pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
     let tls = block();
+    // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while they are registered.
+    let found = || unsafe { find(first.cast(), end.cast()) };
+    if current::recorder().is_none() && start::is_possible(tls) {
+        guarded(|| again::if_chance_is_bad(&found()));
+    }
     let Some(recorder) = current::recorder().or_else(|| start::start(tls)) else {
         return;
     };
@@ -20,10 +26,7 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while
-        // they are registered.
-        let found = unsafe { find(first.cast(), end.cast()) };
-        recorder.register(tls, found);
+        recorder.register(tls, found());
         refresh_callers(recorder);
     });
 }

@@ -22,7 +22,7 @@ static STARTING: Mutex<()> = Mutex::new(());
 /// making it.
 #[cold]
 pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
-    if tls.is_quiet() || !has_environment() || is_privileged() {
+    if !is_possible(tls) {
         return None;
     }
     let _errno = Errno::save();
@@ -45,6 +45,11 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
         }
     }
     made
+}
+
+/// Whether a recorder could be made now.
+pub(crate) fn is_possible(tls: &TlsBlock) -> bool {
+    !tls.is_quiet() && has_environment() && !is_privileged()
 }
 
 fn make() -> Option<&'static Recorder> {

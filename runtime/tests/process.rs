@@ -171,6 +171,24 @@ fn colliding_modules_are_refused() {
 }
 
 #[test]
+fn a_program_that_chance_has_put_where_ids_are_reserved_starts_once_more() {
+    let program = Program::new("again.c");
+    let run = program.run(&[], &[]);
+    let expected = "/program 1 unseen\n";
+    assert_eq!(
+        (run.stdout.as_str(), run.stderr.as_str(), run.code()),
+        (expected, "", Some(7))
+    );
+    let trace = run.trace("trace.bin");
+    assert_eq!((trace.complete(), trace.blocks), (true, 1));
+    // The second start is where the first was, so a third would be, too.
+    let run = program.run(&["x"], &[]);
+    let expected = "/program 2 unseen\n";
+    assert_eq!((run.stdout.as_str(), run.code()), (expected, Some(7)));
+    assert_one_line(&run, &["chance"]);
+}
+
+#[test]
 fn locks_of_a_library_that_is_not_instrumented_are_its_own() {
     let program = Program::with_library("locks.c", "-DPLAIN");
     let run = program.run(&[], &[]);

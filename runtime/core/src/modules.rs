@@ -20,6 +20,23 @@ pub struct Found {
     pub load_address: u64,
 }
 
+impl Found {
+    /// The low halves of the addresses of the module's ids, as they are recorded: the first, and their number. `None`
+    /// when there are more blocks than ids.
+    fn ids(&self) -> Option<(u32, u32)> {
+        #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
+        let base = self.descriptor.ids as u32;
+        Some((base, u32::try_from(self.descriptor.id_count).ok()?))
+    }
+
+    /// Whether the module was loaded where its ids are those of events.
+    #[must_use]
+    pub fn has_reserved_ids(&self) -> bool {
+        self.ids()
+            .is_some_and(|(base, count)| overlap(base, count, 0, RESERVED_IDS))
+    }
+}
+
 #[derive(Debug)]
 struct Known {
     base: u32,
@@ -75,21 +92,19 @@ impl Modules {
                 d.abi
             ));
         }
-        let count = u32::try_from(d.id_count).map_err(|_| {
+        let (base, count) = found.ids().ok_or_else(|| {
             format!(
                 "a module of {object} has {} blocks, more than ids",
                 d.id_count
             )
         })?;
-        #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
-        let base = d.ids as u32;
         let load = load(&found, base, count);
         let sum = checksum(&load.to_bytes());
         if let Some(k) = self.0.iter_mut().find(|k| k.sum == sum) {
             k.found = Some(found);
             return Ok(Added::Known);
         }
-        if overlap(base, count, 0, RESERVED_IDS) {
+        if found.has_reserved_ids() {
             return Err(format!(
                 "{object} is loaded where its block ids are reserved ones; its address is chance: run again, or without address randomisation (setarch -R)"
             ));
