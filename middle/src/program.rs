@@ -1,7 +1,7 @@
 //! The static table of the program, merged from all module tables of a trace.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contech_trace::file::{ModuleLoad, checksum};
 use contech_trace::ids::overlap;
@@ -24,8 +24,6 @@ pub(crate) struct Program {
     pub(crate) paths: Arc<PathTable>,
     /// For each block, whether it is also recorded in naive form.
     checked: Vec<bool>,
-    /// The first encoder made for this program. The others share the data that it derived from the tables.
-    encoder: Mutex<FrameEncoder>,
 }
 
 impl Program {
@@ -45,10 +43,7 @@ impl Program {
     }
 
     pub(crate) fn encoder(&self) -> FrameEncoder {
-        self.encoder
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .fresh()
+        FrameEncoder::with_paths(Arc::clone(&self.paths))
     }
 }
 
@@ -59,7 +54,8 @@ struct Loaded {
     count: u32,
     /// Checksum of the encoded table. It shows that the same module is announced again.
     sum: u64,
-    table: ModuleTable,
+    /// The encoded table.
+    table: Vec<u8>,
     globals: Vec<u64>,
     /// Number of the process that the module belongs to, in the order the processes are read.
     space: u32,
@@ -73,9 +69,11 @@ struct Loaded {
 pub(crate) struct ProgramBuilder {
     /// All modules so far; `None` while a snapshot holds them.
     ids: Option<Ids>,
-    info: StaticInfo,
+    info: Arc<StaticInfo>,
     checked: Vec<bool>,
     files: HashMap<String, u32>,
+    /// The source name of each linkage name so far.
+    names: HashMap<String, String>,
     loaded: Vec<Loaded>,
     space: u32,
     versions: u64,
@@ -108,24 +106,25 @@ impl ProgramBuilder {
             return Ok(());
         }
         let fault = |e: contech_trace::Error| format!("{}: {e}", load.object);
-        let table = ModuleTable::decode(&load.table).map_err(fault)?;
+        let mut table = ModuleTable::decode(&load.table).map_err(fault)?;
         let mut ids = match self.ids.take() {
             Some(ids) => ids,
             None => self.replay().map_err(fault)?,
         };
         let (base, count, sum) = identity;
         let known = self.known(sum);
-        let added = ids.add_as(base, count, &table, &load.globals, known);
+        let code = (&table.blocks[..], &mut table.fast);
+        let added = ids.add_as(base, count, code, &load.globals, known);
         self.ids = Some(ids);
         added.map_err(fault)?;
         let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
         let first_block = known.unwrap_or(next_block);
         if known.is_none() {
-            self.merge(&table).ok_or_else(|| {
+            self.merge(table).ok_or_else(|| {
                 format!("{}: the tables of all modules exceed 32 bits", load.object)
             })?;
         }
-        let (globals, space) = (load.globals, self.space);
+        let (table, globals, space) = (load.table, load.globals, self.space);
         for l in self.loaded.iter_mut().filter(|l| l.space == space) {
             l.gone |= overlap(base, count, l.base, l.count);
         }
@@ -174,7 +173,9 @@ impl ProgramBuilder {
                 space += 1;
             }
             let known = ((l.first_block as usize) < ids.blocks()).then_some(l.first_block);
-            ids.add_as(l.base, l.count, &l.table, &l.globals, known)?;
+            let mut table = ModuleTable::decode(&l.table)?;
+            let code = (&table.blocks[..], &mut table.fast);
+            ids.add_as(l.base, l.count, code, &l.globals, known)?;
         }
         while space < self.space {
             ids.begin_space();
@@ -208,7 +209,7 @@ impl ProgramBuilder {
         if let Some(p) = &self.current {
             return Arc::clone(p);
         }
-        let info = Arc::new(self.info.clone());
+        let info = Arc::clone(&self.info);
         // Adding a module again cannot fail, because it did not fail the first time.
         let ids = self.ids.take().or_else(|| self.replay().ok());
         let ids = ids.unwrap_or_default();
@@ -217,13 +218,10 @@ impl ProgramBuilder {
         let functions = ids.functions().cloned().collect();
         let table = PathTable::new(&info, functions, ids.path_count() as usize)
             .or_else(|_| PathTable::new(&info, Vec::new(), 0));
-        let table = Arc::new(table.unwrap_or_default());
-        let encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
         let program = Arc::new(Program {
             version: self.versions,
             ids,
-            paths: table,
-            encoder: Mutex::new(encoder),
+            paths: Arc::new(table.unwrap_or_default()),
             info,
             checked: self.checked.clone(),
         });
@@ -232,48 +230,58 @@ impl ProgramBuilder {
         program
     }
 
-    fn file(&mut self, name: &str) -> Option<u32> {
-        if let Some(i) = self.files.get(name) {
-            return Some(*i);
-        }
-        let i = u32::try_from(self.info.files.len()).ok()?;
-        self.info.files.push(name.to_owned());
-        self.files.insert(name.to_owned(), i);
-        Some(i)
-    }
-
     /// Merges a module's table. Returns `None` if an index does not fit.
-    fn merge(&mut self, table: &ModuleTable) -> Option<()> {
-        let module = u32::try_from(self.info.modules.len()).ok()?;
-        self.info.modules.push(taskgraph::Module {
-            name: table.name.clone(),
-            unrecorded: table.unrecorded.clone(),
+    fn merge(&mut self, table: ModuleTable) -> Option<()> {
+        let Self {
+            info,
+            files,
+            names,
+            checked,
+            ..
+        } = self;
+        let info = Arc::make_mut(info);
+        let mut source_name = |linkage: String| match names.get(&linkage) {
+            Some(name) => name.clone(),
+            None => {
+                let name = demangle(&linkage);
+                names.insert(linkage, name.clone());
+                name
+            }
+        };
+        let module = u32::try_from(info.modules.len()).ok()?;
+        info.modules.push(taskgraph::Module {
+            name: table.name,
+            unrecorded: table.unrecorded,
         });
-        let first_function = u32::try_from(self.info.functions.len()).ok()?;
-        for f in &table.functions {
-            let file = self.file(&f.file)?;
-            self.info.functions.push(taskgraph::Function {
-                name: demangle(&f.name),
+        let first_function = u32::try_from(info.functions.len()).ok()?;
+        for f in table.functions {
+            let next = u32::try_from(info.files.len()).ok()?;
+            let file = *files.entry(f.file).or_insert_with_key(|name| {
+                info.files.push(name.clone());
+                next
+            });
+            info.functions.push(taskgraph::Function {
+                name: source_name(f.name),
                 file,
                 line: f.line,
                 module,
             });
         }
-        for b in &table.blocks {
-            self.checked.push(b.flags & BLOCK_CHECKED != 0);
-            self.info.blocks.push(taskgraph::Block {
+        for b in table.blocks {
+            checked.push(b.flags & BLOCK_CHECKED != 0);
+            info.blocks.push(taskgraph::Block {
                 function: FunctionId::new(first_function.checked_add(b.function)?),
                 line: b.line,
-                first_op: u32::try_from(self.info.ops.len()).ok()?,
+                first_op: u32::try_from(info.ops.len()).ok()?,
                 op_count: u32::try_from(b.ops.len()).ok()?,
                 flags: b.flags & !BLOCK_CHECKED,
                 ir_ops: b.ir_ops,
-                call: b.call.as_ref().map(|c| taskgraph::CallSite {
-                    callee: demangle(&c.callee),
+                call: b.call.map(|c| taskgraph::CallSite {
+                    callee: source_name(c.callee),
                     line: c.line,
                 }),
             });
-            self.info.ops.extend(&b.ops);
+            info.ops.extend(b.ops);
         }
         Some(())
     }

@@ -20,7 +20,7 @@ impl Render for Report {
         });
         let preview = self.sample.map_or_else(String::new, |rate| {
             format!(
-                "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those. A miss rate of other sizes may be off by {}.",
+                "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those. Of the other sizes, at the one that is least certain, the miss rate may be off by {} of the accesses.",
                 share(rate),
                 bytes(Sample::new(rate).rough() * self.line),
                 share(self.error.unwrap_or(0.0))
@@ -48,7 +48,7 @@ impl Report {
     pub fn estimated(&self) -> Option<String> {
         let rate = self.sample?;
         Some(format!(
-            "Cache misses are estimated from one of {} cache lines, chosen by a hash; a miss rate may be off by {} (--exact looks at all lines and takes longer).",
+            "Cache misses are estimated from one of {} cache lines, chosen by a hash. At the size where that is least certain, the miss rate may be off by {} of the accesses; --exact looks at all lines and takes longer.",
             whole(1.0 / rate),
             share(self.error.unwrap_or(0.0))
         ))

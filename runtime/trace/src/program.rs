@@ -1,6 +1,6 @@
 //! All modules of a trace, and so the meaning of every recorded id.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use contech_program::path::{CompiledFunction, CompiledPath, PathFunction};
 use contech_program::{Block, BlockId, BlockLayout, Layout, MemOp, Room, StaticInfo};
@@ -9,7 +9,7 @@ use crate::abi::RESERVED_IDS;
 use crate::event;
 use crate::fast::{FastFunction, Plan};
 use crate::ids::overlap;
-use crate::table::ModuleTable;
+use crate::table::{self, ModuleTable};
 use crate::{Error, Result};
 
 /// What an id stands for.
@@ -115,11 +115,13 @@ impl Program {
         table: &ModuleTable,
         globals: &[u64],
     ) -> Result<u32> {
-        self.add_as(base, count, table, globals, None)
+        let mut fast = table.fast.clone();
+        self.add_as(base, count, (&table.blocks, &mut fast), globals, None)
     }
 
-    /// Does the same as the function above. The blocks may be known already, from another process or from an earlier
-    /// time, by the dense index of block 0.
+    /// Does the same as the function above with the blocks and fast functions of a module. It takes the functions,
+    /// if they are right. The blocks may be known already, from another process or from an earlier time, by the dense
+    /// index of block 0.
     ///
     /// # Errors
     /// Those of [`Program::add`].
@@ -127,7 +129,7 @@ impl Program {
         &mut self,
         base: u32,
         count: u32,
-        table: &ModuleTable,
+        (all_blocks, fast): (&[table::Block], &mut Vec<FastFunction>),
         globals: &[u64],
         known: Option<u32>,
     ) -> Result<u32> {
@@ -137,14 +139,14 @@ impl Program {
             )));
         }
         let too_many = |_| invalid("more than 2^32 blocks".into());
-        let blocks = u32::try_from(table.blocks.len()).map_err(too_many)?;
+        let blocks = u32::try_from(all_blocks.len()).map_err(too_many)?;
         let next_block = u32::try_from(self.operand_bytes.len()).map_err(too_many)?;
         let first_block = known.unwrap_or(next_block);
         let first_function = u32::try_from(self.functions.len()).map_err(too_many)?;
-        let operands: Vec<usize> = table.blocks.iter().map(operand_count).collect();
+        let operands: Vec<usize> = all_blocks.iter().map(operand_count).collect();
         let mut starts = Vec::new();
         let mut next = blocks;
-        for (i, f) in (first_function..).zip(&table.fast) {
+        for (i, f) in (first_function..).zip(&*fast) {
             f.check(&operands, globals.len())?;
             for (s, start) in (0..).zip(&f.starts) {
                 if next.checked_sub(blocks) != Some(start.base) || start.paths == 0 {
@@ -159,11 +161,7 @@ impl Program {
         if next != count {
             return Err(invalid(format!("{count} ids for {next} blocks and paths")));
         }
-        let new = if known.is_none() {
-            &table.blocks[..]
-        } else {
-            &[]
-        };
+        let new = if known.is_none() { all_blocks } else { &[] };
         for b in new {
             let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
             self.operand_bytes.push(bytes);
@@ -175,12 +173,10 @@ impl Program {
             });
             self.info.ops.extend(&b.ops);
         }
-        self.functions.extend(table.fast.iter().map(|f| Function {
-            table: FastFunction {
-                code: f.code.placed(first_block, globals),
-                ..f.clone()
-            },
-            compiled: OnceLock::new(),
+        self.functions.extend(fast.drain(..).map(|mut table| {
+            Arc::make_mut(&mut table.code).place(first_block, globals);
+            let compiled = OnceLock::new();
+            Function { table, compiled }
         }));
         let first_path = self.path_count;
         self.path_count = first_path
@@ -255,7 +251,7 @@ impl Program {
     }
 
     /// What all functions in fast form execute, by dense index.
-    pub fn functions(&self) -> impl Iterator<Item = &PathFunction> {
+    pub fn functions(&self) -> impl Iterator<Item = &Arc<PathFunction>> {
         self.functions.iter().map(|f| &f.table.code)
     }
 
@@ -311,7 +307,7 @@ impl Program {
     }
 }
 
-fn operand_count(b: &crate::table::Block) -> usize {
+fn operand_count(b: &table::Block) -> usize {
     b.ops.iter().map(MemOp::operand_count).sum()
 }
 

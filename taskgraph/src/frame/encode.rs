@@ -146,31 +146,13 @@ impl FrameEncoder {
     /// Makes an encoder of blocks for the program with these static tables; O(blocks + operations).
     #[must_use]
     pub fn new(info: Arc<StaticInfo>) -> Self {
-        let layout = Arc::new(Layout::new(&info));
-        let table = Arc::new(PathTable::default());
-        Self::with_layout(info, layout, table)
+        Self::with_paths(Arc::new(PathTable::of_blocks(info)))
     }
 
-    /// Makes an encoder of blocks and paths. The path table must have been made for the same static tables.
+    /// Makes an encoder of the blocks and paths of a table. Encoders for the same program share it.
     #[must_use]
-    pub fn with_paths(info: Arc<StaticInfo>, table: Arc<PathTable>) -> Self {
-        let layout = Arc::new(Layout::new(&info));
-        Self::with_layout(info, layout, table)
-    }
-
-    /// Makes an empty encoder for the same program. This is cheaper than [`FrameEncoder::new`], because the encoders
-    /// share what is derived from the static tables.
-    #[must_use]
-    pub fn fresh(&self) -> Self {
-        let of = &self.running;
-        Self::with_layout(
-            Arc::clone(&of.info),
-            Arc::clone(&of.layout),
-            Arc::clone(&self.table),
-        )
-    }
-
-    fn with_layout(info: Arc<StaticInfo>, layout: Arc<Layout>, table: Arc<PathTable>) -> Self {
+    pub fn with_paths(table: Arc<PathTable>) -> Self {
+        let (info, layout) = (Arc::clone(&table.info), Arc::clone(&table.layout));
         let tables = Room::new(layout.blocks.len() + table.capacity());
         let running = Running {
             info,
@@ -221,7 +203,9 @@ impl FrameEncoder {
         let Some(path) = table.path(segment.path, define) else {
             return false;
         };
-        let f = &table.functions[path.path.function as usize];
+        let Some(f) = table.function(path.path.function) else {
+            return false;
+        };
         running.segment(path, f, segment, known)
     }
 

@@ -8,6 +8,7 @@
 mod file;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contech_program::Room;
 pub use contech_program::path::{
@@ -26,8 +27,11 @@ use crate::statics::StaticInfo;
 /// All functions and paths of a program, for [`FrameEncoder::with_paths`](crate::FrameEncoder::with_paths).
 #[derive(Debug, Default)]
 pub struct PathTable {
-    sources: Vec<PathFunction>,
-    pub(crate) functions: Vec<CompiledFunction>,
+    pub(crate) info: Arc<StaticInfo>,
+    pub(crate) layout: Arc<Layout>,
+    functions: Vec<Arc<PathFunction>>,
+    /// The functions of the paths that occur.
+    compiled: Room<CompiledFunction>,
     paths: Room<Option<Box<CompiledPath>>>,
 }
 
@@ -36,15 +40,37 @@ impl PathTable {
     ///
     /// # Errors
     /// A function that contradicts itself or `info`.
-    pub fn new(info: &StaticInfo, functions: Vec<PathFunction>, paths: usize) -> Result<Self> {
-        let layout = Layout::new(info);
-        let compiled =
-            compile(&functions, info, &layout).map_err(|e| misuse(format!("path tables: {e}")))?;
+    pub fn new(
+        info: &Arc<StaticInfo>,
+        functions: Vec<Arc<PathFunction>>,
+        paths: usize,
+    ) -> Result<Self> {
+        let table = Self::of_blocks(Arc::clone(info));
+        for (i, f) in functions.iter().enumerate() {
+            check(i, f, &table.layout).map_err(|e| misuse(format!("path tables: {e}")))?;
+        }
         Ok(Self {
-            sources: functions,
-            functions: compiled,
+            compiled: Room::new(functions.len()),
+            functions,
             paths: Room::new(paths),
+            ..table
         })
+    }
+
+    /// A table without paths, for a program whose executions are those of blocks.
+    pub(crate) fn of_blocks(info: Arc<StaticInfo>) -> Self {
+        Self {
+            layout: Arc::new(Layout::new(&info)),
+            info,
+            ..Self::default()
+        }
+    }
+
+    /// The function with this number, which is in the table.
+    pub(crate) fn function(&self, number: u32) -> Option<&CompiledFunction> {
+        let source = self.functions.get(number as usize)?;
+        let compile = || CompiledFunction::new(source, &self.info, &self.layout);
+        self.compiled.get_or_init(number as usize, compile)
     }
 
     /// Room for this many paths.
@@ -62,11 +88,9 @@ impl PathTable {
     ) -> Option<&CompiledPath> {
         let known = self.paths.get_or_init(number as usize, || {
             let path = define()?;
-            let at = path.function as usize;
-            if !path.check(self.sources.get(at)?) {
-                return None;
-            }
-            Some(Box::new(CompiledPath::new(path, &self.functions[at])))
+            let function = self.function(path.function)?;
+            path.check(&self.functions[path.function as usize])
+                .then(|| Box::new(CompiledPath::new(path, function)))
         });
         known?.as_deref()
     }
@@ -82,11 +106,16 @@ impl PathTable {
             let path = self.path(number, || define(number));
             let path = path.ok_or_else(|| misuse(format!("path {number} is not known")))?;
             let function = path.path.function;
-            functions.insert(function, &self.sources[function as usize]);
+            functions.insert(function, &*self.functions[function as usize]);
             paths.insert(number, &path.path);
         }
         file::encode(&functions, &paths)
     }
+}
+
+fn check(i: usize, f: &PathFunction, layout: &Layout) -> Result<(), String> {
+    let operands = |b: crate::BlockId| layout.blocks.get(b.index()).map(|l| l.operands as usize);
+    f.check(operands).map_err(|e| format!("function {i}: {e}"))
 }
 
 fn compile(
@@ -94,11 +123,9 @@ fn compile(
     info: &StaticInfo,
     layout: &Layout,
 ) -> Result<Vec<CompiledFunction>, String> {
-    let operands = |b: crate::BlockId| layout.blocks.get(b.index()).map(|l| l.operands as usize);
     let mut compiled = Vec::with_capacity(functions.len());
     for (i, f) in functions.iter().enumerate() {
-        f.check(operands)
-            .map_err(|e| format!("function {i}: {e}"))?;
+        check(i, f, layout)?;
         compiled.push(CompiledFunction::new(f, info, layout));
     }
     Ok(compiled)

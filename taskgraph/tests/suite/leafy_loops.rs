@@ -149,7 +149,7 @@ proptest! {
         let frame = r.encoder.finish().unwrap();
         let records = frame.record_count();
         let frame = writer.put_frame(frame).unwrap();
-        writer.set_paths(&PathTable::new(&info, vec![f], 3).unwrap(), path).unwrap();
+        writer.set_paths(&PathTable::new(&info, vec![f.into()], 3).unwrap(), path).unwrap();
         let span = FrameSpan { frame, first_record: 0, records };
         let record = TaskRecord { end_ns: 1, ..record(0, vec![span], counts) };
         let graph = graph_of(writer, &[record]);

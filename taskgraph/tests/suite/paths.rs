@@ -179,7 +179,7 @@ fn graph_with(
         frame: writer.put_frame(frame).unwrap(),
     });
     let record = record(0, spans.collect(), recorder.encoder.counts());
-    let table = PathTable::new(info, vec![function], 10).unwrap();
+    let table = PathTable::new(info, vec![function.into()], 10).unwrap();
     writer.set_paths(&table, path).unwrap();
     let graph = graph_of(writer, &[record]);
     every_point_is_reached(&graph.task(TaskId::default()).unwrap());
@@ -470,8 +470,11 @@ fn a_function_out_of_range_is_refused() {
         let mut f = function();
         f.loops.truncate(3);
         f.nodes[1].operands = vec![Expr::Slot(0)];
-        assert!(PathTable::new(&info, vec![f.clone()], 1).is_ok());
+        assert!(PathTable::new(&info, vec![f.clone().into()], 1).is_ok());
         fault(&mut f);
-        assert!(PathTable::new(&info, vec![f], 1).is_err(), "fault {i}");
+        assert!(
+            PathTable::new(&info, vec![f.into()], 1).is_err(),
+            "fault {i}"
+        );
     }
 }

@@ -19,9 +19,9 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(info: &Arc<StaticInfo>, function: &PathFunction, paths: usize) -> Self {
-        let table = PathTable::new(info, vec![function.clone()], paths).unwrap();
+        let table = PathTable::new(info, vec![function.clone().into()], paths).unwrap();
         Self {
-            encoder: FrameEncoder::with_paths(Arc::clone(info), Arc::new(table)),
+            encoder: FrameEncoder::with_paths(Arc::new(table)),
             function: CompiledFunction::new(function, info, &Layout::new(info)),
             state: State::default(),
         }

@@ -167,7 +167,7 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
         blocks: (0..BLOCKS).map(block).collect(),
         ops: (0..BLOCKS / 2).map(operation).collect(),
     });
-    let table = || Arc::new(PathTable::new(&info, vec![function(shape)], 10).unwrap());
+    let table = || Arc::new(PathTable::new(&info, vec![function(shape).into()], 10).unwrap());
     let mut recorder = Recorder::new(&info, &function(shape), 10);
     let mut begun = false;
     let mut frames = Vec::new();

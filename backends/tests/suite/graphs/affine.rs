@@ -23,7 +23,7 @@ struct Slots {
 }
 
 /// One loop for each function, or several in one another, each with a block of a few accesses.
-fn program(random: &mut Rng) -> (StaticInfo, Vec<PathFunction>, Vec<Slots>) {
+fn program(random: &mut Rng) -> (StaticInfo, Vec<Arc<PathFunction>>, Vec<Slots>) {
     let mut info = StaticInfo {
         modules: vec![Module::default()],
         files: vec!["a.c".into()],
@@ -66,11 +66,11 @@ fn program(random: &mut Rng) -> (StaticInfo, Vec<PathFunction>, Vec<Slots>) {
                 count: Some(Expr::Slot(slots.addresses + level)),
             }
         });
-        functions.push(PathFunction {
+        functions.push(Arc::new(PathFunction {
             slots: slots.addresses + slots.counts,
             loops: each.collect(),
             nodes: [entry].into_iter().chain(nodes).collect(),
-        });
+        }));
         all.push(slots);
     }
     (info, functions, all)
@@ -146,7 +146,7 @@ pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph 
     let mut writer = GraphWriter::create(at, Arc::clone(&info)).expect("a writable folder");
     let mut all = Vec::new();
     for id in (0..contexts).map(ContextId::new) {
-        let encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
+        let encoder = FrameEncoder::with_paths(Arc::clone(&table));
         let mut record = task(encoder, &slots, &mut random, &mut writer);
         record.id = TaskId::new(id, 0);
         if contexts > 1 {

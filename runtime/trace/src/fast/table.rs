@@ -1,5 +1,7 @@
 //! The static description of one function in fast form, and its encoding inside the module table.
 
+use std::sync::Arc;
+
 use contech_program::BlockId;
 use contech_program::path::{PathFunction, PathLoop, PathNode};
 use contech_program::wire::put_varint;
@@ -63,7 +65,7 @@ pub struct FastFunction {
     /// Index in the module's functions.
     pub function: u32,
     /// The function's nodes and loops. Blocks are those of the module, and expressions may name its globals.
-    pub code: PathFunction,
+    pub code: Arc<PathFunction>,
     /// Out edges of each node, with ascending increments. Of a collapsed loop's nodes, only the header's edges are
     /// used: they are the edges that leave the whole loop.
     pub edges: Vec<Vec<Edge>>,
@@ -84,11 +86,11 @@ impl FastFunction {
         let (nodes, edges) = nodes.into_iter().unzip();
         Self {
             function,
-            code: PathFunction {
+            code: Arc::new(PathFunction {
                 slots,
                 nodes,
                 loops,
-            },
+            }),
             edges,
             starts,
         }
@@ -113,7 +115,7 @@ impl FastFunction {
 
     pub(crate) fn decode(w: &mut Reader<'_>) -> Result<Self> {
         let function = w.varint32()?;
-        let code = PathFunction::decode(w)?;
+        let code = Arc::new(PathFunction::decode(w)?);
         let edges = code.nodes.iter().map(|_| w.list(take_edge));
         let edges = edges.collect::<Result<_>>()?;
         let starts = w.list(|w| {

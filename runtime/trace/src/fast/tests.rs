@@ -356,7 +356,8 @@ fn a_recorded_loop_is_read_back_over_a_cut() {
 fn an_address_that_is_not_linear_still_finds_its_global() {
     let index = Expr::Sext(32, Box::new(Expr::Slot(0)));
     let mut f = diamond();
-    f.code.nodes[2].operands = vec![Expr::Add(vec![Expr::Global(0), index])];
+    std::sync::Arc::make_mut(&mut f.code).nodes[2].operands =
+        vec![Expr::Add(vec![Expr::Global(0), index])];
     let p = program(&[1, 1, 1], f);
     let s = Stream::new(3).value(0xffff_fff8, 6).path(1);
     assert_eq!(decode(&p, &[&s.0]).unwrap()[1], (2, vec![0x8ff8]));

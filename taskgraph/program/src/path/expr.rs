@@ -84,18 +84,17 @@ impl Expr {
         }
     }
 
-    /// The same expression, with constants in the place of globals.
-    #[must_use]
-    pub fn with_globals(&self, globals: &[u64]) -> Self {
-        let boxed = |e: &Self| Box::new(e.with_globals(globals));
+    /// Puts constants in the place of globals.
+    pub fn set_globals(&mut self, globals: &[u64]) {
         match self {
-            Expr::Global(i) => Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
-            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) => self.clone(),
-            Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.with_globals(globals)).collect()),
-            Expr::Mul(a, b) => Expr::Mul(boxed(a), boxed(b)),
-            Expr::Zext(bits, a) => Expr::Zext(*bits, boxed(a)),
-            Expr::Sext(bits, a) => Expr::Sext(*bits, boxed(a)),
-            Expr::Udiv(bits, a, b) => Expr::Udiv(*bits, boxed(a), boxed(b)),
+            Expr::Global(i) => *self = Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
+            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) => {}
+            Expr::Add(terms) => terms.iter_mut().for_each(|t| t.set_globals(globals)),
+            Expr::Zext(_, a) | Expr::Sext(_, a) => a.set_globals(globals),
+            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => {
+                a.set_globals(globals);
+                b.set_globals(globals);
+            }
         }
     }
 
@@ -270,12 +269,10 @@ mod tests {
         assert_eq!(e.eval(&[0xff, 2], &[0, 3]), 24 - 1 - 1 + 15 + 4);
         assert_eq!(e.eval(&[0xff, 0], &[0, 3]), 24 - 1 - 1 + 15);
         assert!(e.is_within(2, 2, 0) && !e.is_within(1, 2, 0) && !e.is_within(2, 1, 0));
-        let global = Expr::Sext(32, b(Expr::Global(1)));
+        let mut global = Expr::Sext(32, b(Expr::Global(1)));
         assert!(global.is_within(0, 0, 2) && !global.is_within(0, 0, 1));
-        assert_eq!(
-            global.with_globals(&[0, 0xffff_ffff]).eval(&[], &[]),
-            u64::MAX
-        );
+        global.set_globals(&[0, 0xffff_ffff]);
+        assert_eq!(global.eval(&[], &[]), u64::MAX);
     }
 
     #[test]

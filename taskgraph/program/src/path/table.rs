@@ -118,29 +118,21 @@ impl PathNode {
 }
 
 impl PathFunction {
-    /// The same function in a program in which block 0 of its module is `first_block`, with the addresses of globals
-    /// put in.
-    #[must_use]
-    pub fn placed(&self, first_block: u32, globals: &[u64]) -> Self {
-        let node = |n: &PathNode| PathNode {
-            block: n
+    /// Makes this a function of a program in which block 0 of its module is `first_block`, with the addresses of
+    /// globals put in.
+    pub fn place(&mut self, first_block: u32, globals: &[u64]) {
+        for node in &mut self.nodes {
+            node.block = node
                 .block
-                .map(|b| BlockId::new(first_block.saturating_add(b.get()))),
-            leaves: n.leaves.clone(),
-            operands: n.operands.iter().map(|e| e.with_globals(globals)).collect(),
-        };
-        let of_loop = |l: &PathLoop| match l {
-            PathLoop::Plain => PathLoop::Plain,
-            PathLoop::Collapsed { body, last, count } => PathLoop::Collapsed {
-                body: body.clone(),
-                last: *last,
-                count: count.as_ref().map(|e| e.with_globals(globals)),
-            },
-        };
-        Self {
-            slots: self.slots,
-            nodes: self.nodes.iter().map(node).collect(),
-            loops: self.loops.iter().map(of_loop).collect(),
+                .map(|b| BlockId::new(first_block.saturating_add(b.get())));
+            node.operands
+                .iter_mut()
+                .for_each(|e| e.set_globals(globals));
+        }
+        for l in &mut self.loops {
+            if let PathLoop::Collapsed { count: Some(e), .. } = l {
+                e.set_globals(globals);
+            }
         }
     }
 
