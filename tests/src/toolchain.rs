@@ -1,13 +1,18 @@
 //! Compiles a test program, natively and with the drivers under test, by the same steps.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::outputs::Outputs;
+use crate::once::Once;
+use crate::outputs::{Outputs, target_dir};
 use crate::process::run;
 use crate::program::{Language, Program};
+use crate::recording::files;
+use crate::scratch::Scratch;
 
 #[derive(Debug, Clone)]
 pub struct Toolchain {
@@ -70,8 +75,35 @@ impl Toolchain {
         Ok(object)
     }
 
-    /// Compiles and links a program at an optimisation level into `to/prog`.
+    /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have compiled before from
+    /// the same files is linked there again.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
+        static BUILT: Once<PathBuf> = Once::new();
+        let kind = if self.cc == Self::native().cc {
+            "native"
+        } else if self.cc == Outputs::get().cc() {
+            "contech"
+        } else {
+            return self.build(program, level, to);
+        };
+        let name = format!("{kind}-{}-{level}-{:016x}", program.name, sources(program)?);
+        let built = BUILT.get(&name, || {
+            let built = kept()?.join(&name);
+            if !built.exists() {
+                let made = Scratch::new(&format!("built/{name}"))?;
+                self.build(program, level, made.dir())?;
+                fs::rename(made.dir(), &built)?;
+            }
+            Ok(built)
+        })?;
+        for file in fs::read_dir(&built)? {
+            let file = file?;
+            fs::hard_link(file.path(), to.join(file.file_name()))?;
+        }
+        Ok(to.join("prog"))
+    }
+
+    fn build(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
         let fortran = Language::of(&program.source) == Language::Fortran;
         let mut flags = vec![format!("-{level}")];
         if !fortran {
@@ -139,4 +171,56 @@ impl Toolchain {
         run(&mut command)?.ok()?;
         Ok(library)
     }
+}
+
+/// A number for a program's directives and for everything that is compiled with it.
+fn sources(program: &Program) -> Result<u64> {
+    let mut hash = DefaultHasher::new();
+    format!("{program:?}").hash(&mut hash);
+    let folder = program.source.parent().context("a source has a folder")?;
+    let mut all = vec![program.source.clone()];
+    all.extend(files(folder, "h")?);
+    let [with, native, archive] = [&program.with, &program.native, &program.archive];
+    let more = [with, native, archive, &program.shared, &program.plugin];
+    all.extend(more.into_iter().flatten().cloned());
+    for source in all {
+        fs::read(source)?.hash(&mut hash);
+    }
+    for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("CONTECH_")) {
+        (name, value).hash(&mut hash);
+    }
+    Ok(hash.finish())
+}
+
+/// The folder of programs that the tools of now have compiled. Those of other tools are removed.
+fn kept() -> Result<PathBuf> {
+    static KEPT: Once<PathBuf> = Once::new();
+    KEPT.get("", || {
+        let mut hash = DefaultHasher::new();
+        let is_used = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            ["contech-c", "contech-fc", "libcontech_"]
+                .iter()
+                .any(|start| name.starts_with(start) && !name.ends_with(".d"))
+        };
+        let own = Outputs::get().dir();
+        let mut tools: Vec<PathBuf> = fs::read_dir(own)?.flatten().map(|e| e.path()).collect();
+        tools.retain(is_used);
+        tools.sort();
+        for kind in ["h", "f90"] {
+            tools.extend(files(&own.join("include/contech"), kind)?);
+        }
+        tools.push("/usr/lib/llvm-22/bin/clang".into());
+        for tool in tools.iter().filter(|tool| tool.is_file()) {
+            let about = fs::metadata(tool)?;
+            (tool, about.len(), about.modified()?).hash(&mut hash);
+        }
+        let all = target_dir().join("tmp/contech-built");
+        let kept = all.join(format!("{:016x}", hash.finish()));
+        if !kept.exists() {
+            let _ = fs::remove_dir_all(&all);
+            fs::create_dir_all(&kept)?;
+        }
+        Ok(kept)
+    })
 }
