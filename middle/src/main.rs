@@ -84,6 +84,9 @@ fn parse_size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "more than this machine can address".to_owned())
 }
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(code) => code,
