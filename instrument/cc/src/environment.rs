@@ -98,6 +98,12 @@ const TABLE: [(&str, &[Variable]); 5] = [
                 "how long the trace may become, like 2G or none, before accesses are left out; order and times go on, and \
                 every result says so; auto is 8G or half of the free space, whichever is less",
             ),
+            of(
+                "CONTECH_AGAIN",
+                "",
+                "set by the runtime for the second start of a program that was loaded where its block ids are reserved; the \
+                program does not see it",
+            ),
         ],
     ),
     (
