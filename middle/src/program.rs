@@ -113,8 +113,7 @@ impl ProgramBuilder {
         };
         let (base, count, sum) = identity;
         let known = self.known(sum);
-        let code = (&table.blocks[..], &mut table.fast);
-        let added = ids.add_as(base, count, code, &load.globals, known);
+        let added = ids.add_as(base, count, &mut table, &load.globals, known);
         self.ids = Some(ids);
         added.map_err(fault)?;
         let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
@@ -174,8 +173,7 @@ impl ProgramBuilder {
             }
             let known = ((l.first_block as usize) < ids.blocks()).then_some(l.first_block);
             let mut table = ModuleTable::decode(&l.table)?;
-            let code = (&table.blocks[..], &mut table.fast);
-            ids.add_as(l.base, l.count, code, &l.globals, known)?;
+            ids.add_as(l.base, l.count, &mut table, &l.globals, known)?;
         }
         while space < self.space {
             ids.begin_space();

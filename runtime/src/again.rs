@@ -17,7 +17,8 @@ unsafe extern "C" {
 }
 
 /// Replaces the process by a new start of its program if a module of the executable has ids of events. The call
-/// returns where that is not so, or is not possible; then the module is refused like any other.
+/// returns where that is not so, or is not possible; then the module is refused like any other. The modules are the
+/// first of the process: once a library has registered its own, something may have run.
 pub(crate) fn if_chance_is_bad(modules: &[Found]) {
     let last = std::env::var(LAST.to_str().unwrap_or_default()).ok();
     if last.is_some() {

@@ -14,19 +14,31 @@ use crate::tls::block;
 /// Exported as `__contech_register`.
 pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
     let tls = block();
-    // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while they are registered.
-    let found = || unsafe { find(first.cast(), end.cast()) };
-    if current::recorder().is_none() && start::is_possible(tls) {
-        guarded(|| again::if_chance_is_bad(&found()));
+    let running = current::recorder();
+    if running.is_none() && !start::is_possible(tls) {
+        return;
     }
-    let Some(recorder) = current::recorder().or_else(|| start::start(tls)) else {
+    let found = guarded(|| {
+        let _uncancellable = Uncancellable::new();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while they are
+        // registered.
+        unsafe { find(first.cast(), end.cast()) }
+    });
+    let found = found.unwrap_or_default();
+    if running.is_none() {
+        // This is not done with signals blocked, because a new start would inherit that.
+        guarded(|| again::if_chance_is_bad(&found));
+    }
+    let Some(recorder) = running.or_else(|| start::start(tls)) else {
         return;
     };
     guarded(|| {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        recorder.register(tls, found());
+        recorder.register(tls, found);
         refresh_callers(recorder);
     });
 }

@@ -67,12 +67,11 @@ impl Recorder {
 fn program_of(modules: &Modules) -> Program {
     let mut program = Program::default();
     for found in modules.loaded() {
-        let d = &found.descriptor;
-        #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
-        let (base, count) = (d.ids as u32, d.id_count as u32);
-        if let Ok(table) = ModuleTable::decode(found.table) {
+        if let (Some((base, count)), Ok(mut table)) =
+            (found.ids(), ModuleTable::decode(found.table))
+        {
             // A module that cannot be added makes its records unreadable, and nothing is recovered.
-            let _ = program.add(base, count, &table, found.globals);
+            let _ = program.add(base, count, &mut table, found.globals);
         }
     }
     program

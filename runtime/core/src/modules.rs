@@ -23,7 +23,7 @@ pub struct Found {
 impl Found {
     /// The low halves of the addresses of the module's ids, as they are recorded: the first, and their number. `None`
     /// when there are more blocks than ids.
-    fn ids(&self) -> Option<(u32, u32)> {
+    pub(crate) fn ids(&self) -> Option<(u32, u32)> {
         #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
         let base = self.descriptor.ids as u32;
         Some((base, u32::try_from(self.descriptor.id_count).ok()?))

@@ -159,9 +159,9 @@ impl Run {
             match chunk.header.kind {
                 ChunkKind::Module => {
                     let load = ModuleLoad::from_bytes(&chunk.stored).expect("a module");
-                    let table = ModuleTable::decode(&load.table).expect("its table");
+                    let mut table = ModuleTable::decode(&load.table).expect("its table");
                     program
-                        .add(load.id_base, load.id_count, &table, &load.globals)
+                        .add(load.id_base, load.id_count, &mut table, &load.globals)
                         .expect("its ids");
                 }
                 ChunkKind::Stream => decoders

@@ -9,7 +9,7 @@ use crate::abi::RESERVED_IDS;
 use crate::event;
 use crate::fast::{FastFunction, Plan};
 use crate::ids::overlap;
-use crate::table::{self, ModuleTable};
+use crate::table::ModuleTable;
 use crate::{Error, Result};
 
 /// What an id stands for.
@@ -104,7 +104,8 @@ impl Program {
 
     /// Adds a module whose id `k` is `base + k` (mod 2^32). Returns the dense index of its block 0. Ids below the
     /// number of blocks are blocks in naive form, and those above are path ids. Modules that share ids with this one
-    /// were unloaded before: their ids mean nothing from now on, and their dense numbers stay.
+    /// were unloaded before: their ids mean nothing from now on, and their dense numbers stay. The table's
+    /// functions in fast form are taken out of it.
     ///
     /// # Errors
     /// When ids overlap the reserved ones, or the table contradicts itself.
@@ -112,16 +113,14 @@ impl Program {
         &mut self,
         base: u32,
         count: u32,
-        table: &ModuleTable,
+        table: &mut ModuleTable,
         globals: &[u64],
     ) -> Result<u32> {
-        let mut fast = table.fast.clone();
-        self.add_as(base, count, (&table.blocks, &mut fast), globals, None)
+        self.add_as(base, count, table, globals, None)
     }
 
-    /// Does the same as the function above with the blocks and fast functions of a module. It takes the functions,
-    /// if they are right. The blocks may be known already, from another process or from an earlier time, by the dense
-    /// index of block 0.
+    /// Does the same as the function above. The blocks may be known already, from another process or from an earlier
+    /// time, by the dense index of block 0.
     ///
     /// # Errors
     /// Those of [`Program::add`].
@@ -129,7 +128,7 @@ impl Program {
         &mut self,
         base: u32,
         count: u32,
-        (all_blocks, fast): (&[table::Block], &mut Vec<FastFunction>),
+        table: &mut ModuleTable,
         globals: &[u64],
         known: Option<u32>,
     ) -> Result<u32> {
@@ -139,14 +138,14 @@ impl Program {
             )));
         }
         let too_many = |_| invalid("more than 2^32 blocks".into());
-        let blocks = u32::try_from(all_blocks.len()).map_err(too_many)?;
+        let blocks = u32::try_from(table.blocks.len()).map_err(too_many)?;
         let next_block = u32::try_from(self.operand_bytes.len()).map_err(too_many)?;
         let first_block = known.unwrap_or(next_block);
         let first_function = u32::try_from(self.functions.len()).map_err(too_many)?;
-        let operands: Vec<usize> = all_blocks.iter().map(operand_count).collect();
+        let operands: Vec<usize> = table.blocks.iter().map(operand_count).collect();
         let mut starts = Vec::new();
         let mut next = blocks;
-        for (i, f) in (first_function..).zip(&*fast) {
+        for (i, f) in (first_function..).zip(&table.fast) {
             f.check(&operands, globals.len())?;
             for (s, start) in (0..).zip(&f.starts) {
                 if next.checked_sub(blocks) != Some(start.base) || start.paths == 0 {
@@ -161,7 +160,11 @@ impl Program {
         if next != count {
             return Err(invalid(format!("{count} ids for {next} blocks and paths")));
         }
-        let new = if known.is_none() { all_blocks } else { &[] };
+        let new = if known.is_none() {
+            &table.blocks[..]
+        } else {
+            &[]
+        };
         for b in new {
             let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
             self.operand_bytes.push(bytes);
@@ -173,7 +176,7 @@ impl Program {
             });
             self.info.ops.extend(&b.ops);
         }
-        self.functions.extend(fast.drain(..).map(|mut table| {
+        self.functions.extend(table.fast.drain(..).map(|mut table| {
             Arc::make_mut(&mut table.code).place(first_block, globals);
             let compiled = OnceLock::new();
             Function { table, compiled }
@@ -307,7 +310,7 @@ impl Program {
     }
 }
 
-fn operand_count(b: &table::Block) -> usize {
+fn operand_count(b: &crate::table::Block) -> usize {
     b.ops.iter().map(MemOp::operand_count).sum()
 }
 
@@ -337,7 +340,7 @@ mod tests {
         let mut expected = Vec::new();
         for (base, count) in modules {
             let first = program
-                .add(base, count, &table(count as usize), &[])
+                .add(base, count, &mut table(count as usize), &[])
                 .unwrap();
             expected.extend((0..count).map(|k| (base.wrapping_add(k), first + k)));
         }
@@ -356,13 +359,13 @@ mod tests {
         ] {
             assert!(program.meaning(id).is_none(), "{id:#x}");
         }
-        assert!(program.add(0xffff_ffff, 2, &table(2), &[]).is_err());
+        assert!(program.add(0xffff_ffff, 2, &mut table(2), &[]).is_err());
     }
 
     #[test]
     fn a_module_takes_the_ids_of_those_it_was_loaded_in_place_of() {
         let mut program = Program::default();
-        let mut add = |base, count: u32| program.add(base, count, &table(count as usize), &[]);
+        let mut add = |base, count: u32| program.add(base, count, &mut table(count as usize), &[]);
         assert_eq!((add(0x20_0000, 4), add(0x20_0004, 4)), (Ok(0), Ok(4)));
         assert_eq!((add(0x20_0002, 4), add(0x20_0008, 1)), (Ok(8), Ok(12)));
         let block = |id| match program.meaning(id) {

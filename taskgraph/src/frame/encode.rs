@@ -200,10 +200,7 @@ impl FrameEncoder {
         define: impl FnOnce() -> Option<Path>,
     ) -> bool {
         let Self { table, running } = self;
-        let Some(path) = table.path(segment.path, define) else {
-            return false;
-        };
-        let Some(f) = table.function(path.path.function) else {
+        let Some((path, f)) = table.path(segment.path, define) else {
             return false;
         };
         running.segment(path, f, segment, known)

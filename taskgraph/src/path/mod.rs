@@ -31,9 +31,12 @@ pub struct PathTable {
     pub(crate) layout: Arc<Layout>,
     functions: Vec<Arc<PathFunction>>,
     /// The functions of the paths that occur.
-    compiled: Room<CompiledFunction>,
-    paths: Room<Option<Box<CompiledPath>>>,
+    compiled: Room<Arc<CompiledFunction>>,
+    paths: Room<Option<Known>>,
 }
+
+/// A path that occurs, and its function.
+type Known = Box<(CompiledPath, Arc<CompiledFunction>)>;
 
 impl PathTable {
     /// A table with room for `paths` paths, which are defined when they first occur.
@@ -66,33 +69,29 @@ impl PathTable {
         }
     }
 
-    /// The function with this number, which is in the table.
-    pub(crate) fn function(&self, number: u32) -> Option<&CompiledFunction> {
-        let source = self.functions.get(number as usize)?;
-        let compile = || CompiledFunction::new(source, &self.info, &self.layout);
-        self.compiled.get_or_init(number as usize, compile)
-    }
-
     /// Room for this many paths.
     pub(crate) fn capacity(&self) -> usize {
         self.paths.size()
     }
 
-    /// The path with this number. `define` describes it if it is not known yet. `None` if there is no room for it, or
+    /// The path with this number, and its function. `define` describes it if it is not known yet. `None` if there is no room for it, or
     /// if the description contradicts its function.
     #[inline]
     pub(crate) fn path(
         &self,
         number: u32,
         define: impl FnOnce() -> Option<Path>,
-    ) -> Option<&CompiledPath> {
+    ) -> Option<(&CompiledPath, &CompiledFunction)> {
         let known = self.paths.get_or_init(number as usize, || {
             let path = define()?;
-            let function = self.function(path.function)?;
-            path.check(&self.functions[path.function as usize])
-                .then(|| Box::new(CompiledPath::new(path, function)))
+            let at = path.function as usize;
+            let source = self.functions.get(at).filter(|f| path.check(f))?;
+            let compile = || Arc::new(CompiledFunction::new(source, &self.info, &self.layout));
+            let function = Arc::clone(self.compiled.get_or_init(at, compile)?);
+            Some(Box::new((CompiledPath::new(path, &function), function)))
         });
-        known?.as_deref()
+        let (path, function) = known?.as_deref()?;
+        Some((path, function))
     }
 
     /// The payload that describes these paths; `define` describes those that are not known yet.
@@ -104,7 +103,7 @@ impl PathTable {
         let (mut functions, mut paths) = (BTreeMap::new(), BTreeMap::new());
         for number in used {
             let path = self.path(number, || define(number));
-            let path = path.ok_or_else(|| misuse(format!("path {number} is not known")))?;
+            let (path, _) = path.ok_or_else(|| misuse(format!("path {number} is not known")))?;
             let function = path.path.function;
             functions.insert(function, &*self.functions[function as usize]);
             paths.insert(number, &path.path);

@@ -229,9 +229,9 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
             ChunkKind::Rank => RankInfo::from_bytes(payload).is_ok(),
             ChunkKind::End => Totals::from_bytes(payload).is_ok(),
             ChunkKind::Module => ModuleLoad::from_bytes(payload).is_ok_and(|load| {
-                ModuleTable::decode(&load.table).is_ok_and(|table| {
+                ModuleTable::decode(&load.table).is_ok_and(|mut table| {
                     let (base, count) = (load.id_base, load.id_count);
-                    program.add(base, count, &table, &load.globals).is_ok()
+                    program.add(base, count, &mut table, &load.globals).is_ok()
                 })
             }),
             ChunkKind::Stream | ChunkKind::Check => {
