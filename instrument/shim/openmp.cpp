@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace {
 // KMP_IDENT_WORK_* and kmp_distribute_static_chunked, kmp_distribute_static of libomp's kmp.h.
-constexpr uint64_t Loop = 0x200, Sections = 0x400, Distribute = 0x800;
+constexpr uint64_t WorkLoop = 0x200, WorkSections = 0x400, WorkDistribute = 0x800;
 constexpr uint64_t DistributeChunked = 91, DistributeStatic = 92;
 
 // OpenMPIRBuilder turns sections into a loop of a switch; only the name tells this loop from others.
@@ -41,8 +41,8 @@ uint64_t kind(CallBase &Init) {
   auto *Schedule = dyn_cast<ConstantInt>(Init.getArgOperand(2));
   if (Schedule && (Schedule->getZExtValue() == DistributeChunked ||
                    Schedule->getZExtValue() == DistributeStatic))
-    return Distribute;
-  return sharesSections(Init) ? Sections : Loop;
+    return WorkDistribute;
+  return sharesSections(Init) ? WorkSections : WorkLoop;
 }
 
 bool mark(CallBase &Init) {
@@ -53,7 +53,7 @@ bool mark(CallBase &Init) {
   if (!Fields || Fields->getNumOperands() != 5)
     return false;
   auto *Flags = dyn_cast<ConstantInt>(Fields->getOperand(1));
-  if (!Flags || Flags->getZExtValue() & (Loop | Sections | Distribute))
+  if (!Flags || Flags->getZExtValue() & (WorkLoop | WorkSections | WorkDistribute))
     return false;
   SmallVector<Constant *, 5> Copy;
   for (Use &Field : Fields->operands())

@@ -1,0 +1,11 @@
+// The whole shim as one unit, because reading LLVM's headers takes most of the time of compiling each part.
+
+#include "shim.cpp"
+#include "scev.cpp"
+#include "atomics.cpp"
+#include "waits.cpp"
+#include "openmp.cpp"
+#include "carry.cpp"
+#include "loops.cpp"
+#include "sanitize.cpp"
+#include "regions.cpp"
