@@ -293,7 +293,7 @@ const CAUSES: [(&str, &str); 8] = [
 ];
 
 fn causes_of_waits() -> Result<()> {
-    for (profile, check) in WAYS {
+    for &(profile, check) in ways() {
         let [_, recorded] = BUILT.get(profile, || build(profile, check))?;
         let scratch = Scratch::new(&format!("rust/causes-{profile}"))?;
         let mut command = Command::new(&recorded);
