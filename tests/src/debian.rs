@@ -1,6 +1,6 @@
 //! What this machine lacks, and how apt provides it: Debian packages and sources.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -139,6 +139,10 @@ pub fn available(package: &str) -> bool {
 /// When there is no network or no such source.
 pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
     let to = dir.join(package);
+    // Two processes may want sources at once, and apt serves one.
+    fs::create_dir_all(dir)?;
+    let turn = File::create(dir.join("lock"))?;
+    turn.lock()?;
     if let Some(tree) = unpacked(&to)? {
         return Ok(tree);
     }

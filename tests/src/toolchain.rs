@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::once::Once;
 use crate::outputs::{Outputs, target_dir};
@@ -90,9 +90,13 @@ impl Toolchain {
         let built = BUILT.get(&name, || {
             let built = kept()?.join(&name);
             if !built.exists() {
-                let made = Scratch::new(&format!("built/{name}"))?;
+                let made = Scratch::new(&format!("built/{name}-{}", std::process::id()))?;
                 self.build(program, level, made.dir())?;
-                fs::rename(made.dir(), &built)?;
+                // Another process may have been faster.
+                if fs::rename(made.dir(), &built).is_err() {
+                    ensure!(built.exists(), "cannot make {}", built.display());
+                    made.done();
+                }
             }
             Ok(built)
         })?;
@@ -217,9 +221,11 @@ fn kept() -> Result<PathBuf> {
         }
         let all = target_dir().join("tmp/contech-built");
         let kept = all.join(format!("{:016x}", hash.finish()));
-        if !kept.exists() {
-            let _ = fs::remove_dir_all(&all);
-            fs::create_dir_all(&kept)?;
+        fs::create_dir_all(&kept)?;
+        for old in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {
+            if old.file_name() != kept.file_name() {
+                let _ = fs::remove_dir_all(old);
+            }
         }
         Ok(kept)
     })
