@@ -1,11 +1,17 @@
 //! Counts what the test command ran.
 
-use std::io::{BufRead, BufReader};
+use std::fmt;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
-use std::{fmt, io};
 
 use anyhow::{Context, Result};
+
+/// A command that runs tests, and what it is called.
+pub type Tests = (String, Command);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -52,36 +58,47 @@ impl Tally {
         Ok(())
     }
 
-    /// Runs a command that runs tests, shows its output, and counts the `test result:` lines of Rust's test harness.
-    /// A command that fails without a failed test (it does not compile, a test binary crashes) counts as one failure.
-    pub fn tests(&mut self, name: &str, command: &mut Command) -> Result<()> {
-        let begun = Instant::now();
-        let mut child = command
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {name}"))?;
-        let out = child.stdout.take().context("a pipe was asked for")?;
-        let mut ran = Self::of_lines(BufReader::new(out).lines())?;
-        let status = child.wait()?;
-        if !status.success() && ran.failed == 0 {
-            ran.failed = 1;
-        }
-        println!(
-            "tests {name}: {ran} ({:.0} s)",
-            begun.elapsed().as_secs_f64()
-        );
-        self.add(ran);
-        Ok(())
+    /// Runs commands that run tests, as many at a time as there are processors, in their order. Shows the output of
+    /// each when it ends, and counts its `test result:` lines, which Rust's test harness writes. A command that fails
+    /// without a failed test (a test binary crashes) counts as one failure.
+    pub fn tests(&mut self, all: Vec<Tests>) -> Result<()> {
+        let queue = Mutex::new(all.into_iter());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let sum = Mutex::new(&mut *self);
+        let work = || {
+            while let Some((name, mut command)) = next() {
+                let begun = Instant::now();
+                let done = command.stderr(Stdio::inherit()).output();
+                let done = done.with_context(|| format!("cannot start {name}"))?;
+                let said = String::from_utf8_lossy(&done.stdout);
+                let mut ran = Self::of_text(&said);
+                if !done.status.success() && ran.failed == 0 {
+                    ran.failed = 1;
+                }
+                let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+                let seconds = begun.elapsed().as_secs_f64();
+                println!("{said}tests {name}: {ran} ({seconds:.0} s)");
+                sum.add(ran);
+            }
+            Ok(())
+        };
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
+            let join = |worker: ScopedJoinHandle<Result<()>>| match worker.join() {
+                Ok(done) => done,
+                Err(panic) => resume_unwind(panic),
+            };
+            workers.into_iter().try_for_each(join)
+        })
     }
 
-    fn of_lines(lines: impl Iterator<Item = io::Result<String>>) -> Result<Self> {
+    fn of_text(text: &str) -> Self {
         let mut sum = Self::default();
-        for line in lines {
-            let line = line?;
-            println!("{line}");
-            sum.add(Self::of_line(&line).unwrap_or_default());
+        for counts in text.lines().filter_map(Self::of_line) {
+            sum.add(counts);
         }
-        Ok(sum)
+        sum
     }
 
     /// Parses `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; ...`
@@ -108,11 +125,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn result_lines_are_summed() -> Result<()> {
+    fn result_lines_are_summed() {
         let text = "running 2 tests\n\
             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.10s\n\
             test result: FAILED. 5 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
-        let sum = Tally::of_lines(text.lines().map(|l| Ok(l.to_owned())))?;
+        let sum = Tally::of_text(text);
         assert_eq!(
             sum,
             Tally {
@@ -122,13 +139,13 @@ mod tests {
             }
         );
         assert_eq!(sum.to_string(), "17 passed, 2 failed, 1 skipped");
-        Ok(())
     }
 
     #[test]
     fn a_command_that_fails_without_a_test_is_a_failure() -> Result<()> {
         let mut tally = Tally::default();
-        tally.tests("false", &mut Command::new("false"))?;
+        let [good, bad] = ["true", "false"].map(|name| (name.to_owned(), Command::new(name)));
+        tally.tests(vec![good, bad])?;
         tally.check("true", &mut Command::new("true"))?;
         assert_eq!(
             tally,
