@@ -22,7 +22,8 @@ pub const PROGRAMS: [&str; 7] = [
     "contech-middle",
 ];
 const LINKS: [&str; 3] = ["contech-c++", "contech-llvm-ar", "contech-llvm-ranlib"];
-const LIBRARIES: [&str; 6] = [
+/// What the programs load, or link into what they compile.
+pub const LIBRARIES: [&str; 6] = [
     "libcontech_instrument.so",
     "libcontech_mpi.so",
     "libcontech_observe.so",

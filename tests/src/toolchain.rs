@@ -1,18 +1,19 @@
 //! Compiles a test program, natively and with the drivers under test, by the same steps.
 
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
+use crate::install::LIBRARIES;
 use crate::once::Once;
 use crate::outputs::{Outputs, target_dir};
 use crate::process::run;
 use crate::program::{Language, Program};
 use crate::recording::files;
-use crate::scratch::Scratch;
 
 #[derive(Debug, Clone)]
 pub struct Toolchain {
@@ -78,7 +79,6 @@ impl Toolchain {
     /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have compiled before from
     /// the same files is linked there again.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
-        static BUILT: Once<PathBuf> = Once::new();
         let kind = if self.cc == Self::native().cc {
             "native"
         } else if self.cc == Outputs::get().cc() {
@@ -86,19 +86,9 @@ impl Toolchain {
         } else {
             return self.build(program, level, to);
         };
-        let name = format!("{kind}-{}-{level}-{:016x}", program.name, sources(program)?);
-        let built = BUILT.get(&name, || {
-            let built = kept()?.join(&name);
-            if !built.exists() {
-                let made = Scratch::new(&format!("built/{name}-{}", std::process::id()))?;
-                self.build(program, level, made.dir())?;
-                // Another process may have been faster.
-                if fs::rename(made.dir(), &built).is_err() {
-                    ensure!(built.exists(), "cannot make {}", built.display());
-                    made.done();
-                }
-            }
-            Ok(built)
+        let name = format!("{kind}-{}-{level}", program.name);
+        let built = kept(&name, &sources(program)?, |to| {
+            self.build(program, level, to).map(drop)
         })?;
         for file in fs::read_dir(&built)? {
             let file = file?;
@@ -177,46 +167,69 @@ impl Toolchain {
     }
 }
 
-/// A number for a program's directives and for everything that is compiled with it.
-fn sources(program: &Program) -> Result<u64> {
-    let mut hash = DefaultHasher::new();
-    format!("{program:?}").hash(&mut hash);
+/// A program's directives, and everything that is compiled with it.
+fn sources(program: &Program) -> Result<(String, Vec<Vec<u8>>)> {
     let folder = program.source.parent().context("a source has a folder")?;
     let mut all = vec![program.source.clone()];
     all.extend(files(folder, "h")?);
     let [with, native, archive] = [&program.with, &program.native, &program.archive];
     let more = [with, native, archive, &program.shared, &program.plugin];
     all.extend(more.into_iter().flatten().cloned());
-    for source in all {
-        fs::read(source)?.hash(&mut hash);
-    }
+    let texts = all.iter().map(fs::read).collect::<Result<_, _>>()?;
+    Ok((format!("{program:?}"), texts))
+}
+
+/// A folder with what `make` makes in it. It is kept, and made again only when the tools are others or `from` is.
+///
+/// # Errors
+/// When it cannot be made; the next caller then tries again.
+pub fn kept(
+    name: &str,
+    from: &impl Hash,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let mut hash = DefaultHasher::new();
+    from.hash(&mut hash);
     for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("CONTECH_")) {
         (name, value).hash(&mut hash);
     }
-    Ok(hash.finish())
+    let folder = of_these_tools()?.join(format!("{name}-{:016x}", hash.finish()));
+    // Who holds the lock makes it; there is something in the file when it is made.
+    let mut options = File::options();
+    let mut made = options
+        .append(true)
+        .create(true)
+        .open(folder.with_added_extension("made"))?;
+    made.lock()?;
+    if made.metadata()?.len() == 0 {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir(&folder)?;
+        make(&folder)?;
+        made.write_all(b"made")?;
+    }
+    Ok(folder)
 }
 
-/// The folder of programs that the tools of now have compiled. Those of other tools are removed.
-fn kept() -> Result<PathBuf> {
+/// The folder of what is kept with the tools of now. What was made with others is removed.
+fn of_these_tools() -> Result<PathBuf> {
     static KEPT: Once<PathBuf> = Once::new();
     KEPT.get("", || {
         let mut hash = DefaultHasher::new();
-        let is_used = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            ["contech-c", "contech-fc", "libcontech_"]
-                .iter()
-                .any(|start| name.starts_with(start) && !name.ends_with(".d"))
-        };
         let own = Outputs::get().dir();
-        let mut tools: Vec<PathBuf> = fs::read_dir(own)?.flatten().map(|e| e.path()).collect();
-        tools.retain(is_used);
-        tools.sort();
+        let drivers = ["contech-cc", "contech-cxx", "contech-fc"];
+        let mut tools: Vec<PathBuf> = drivers
+            .iter()
+            .chain(&LIBRARIES)
+            .map(|name| own.join(name))
+            .collect();
         for kind in ["h", "f90"] {
             tools.extend(files(&own.join("include/contech"), kind)?);
         }
         tools.push("/usr/lib/llvm-22/bin/clang".into());
-        for tool in tools.iter().filter(|tool| tool.is_file()) {
-            let about = fs::metadata(tool)?;
+        for tool in tools {
+            let about = fs::metadata(&tool)?;
             (tool, about.len(), about.modified()?).hash(&mut hash);
         }
         let all = target_dir().join("tmp/contech-built");

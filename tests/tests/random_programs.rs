@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program::is_cxx;
-use contech_tests::random::check::Files;
+use contech_tests::random::check::{Compared, Files};
 use contech_tests::random::way::Way;
 use contech_tests::random::{check, generate};
 use contech_tests::scratch::Scratch;
@@ -92,7 +92,7 @@ fn all(seeds: &[(u64, Way)], dir: &Path) -> Result<()> {
     let mut failures = Vec::new();
     let mut uncompiled = Vec::new();
     for (seed, way) in seeds {
-        match check::check(&generate(*seed, &BTreeSet::new()), way, dir) {
+        match check_kept(*seed, way, dir) {
             Ok(done) if done.uncompiled > 0 => uncompiled.push(seed),
             Ok(_) => {}
             Err(error) => failures.push(format!(
@@ -110,6 +110,13 @@ fn all(seeds: &[(u64, Way)], dir: &Path) -> Result<()> {
         bail!("{}", failures.join("\n\n"));
     }
     Ok(())
+}
+
+/// Checks a seed. What is compiled is kept for the next run.
+fn check_kept(seed: u64, way: &Way, dir: &Path) -> Result<Compared> {
+    let files = check::write(&generate(seed, &BTreeSet::new()), dir)?;
+    let kept = Some(format!("random-{seed}"));
+    check::check_files(&Files { kept, ..files }, way, dir)
 }
 
 fn dir() -> PathBuf {

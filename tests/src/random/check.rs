@@ -13,7 +13,7 @@ use super::Source;
 use super::way::Way;
 use crate::process::{Finished, run, run_for};
 use crate::recording::{backend_json, middle};
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Toolchain, kept};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -49,6 +49,8 @@ pub struct Files {
     pub cxx: bool,
     /// Threads end while `main` does, in another order each time, so the program is recorded several times.
     pub races: bool,
+    /// Under what name the compiled programs are kept for the next run, if they are.
+    pub kept: Option<String>,
 }
 
 /// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings. A program that clang
@@ -131,7 +133,29 @@ pub fn write(source: &Source, dir: &Path) -> Result<Files> {
 
 /// Builds the program and its modules in a directory of their own, where they find each other; returns the program.
 fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<PathBuf> {
+    if let Some(name) = &files.kept {
+        let texts: Vec<_> = files
+            .units
+            .iter()
+            .chain(&files.plugin)
+            .map(fs::read)
+            .collect::<Result<_, _>>()?;
+        let from = (
+            texts,
+            tools.compiler(files.cxx),
+            files.library,
+            FLAGS,
+            flags,
+        );
+        let built = kept(name, &from, |to| compile(tools, files, flags, to))?;
+        return Ok(built.join("program"));
+    }
     fs::create_dir_all(to)?;
+    compile(tools, files, flags, to)?;
+    Ok(to.join("program"))
+}
+
+fn compile(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<()> {
     let compile = |cxx: bool, words: &[&str], sources: &[PathBuf], output: &str| {
         let mut command = Command::new(tools.compiler(cxx));
         let standard: &[&str] = if cxx { &["-std=c++20"] } else { &[] };
@@ -157,8 +181,7 @@ fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<
         sources.push(to.join("libunit.so"));
         words.push("-Wl,-rpath,$ORIGIN");
     }
-    compile(files.cxx, &words, &sources, "program")?;
-    Ok(to.join("program"))
+    compile(files.cxx, &words, &sources, "program").map(drop)
 }
 
 /// How often the graph has a function of one block.

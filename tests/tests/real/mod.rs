@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use contech_tests::debian;
 use contech_tests::process::{run, run_for};
+use contech_tests::toolchain::kept;
 
 /// A Debian source package, and how its own build system is called.
 pub(crate) struct Source {
@@ -21,27 +22,34 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Builds the program from a copy of `tree` in `to`; returns its path.
+    /// Builds the program from a copy of `tree` and puts all that is built into `to`; returns the program's path. What
+    /// is kept of an earlier run is not built again.
     pub(crate) fn build(
         &self,
         tree: &Path,
         to: &Path,
         compilers: &[(&str, &Path)],
     ) -> Result<PathBuf> {
-        run(Command::new("cp").arg("-a").arg(tree).arg(to))?.ok()?;
-        let mut shell = Command::new("sh");
-        shell.current_dir(to).args(["-ec", self.build]);
-        shell.envs(compilers.iter().copied());
-        run_for(&mut shell, Duration::from_secs(600))?.ok()?;
-        let program = to.join(self.program);
-        if !program.exists() {
-            bail!(
-                "{} was built, but there is no {}",
-                self.name,
-                program.display()
+        let copy = |from: &Path, to: &Path| {
+            let from = from.join(".");
+            run(Command::new("cp").arg("-a").arg(from).arg(to))?.ok()
+        };
+        let from = (tree, self.build, compilers);
+        let built = kept(&format!("real-{}", self.name), &from, |built| {
+            copy(tree, built)?;
+            let mut shell = Command::new("sh");
+            shell.current_dir(built).args(["-ec", self.build]);
+            shell.envs(compilers.iter().copied());
+            run_for(&mut shell, Duration::from_secs(600))?.ok()?;
+            let (name, program) = (self.name, self.program);
+            ensure!(
+                built.join(program).exists(),
+                "{name} was built, but there is no {program}"
             );
-        }
-        Ok(program)
+            Ok(())
+        })?;
+        copy(&built, to)?;
+        Ok(to.join(self.program))
     }
 }
 
