@@ -1,4 +1,4 @@
-//! The oracle over random programs: 200 seeds (2,000 with `cargo test-all --matrix`), each compiled in the way whose
+//! The oracle over random programs: 128 seeds (2,000 with `cargo test-all --matrix`), each compiled in the way whose
 //! turn it is, recorded in both forms at once and compared, and run natively for the output. Then follow the seeds
 //! and the programs that were kept because they once failed (`tests/random`).
 //!
@@ -19,9 +19,9 @@ use contech_tests::scratch::Scratch;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Seeds of a commit, seeds of the whole matrix, and seeds of one trial.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 128;
 const MATRIX_SEEDS: u64 = 2000;
-const PART: u64 = 25;
+const PART: u64 = 16;
 
 fn main() {
     let arguments = Arguments::from_args();
