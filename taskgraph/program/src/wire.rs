@@ -53,6 +53,20 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+/// Appends numbers as planes: how many bytes each takes, then the lowest bytes of all, the next lowest, and so on.
+pub fn put_planes(out: &mut Vec<u8>, values: &[u64]) {
+    let all = values.iter().fold(0, |all, value| all | value);
+    let bytes = (u64::BITS - all.leading_zeros()).div_ceil(8);
+    out.push(bytes.to_le_bytes()[0]);
+    for byte in 0..bytes {
+        out.extend(
+            values
+                .iter()
+                .map(|value| (value >> (8 * byte)).to_le_bytes()[0]),
+        );
+    }
+}
+
 /// Maps differences modulo 2^64 to numbers so that small differences give small numbers: 0, -1, 1, -2, ...
 #[inline]
 pub const fn zigzag(difference: u64) -> u64 {
@@ -160,26 +174,6 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         }
     }
 
-    /// [`Reader::varint`] for numbers of one or two bytes in no order, most of them: it does not guess which.
-    #[inline]
-    pub fn short_varint(&mut self) -> Result<u64, E> {
-        match self.bytes {
-            [low, high, ..] if low & high < 0x80 => {
-                let two = low >> 7;
-                self.bytes = &self.bytes[1 + usize::from(two)..];
-                Ok(u64::from(low & 0x7f) | u64::from(high * two) << 7)
-            }
-            _ => self.varint(),
-        }
-    }
-
-    /// The next four variable-length integers, if each takes one byte; they stay to be read.
-    #[inline]
-    pub fn peek_four(&self) -> Option<[u8; 4]> {
-        let four = self.bytes.first_chunk::<4>()?;
-        (u32::from_le_bytes(*four) & 0x8080_8080 == 0).then_some(*four)
-    }
-
     fn long_varint(&mut self) -> Result<u64, E> {
         if let Some(chunk) = self.bytes.first_chunk::<8>() {
             let word = u64::from_le_bytes(*chunk);
@@ -239,6 +233,28 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         (0..n).map(|_| take(self)).collect()
     }
 
+    /// Replaces `values` by those that were written by [`put_planes`], which must be as many.
+    ///
+    /// # Errors
+    /// There are fewer, or of more than 8 bytes.
+    pub fn planes(&mut self, values: &mut [u64]) -> Result<(), E> {
+        let bytes = self.u8()?;
+        if bytes > 8 {
+            return Err(self.error(format!("numbers of {bytes} bytes")));
+        }
+        values.fill(0);
+        for byte in 0..bytes {
+            let plane = self.take(values.len())?;
+            let bytes = values.iter_mut().zip(plane);
+            match byte {
+                0 => bytes.for_each(|(value, byte)| *value = u64::from(*byte)),
+                1 => bytes.for_each(|(value, byte)| *value |= u64::from(*byte) << 8),
+                _ => bytes.for_each(|(value, plane)| *value |= u64::from(*plane) << (8 * byte)),
+            }
+        }
+        Ok(())
+    }
+
     /// The value that was written as a [`put_delta`] against `previous`.
     #[inline]
     pub fn delta(&mut self, previous: u64) -> Result<u64, E> {
@@ -292,23 +308,12 @@ mod tests {
             assert_eq!(r.delta(77).unwrap(), v);
         }
         r.end().unwrap();
-        let mut r = Reader::<Malformed>::new("test", &bytes);
-        // The second number is -77.
-        assert_eq!(r.peek_four(), None);
-        for &v in &values {
-            assert_eq!(r.short_varint().unwrap(), v);
-            assert_eq!(r.delta(77).unwrap(), v);
-        }
-        r.end().unwrap();
     }
 
     #[test]
     fn a_number_that_does_not_end_or_does_not_fit_is_an_error() {
         for bytes in [&[][..], &[0x80], &[0xff; 10], &[0xff; 11]] {
             assert!(Reader::<Malformed>::new("test", bytes).varint().is_err());
-            let mut reader = Reader::<Malformed>::new("test", bytes);
-            assert!(reader.short_varint().is_err());
-            assert_eq!(reader.peek_four(), None);
         }
         let mut too_wide = vec![0xff; 9];
         too_wide.push(2);

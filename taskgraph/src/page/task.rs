@@ -1,4 +1,5 @@
-//! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges.
+//! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges. Tasks that are alike are of one
+//! class, which is stored once.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -24,31 +25,30 @@ const WHAT: &str = "task page";
 #[derive(Clone, Copy)]
 enum Column {
     Runs,
+    Class,
     Kind,
     Op,
     Object,
+    Totals,
+    Shape,
     Start,
     Duration,
     Spans,
-    Counts,
-    EdgeCount,
 }
 /// Number of columns: the named ones, and the contexts and sequence numbers of the edges.
-const COLUMNS: usize = 11;
+const COLUMNS: usize = 12;
 
 /// Bits of the kind column above the kind itself.
 const HAS_OBJECT: u8 = 8;
 const HAS_SPANS: u8 = 16;
 const HAS_COUNTS: u8 = 32;
 const HAS_EDGES: u8 = 64;
-/// Since version 2.
 const HAS_OTHERS: u8 = 128;
 const KIND: u8 = 7;
 
 /// The values that the fields of a task are coded against; they are the same in writer and reader.
 #[derive(Debug, Default)]
 struct Previous {
-    end_ns: u64,
     /// Objects in order of first appearance.
     objects: Vec<u64>,
     /// The frame of the previous span, and the span's end within it.
@@ -57,8 +57,31 @@ struct Previous {
     ids: IdPredictor,
 }
 
+/// What tasks have in common that are alike: all but their times, and the places of their spans and edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Class {
+    kind: TaskKind,
+    op: SyncOp,
+    object: u64,
+    totals: TaskTotals,
+    spans: Spans,
+    /// Number of stored incoming edges.
+    edges: u32,
+}
+
+/// The spans of actions of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Spans {
+    #[default]
+    None,
+    /// One of so many records, which begins where the one before it in the page ends.
+    Next(u32),
+    /// They are listed.
+    Listed,
+}
+
 /// What a task executes and accesses.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct TaskTotals {
     pub(crate) blocks: u64,
     pub(crate) reads: u64,
@@ -73,12 +96,9 @@ pub(crate) struct TaskPage {
     ids: Vec<TaskId>,
     /// Start and end, ns.
     times: Vec<(u64, u64)>,
-    kinds: Vec<(TaskKind, SyncOp)>,
-    /// Empty if no task has an object.
-    objects: Vec<u64>,
-    /// The places of their totals, of which the first are zero; empty if all are.
-    places: Vec<u16>,
-    totals: Vec<TaskTotals>,
+    /// The class of each, by its number.
+    class: Vec<u16>,
+    classes: Vec<Class>,
     /// The ends of their spans and edges, which begin where those of the task before end; empty if there are none.
     spans_ends: Vec<u32>,
     edges_ends: Vec<u32>,
@@ -107,22 +127,27 @@ impl TaskPage {
         self.times[at]
     }
 
+    #[inline]
+    fn class(&self, at: usize) -> &Class {
+        &self.classes[usize::from(self.class[at])]
+    }
+
     /// The kind and the operation of task `at`.
     #[inline]
     pub(crate) fn kind(&self, at: usize) -> (TaskKind, SyncOp) {
-        self.kinds[at]
+        let class = self.class(at);
+        (class.kind, class.op)
     }
 
     /// The object of task `at`; 0 if it has none.
     pub(crate) fn object(&self, at: usize) -> u64 {
-        self.objects.get(at).copied().unwrap_or(0)
+        self.class(at).object
     }
 
     /// What task `at` executes and accesses.
     #[inline]
     pub(crate) fn totals(&self, at: usize) -> &TaskTotals {
-        let place = self.places.get(at).copied().unwrap_or(0);
-        &self.totals[place as usize]
+        &self.class(at).totals
     }
 
     /// The spans of actions of task `at`.
@@ -162,64 +187,29 @@ impl TaskPage {
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
         size_of::<(TaskId, u64, u64, u16)>() * self.ids.len()
-            + size_of::<u64>() * self.objects.len()
-            + size_of::<u16>() * self.places.len()
+            + size_of::<Class>() * self.classes.len()
             + size_of::<u32>() * (self.spans_ends.len() + self.edges_ends.len())
             + size_of::<(u32, u32)>() * self.ids.len()
-            + size_of::<TaskTotals>() * self.totals.len()
             + size_of::<FrameSpan>() * self.spans.len()
             + size_of::<TaskId>() * self.edges.len()
     }
 
-    /// Decodes few columns at a time, so that each loop is short and keeps its columns in registers.
+    /// Decodes one column after the other, so that each loop is short.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
-        let mut page = Self {
-            totals: vec![TaskTotals::default()],
-            ..Self::default()
-        };
-        let kinds = columns.of(Column::Kind).remaining();
-        let bits = columns.of(Column::Kind).take(kinds)?;
-        page.decode_ids(columns.of(Column::Runs), bits.len())?;
-        page.decode_kinds(bits, columns.of(Column::Op).take(bits.len())?)?;
+        let mut page = Self::default();
+        page.decode_ids(columns.of(Column::Runs))?;
+        page.decode_classes(&mut columns)?;
         page.decode_times(&mut columns)?;
-        let any = bits.iter().fold(0, |any, bits| any | bits);
-        let with = |some: u8| bits.iter().filter(|&bits| bits & some != 0).count();
         let mut previous = Previous::default();
-        if any & HAS_OBJECT != 0 {
-            let mut objects = *columns.of(Column::Object);
-            page.objects.resize(bits.len(), 0);
-            for (object, _) in page.objects.iter_mut().zip(bits).filter(has(HAS_OBJECT)) {
-                *object = previous.object(&mut objects)?;
-            }
-            *columns.of(Column::Object) = objects;
-        }
-        if any & HAS_SPANS != 0 {
-            page.spans.reserve(with(HAS_SPANS));
-            page.spans_ends.reserve(bits.len());
-            let mut spans = *columns.of(Column::Spans);
-            for bits in bits {
-                if bits & HAS_SPANS != 0 {
-                    previous.spans(&mut spans, &mut page.spans)?;
-                }
-                page.spans_ends.push(place(&page.spans)?);
-            }
-            *columns.of(Column::Spans) = spans;
-        }
-        if any & (HAS_COUNTS | HAS_OTHERS) != 0 {
-            page.totals.reserve(with(HAS_COUNTS | HAS_OTHERS));
-            page.places.resize(bits.len(), 0);
-            page.decode_totals(columns.of(Column::Counts), bits)?;
-        }
-        if any & HAS_EDGES != 0 {
-            let [.., counts, contexts, seqs] = &mut columns.0;
-            page.edges_ends.reserve(bits.len());
-            for bits in bits {
-                if bits & HAS_EDGES != 0 {
-                    for _ in 0..counts.count(contexts.remaining())? {
-                        page.edges.push(previous.ids.get(contexts, seqs)?);
-                    }
+        page.decode_spans(&mut previous, columns.of(Column::Spans))?;
+        if page.classes.iter().any(|class| class.edges > 0) {
+            let [.., contexts, seqs] = &mut columns.0;
+            page.edges_ends.reserve(page.class.len());
+            for class in &page.class {
+                for _ in 0..page.classes[usize::from(*class)].edges {
+                    page.edges.push(previous.ids.get(contexts, seqs)?);
                 }
                 page.edges_ends.push(place(&page.edges)?);
             }
@@ -228,17 +218,15 @@ impl TaskPage {
         Ok(page)
     }
 
-    fn decode_ids(&mut self, runs: &mut Reader<'_>, tasks: usize) -> Result<()> {
+    fn decode_ids(&mut self, runs: &mut Reader<'_>) -> Result<()> {
         let mut context = 0u32;
-        self.ids.reserve(tasks.min(FULL_TASKS));
         while runs.remaining() > 0 {
             let step = runs.varint32()?;
             let ascends = step > 0 || self.ids.is_empty();
             let next = context.checked_add(step).filter(|_| ascends);
             context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
             let (first, n) = (runs.varint32()?, runs.varint32()?);
-            let room = tasks.min(FULL_TASKS).saturating_sub(self.ids.len());
-            if n as usize > room {
+            if n as usize > FULL_TASKS - self.ids.len() {
                 return Err(runs.error("more tasks than a page holds"));
             }
             let end = first.checked_add(n);
@@ -246,82 +234,86 @@ impl TaskPage {
             let id = |seq| TaskId::new(ContextId::new(context), seq);
             self.ids.extend((first..end).map(id));
         }
-        match self.ids.len() == tasks {
+        Ok(())
+    }
+
+    fn decode_classes(&mut self, columns: &mut Columns<'_>) -> Result<()> {
+        let mut objects = Vec::new();
+        while columns.of(Column::Kind).remaining() > 0 {
+            self.classes.push(columns.class(&mut objects)?);
+        }
+        let (tasks, classes) = (self.ids.len(), self.classes.len());
+        let column = columns.of(Column::Class);
+        // A task of a class that is new has a 0.
+        let (mut new, mut greatest) = (0, 0);
+        let mut class = |known: u16| {
+            let class = if known == 0 { new } else { known - 1 };
+            new += u16::from(known == 0);
+            greatest = greatest.max(class);
+            class
+        };
+        let low = column.take(tasks)?;
+        self.class = if classes <= NARROW {
+            low.iter().map(|low| class(u16::from(*low))).collect()
+        } else {
+            let both = low.iter().zip(column.take(tasks)?);
+            let both = both.map(|(low, high)| class(u16::from_le_bytes([*low, *high])));
+            both.collect()
+        };
+        let named = self.class.len().min(1) * (usize::from(greatest) + 1);
+        match named == classes && usize::from(new) == classes {
             true => Ok(()),
-            false => Err(runs.error("fewer tasks than kinds")),
+            false => {
+                Err(column.error(format!("tasks of {new} classes, of which it has {classes}")))
+            }
         }
     }
 
-    fn decode_kinds(&mut self, bits: &[u8], ops: &[u8]) -> Result<()> {
-        let unknown = bits.iter().map(|bits| bits & KIND);
-        let unknown = unknown
-            .max()
-            .filter(|kind| TaskKind::from_u8(*kind).is_none());
-        if let Some(kind) = unknown {
-            return Err(malformed(WHAT, format!("task kind {kind}")));
+    fn decode_spans(&mut self, previous: &mut Previous, listed: &mut Reader<'_>) -> Result<()> {
+        if self.classes.iter().all(|class| class.spans == Spans::None) {
+            return Ok(());
         }
-        let kinds = bits.iter().zip(ops).map(|(bits, op)| {
-            let kind = TaskKind::from_u8(bits & KIND).unwrap_or_default();
-            (kind, SyncOp::from_u8(*op).unwrap_or(SyncOp::Other))
-        });
-        self.kinds = kinds.collect();
+        self.spans_ends.reserve(self.class.len());
+        self.spans.reserve(self.class.len());
+        for class in &self.class {
+            match self.classes[usize::from(*class)].spans {
+                Spans::None => {}
+                Spans::Next(records) => self.spans.push(previous.next(records)),
+                Spans::Listed => previous.spans(listed, &mut self.spans)?,
+            }
+            self.spans_ends.push(place(&self.spans)?);
+        }
         Ok(())
     }
 
     fn decode_times(&mut self, columns: &mut Columns<'_>) -> Result<()> {
-        let (mut starts, mut durations) =
-            (*columns.of(Column::Start), *columns.of(Column::Duration));
-        self.times.reserve(self.ids.len());
-        let mut end_ns = 0u64;
-        for _ in 0..self.ids.len() {
-            let start_ns = end_ns.wrapping_add(unzigzag(starts.short_varint()?));
-            let ends = start_ns.checked_add(durations.short_varint()?);
-            end_ns = ends.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
-            self.times.push((start_ns, end_ns));
+        let (mut gaps, mut durations) = ([0; FULL_TASKS], [0; FULL_TASKS]);
+        let tasks = self.ids.len();
+        for (column, values) in [
+            (Column::Start, &mut gaps[..tasks]),
+            (Column::Duration, &mut durations[..tasks]),
+        ] {
+            columns.of(column).planes(values)?;
         }
-        (*columns.of(Column::Start), *columns.of(Column::Duration)) = (starts, durations);
-        Ok(())
-    }
-
-    fn decode_totals(&mut self, column: &mut Reader<'_>, bits: &[u8]) -> Result<()> {
-        let mut counts = *column;
-        for (place, bits) in self.places.iter_mut().zip(bits) {
-            if bits & (HAS_COUNTS | HAS_OTHERS) == 0 {
-                continue;
-            }
-            let mut totals = TaskTotals::default();
-            if bits & HAS_COUNTS != 0 {
-                let all = match counts.peek_four() {
-                    Some(four) => {
-                        counts.take(4)?;
-                        four.map(u64::from)
-                    }
-                    None => {
-                        let mut all = [0; 4];
-                        for n in &mut all {
-                            *n = counts.varint()?;
-                        }
-                        all
-                    }
-                };
-                [totals.blocks, totals.reads, totals.writes, totals.bytes] = all;
-            }
-            if bits & HAS_OTHERS != 0 {
-                totals.others = counts.varint()?;
-            }
-            // A page has at most 1024 tasks.
-            *place = u16::try_from(self.totals.len()).unwrap_or(0);
-            self.totals.push(totals);
+        let (mut end_ns, mut over) = (0u64, false);
+        let times = gaps[..tasks].iter().zip(&durations[..tasks]);
+        let times = times.map(|(gap, duration)| {
+            let start_ns = end_ns.wrapping_add(unzigzag(*gap));
+            let overflows;
+            (end_ns, overflows) = start_ns.overflowing_add(*duration);
+            over |= overflows;
+            (start_ns, end_ns)
+        });
+        self.times = times.collect();
+        match over {
+            false => Ok(()),
+            true => Err(malformed(WHAT, "a time over 64 bits")),
         }
-        *column = counts;
-        Ok(())
     }
 }
 
-/// Whether a task has something.
-fn has<T>(bit: u8) -> impl Fn(&(T, &u8)) -> bool {
-    move |(_, bits)| **bits & bit != 0
-}
+/// The largest number of classes whose numbers take one byte.
+const NARROW: usize = 255;
 
 /// The places of what some tasks have, whose ends are these.
 #[inline]
@@ -345,54 +337,84 @@ impl<'a> Columns<'a> {
     fn of(&mut self, column: Column) -> &mut Reader<'a> {
         &mut self.0[column as usize]
     }
-}
 
-impl Previous {
-    fn object(&mut self, column: &mut Reader<'_>) -> Result<u64> {
+    /// The next class.
+    fn class(&mut self, objects: &mut Vec<u64>) -> Result<Class> {
+        let bits = self.of(Column::Kind).u8()?;
+        let op = self.of(Column::Op).u8()?;
+        let kind = TaskKind::from_u8(bits & KIND);
+        let mut class = Class {
+            kind: kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?,
+            op: SyncOp::from_u8(op).unwrap_or(SyncOp::Other),
+            ..Class::default()
+        };
+        if bits & HAS_OBJECT != 0 {
+            class.object = self.object(objects)?;
+        }
+        let totals = self.of(Column::Totals);
+        let TaskTotals {
+            blocks,
+            reads,
+            writes,
+            bytes,
+            others,
+        } = &mut class.totals;
+        if bits & HAS_COUNTS != 0 {
+            for n in [blocks, reads, writes, bytes] {
+                *n = totals.varint()?;
+            }
+        }
+        if bits & HAS_OTHERS != 0 {
+            *others = totals.varint()?;
+        }
+        if bits & HAS_SPANS != 0 {
+            class.spans = match self.of(Column::Shape).varint32()? {
+                0 => Spans::Listed,
+                records => Spans::Next(records),
+            };
+        }
+        if bits & HAS_EDGES != 0 {
+            class.edges = self.of(Column::Shape).varint32()?;
+        }
+        Ok(class)
+    }
+
+    fn object(&mut self, objects: &mut Vec<u64>) -> Result<u64> {
+        let column = self.of(Column::Object);
         let known = column.varint()?;
         if known > 0 {
             let at = usize::try_from(known - 1).unwrap_or(usize::MAX);
-            return self
-                .objects
-                .get(at)
-                .copied()
-                .ok_or_else(|| column.error("an object that was not named"));
+            let object = objects.get(at).copied();
+            return object.ok_or_else(|| column.error("an object that was not named"));
         }
-        let object = column.delta(self.objects.last().copied().unwrap_or(0))?;
-        self.objects.push(object);
+        let object = column.delta(objects.last().copied().unwrap_or(0))?;
+        objects.push(object);
         Ok(object)
     }
+}
 
+impl Previous {
+    /// A span that goes on where the last one of the page ended.
     #[inline]
-    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<()> {
-        // Most short tasks have one span, which goes on where the last one of the page ended.
-        if let Some([1, 0, 0, records]) = column.peek_four() {
-            column.take(4)?;
-            let (first_record, records) = (self.span_end, u32::from(records));
-            out.push(FrameSpan {
-                frame: FrameRef(self.frame),
-                first_record,
-                records,
-            });
-            self.span_end = first_record.wrapping_add(records);
-            return Ok(());
+    fn next(&mut self, records: u32) -> FrameSpan {
+        let (frame, first_record) = (FrameRef(self.frame), self.span_end);
+        self.span_end = first_record.wrapping_add(records);
+        FrameSpan {
+            frame,
+            first_record,
+            records,
         }
+    }
+
+    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<()> {
         for _ in 0..column.count(column.remaining())? {
             let frame = column.delta(self.frame)?;
-            let expected = if frame == self.frame {
-                self.span_end
-            } else {
-                0
-            };
-            let first_record = column.delta32(expected)?;
+            if frame != self.frame {
+                (self.frame, self.span_end) = (frame, 0);
+            }
+            self.span_end = column.delta32(self.span_end)?;
             let records = column.varint32()?;
-            out.push(FrameSpan {
-                frame: FrameRef(frame),
-                first_record,
-                records,
-            });
-            self.frame = frame;
-            self.span_end = first_record.wrapping_add(records);
+            out.push(self.next(records));
         }
         Ok(())
     }

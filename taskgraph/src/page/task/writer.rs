@@ -3,31 +3,41 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::{
-    COLUMNS, Column, FULL_TASKS, HAS_COUNTS, HAS_EDGES, HAS_OBJECT, HAS_OTHERS, HAS_SPANS, Previous,
+    COLUMNS, Class, Column, FULL_TASKS, HAS_COUNTS, HAS_EDGES, HAS_OBJECT, HAS_OTHERS, HAS_SPANS,
+    NARROW, Previous, Spans, TaskTotals,
 };
 use crate::id::{ContextId, TaskId};
 use crate::page::{FULL_EDGES, join_columns};
 use crate::record::{FrameSpan, TaskRecord};
-use crate::wire::{put_delta, put_varint};
+use crate::wire::{put_delta, put_planes, put_varint, zigzag};
+
+/// Number of classes that are found without hashing all of what makes them.
+const RECENT: usize = 16;
 
 /// Collects the tasks of a page.
 #[derive(Debug, Default)]
 pub(crate) struct TaskPageWriter {
     columns: [Vec<u8>; COLUMNS],
     previous: Previous,
-    /// The places of [`Previous::objects`], and the object that was named last.
+    /// The places of [`Previous::objects`].
     places: HashMap<u64, u64>,
-    recent: Option<(u64, u64)>,
+    /// The numbers of the classes, those of some that came lately, and what is stored of each task's.
+    classes: HashMap<Class, u16>,
+    recent: [Option<(Class, u16)>; RECENT],
+    class: Vec<u16>,
     /// For each run of tasks of one context: the context, the first sequence number, and the number of tasks.
     runs: Vec<(u32, u32, u32)>,
-    tasks: usize,
+    end_ns: u64,
+    /// What is stored of the start of each task, and its duration.
+    gaps: Vec<u64>,
+    durations: Vec<u64>,
     /// Number of edges and spans.
     parts: usize,
 }
 
 impl TaskPageWriter {
     pub(crate) fn is_full(&self) -> bool {
-        self.tasks >= FULL_TASKS || self.parts >= FULL_EDGES
+        self.class.len() >= FULL_TASKS || self.parts >= FULL_EDGES
     }
 
     /// The first task; `None` for an empty page.
@@ -38,83 +48,127 @@ impl TaskPageWriter {
     }
 
     pub(crate) fn push(&mut self, t: &TaskRecord, dependencies: &[TaskId]) {
-        self.tasks += 1;
         self.parts += dependencies.len() + t.frames.len();
         match self.runs.last_mut() {
             Some((context, _, n)) if *context == t.id.context.get() => *n += 1,
             _ => self.runs.push((t.id.context.get(), t.id.seq, 1)),
         }
-        let counts = [t.blocks, t.reads, t.writes, t.bytes];
-        let mut kind = t.kind as u8;
-        kind |= if t.object != 0 { HAS_OBJECT } else { 0 };
-        kind |= if t.frames.is_empty() { 0 } else { HAS_SPANS };
-        let counted = counts.iter().fold(0, |all, n| all | n) != 0;
-        kind |= if counted { HAS_COUNTS } else { 0 };
-        kind |= if dependencies.is_empty() {
-            0
-        } else {
-            HAS_EDGES
+        self.gaps.push(zigzag(t.start_ns.wrapping_sub(self.end_ns)));
+        self.durations.push(t.end_ns.saturating_sub(t.start_ns));
+        self.end_ns = t.end_ns;
+        let class = Class {
+            kind: t.kind,
+            op: t.op,
+            object: t.object,
+            totals: TaskTotals {
+                blocks: t.blocks,
+                reads: t.reads,
+                writes: t.writes,
+                bytes: t.bytes,
+                others: t.others,
+            },
+            spans: self.push_spans(&t.frames),
+            edges: u32::try_from(dependencies.len()).unwrap_or(u32::MAX),
         };
-        kind |= if t.others == 0 { 0 } else { HAS_OTHERS };
-        self.column(Column::Kind).push(kind);
-        self.column(Column::Op).push(t.op as u8);
-        let end = self.previous.end_ns;
-        put_delta(self.column(Column::Start), t.start_ns, end);
-        put_varint(
-            self.column(Column::Duration),
-            t.end_ns.saturating_sub(t.start_ns),
-        );
-        self.previous.end_ns = t.end_ns;
-        if t.object != 0 {
-            self.push_object(t.object);
+        let known = self.known(class);
+        self.class.push(known);
+        let [.., contexts, seqs] = &mut self.columns;
+        for &d in dependencies {
+            self.previous.ids.put(d, contexts, seqs);
         }
-        if !t.frames.is_empty() {
-            self.push_spans(&t.frames);
+    }
+
+    /// What is stored of a task of a class.
+    #[inline]
+    fn known(&mut self, class: Class) -> u16 {
+        let some = class.object >> 3 ^ class.totals.blocks ^ class.op as u64;
+        let slot = usize::try_from(some % RECENT as u64).unwrap_or(0);
+        match self.recent[slot] {
+            Some((same, known)) if same == class => known,
+            _ => self.look_up(class, slot),
         }
-        if counted {
-            counts
-                .iter()
-                .for_each(|&n| put_varint(self.column(Column::Counts), n));
-        }
-        if t.others != 0 {
-            put_varint(self.column(Column::Counts), t.others);
-        }
-        if !dependencies.is_empty() {
-            put_varint(self.column(Column::EdgeCount), dependencies.len() as u64);
-            let [.., contexts, seqs] = &mut self.columns;
-            for &d in dependencies {
-                self.previous.ids.put(d, contexts, seqs);
+    }
+
+    #[cold]
+    fn look_up(&mut self, class: Class, slot: usize) -> u16 {
+        let new = u16::try_from(self.classes.len()).unwrap_or(u16::MAX);
+        let known = match self.classes.get(&class) {
+            Some(known) => 1 + known,
+            None => {
+                self.classes.insert(class, new);
+                self.push_class(&class);
+                0
             }
-        }
+        };
+        self.recent[slot] = Some((class, if known == 0 { 1 + new } else { known }));
+        known
     }
 
     fn column(&mut self, column: Column) -> &mut Vec<u8> {
         &mut self.columns[column as usize]
     }
 
+    fn push_class(&mut self, class: &Class) {
+        let totals = &class.totals;
+        let counts = [totals.blocks, totals.reads, totals.writes, totals.bytes];
+        let counted = counts.iter().any(|n| *n != 0);
+        let mut kind = class.kind as u8;
+        for (has, bit) in [
+            (class.object != 0, HAS_OBJECT),
+            (class.spans != Spans::None, HAS_SPANS),
+            (counted, HAS_COUNTS),
+            (class.edges != 0, HAS_EDGES),
+            (totals.others != 0, HAS_OTHERS),
+        ] {
+            kind |= if has { bit } else { 0 };
+        }
+        self.column(Column::Kind).push(kind);
+        self.column(Column::Op).push(class.op as u8);
+        if class.object != 0 {
+            self.push_object(class.object);
+        }
+        let column = self.column(Column::Totals);
+        if counted {
+            counts.iter().for_each(|&n| put_varint(column, n));
+        }
+        if totals.others != 0 {
+            put_varint(column, totals.others);
+        }
+        let column = self.column(Column::Shape);
+        match class.spans {
+            Spans::None => {}
+            Spans::Next(records) => put_varint(column, u64::from(records)),
+            Spans::Listed => put_varint(column, 0),
+        }
+        if class.edges != 0 {
+            put_varint(column, u64::from(class.edges));
+        }
+    }
+
     fn push_object(&mut self, object: u64) {
         let objects = &mut self.previous.objects;
         let column = &mut self.columns[Column::Object as usize];
-        // An operation is often followed by another one of the same object.
-        let known = self.recent.filter(|recent| recent.0 == object);
-        let known = known.map(|recent| recent.1);
-        let at = known.or_else(|| self.places.get(&object).copied());
-        let at = if let Some(at) = at {
-            put_varint(column, 1 + at);
-            at
-        } else {
-            put_varint(column, 0);
-            put_delta(column, object, objects.last().copied().unwrap_or(0));
-            let at = objects.len() as u64;
-            objects.push(object);
-            self.places.insert(object, at);
-            at
-        };
-        self.recent = Some((object, at));
+        if let Some(at) = self.places.get(&object) {
+            return put_varint(column, 1 + at);
+        }
+        put_varint(column, 0);
+        put_delta(column, object, objects.last().copied().unwrap_or(0));
+        self.places.insert(object, objects.len() as u64);
+        objects.push(object);
     }
 
-    fn push_spans(&mut self, spans: &[FrameSpan]) {
+    fn push_spans(&mut self, spans: &[FrameSpan]) -> Spans {
         let p = &mut self.previous;
+        match spans {
+            [] => return Spans::None,
+            [one]
+                if (one.frame.0, one.first_record) == (p.frame, p.span_end) && one.records > 0 =>
+            {
+                p.next(one.records);
+                return Spans::Next(one.records);
+            }
+            _ => {}
+        }
         let column = &mut self.columns[Column::Spans as usize];
         put_varint(column, spans.len() as u64);
         for s in spans {
@@ -125,6 +179,7 @@ impl TaskPageWriter {
             p.frame = s.frame.0;
             p.span_end = s.first_record.wrapping_add(s.records);
         }
+        Spans::Listed
     }
 
     /// The raw bytes of the page; the writer is then empty for the next one.
@@ -137,6 +192,16 @@ impl TaskPageWriter {
             put_varint(runs, u64::from(n));
             last = context;
         }
+        let class = &mut self.columns[Column::Class as usize];
+        class.extend(self.class.iter().map(|class| class.to_le_bytes()[0]));
+        if self.classes.len() > NARROW {
+            class.extend(self.class.iter().map(|class| class.to_le_bytes()[1]));
+        }
+        put_planes(&mut self.columns[Column::Start as usize], &self.gaps);
+        put_planes(
+            &mut self.columns[Column::Duration as usize],
+            &self.durations,
+        );
         let raw = join_columns(&mut self.columns);
         *self = Self {
             columns: std::mem::take(&mut self.columns),
