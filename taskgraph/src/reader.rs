@@ -133,7 +133,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// # let graph = b.build()?;
     /// let mut walk = graph.walk();
     /// let first = walk.next()?.unwrap().clone();
-    /// let series = walk.follow(u64::MAX).unwrap();
+    /// let series = walk.follow(u64::MAX, true).unwrap();
     /// let mut reader = taskgraph::Reader::new(&graph, 1);
     /// reader.open_series(&first, &series);
     /// let executed = reader.next()?.unwrap().pieces().map(|piece| piece.actions());

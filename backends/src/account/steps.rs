@@ -75,9 +75,10 @@ impl Steps {
                     State::Waiting(Cause::Call) => (task.duration_ns(), true),
                     State::Waiting(_) => (0, false),
                 };
-                let locks = locks
-                    .get(&task.object())
-                    .filter(|_| task.kind() == TaskKind::Sync);
+                let locks = match task.kind() {
+                    TaskKind::Sync => locks.get(&task.object()),
+                    _ => None,
+                };
                 let step = Step {
                     ns,
                     needs_end: end(&steps.needs),

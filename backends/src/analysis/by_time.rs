@@ -129,7 +129,7 @@ impl<'g> Stream<'g> {
     /// false if there is none.
     fn enter(&mut self, graph: &'g Graph, until: u64, taker: &mut impl Takes) -> Result<bool> {
         let (context, number) = (self.context, self.number);
-        let new = || Box::new(Tasks::of(graph.walk_of(context)));
+        let new = || Box::new(Tasks::of(graph.walk_of(context), taker.series()));
         let tasks = self.tasks.get_or_insert_with(new);
         while let Some((task, series)) = tasks.next(|task| match task.kind() {
             TaskKind::Work if until > 0 => until.min(taker.series_until(number, task)),

@@ -12,7 +12,7 @@ use super::by_time::by_time;
 use super::changes::{Change, Changes, sweep};
 use super::pieces::pieces;
 use super::series::{Reading, Takes, Tasks};
-use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
+use super::{Analysis, Graph, InSeries, Moment, Order, Reads, Share, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 pub(super) const FRAMES: usize = 16;
@@ -135,8 +135,8 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
-    /// Whether tasks may come as one.
-    fn takes_series(&self) -> bool;
+    /// Which tasks may come as one.
+    fn series(&self) -> InSeries;
     /// Up to when tasks may come as one with this one, ns ([`Analysis::series_until`]).
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64;
     /// A pass begins.
@@ -188,8 +188,11 @@ impl<A: Analysis> Visitor for Part<A> {
         self.analysis.prepare(graph)
     }
 
-    fn takes_series(&self) -> bool {
-        A::SERIES && self.own.is_none()
+    fn series(&self) -> InSeries {
+        match self.own {
+            None => A::SERIES,
+            Some(_) => InSeries::None,
+        }
     }
 
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
@@ -270,16 +273,19 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     } else {
         contexts.len().div_ceil(SHARDS).max(1)
     };
-    let series = A::SERIES && are_small(graph);
+    let series = match are_small(graph) {
+        true => A::SERIES,
+        false => InSeries::None,
+    };
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
         let until = |shard: &mut A::Shard, task: &Task<'_>| match series {
-            true => analysis.series_until(shard, task),
-            false => 0,
+            InSeries::None => 0,
+            _ => analysis.series_until(shard, task),
         };
         for (number, context) in some {
-            let mut tasks = Tasks::of(graph.walk_of(context.id));
+            let mut tasks = Tasks::of(graph.walk_of(context.id), series);
             while let Some((task, series)) = tasks.next(|task| until(&mut shard, task))? {
                 analysis.task(&mut shard, task)?;
                 reading.task(*number, task, &series, |first, batch| {
@@ -339,8 +345,8 @@ fn are_small(graph: &Graph) -> bool {
 }
 
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    // By order; whether small tasks come as one; whether no contents are read.
-    type Pass = (Option<Order>, bool, bool);
+    // By order; which small tasks come as one; whether no contents are read.
+    type Pass = (Option<Order>, InSeries, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
     // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
     let small = are_small(graph);
@@ -356,7 +362,10 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
         let contents = visitor.reads().in_order();
-        let series = small && pass.is_none() && visitor.takes_series();
+        let series = match small && pass.is_none() {
+            true => visitor.series(),
+            false => InSeries::None,
+        };
         let pass = (pass, series, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
             Some(known) => known.1.push(visitor),
@@ -405,8 +414,8 @@ fn topological(
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
     let mut reading = Reading::new(graph, FRAMES, any);
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    let mut tasks = Tasks::of(graph.walk());
     let mut together = Together::of(graph, &mut visitors);
+    let mut tasks = Tasks::of(graph.walk(), together.series);
     while let Some((task, series)) =
         tasks.next(|task| together.series_until(position(task.id().context), task))?
     {
@@ -448,20 +457,30 @@ fn topological(
 /// Visitors of one pass.
 struct Together<'v, 'p> {
     visitors: &'v mut [&'p mut dyn Visitor],
-    /// Whether tasks come as one.
-    series: bool,
+    /// Which tasks come as one.
+    series: InSeries,
 }
 
 impl<'v, 'p> Together<'v, 'p> {
     fn of(graph: &Graph, visitors: &'v mut [&'p mut dyn Visitor]) -> Self {
-        let series = are_small(graph) && visitors.iter().all(|visitor| visitor.takes_series());
-        Self { visitors, series }
+        let series = match are_small(graph) {
+            true => visitors.iter().map(|visitor| visitor.series()).min(),
+            false => None,
+        };
+        Self {
+            visitors,
+            series: series.unwrap_or(InSeries::None),
+        }
     }
 }
 
 impl Takes for Together<'_, '_> {
+    fn series(&self) -> InSeries {
+        self.series
+    }
+
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
-        if !self.series {
+        if self.series == InSeries::None {
             return 0;
         }
         let until = self.visitors.iter_mut();

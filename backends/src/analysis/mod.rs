@@ -121,6 +121,17 @@ impl Reads {
     }
 }
 
+/// Which tasks of a context may come as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InSeries {
+    /// None.
+    None,
+    /// Those that all have the same tasks of other contexts before and after them.
+    BetweenEdges,
+    /// All.
+    All,
+}
+
 /// A question asked of a task graph.
 ///
 /// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
@@ -137,8 +148,8 @@ pub trait Analysis: Sized + Send + Sync {
     const READS: Reads = Reads::Tasks;
     /// What it follows of what contexts do over time ([`Analysis::change`]).
     const CHANGES: Changes = Changes::None;
-    /// Whether tasks that follow each other in a context may be handed out as one ([`Analysis::series_until`]).
-    const SERIES: bool = false;
+    /// Which tasks that follow each other in a context may be handed out as one ([`Analysis::series_until`]).
+    const SERIES: InSeries = InSeries::None;
     /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as runs.
     const NESTS: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
@@ -182,7 +193,7 @@ pub trait Analysis: Sized + Send + Sync {
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
 
     /// Tasks that follow this one in its context, execute blocks only and end at the returned time (ns) or before may
-    /// come as one with it, if [`Analysis::SERIES`] is set: `task` and `done` are called once, with the first of them,
+    /// come as one with it, if [`Analysis::SERIES`] allows that: `task` and `done` are called once, with the first of them,
     /// and moments say no more than their context and the time from the start of the first to the end of the last.
     fn series_until(&self, _shard: &mut Self::Shard, _task: &Task<'_>) -> u64 {
         u64::MAX

@@ -3,10 +3,12 @@
 use anyhow::Result;
 use taskgraph::{Batch, BlockCounts, ContextId, Mmap, Piece, Reader, Series, Walk};
 
-use super::{Graph, Moment, Reads, Task};
+use super::{Graph, InSeries, Moment, Reads, Task};
 
 /// Takes what tasks do, in a pass by time.
 pub(super) trait Takes {
+    /// Which tasks may come as one.
+    fn series(&self) -> InSeries;
     /// Up to when tasks of the context at this position may come as one with this one, ns; 0 if each is wanted.
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64;
     /// A piece of a context's actions.
@@ -23,11 +25,17 @@ pub(super) struct Tasks<'g> {
     walk: Walk<'g, Mmap>,
     /// The first of those that come as one.
     first: Option<Task<'g>>,
+    /// Whether those that come as one may have edges to other contexts.
+    across_edges: bool,
 }
 
 impl<'g> Tasks<'g> {
-    pub(super) fn of(walk: Walk<'g, Mmap>) -> Self {
-        Self { walk, first: None }
+    pub(super) fn of(walk: Walk<'g, Mmap>, series: InSeries) -> Self {
+        Self {
+            walk,
+            first: None,
+            across_edges: series == InSeries::All,
+        }
     }
 
     /// The next task, with those that come as one with it: `until` says up to when.
@@ -47,7 +55,10 @@ impl<'g> Tasks<'g> {
             (Some(first), Some(task)) => first.clone_from(task),
             (first, task) => *first = task.cloned(),
         }
-        Ok(self.first.as_ref().zip(self.walk.follow(until)))
+        Ok(self
+            .first
+            .as_ref()
+            .zip(self.walk.follow(until, self.across_edges)))
     }
 }
 

@@ -17,7 +17,7 @@ use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Change, Changes, Divided, Graph, Moment, Order, Reads, Task, end_of,
+    Analysis, Change, Changes, Divided, Graph, InSeries, Moment, Order, Reads, Task, end_of,
 };
 use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
@@ -94,7 +94,7 @@ impl Analysis for Blocks {
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Executions;
-    const SERIES: bool = true;
+    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const CHANGES: Changes = Changes::States;
     const NEEDS_ACCESSES: bool = true;

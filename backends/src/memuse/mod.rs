@@ -20,7 +20,7 @@ use serde::Serialize;
 use taskgraph::{Action, ContextId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task};
+use crate::analysis::{Analysis, Graph, InSeries, Moment, Order, Reads, Task};
 use crate::heap::{LastBlocks, SiteRow};
 
 pub use live::{Live, Use};
@@ -114,7 +114,7 @@ impl Analysis for MemUse {
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
     const ORDER: Order = Order::Stretches { ns: 1 };
     const READS: Reads = Reads::Pieces;
-    const SERIES: bool = true;
+    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

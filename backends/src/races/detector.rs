@@ -102,6 +102,9 @@ pub struct Detector {
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
+    /// Whether tasks in a row may come as one, and whether a race was found then.
+    series: bool,
+    found_in_series: bool,
     /// What was found.
     pub tally: Tally,
     /// Reads and writes seen.
@@ -137,6 +140,8 @@ impl Detector {
             settled: false,
             limit,
             full: false,
+            series: false,
+            found_in_series: false,
             tally: Tally::default(),
             accesses: 0,
             unowned: 0,
@@ -294,6 +299,18 @@ impl Detector {
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
+    }
+
+    /// Says that the next task may stand for others after it, too. The first race then ends the search.
+    pub fn expect_series(&mut self) {
+        self.series = true;
+    }
+
+    /// Whether a race was found while tasks came as one. Nothing more was checked then, because the number of races and
+    /// their examples need the tasks one by one.
+    #[must_use]
+    pub fn found_in_series(&self) -> bool {
+        self.found_in_series
     }
 
     /// Bytes in use: shadow, states, clocks and allocations.
@@ -543,6 +560,8 @@ impl Detector {
                 && !self.is_late(record.epoch)
                 && !self.is_late(access.epoch)
             {
+                self.found_in_series = self.series;
+                self.full |= self.series;
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);
                 let example = Example {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
 
 use crate::analysis::{
-    self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Strides, Taken, Task,
+    self, Analysis, Divided, Graph, InSeries, Moment, Order, Reads, Share, Strides, Taken, Task,
 };
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
@@ -77,7 +77,7 @@ impl Analysis for Sharing {
         "Communication between contexts, true and false sharing by line, allocation and source";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
-    const SERIES: bool = true;
+    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

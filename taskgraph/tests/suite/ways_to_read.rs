@@ -388,17 +388,22 @@ proptest! {
         let mut tasks = graph.tasks();
         while let Some(first) = walk.next().unwrap() {
             let first = first.clone();
-            let until = if asked.next() == Some(0) { 0 } else { u64::MAX };
-            let series = match until {
-                0 => Series::of(&first),
-                _ => walk.follow(until).unwrap(),
+            let asked = asked.next();
+            let series = match asked {
+                Some(0) => Series::of(&first),
+                Some(asked) => walk.follow(u64::MAX, asked > 2).unwrap(),
+                None => break,
             };
+            let apart = series.tasks > 1 && asked < Some(3);
             let mut alone = Vec::new();
             let mut last = false;
             for task in tasks.by_ref().take(series.tasks) {
                 let task = task.unwrap();
                 let others = task.action_count() - task.block_count();
                 prop_assert!(series.tasks == 1 || others == 0);
+                let ends_alone = task.dependents().unwrap().is_empty() && !task.is_last();
+                let begins_alone = task.id() == first.id() || task.stored_dependencies().is_empty();
+                prop_assert!(!apart || ends_alone && begins_alone);
                 task.for_each_action(|action| alone.push(seen(action))).unwrap();
                 last = task.is_last();
             }
