@@ -34,6 +34,7 @@ mod batch;
 pub mod builder;
 mod cache;
 mod codec;
+mod column;
 mod context;
 mod context_table;
 pub mod dag;

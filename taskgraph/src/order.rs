@@ -144,20 +144,22 @@ impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
 
     /// Goes on to the tasks that can be read together with the last one ([`Reader::open_series`](crate::Reader)): those
     /// that follow it in its context and in the walk, end at `until_ns` or before, and execute blocks only, if anything.
-    /// They are in one page, so there are about a thousand at most. Unless they go `across_edges`, tasks of other
-    /// contexts come before all of them or before none, and after none; the context goes on after them. Call it once for
-    /// a task.
+    /// They are in one page, so there are about a thousand at most. Unless the series may go `across_edges`, only its
+    /// first task has stored predecessors, no task of it has stored successors, and it ends before the last task of the
+    /// context. Call it once for a task.
     pub fn follow(&mut self, until_ns: u64, across_edges: bool) -> Option<Series> {
         let task = self.recent[self.at].as_ref()?;
         let mut series = Series::of(task);
-        let goes_on = |task: &Task<'g, D>| {
-            let alone = || !task.is_last() && task.dependents().is_ok_and(|after| after.is_empty());
-            task.end_ns() <= until_ns && task.is_plain() && (across_edges || alone())
+        let belongs = |task: &Task<'g, D>| {
+            let unawaited = || task.dependents().is_ok_and(|after| after.is_empty());
+            task.end_ns() <= until_ns
+                && task.is_plain()
+                && (across_edges || !task.is_last() && unawaited())
         };
-        if goes_on(task) {
+        if belongs(task) {
             let last = self.go_on(|next| {
-                let after_others = !across_edges && !next.stored_dependencies().is_empty();
-                let follows = !after_others && goes_on(next);
+                let waits_for_none = next.stored_dependencies().is_empty();
+                let follows = (across_edges || waits_for_none) && belongs(next);
                 if follows {
                     series.tasks += 1;
                     series.actions = series.actions.saturating_add(next.action_count());

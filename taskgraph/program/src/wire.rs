@@ -53,20 +53,6 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends numbers as planes: how many bytes each takes, then the lowest bytes of all, the next lowest, and so on.
-pub fn put_planes(out: &mut Vec<u8>, values: &[u64]) {
-    let all = values.iter().fold(0, |all, value| all | value);
-    let bytes = (u64::BITS - all.leading_zeros()).div_ceil(8);
-    out.push(bytes.to_le_bytes()[0]);
-    for byte in 0..bytes {
-        out.extend(
-            values
-                .iter()
-                .map(|value| (value >> (8 * byte)).to_le_bytes()[0]),
-        );
-    }
-}
-
 /// Maps differences modulo 2^64 to numbers so that small differences give small numbers: 0, -1, 1, -2, ...
 #[inline]
 pub const fn zigzag(difference: u64) -> u64 {
@@ -231,28 +217,6 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
     ) -> Result<Vec<T>, E> {
         let n = self.count(self.remaining())?;
         (0..n).map(|_| take(self)).collect()
-    }
-
-    /// Replaces `values` by those that were written by [`put_planes`], which must be as many.
-    ///
-    /// # Errors
-    /// There are fewer, or of more than 8 bytes.
-    pub fn planes(&mut self, values: &mut [u64]) -> Result<(), E> {
-        let bytes = self.u8()?;
-        if bytes > 8 {
-            return Err(self.error(format!("numbers of {bytes} bytes")));
-        }
-        values.fill(0);
-        for byte in 0..bytes {
-            let plane = self.take(values.len())?;
-            let bytes = values.iter_mut().zip(plane);
-            match byte {
-                0 => bytes.for_each(|(value, byte)| *value = u64::from(*byte)),
-                1 => bytes.for_each(|(value, byte)| *value |= u64::from(*byte) << 8),
-                _ => bytes.for_each(|(value, plane)| *value |= u64::from(*plane) << (8 * byte)),
-            }
-        }
-        Ok(())
     }
 
     /// The value that was written as a [`put_delta`] against `previous`.

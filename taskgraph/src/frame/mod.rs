@@ -3,7 +3,6 @@
 //! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than the static and path
 //! tables, so any action of a graph is reachable by decoding the one frame it is in.
 
-mod column;
 mod decode;
 mod emission;
 mod emit;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::codec::MAX_PAGE;
+use crate::column::Head;
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
 use crate::page::{IdPredictor, split_columns, unpack};
@@ -260,8 +261,8 @@ impl TaskPage {
             let both = both.map(|(low, high)| class(u16::from_le_bytes([*low, *high])));
             both.collect()
         };
-        let named = self.class.len().min(1) * (usize::from(greatest) + 1);
-        match named == classes && usize::from(new) == classes {
+        let known = tasks == 0 || usize::from(greatest) < classes;
+        match known && usize::from(new) == classes {
             true => Ok(()),
             false => {
                 Err(column.error(format!("tasks of {new} classes, of which it has {classes}")))
@@ -293,7 +294,10 @@ impl TaskPage {
             (Column::Start, &mut gaps[..tasks]),
             (Column::Duration, &mut durations[..tasks]),
         ] {
-            columns.of(column).planes(values)?;
+            let column = columns.of(column);
+            let head = Head::read(column)?;
+            let planes = head.take(column, tasks, true)?;
+            head.values(planes, &[], (tasks, 0..tasks), values);
         }
         let (mut end_ns, mut over) = (0u64, false);
         let times = gaps[..tasks].iter().zip(&durations[..tasks]);

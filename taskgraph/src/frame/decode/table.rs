@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Rows, WHAT};
+use crate::column::Head;
 use crate::error::{Result, malformed};
 use crate::frame::MAX_VALUES;
-use crate::frame::column::Head;
 use crate::frame::shape::Shape;
 use crate::wire::Reader;
 

@@ -2,7 +2,7 @@
 //! the end of the frame.
 
 use super::takes::{COUNT_BYTES, Take, takes};
-use crate::frame::column::{self, Coding};
+use crate::column::{self, Coding};
 use crate::frame::shape::{Iterated, Shape};
 use crate::path::{CompiledFunction, CompiledPath};
 

@@ -6,13 +6,11 @@ use super::{
     COLUMNS, Class, Column, FULL_TASKS, HAS_COUNTS, HAS_EDGES, HAS_OBJECT, HAS_OTHERS, HAS_SPANS,
     NARROW, Previous, Spans, TaskTotals,
 };
+use crate::column::{self, Coding};
 use crate::id::{ContextId, TaskId};
 use crate::page::{FULL_EDGES, join_columns};
 use crate::record::{FrameSpan, TaskRecord};
-use crate::wire::{put_delta, put_planes, put_varint, zigzag};
-
-/// Number of classes that are found without hashing all of what makes them.
-const RECENT: usize = 16;
+use crate::wire::{put_delta, put_varint, zigzag};
 
 /// Collects the tasks of a page.
 #[derive(Debug, Default)]
@@ -21,9 +19,8 @@ pub(crate) struct TaskPageWriter {
     previous: Previous,
     /// The places of [`Previous::objects`].
     places: HashMap<u64, u64>,
-    /// The numbers of the classes, those of some that came lately, and what is stored of each task's.
+    /// The numbers of the classes, and what is stored of each task's.
     classes: HashMap<Class, u16>,
-    recent: [Option<(Class, u16)>; RECENT],
     class: Vec<u16>,
     /// For each run of tasks of one context: the context, the first sequence number, and the number of tasks.
     runs: Vec<(u32, u32, u32)>,
@@ -79,29 +76,14 @@ impl TaskPageWriter {
     }
 
     /// What is stored of a task of a class.
-    #[inline]
     fn known(&mut self, class: Class) -> u16 {
-        let some = class.object >> 3 ^ class.totals.blocks ^ class.op as u64;
-        let slot = usize::try_from(some % RECENT as u64).unwrap_or(0);
-        match self.recent[slot] {
-            Some((same, known)) if same == class => known,
-            _ => self.look_up(class, slot),
+        if let Some(known) = self.classes.get(&class) {
+            return 1 + known;
         }
-    }
-
-    #[cold]
-    fn look_up(&mut self, class: Class, slot: usize) -> u16 {
         let new = u16::try_from(self.classes.len()).unwrap_or(u16::MAX);
-        let known = match self.classes.get(&class) {
-            Some(known) => 1 + known,
-            None => {
-                self.classes.insert(class, new);
-                self.push_class(&class);
-                0
-            }
-        };
-        self.recent[slot] = Some((class, if known == 0 { 1 + new } else { known }));
-        known
+        self.classes.insert(class, new);
+        self.push_class(&class);
+        0
     }
 
     fn column(&mut self, column: Column) -> &mut Vec<u8> {
@@ -197,11 +179,15 @@ impl TaskPageWriter {
         if self.classes.len() > NARROW {
             class.extend(self.class.iter().map(|class| class.to_le_bytes()[1]));
         }
-        put_planes(&mut self.columns[Column::Start as usize], &self.gaps);
-        put_planes(
-            &mut self.columns[Column::Duration as usize],
-            &self.durations,
-        );
+        let (mut scratch, mut planes) = (Vec::new(), Vec::new());
+        for (column, values) in [
+            (Column::Start, &self.gaps),
+            (Column::Duration, &self.durations),
+        ] {
+            let head = &mut self.columns[column as usize];
+            column::put(Coding::Plain, values, &[], &mut scratch, head, &mut planes);
+            head.append(&mut planes);
+        }
         let raw = join_columns(&mut self.columns);
         *self = Self {
             columns: std::mem::take(&mut self.columns),

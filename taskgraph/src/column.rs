@@ -1,4 +1,4 @@
-//! One column of a frame: how its values become bytes in planes, and how the bytes become values again.
+//! One column of numbers: how its values become bytes in planes, and how the bytes become values again.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::wire::{Reader, put_varint, unzigzag, zigzag};
 
 /// What is stored of each value in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(crate) enum Coding {
     /// The value itself.
     Plain = 0,
     /// The difference from the previous value in the column.
@@ -44,7 +44,7 @@ fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) ->
 }
 
 /// Appends a column: the way it is stored goes to `heads`, and its bytes to `planes`. `scratch` is working memory.
-pub(super) fn put(
+pub(crate) fn put(
     coding: Coding,
     values: &[u64],
     beside: &[u64],
@@ -85,7 +85,7 @@ fn shrink(values: &mut [u64], signed: bool) -> (u64, u64) {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(crate) struct Head {
     coding: Coding,
     bytes: u8,
     shift: u32,
@@ -94,7 +94,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self> {
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self> {
         let tag = r.u8()?;
         let (coding, bytes) = (Coding::ALL[usize::from(tag % 3)], tag / 3);
         let shift = if bytes > 0 { u32::from(r.u8()?) } else { 0 };
@@ -118,7 +118,7 @@ impl Head {
     }
 
     /// Takes a column of so many values from the planes.
-    pub(super) fn take<'p>(
+    pub(crate) fn take<'p>(
         self,
         planes: &mut Reader<'p>,
         length: usize,
@@ -131,7 +131,7 @@ impl Head {
     }
 
     /// Reads some of a column's `length` values. `beside` has the same values of the column before.
-    pub(super) fn values(
+    pub(crate) fn values(
         self,
         bytes: &[u8],
         beside: &[u64],
@@ -219,7 +219,7 @@ const SAMPLES: usize = 4;
 /// Chooses the coding whose bytes change least from one value to the next, as far as samples show. zstd also finds
 /// repetitions in planes that change, and differences hide these, so a coding with differences must be better by a
 /// quarter.
-pub(super) fn choose(values: &[u64], beside: &[u64]) -> Coding {
+pub(crate) fn choose(values: &[u64], beside: &[u64]) -> Coding {
     let mut scratch = Vec::with_capacity(SAMPLE);
     let step = values.len().div_ceil(SAMPLES).max(SAMPLE);
     let mut costs = [0; 3];
