@@ -273,20 +273,15 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     } else {
         contexts.len().div_ceil(SHARDS).max(1)
     };
-    let series = match are_small(graph) {
-        true => A::SERIES,
-        false => InSeries::None,
-    };
+    let series = A::SERIES.where_small(graph);
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
-        let until = |shard: &mut A::Shard, task: &Task<'_>| match series {
-            InSeries::None => 0,
-            _ => analysis.series_until(shard, task),
-        };
         for (number, context) in some {
             let mut tasks = Tasks::of(graph.walk_of(context.id), series);
-            while let Some((task, series)) = tasks.next(|task| until(&mut shard, task))? {
+            while let Some((task, series)) =
+                tasks.next(|task| analysis.series_until(&mut shard, task))?
+            {
                 analysis.task(&mut shard, task)?;
                 reading.task(*number, task, &series, |first, batch| {
                     pieces(&analysis, &mut shard, first, batch)
@@ -344,6 +339,16 @@ fn are_small(graph: &Graph) -> bool {
     summary.accesses / MANY < summary.tasks.total()
 }
 
+impl InSeries {
+    /// Which tasks of a graph may come as one: none, unless most are small.
+    fn where_small(self, graph: &Graph) -> Self {
+        match are_small(graph) {
+            true => self,
+            false => Self::None,
+        }
+    }
+}
+
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     // By order; which small tasks come as one; whether no contents are read.
     type Pass = (Option<Order>, InSeries, bool);
@@ -362,9 +367,9 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
         let contents = visitor.reads().in_order();
-        let series = match small && pass.is_none() {
-            true => visitor.series(),
-            false => InSeries::None,
+        let series = match pass {
+            None => visitor.series().where_small(graph),
+            Some(_) => InSeries::None,
         };
         let pass = (pass, series, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
@@ -463,13 +468,10 @@ struct Together<'v, 'p> {
 
 impl<'v, 'p> Together<'v, 'p> {
     fn of(graph: &Graph, visitors: &'v mut [&'p mut dyn Visitor]) -> Self {
-        let series = match are_small(graph) {
-            true => visitors.iter().map(|visitor| visitor.series()).min(),
-            false => None,
-        };
+        let series = visitors.iter().map(|visitor| visitor.series()).min();
         Self {
             visitors,
-            series: series.unwrap_or(InSeries::None),
+            series: series.unwrap_or(InSeries::None).where_small(graph),
         }
     }
 }
@@ -480,9 +482,6 @@ impl Takes for Together<'_, '_> {
     }
 
     fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
-        if self.series == InSeries::None {
-            return 0;
-        }
         let until = self.visitors.iter_mut();
         let until = until.map(|visitor| visitor.series_until(context, task));
         until.min().unwrap_or(0)

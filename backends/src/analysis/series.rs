@@ -25,8 +25,8 @@ pub(super) struct Tasks<'g> {
     walk: Walk<'g, Mmap>,
     /// The first of those that come as one.
     first: Option<Task<'g>>,
-    /// Whether those that come as one may have edges to other contexts.
-    across_edges: bool,
+    /// Which may come as one.
+    series: InSeries,
 }
 
 impl<'g> Tasks<'g> {
@@ -34,7 +34,7 @@ impl<'g> Tasks<'g> {
         Self {
             walk,
             first: None,
-            across_edges: series == InSeries::All,
+            series,
         }
     }
 
@@ -43,9 +43,10 @@ impl<'g> Tasks<'g> {
         &mut self,
         until: impl FnOnce(&Task<'g>) -> u64,
     ) -> Result<Option<(&Task<'g>, Series)>> {
-        let until = match self.walk.next()? {
-            Some(task) => until(task),
-            None => return Ok(None),
+        let until = match (self.walk.next()?, self.series) {
+            (Some(_), InSeries::None) => 0,
+            (Some(task), _) => until(task),
+            (None, _) => return Ok(None),
         };
         if until == 0 {
             let task = self.walk.last();
@@ -55,10 +56,8 @@ impl<'g> Tasks<'g> {
             (Some(first), Some(task)) => first.clone_from(task),
             (first, task) => *first = task.cloned(),
         }
-        Ok(self
-            .first
-            .as_ref()
-            .zip(self.walk.follow(until, self.across_edges)))
+        let series = self.walk.follow(until, self.series == InSeries::All);
+        Ok(self.first.as_ref().zip(series))
     }
 }
 
