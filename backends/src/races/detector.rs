@@ -9,16 +9,18 @@
 //! belongs to an earlier life of the memory, whatever the order in which tasks are visited, and is ignored. A free
 //! also leaves a mark: an access of the same life that nothing orders with the free is a race.
 
+mod lives;
+
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece, TaskId};
+use taskgraph::{Access, AffineRun, BlockId, ContextId, Piece, TaskId};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
 use super::record::{Kind, Record, Use};
-use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Shadow, address_of, page_of};
+use super::shadow::{GRANULE_SHIFT, Shadow};
 use super::states::{StateId, States};
 use super::tally::{Example, Tally};
 use crate::analysis::{Share, Strides, Taken, Task};
@@ -32,15 +34,10 @@ const CHECK: u64 = 1 << 16;
 /// Number of unordered accesses that are remembered of 8 bytes: the first of them and the latest ones.
 const REMEMBERED: usize = 48;
 const FIRST: usize = 8;
-/// The operation of allocations, which is none of the program.
-const NO_OP: u32 = u32::MAX;
 /// The operation of new stacks, whose life begins earlier than they are marked.
 const STACK_OP: u32 = u32::MAX - 1;
 /// Operations from this number on stand for a call of free by a block; the remaining bits are the block.
 const CALLED_BY: u32 = 1 << 31;
-/// New memory larger than this is a stack. It is marked only where it is used, and so many bytes ahead.
-const STACK: u64 = 64 << 10;
-const AHEAD: u64 = 512;
 
 /// The effect of an access on a state, computed earlier in the same task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,9 +99,8 @@ pub struct Detector {
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
-    /// Whether tasks in a row may come as one, and whether a race was found then.
+    /// Whether tasks in a row may come as one. The first race then ends the search.
     series: bool,
-    found_in_series: bool,
     /// What was found.
     pub tally: Tally,
     /// Reads and writes seen.
@@ -141,7 +137,6 @@ impl Detector {
             limit,
             full: false,
             series: false,
-            found_in_series: false,
             tally: Tally::default(),
             accesses: 0,
             unowned: 0,
@@ -256,31 +251,6 @@ impl Detector {
         self.range(access.addr, access.size, by);
     }
 
-    fn action(&mut self, action: &Action<'_>) {
-        match *action {
-            Action::Alloc { addr, size, .. } => {
-                let lives = self.allocations.entry(addr).or_default();
-                lives.push((self.clocks.now(), size));
-                self.renew(addr, size, Kind::Alloc);
-            }
-            Action::Free { addr } => self.free(addr),
-            Action::Fresh { addr, size } if size > STACK => {
-                self.running.low = addr;
-                self.running.marked = addr.saturating_add(size);
-                self.running.own[0] = (addr, self.running.marked);
-                self.running.since = self.clocks.now();
-                self.mark_stack(self.running.marked - AHEAD);
-            }
-            Action::Fresh { addr, size } => {
-                self.running.own[1] = (addr, addr.saturating_add(size));
-                self.renew(addr, size, Kind::Alloc);
-            }
-            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
-            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
-            _ => {}
-        }
-    }
-
     /// The part of memory that it checks.
     #[must_use]
     pub fn part(&self) -> Share {
@@ -301,7 +271,7 @@ impl Detector {
         self.full
     }
 
-    /// Says that the next task may stand for others after it, too. The first race then ends the search.
+    /// Says that the next task may stand for others after it, too.
     pub fn expect_series(&mut self) {
         self.series = true;
     }
@@ -310,7 +280,7 @@ impl Detector {
     /// their examples need the tasks one by one.
     #[must_use]
     pub fn found_in_series(&self) -> bool {
-        self.found_in_series
+        self.series && self.tally.entries().next().is_some()
     }
 
     /// Bytes in use: shadow, states, clocks and allocations.
@@ -334,39 +304,6 @@ impl Detector {
         self.states.sweep();
     }
 
-    /// Ends the latest allocation at `addr` that comes before the current task or is made by it.
-    fn free(&mut self, addr: u64) {
-        let Some(lives) = self.allocations.get_mut(&addr) else {
-            return;
-        };
-        let Some(at) = lives
-            .iter()
-            .rposition(|&(epoch, _)| self.clocks.ordered(epoch))
-        else {
-            return;
-        };
-        let (_, size) = lives.remove(at);
-        if lives.is_empty() {
-            self.allocations.remove(&addr);
-        }
-        self.renew(addr, size, Kind::Free);
-    }
-
-    /// Marks the stack of the current context, which is used down to an address.
-    #[cold]
-    fn mark_stack(&mut self, addr: u64) {
-        let Running { low, marked, .. } = self.running;
-        let from = (addr.saturating_sub(AHEAD) & !(AHEAD - 1)).max(low);
-        self.running.marked = from;
-        self.range(from, marked - from, Use::of(STACK_OP, Kind::Alloc));
-    }
-
-    /// The operation that stands for the free that the last executed block calls.
-    fn free_op(&self) -> u32 {
-        let block = self.running.block.map(|block| CALLED_BY | block.get());
-        block.map_or(NO_OP, |op| op.min(STACK_OP - 1))
-    }
-
     /// Calls [`Detector::granule`] for each granule of a range of bytes.
     #[inline]
     fn range(&mut self, addr: u64, size: u64, by: Use) {
@@ -385,59 +322,6 @@ impl Detector {
             self.granule(granule, 0xff, by);
         }
         self.granule(last, mask(to), by);
-    }
-
-    /// Begins or ends the life of a range of memory. Whole pages are handled at once.
-    fn renew(&mut self, addr: u64, size: u64, kind: Kind) {
-        let stop = addr.saturating_add(size);
-        let first =
-            page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);
-        let end = page_of(stop >> GRANULE_SHIFT);
-        let op = match kind {
-            Kind::Free => self.free_op(),
-            _ => NO_OP,
-        };
-        let by = Use::of(op, kind);
-        if end <= first {
-            return self.range(addr, size, by);
-        }
-        let (from, to) = (address_of(first), address_of(end));
-        self.range(addr, from - addr, by);
-        self.range(to, stop - to, by);
-        if kind == Kind::Alloc {
-            let mark = Record {
-                epoch: self.clocks.now(),
-                mask: 0xff,
-                by: Use::of(NO_OP, kind),
-            };
-            let marked = self.states.make(&[mark]);
-            return self.shadow.fill(first, end, marked, &mut self.states);
-        }
-        for page in self.shadow.touched(first, end) {
-            match self.shadow.uniform(page) {
-                None => {
-                    let bytes = address_of(page + 1) - address_of(page);
-                    self.range(address_of(page), bytes, by);
-                }
-                Some(state) => self.whole_page(page, state, by),
-            }
-        }
-    }
-
-    /// The same for a page whose granules are all in one state; it is handled like one granule.
-    fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
-        let access = Record {
-            epoch: self.clocks.now(),
-            mask: 0xff,
-            by,
-        };
-        let mut after = std::mem::take(&mut self.scratch);
-        let granule = address_of(page) >> GRANULE_SHIFT;
-        if self.transition(granule, before, access, &mut after, &mut Vec::new()) {
-            let next = self.states.make(&after);
-            self.shadow.fill_page(page, next, &mut self.states);
-        }
-        self.scratch = after;
     }
 
     /// One access to bytes of one granule.
@@ -560,7 +444,6 @@ impl Detector {
                 && !self.is_late(record.epoch)
                 && !self.is_late(access.epoch)
             {
-                self.found_in_series = self.series;
                 self.full |= self.series;
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);

@@ -1,0 +1,128 @@
+//! What begins and ends the lives of memory: allocations, frees, mappings, and stacks.
+
+use taskgraph::Action;
+
+use super::{CALLED_BY, Detector, Running, STACK_OP};
+use crate::races::record::{Kind, Record, Use};
+use crate::races::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, address_of, page_of};
+use crate::races::states::StateId;
+
+/// The operation of allocations, which is none of the program.
+const NO_OP: u32 = u32::MAX;
+/// New memory larger than this is a stack. It is marked only where it is used, and so many bytes ahead.
+const STACK: u64 = 64 << 10;
+const AHEAD: u64 = 512;
+
+impl Detector {
+    /// Takes what begins or ends a life of memory.
+    pub(super) fn action(&mut self, action: &Action<'_>) {
+        match *action {
+            Action::Alloc { addr, size, .. } => {
+                let lives = self.allocations.entry(addr).or_default();
+                lives.push((self.clocks.now(), size));
+                self.renew(addr, size, Kind::Alloc);
+            }
+            Action::Free { addr } => self.free(addr),
+            Action::Fresh { addr, size } if size > STACK => {
+                self.running.low = addr;
+                self.running.marked = addr.saturating_add(size);
+                self.running.own[0] = (addr, self.running.marked);
+                self.running.since = self.clocks.now();
+                self.mark_stack(self.running.marked - AHEAD);
+            }
+            Action::Fresh { addr, size } => {
+                self.running.own[1] = (addr, addr.saturating_add(size));
+                self.renew(addr, size, Kind::Alloc);
+            }
+            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
+            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
+            _ => {}
+        }
+    }
+
+    /// Ends the latest allocation at `addr` that comes before the current task or is made by it.
+    fn free(&mut self, addr: u64) {
+        let Some(lives) = self.allocations.get_mut(&addr) else {
+            return;
+        };
+        let Some(at) = lives
+            .iter()
+            .rposition(|&(epoch, _)| self.clocks.ordered(epoch))
+        else {
+            return;
+        };
+        let (_, size) = lives.remove(at);
+        if lives.is_empty() {
+            self.allocations.remove(&addr);
+        }
+        self.renew(addr, size, Kind::Free);
+    }
+
+    /// Marks the stack of the current context, which is used down to an address.
+    #[cold]
+    pub(super) fn mark_stack(&mut self, addr: u64) {
+        let Running { low, marked, .. } = self.running;
+        let from = (addr.saturating_sub(AHEAD) & !(AHEAD - 1)).max(low);
+        self.running.marked = from;
+        self.range(from, marked - from, Use::of(STACK_OP, Kind::Alloc));
+    }
+
+    /// The operation that stands for the free that the last executed block calls.
+    fn free_op(&self) -> u32 {
+        let block = self.running.block.map(|block| CALLED_BY | block.get());
+        block.map_or(NO_OP, |op| op.min(STACK_OP - 1))
+    }
+
+    /// Begins or ends the life of a range of memory. Whole pages are handled at once.
+    fn renew(&mut self, addr: u64, size: u64, kind: Kind) {
+        let stop = addr.saturating_add(size);
+        let first =
+            page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);
+        let end = page_of(stop >> GRANULE_SHIFT);
+        let op = match kind {
+            Kind::Free => self.free_op(),
+            _ => NO_OP,
+        };
+        let by = Use::of(op, kind);
+        if end <= first {
+            return self.range(addr, size, by);
+        }
+        let (from, to) = (address_of(first), address_of(end));
+        self.range(addr, from - addr, by);
+        self.range(to, stop - to, by);
+        if kind == Kind::Alloc {
+            let mark = Record {
+                epoch: self.clocks.now(),
+                mask: 0xff,
+                by: Use::of(NO_OP, kind),
+            };
+            let marked = self.states.make(&[mark]);
+            return self.shadow.fill(first, end, marked, &mut self.states);
+        }
+        for page in self.shadow.touched(first, end) {
+            match self.shadow.uniform(page) {
+                None => {
+                    let bytes = address_of(page + 1) - address_of(page);
+                    self.range(address_of(page), bytes, by);
+                }
+                Some(state) => self.whole_page(page, state, by),
+            }
+        }
+    }
+
+    /// The same for a page whose granules are all in one state; it is handled like one granule.
+    fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
+        let access = Record {
+            epoch: self.clocks.now(),
+            mask: 0xff,
+            by,
+        };
+        let mut after = std::mem::take(&mut self.scratch);
+        let granule = address_of(page) >> GRANULE_SHIFT;
+        if self.transition(granule, before, access, &mut after, &mut Vec::new()) {
+            let next = self.states.make(&after);
+            self.shadow.fill_page(page, next, &mut self.states);
+        }
+        self.scratch = after;
+    }
+}
