@@ -250,6 +250,10 @@ impl ContextTable {
         self.fulfilled.get(&context).copied()
     }
 
+    pub(crate) fn numbers(&self) -> Vec<u32> {
+        self.records.iter().map(|(context, _)| context).collect()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &ContextRecord)> {
         self.records.iter()
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use contech_trace::event::{Event, Recorded};
+use contech_trace::event::{Event, NOWHERE, Recorded};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
 use self::piece::Piece;
 use crate::contexts::Contexts;
 use crate::draft::Draft;
-use crate::encode::EncodedChunk;
+use crate::encode::{EncodedChunk, Span, action};
 use crate::error::{Error, Result};
 use crate::log::Logs;
 use crate::messages::Messages;
@@ -36,7 +36,8 @@ pub(crate) struct Cutter {
     pub(crate) events: Events,
     pub(crate) notes: Notes,
     pub(crate) regions: Regions,
-    pub(crate) has_barriers: bool,
+    /// There are tasks that are actions if they order nothing with other contexts.
+    pub(crate) has_actions: bool,
     /// Bytes that the runtime said it lost, or that could not be read.
     pub(crate) lost_bytes: u64,
     /// In a trace without blocks (recorded in sync mode) work tasks have nothing but time, so they are kept although
@@ -66,7 +67,7 @@ impl Cutter {
             events: Events::new(spill, memory / 2),
             notes: Notes::default(),
             regions: Regions::default(),
-            has_barriers: false,
+            has_actions: false,
             lost_bytes: 0,
             keep_empty: false,
             without: false,
@@ -89,7 +90,7 @@ impl Cutter {
             op: taskgraph::SyncOp::MpiRanks,
             ..Draft::default()
         };
-        self.task(0, draft)
+        self.task(0, draft, None)
     }
 
     /// Says that everything from now on is of trace `trace`, one of several.
@@ -129,17 +130,19 @@ impl Cutter {
             });
         }
         let mut spans = chunk.spans.iter();
+        let mut actions = chunk.actions.iter();
+        let placed = |span: &Span| {
+            let frame = frames.get(span.frame).copied();
+            Ok::<_, Error>(FrameSpan {
+                frame: frame.ok_or_else(|| Error::internal("a span without a frame"))?,
+                first_record: span.first_record,
+                records: span.records,
+            })
+        };
         let mut spans_seen = 0;
         for (i, segment) in chunk.segments.iter().enumerate() {
             for span in spans.by_ref().take(segment.spans_end - spans_seen) {
-                let frame = frames.get(span.frame).copied();
-                let frame = frame.ok_or_else(|| Error::internal("a span without a frame"))?;
-                let (first_record, records) = (span.first_record, span.records);
-                self.feed(Record::Span(FrameSpan {
-                    frame,
-                    first_record,
-                    records,
-                }))?;
+                self.feed(Record::Span(placed(span)?))?;
             }
             spans_seen = segment.spans_end;
             if segment.counts != Counts::default() {
@@ -157,12 +160,15 @@ impl Cutter {
                     self.windows.switch(chunk.context, *recorded, full);
                     if self.contexts.is_known(self.streams.context) {
                         let without = *recorded == Recorded::Yes;
-                        self.feed(Record::Event(chunk.events[i], chunk.first, without))?;
+                        self.feed(Record::Event(chunk.events[i], chunk.first, without, None))?;
                     }
                 }
                 Some(event) => {
                     let without = self.windows.are_closed_for(chunk.context);
-                    self.feed(Record::Event(*event, chunk.first, without))?;
+                    let own = action(event).filter(|_| self.streams.context != NOWHERE);
+                    let own = own.and_then(|_| actions.next());
+                    let own = own.map(placed).transpose()?;
+                    self.feed(Record::Event(*event, chunk.first, without, own))?;
                     if matches!(event, Event::ContextEnd { .. }) {
                         self.streams.ended();
                     }
@@ -197,7 +203,8 @@ impl Cutter {
     ) -> Result<Vec<FrameRef>> {
         let mut open = self.open.remove(&chunk.context);
         let mut numbers = Vec::with_capacity(chunk.frames.len() + 1);
-        let goes_on = chunk.spans.iter().any(|s| s.frame == chunk.frames.len());
+        let mut spans = chunk.spans.iter().chain(&chunk.actions);
+        let goes_on = spans.any(|s| s.frame == chunk.frames.len());
         let mut number = |frames: &mut Vec<FrameRef>| {
             open.take().unwrap_or_else(|| {
                 frames.push(FrameRef::default());

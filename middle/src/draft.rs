@@ -51,6 +51,8 @@ const GOES_ON: u8 = 16;
 /// A synchronisation like the last one, or like the last one that was different from that.
 const LAST: u8 = 8;
 const BEFORE: u8 = 16;
+/// A synchronisation whose record stands where the last span ended.
+const HERE: u8 = 64;
 
 /// A draft whose times are open. None follow.
 const OPEN: u8 = 32;
@@ -147,19 +149,28 @@ impl DraftWriter {
         }
     }
 
-    /// Writes any task that is not work.
-    pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft) {
+    /// Writes any task that is not work, with its record if it has one.
+    pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft, own: Option<&FrameSpan>) {
         let times = (!draft.open).then_some((draft.start, draft.end));
         let deed = Some((draft.kind, draft.op, draft.object));
+        let mut tag = SYNC;
+        match own {
+            Some(own) if self.next == Some((own.frame.0, own.first_record)) => {
+                self.next = Some(after(own));
+                tag |= HERE;
+            }
+            Some(own) => self.put_span(out, own),
+            None => {}
+        }
         if self.deeds[0] == deed {
-            return self.put_first(out, SYNC | LAST, times);
+            return self.put_first(out, tag | LAST, times);
         }
         self.deeds.swap(0, 1);
         if self.deeds[0] == deed {
-            return self.put_first(out, SYNC | BEFORE, times);
+            return self.put_first(out, tag | BEFORE, times);
         }
         self.deeds[0] = deed;
-        self.put_first(out, SYNC, times);
+        self.put_first(out, tag, times);
         out.extend_from_slice(&[draft.kind as u8, draft.op as u8]);
         put(out, draft.object);
     }
@@ -261,9 +272,13 @@ fn settle(from: u64, drafts: &mut [Draft]) {
             others,
             ..
         } = draft.counts;
-        [reads, writes, others]
-            .into_iter()
-            .fold(blocks, u64::saturating_add)
+        match draft.kind {
+            // A synchronisation whose time is open took next to none.
+            TaskKind::Work => [reads, writes, others]
+                .into_iter()
+                .fold(blocks, u64::saturating_add),
+            _ => 0,
+        }
     };
     let is_work = last.kind == TaskKind::Work;
     let (time, after) = if is_work {
@@ -332,7 +347,14 @@ impl Decoder {
                     }
                 }
                 (draft.kind, draft.op, draft.object) = self.deeds[0];
-                draft.counts = Counts::default();
+                if tag & HERE != 0 {
+                    let (frame, record) = self.next;
+                    self.span(draft, frame, record, 1);
+                }
+                draft.counts = Counts {
+                    others: draft.spans.len() as u64,
+                    ..Counts::default()
+                };
             }
         }
         Ok(Entry::Draft)
@@ -506,7 +528,8 @@ mod tests {
                     end,
                     ..Draft::default()
                 };
-                logs.append(1, |out| writer.put_sync(out, &draft)).unwrap();
+                logs.append(1, |out| writer.put_sync(out, &draft, None))
+                    .unwrap();
                 expected.push((start, end, op, object, 0, Vec::new()));
             } else {
                 let first = FrameSpan {

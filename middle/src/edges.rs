@@ -11,7 +11,7 @@ use crate::spill::Spill;
 
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
-    /// `[from, to]`, or `[to, from]` if places are already task ids.
+    /// `[from, to]`.
     pub(crate) edges: Sorter<2>,
     /// `[arrival, owner]`: the arrival is another name of the owner's task.
     pub(crate) aliases: Sorter<2>,
@@ -19,16 +19,13 @@ pub(crate) struct Edges<'a> {
     /// The object whose events are being read.
     pub(crate) object: u64,
     contexts: &'a mut ContextTable,
-    by_target: bool,
 }
 
 impl<'a> Edges<'a> {
-    /// Uses about `budget` bytes of memory. Without barriers, places are task ids, and edges can be sorted in the
-    /// order in which they are needed.
+    /// Uses about `budget` bytes of memory.
     pub(crate) fn new(
         spill: &Arc<Spill>,
         budget: usize,
-        has_barriers: bool,
         contexts: &'a mut ContextTable,
         notes: &'a mut Notes,
     ) -> Self {
@@ -38,7 +35,6 @@ impl<'a> Edges<'a> {
             notes,
             object: 0,
             contexts,
-            by_target: !has_barriers,
         }
     }
 
@@ -47,11 +43,7 @@ impl<'a> Edges<'a> {
         if from.context() == to.context() {
             return Ok(());
         }
-        self.edges.push(if self.by_target {
-            [to.bits(), from.bits()]
-        } else {
-            [from.bits(), to.bits()]
-        })
+        self.edges.push([from.bits(), to.bits()])
     }
 
     /// Says that `arrival` is another name of the barrier task at `owner`.

@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use contech_trace::event::Event;
+use contech_trace::event::{Event, NOWHERE, SyncOp};
 use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
@@ -62,8 +62,10 @@ pub(crate) struct EncodedChunk {
     pub(crate) spans: Vec<Span>,
     /// Segments lie before, between and after events, so there is one more than events.
     pub(crate) segments: Vec<Segment>,
-    /// Events that are not actions, in program order.
+    /// Events that are not changes of the address space, in program order.
     pub(crate) events: Vec<Event>,
+    /// For each of the events that may be actions, its record; none for events of no context.
+    pub(crate) actions: Vec<Span>,
     /// Why something could not be read, and how many bytes of the payload that is, as far as is known.
     pub(crate) fault: Option<(String, u64)>,
 }
@@ -197,6 +199,7 @@ impl ChunkEncoder {
             counts: encoder.counts(),
             first_record: encoder.record_count(),
             encoder,
+            nowhere: false,
             frame_bytes: 0,
             out,
             hand_over,
@@ -247,6 +250,18 @@ pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a 
     }
 }
 
+/// Operation and object of an event that is an action of its task if it orders nothing with another context.
+pub(crate) fn action(event: &Event) -> Option<(SyncOp, u64)> {
+    match *event {
+        Event::Sync { op, object, .. } | Event::Untimed { op, object, .. }
+            if op.may_be_action() =>
+        {
+            Some((op, object))
+        }
+        _ => None,
+    }
+}
+
 /// Cuts a chunk into segments while its actions are encoded.
 struct Cutting<'a> {
     encoder: &'a mut FrameEncoder,
@@ -254,6 +269,8 @@ struct Cutting<'a> {
     first_record: u32,
     /// Totals at the start of the current segment.
     counts: Counts,
+    /// What comes belongs to no context.
+    nowhere: bool,
     /// Bytes of the frames in `out`.
     frame_bytes: usize,
     out: EncodedChunk,
@@ -295,7 +312,7 @@ impl Records for Cutting<'_> {
         taken
     }
 
-    fn event(&mut self, event: Event, inside: bool) {
+    fn event(&mut self, event: Event, _inside: bool) {
         match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
             Event::Free { addr } => self.encoder.free(addr),
@@ -307,11 +324,24 @@ impl Records for Cutting<'_> {
                 // The event must be there before the frame ends, because the part may end with the frame, and the
                 // event ends this part's segment.
                 self.out.events.push(event);
-                if inside || matches!(event, Event::ContextEnd { .. }) {
-                    // The next task goes on with what this one knew, and can be read without it.
+                self.encoder.cut();
+                if let Event::Switch { context, .. } = event {
+                    self.nowhere = context == NOWHERE;
+                }
+                if let Some((op, object)) = action(&event).filter(|_| !self.nowhere) {
+                    self.out.actions.push(Span {
+                        frame: self.out.frames.len(),
+                        first_record: self.first_record,
+                        records: 1,
+                    });
+                    self.encoder.sync(op, object);
+                    // The record belongs to a task only if the event orders nothing, which is found later.
+                    self.first_record = self.encoder.record_count();
+                    self.counts = self.encoder.counts();
+                }
+                if matches!(event, Event::ContextEnd { .. }) {
                     self.end_frame();
                 }
-                return;
             }
         }
         if self.encoder.is_full() {

@@ -277,6 +277,11 @@ fn put(chunk: &EncodedChunk, out: &mut Vec<u8>) -> Result<()> {
             put_varint(out, number);
         }
     }
+    put_varint(out, chunk.actions.len() as u64);
+    for span in &chunk.actions {
+        put_varint(out, span.frame as u64);
+        put_varint(out, span.first_record.into());
+    }
     put_varint(out, chunk.events.len() as u64);
     for event in &chunk.events {
         let mut bytes = [0; MAX_EVENT];
@@ -329,6 +334,13 @@ fn get(bytes: &[u8]) -> Result<EncodedChunk, Malformed> {
         Ok(Segment {
             spans_end: body.count(most)?,
             counts: Counts::read(|| body.varint())?,
+        })
+    })?;
+    chunk.actions = body.list(|body| {
+        Ok(Span {
+            frame: body.count(most)?,
+            first_record: body.varint32()?,
+            records: 1,
         })
     })?;
     chunk.events = body.list(|body| event_of(body.bytes()?))?;

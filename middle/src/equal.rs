@@ -1,5 +1,5 @@
-//! Checks whether a graph holds what its trace recorded. All blocks with their operands, and all changes of the
-//! address space, are decoded from both and compared context by context.
+//! Checks whether a graph holds what its trace recorded. All blocks with their operands, all changes of the address
+//! space, and all synchronisation are decoded from both and compared context by context.
 //!
 //! The trace is decoded here by [`Decoder::chunk`], which computes every block execution at once. The records take
 //! another way into the graph.
@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contech_trace::event::Event;
+use contech_trace::event::{Event, SyncOp};
 use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use taskgraph::{Action, ContextId};
 
-use crate::encode::payload;
+use crate::encode::{action, payload};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::ProgramBuilder;
@@ -82,6 +82,7 @@ fn of_context<D: AsRef<[u8]>>(
             Action::Map { addr, size } => digest.other(MAP, addr, size),
             Action::Fresh { addr, size } => digest.other(FRESH, addr, size),
             Action::Unmap { addr, size } => digest.other(UNMAP, addr, size),
+            Action::Sync { op, object } => digest.sync(op, object),
             _ => digest.other(u8::MAX, 0, 0),
         })?;
     }
@@ -167,6 +168,7 @@ const MARK: u64 = 1 << 12;
 struct Digest {
     actions: u64,
     others: u64,
+    syncs: u64,
     hash: u64,
     marks: Vec<u64>,
     /// The last piece, for a context that goes from thread to thread.
@@ -206,8 +208,16 @@ impl Digest {
         self.count();
     }
 
+    /// A synchronisation that may be an action or a task.
+    fn sync(&mut self, op: SyncOp, object: u64) {
+        self.mix(1 << 41 | op as u64);
+        self.mix(object);
+        self.syncs += 1;
+    }
+
     fn equals(&self, other: &Digest) -> bool {
-        let counts = (self.actions, self.others) == (other.actions, other.others);
+        let counts = |d: &Digest| (d.actions, d.others, d.syncs);
+        let counts = counts(self) == counts(other);
         let hashes = (self.hash, &self.marks) == (other.hash, &other.marks);
         counts && (hashes || self.unordered || other.unordered)
     }
@@ -277,7 +287,11 @@ impl Sink for Split<'_> {
                 self.digest.unordered |= piece != before && piece != piece_after(before);
             }
             Event::ContextEnd { .. } if self.context != self.stream => self.enter(u32::MAX),
-            _ => {}
+            event => {
+                if let Some((op, object)) = action(&event) {
+                    digest.sync(op, object);
+                }
+            }
         }
     }
 }

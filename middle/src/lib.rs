@@ -23,6 +23,7 @@ mod board;
 mod bytes;
 mod check;
 mod clock;
+mod coarsen;
 mod contexts;
 mod cutter;
 mod demangle;
@@ -416,7 +417,7 @@ fn order(
         messages,
         mut notes,
         lost_bytes,
-        has_barriers,
+        has_actions,
         regions,
         windows,
         ..
@@ -435,7 +436,7 @@ fn order(
             || format!("rank {rank} of {size}"),
         );
     }
-    let mut out = Edges::new(spill, memory / 4, has_barriers, &mut contexts, &mut notes);
+    let mut out = Edges::new(spill, memory / 4, &mut contexts, &mut notes);
     rules::apply(&events, spill, &mut out)?;
     drop(events);
     messages.apply(&mut out, &mut align, alone)?;
@@ -444,11 +445,23 @@ fn order(
     }
     options.check_cancelled()?;
     let Edges { edges, aliases, .. } = out;
-    let aliases = renumber::resolve_aliases(&aliases.finish()?, spill, memory / 8)?;
-    let mut by_target = edges.finish()?;
-    if has_barriers {
-        by_target = renumber::resolve_sources(&by_target, &aliases, spill, memory / 4)?;
+    let mut ordered = coarsen::Ordered {
+        logs,
+        edges: edges.finish()?,
+        aliases: aliases.finish()?,
+    };
+    if has_actions && !options.fine {
+        let hz = facts.first().map_or(0, Facts::clock_hz);
+        let limits = coarsen::Limits::new(hz);
+        ordered = coarsen::coarsen(ordered, &mut contexts, limits, spill, memory)?;
     }
+    let coarsen::Ordered {
+        logs,
+        edges,
+        aliases,
+    } = ordered;
+    let aliases = renumber::resolve_aliases(&aliases, spill, memory / 8)?;
+    let by_target = renumber::resolve_sources(&edges, &aliases, spill, memory / 4)?;
     align.settle(&mut notes);
     options.check_cancelled()?;
     Ok(Ordered {

@@ -42,6 +42,9 @@ struct Arguments {
     /// Threads that encode [default: one per core].
     #[arg(long)]
     threads: Option<usize>,
+    /// Every synchronisation is a task of its own: for tests.
+    #[arg(long, hide = true)]
+    fine: bool,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -139,6 +142,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let shown = bar.clone();
     let mut options = Options {
         memory: arguments.memory,
+        fine: arguments.fine,
         cancel: Some(cancel),
         progress: Some(Arc::new(move |p| show(&shown, p))),
         ..Options::default()

@@ -13,6 +13,9 @@ pub struct Options {
     pub memory: usize,
     /// Number of threads that encode.
     pub threads: usize,
+    /// Every synchronisation is a task of its own, even if it orders nothing with another context. This is what the
+    /// tests compare the usual graph with.
+    pub fine: bool,
     /// Set to true to stop; the conversion then returns [`crate::Error::Cancelled`] and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Called now and then with the progress.
@@ -44,6 +47,7 @@ impl Default for Options {
         Options {
             memory: 512 << 20,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            fine: false,
             cancel: None,
             progress: None,
         }

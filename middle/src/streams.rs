@@ -19,8 +19,8 @@ const NO_CONTEXT: u32 = u32::MAX;
 pub(crate) enum Record {
     Span(FrameSpan),
     Counts(Counts),
-    /// An event, the tick at which its chunk began, and whether the stream has no blocks there.
-    Event(Event, u64, bool),
+    /// An event, the tick at which its chunk began, whether the stream has no blocks there, and the event's record.
+    Event(Event, u64, bool, Option<FrameSpan>),
     /// The thread leaves the context.
     Leave(u64),
     /// The thread comes to the context.

@@ -1,12 +1,12 @@
-//! Actions of a work task: executions of basic blocks, and changes of the address space.
+//! Actions of a task: executions of basic blocks, changes of the address space, and synchronisation.
 
-use contech_program::AllocKind;
+use contech_program::{AllocKind, SyncOp};
 
 use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp, OpAccesses, OpKind};
 use crate::statics::{Block, StaticInfo};
 
-/// One action of a work task, in program order.
+/// One action of a task, in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action<'f> {
@@ -47,6 +47,15 @@ pub enum Action<'f> {
         addr: u64,
         /// Bytes.
         size: u64,
+    },
+    /// A synchronisation. One that orders nothing with another context (the same thread takes its lock again, or nobody
+    /// else touched the atomic variable meanwhile) is an action of a work task. One that orders is a task of its own
+    /// ([`TaskKind::Sync`](crate::TaskKind::Sync)), whose only action it is.
+    Sync {
+        /// What was done.
+        op: SyncOp,
+        /// Address of the synchronisation object.
+        object: u64,
     },
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut 
             | Action::Free { addr }
             | Action::Map { addr, .. }
             | Action::Fresh { addr, .. }
-            | Action::Unmap { addr, .. }) = action
+            | Action::Unmap { addr, .. }
+            | Action::Sync { object: addr, .. }) = action
             else {
                 return;
             };

@@ -161,6 +161,7 @@ fn action_line(info: &StaticInfo, action: &Action<'_>, options: TextOptions) -> 
         Action::Map { addr, size } => format!("map {size}{}", at(addr)),
         Action::Fresh { addr, size } => format!("fresh {size}{}", at(addr)),
         Action::Unmap { addr, size } => format!("unmap {size}{}", at(addr)),
+        Action::Sync { op, object } => format!("{op}{}", at(object)),
     }
 }
 

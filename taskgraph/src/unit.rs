@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -22,7 +22,7 @@ pub(crate) const UNIT_HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Tag {
-    Frame = u32::from_le_bytes(*b"FRM5"),
+    Frame = u32::from_le_bytes(*b"FRM6"),
     TaskPage = u32::from_le_bytes(*b"TASK"),
     DependentsPage = u32::from_le_bytes(*b"DEPS"),
     OrderPage = u32::from_le_bytes(*b"ORDR"),

@@ -2,7 +2,7 @@
 
 use contech_trace::event::{EndReason, Event, Recorded, SyncOp};
 use contech_trace::mpi::Meeting;
-use taskgraph::TaskKind;
+use taskgraph::{FrameSpan, TaskKind};
 
 use super::piece::Piece;
 use super::{Cutter, unwrap_ticks};
@@ -20,7 +20,14 @@ fn shown(op: SyncOp, aux: u64) -> SyncOp {
 }
 
 impl Cutter {
-    pub(super) fn event(&mut self, context: u32, chunk_first: u64, event: &Event) -> Result<()> {
+    /// `own` is the event's record.
+    pub(super) fn event(
+        &mut self,
+        context: u32,
+        chunk_first: u64,
+        event: &Event,
+        own: Option<FrameSpan>,
+    ) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
         let full = |ticks| unwrap_ticks(ticks, chunk_first);
         match *event {
@@ -33,14 +40,14 @@ impl Cutter {
                 duration,
             } => {
                 let times = Some((full(before), duration));
-                return self.sync(context, op, object, ticket, aux, times);
+                return self.sync(context, (op, object, ticket, aux), times, own);
             }
             Event::Untimed {
                 op,
                 object,
                 ticket,
                 aux,
-            } => return self.sync(context, op, object, ticket, aux, None),
+            } => return self.sync(context, (op, object, ticket, aux), None, own),
             Event::Delay { before, duration } => {
                 let start = full(before);
                 let draft = Draft {
@@ -50,7 +57,7 @@ impl Cutter {
                     end: start.saturating_add(duration),
                     ..Draft::default()
                 };
-                return self.task(context, draft).map(|_| ());
+                return self.task(context, draft, None).map(|_| ());
             }
             Event::ContextStart {
                 context: own,
@@ -129,11 +136,9 @@ impl Cutter {
     fn sync(
         &mut self,
         context: u32,
-        op: SyncOp,
-        object: u64,
-        ticket: u64,
-        aux: u64,
+        (op, object, ticket, aux): (SyncOp, u64, u64, u64),
         times: Option<(u64, u64)>,
+        own: Option<FrameSpan>,
     ) -> Result<()> {
         if op == SyncOp::AtomicSpun {
             return Ok(());
@@ -149,14 +154,13 @@ impl Cutter {
             ..Draft::default()
         };
         let times = (draft.start, draft.end);
-        let draft_is_barrier = draft.kind == TaskKind::Barrier;
         let at = if op.is_mark() {
             let (state, _) = self.contexts.entry(context);
             Place::new(context, state.places)
         } else {
-            self.task(context, draft)?
+            self.task(context, draft, own)?
         };
-        self.has_barriers |= draft_is_barrier;
+        self.has_actions |= own.is_some();
         if op.is_mpi() {
             return self.messages.push(op, (object, ticket, aux), at, times);
         }
@@ -209,8 +213,13 @@ impl Cutter {
         }
     }
 
-    /// Ends the work before, and appends a task.
-    pub(super) fn task(&mut self, context: u32, mut draft: Draft) -> Result<Place> {
+    /// Ends the work before, and appends a task. `own` is the record that stands for it where it is an action.
+    pub(super) fn task(
+        &mut self,
+        context: u32,
+        mut draft: Draft,
+        own: Option<FrameSpan>,
+    ) -> Result<Place> {
         self.cut_at_gate(context, draft.start)?;
         let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
@@ -242,7 +251,7 @@ impl Cutter {
         let writer = &mut piece.state.writer;
         piece
             .logs
-            .append(context, |out| writer.put_sync(out, &draft))?;
+            .append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
         Ok(place)
     }
 }

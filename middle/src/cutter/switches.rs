@@ -41,9 +41,9 @@ impl Cutter {
                 state.open.counts = state.open.counts.plus(counts);
                 Ok(())
             }
-            Record::Event(event, chunk_first, without) => {
+            Record::Event(event, chunk_first, without, own) => {
                 self.without = without;
-                self.event(context, chunk_first, &event)
+                self.event(context, chunk_first, &event, own)
             }
             Record::Leave(at) => self.leave(context, at),
             Record::Arrive(how, at) => self.arrive(context, how, at),

@@ -289,6 +289,18 @@ impl SyncOp {
         self as u8 > Self::MpiRanks as u8
     }
 
+    /// Whether this is an action of its task where it orders nothing with another context. Other operations are always
+    /// tasks: those that say what a construct does, those of MPI, and failed tries, which are a wait where they repeat.
+    #[must_use]
+    pub const fn may_be_action(self) -> bool {
+        use Family::{Atomic, Cond, Futex, Mutex, Once, RwLock, Sem, Spin};
+        matches!(self.kind(), TaskKind::Sync)
+            && (matches!(
+                self.family(),
+                Some(Atomic | Cond | Futex | Mutex | Once | RwLock | Sem | Spin)
+            ) || matches!(self, Self::Fence | Self::FutexTimeout))
+    }
+
     /// Whether this is a mark in a recording, for which no task stands.
     #[must_use]
     pub const fn is_mark(self) -> bool {

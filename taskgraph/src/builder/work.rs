@@ -6,7 +6,7 @@ use crate::frame::{Counts, FrameEncoder};
 use crate::id::BlockId;
 use crate::record::{FrameRef, FrameSpan};
 use crate::writer::GraphWriter;
-use contech_program::AllocKind;
+use contech_program::{AllocKind, SyncOp};
 
 #[derive(Debug)]
 pub(super) enum BuiltAction {
@@ -16,6 +16,7 @@ pub(super) enum BuiltAction {
     Map(u64, u64),
     Fresh(u64, u64),
     Unmap(u64, u64),
+    Sync(SyncOp, u64),
 }
 
 /// The actions of a work task.
@@ -50,6 +51,11 @@ impl WorkBuilder {
         self.actions.push(BuiltAction::Fresh(addr, size));
     }
 
+    /// Adds a synchronisation that orders nothing with other contexts.
+    pub fn sync(&mut self, op: SyncOp, object: u64) {
+        self.actions.push(BuiltAction::Sync(op, object));
+    }
+
     /// Adds the unmapping of a range of addresses.
     pub fn unmap(&mut self, addr: u64, size: u64) {
         self.actions.push(BuiltAction::Unmap(addr, size));
@@ -64,6 +70,10 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
     for at in 0..tasks.len() {
         let before = encoder.counts();
         let mut first = encoder.record_count();
+        let record = &tasks[at].record;
+        if record.op.may_be_action() {
+            encoder.sync(record.op, record.object);
+        }
         for action in std::mem::take(&mut tasks[at].actions) {
             match action {
                 BuiltAction::Block(id, operands) => encoder.block(id, &operands),
@@ -72,6 +82,7 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
                 BuiltAction::Map(addr, size) => encoder.map(addr, size),
                 BuiltAction::Fresh(addr, size) => encoder.begin_life(addr, size),
                 BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
+                BuiltAction::Sync(op, object) => encoder.sync(op, object),
             }
             if encoder.is_full() {
                 open.push((at, first, encoder.record_count() - first));

@@ -11,9 +11,10 @@ use crate::codec::Unpacker;
 use crate::error::{Error, Result, malformed};
 use crate::frame::Layout;
 use crate::frame::plan::Plan;
+use crate::frame::resume::Resumes;
 use crate::frame::shape::Shape;
 use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, id_bytes};
-use crate::path::{CompiledFunction, PathSet, State};
+use crate::path::PathSet;
 use crate::wire::Reader;
 
 mod others;
@@ -41,8 +42,7 @@ pub(crate) struct DecodedFrame {
     pub(super) others: Vec<Action<'static>>,
     /// How the records of each table are executed, once somebody asked.
     pub(super) plans: OnceLock<Vec<Plan>>,
-    /// What the first path goes on with: the index of its function, and what is known of the function.
-    pub(super) initial: Option<(u32, State)>,
+    pub(super) resumes: Resumes,
 }
 
 impl DecodedFrame {
@@ -62,6 +62,7 @@ impl DecodedFrame {
         8 * (self.records.capacity() + values.capacity())
             + 4 * firsts.capacity()
             + 32 * self.others.capacity()
+            + self.resumes.weight()
     }
 
     /// The table of a record, which stands for a block or path.
@@ -125,7 +126,7 @@ impl FrameDecoder {
         out.records.clear();
         out.columns.clear();
         out.others.clear();
-        out.initial = None;
+        out.resumes.clear();
         out.plans.take();
         let mut r = Reader::new(WHAT, payload);
         let (records, tables) = (r.varint32()? as usize, r.varint32()? as usize);
@@ -137,7 +138,6 @@ impl FrameDecoder {
         for length in &mut lengths {
             *length = (r.varint32()? as usize, r.varint32()? as usize);
         }
-        let state = r.varint32()? as usize;
         if lengths[0].0 != records * id_bytes(tables) {
             return Err(malformed(WHAT, "other ids than records"));
         }
@@ -145,36 +145,15 @@ impl FrameDecoder {
             let packed = r.take(packed)?;
             self.unpacker.unpack(WHAT, packed, raw, MAX_PART, to)?;
         }
-        let state = r.take(state)?;
         r.end()?;
-        if part.start == 0 {
-            self.decode_state(state, out)?;
-        }
         others::decode(&self.parts[3], &mut out.others)?;
         out.all = records;
         let end = part.end.min(records);
-        self.count(tables, part.start.min(end)..end, out)?;
+        let part = part.start.min(end)..end;
+        out.resumes
+            .decode(&self.parts[4], part.start, &self.paths)?;
+        self.count(tables, part, out)?;
         self.read_tables(out)
-    }
-
-    fn decode_state(&self, bytes: &[u8], out: &mut DecodedFrame) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let mut r = Reader::new(WHAT, bytes);
-        let number = r.varint32()?;
-        let function = self.paths.function(number);
-        let function = function.ok_or_else(|| r.error(format!("function {number}")))?;
-        let f: &CompiledFunction = &self.paths.functions[function as usize];
-        let mut state = State::default();
-        state.begin(f);
-        let mut last = 0;
-        for v in state.slots.iter_mut().chain(&mut state.iterations) {
-            last = r.delta(last)?;
-            *v = last;
-        }
-        out.initial = Some((function, state));
-        r.end()
     }
 
     /// Makes the records of a part, and counts the records of each table.
@@ -218,7 +197,7 @@ impl FrameDecoder {
 
     /// Reads the columns of all tables.
     fn read_tables(&mut self, out: &mut DecodedFrame) -> Result<()> {
-        let [_, heads, planes, _] = &self.parts;
+        let [_, heads, planes, ..] = &self.parts;
         let mut parts = Parts {
             heads: Reader::new(WHAT, heads),
             planes: Reader::new(WHAT, planes),

@@ -327,8 +327,7 @@ pub(crate) fn count(
     mut count: impl FnMut(BlockId, u64),
 ) -> Result<bool> {
     let plans = plans(frame, templates, score);
-    let initial = frame.initial.as_ref().filter(|_| records.start == 0);
-    let mut known = initial.map_or(NONE, |initial| initial.0);
+    let mut known = frame.resumes.function_at(records.start).unwrap_or(NONE);
     let mut rest = frame.records.get(records).unwrap_or(&[]);
     while let [record, ..] = rest {
         let Some(plan) = plans.get(record.table as usize) else {

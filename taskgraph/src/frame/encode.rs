@@ -7,12 +7,13 @@ use self::table::{Scratch, Table};
 use crate::codec::Packer;
 use crate::frame::Layout;
 use crate::frame::other;
+use crate::frame::resume::ResumesWriter;
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, State, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_bytes, put_delta, put_varint};
-use contech_program::AllocKind;
 use contech_program::wire::{Malformed, Reader};
+use contech_program::{AllocKind, SyncOp};
 use contech_program::{Counts, Room, count};
 
 mod seal;
@@ -132,10 +133,11 @@ struct Running {
     scratch: Scratch,
     others: Vec<u8>,
     last_address: u64,
-    /// The frame itself says what the function being executed knows.
+    /// What is known of the function being executed needs not be stored: the frame has it, and no task begins here.
     known: bool,
-    /// The encoded state that the frame starts with.
-    initial: Vec<u8>,
+    resumes: ResumesWriter,
+    /// What is known before the segment at hand, if it is a resume.
+    resumed: Vec<u64>,
     walk: Walk,
     operands: Vec<u64>,
     packer: Option<Packer>,
@@ -168,7 +170,8 @@ impl FrameEncoder {
             others: Vec::new(),
             last_address: 0,
             known: false,
-            initial: Vec::new(),
+            resumes: ResumesWriter::default(),
+            resumed: Vec::new(),
             walk: Walk::default(),
             operands: Vec::new(),
             packer: None,
@@ -190,8 +193,8 @@ impl FrameEncoder {
     /// such path, or if the segment does not fit the path. The frame then holds nothing of the segment.
     ///
     /// `known` gives the state before the path (any state, if the path is fresh), which becomes the state after it. It
-    /// is called only if the path goes on with values that are not in this frame, or must be executed to know what it
-    /// counts.
+    /// is called only if the path goes on after [`FrameEncoder::cut`] or with values that are not in this frame, or must be
+    /// executed to know what it counts.
     #[must_use]
     pub fn segment<'s>(
         &mut self,
@@ -224,6 +227,16 @@ impl FrameEncoder {
     /// Appends an action that says that a range of addresses begins a new life.
     pub fn begin_life(&mut self, addr: u64, size: u64) {
         self.running.other(other::FRESH, addr, Some(size));
+    }
+
+    /// Says that a task may begin here. What the next path goes on with is stored.
+    pub fn cut(&mut self) {
+        self.running.known = false;
+    }
+
+    /// Appends a synchronisation that orders nothing with other contexts.
+    pub fn sync(&mut self, op: SyncOp, object: u64) {
+        self.running.other(other::SYNC, object, Some(op as u64));
     }
 
     /// Appends the unmapping of a range of addresses.

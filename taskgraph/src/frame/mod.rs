@@ -11,6 +11,7 @@ mod index;
 mod pass;
 mod plan;
 mod play;
+mod resume;
 mod shape;
 mod template;
 
@@ -35,8 +36,8 @@ pub(crate) const FULL_REPEATING: usize = 1 << 19;
 pub(crate) const MAX_RECORDS: usize = 1 << 20;
 /// No frame has more values than this, however large its last record is: a chunk of the trace can be one path.
 pub(crate) const MAX_VALUES: usize = 1 << 26;
-/// Number of packed parts of a frame: ids, heads of columns, planes, and other actions.
-pub(crate) const PARTS: usize = 4;
+/// Number of packed parts of a frame: ids, heads of columns, planes, other actions, and resumes.
+pub(crate) const PARTS: usize = 5;
 /// Largest number of bytes of the planes, and of each of the other parts.
 pub(crate) const MAX_PART: usize = 8 * MAX_VALUES;
 
@@ -55,4 +56,5 @@ mod other {
     pub(super) const MAP: u8 = 33;
     pub(super) const UNMAP: u8 = 34;
     pub(super) const FRESH: u8 = 35;
+    pub(super) const SYNC: u8 = 36;
 }

@@ -158,14 +158,9 @@ impl Player {
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
-        self.known = NONE;
+        let function = frame.resumes.at(records.start, &mut self.state);
+        self.known = function.unwrap_or(NONE);
         self.inside = None;
-        if records.start == 0
-            && let Some((function, state)) = &frame.initial
-        {
-            self.known = *function;
-            self.state.clone_from(state);
-        }
         self.records = records;
     }
 

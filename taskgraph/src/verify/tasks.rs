@@ -2,7 +2,7 @@
 
 use super::units::Coverage;
 use super::{Verified, fault};
-use crate::action::BlockExec;
+use crate::action::{Action, BlockExec};
 use crate::error::Result;
 use crate::frame::{Counts, Played};
 use crate::graph::TaskGraph;
@@ -102,7 +102,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 task.op()
             ));
         }
-        if task.kind() != TaskKind::Work && !task.spans().is_empty() {
+        let is_work = task.kind() == TaskKind::Work;
+        if !is_work && !task.spans().is_empty() && !task.op().may_be_action() {
             return bad(format!("a {} task with actions", task.kind()));
         }
         for span in task.spans() {
@@ -117,7 +118,14 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         }
         let mut counts = Counts::default();
         let info = self.info();
+        // The action of a synchronisation task is its own operation.
+        let is_own = |action| {
+            let (op, object) = (task.op(), task.object());
+            action == Action::Sync { op, object }
+        };
+        let mut foreign = false;
         task.play(|played, operands| {
+            foreign |= !is_work && !matches!(played, Played::Other(action) if is_own(action));
             counts = counts.plus(match played {
                 Played::Block(id) => count(&BlockExec::new(info, id, operands)),
                 Played::Other(_) => Counts {
@@ -151,6 +159,9 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 }
             });
         })?;
+        if foreign || !is_work && counts.others > 1 {
+            return bad(format!("a {} task with actions of others", task.kind()));
+        }
         seen.actions += counts.blocks + counts.others;
         seen.blocks = seen.blocks.wrapping_add(counts.blocks);
         let accesses = counts.reads.wrapping_add(counts.writes);

@@ -21,7 +21,7 @@ const HEADER: usize = 32;
 const TRAILER: usize = 32;
 const UNIT_HEADER: usize = 16;
 /// Number of parts of a frame.
-const PARTS: usize = 4;
+const PARTS: usize = 5;
 
 /// The error for a piece that cannot be opened.
 #[derive(Debug)]
@@ -76,11 +76,11 @@ fn columns(tag: &[u8]) -> Option<usize> {
     }
 }
 
-/// The parts of a piece: the columns of a page; the counts, parts and state of a frame; the bytes of a table.
+/// The parts of a piece: the columns of a page; the counts and parts of a frame; the bytes of a table.
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
     let stored = &piece.stored;
     match &piece.head[..4] {
-        b"FRM5" => frame(stored).ok().flatten(),
+        b"FRM6" => frame(stored).ok().flatten(),
         tag @ (b"TASK" | b"DEPS" | b"ORDR" | b"INFO" | b"PATH" | b"FIDX") => {
             let raw = u32::from_le_bytes(*stored.first_chunk()?);
             let raw = unpack(raw as usize, &stored[4..])?;
@@ -110,7 +110,6 @@ fn frame(stored: &[u8]) -> std::result::Result<Option<Vec<Vec<u8>>>, Closed> {
     for _ in 0..PARTS {
         lengths.push((r.count(1 << 20)?, r.count(stored.len())?));
     }
-    let state = r.count(stored.len())?;
     let mut parts = vec![counts];
     for (raw, packed) in lengths {
         let Some(part) = unpack(raw, r.take(packed)?) else {
@@ -118,7 +117,6 @@ fn frame(stored: &[u8]) -> std::result::Result<Option<Vec<Vec<u8>>>, Closed> {
         };
         parts.push(part);
     }
-    parts.push(r.take(state)?.to_vec());
     Ok(Some(parts))
 }
 
@@ -126,13 +124,12 @@ fn frame(stored: &[u8]) -> std::result::Result<Option<Vec<Vec<u8>>>, Closed> {
 fn shut(piece: &Piece, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     match &piece.head[..4] {
-        b"FRM5" => {
+        b"FRM6" => {
             out.extend(&parts[0]);
             for part in &parts[1..=PARTS] {
                 put_varint(&mut out, part.len() as u64);
                 put_varint(&mut out, part.len() as u64);
             }
-            put_varint(&mut out, parts[PARTS + 1].len() as u64);
             parts[1..].iter().for_each(|p| out.extend(p));
         }
         tag @ (b"TASK" | b"DEPS" | b"ORDR" | b"INFO" | b"PATH" | b"FIDX") => {

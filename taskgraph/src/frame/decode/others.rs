@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::error::Result;
 use crate::frame::other;
 use crate::wire::Reader;
-use contech_program::AllocKind;
+use contech_program::{AllocKind, SyncOp};
 
 pub(super) fn decode(bytes: &[u8], out: &mut Vec<Action<'static>>) -> Result<()> {
     let mut r = Reader::new(WHAT, bytes);
@@ -28,6 +28,14 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<Action<'static>>) -> Result<()>
                 addr,
                 size: size()?,
             },
+            other::SYNC => {
+                let number = size()?;
+                let op = u8::try_from(number).ok().and_then(SyncOp::from_u8);
+                Action::Sync {
+                    op: op.unwrap_or(SyncOp::Other),
+                    object: addr,
+                }
+            }
             kind => match AllocKind::from_u8(kind) {
                 Some(kind) => Action::Alloc {
                     addr,

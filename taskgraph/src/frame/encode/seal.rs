@@ -52,7 +52,7 @@ impl Running {
         self.others.clear();
         self.last_address = 0;
         self.known = false;
-        self.initial.clear();
+        self.resumes.clear();
     }
 
     /// The unit of the frame.
@@ -109,7 +109,7 @@ impl Running {
         put_varint(&mut bytes, self.ids.len() as u64);
         put_varint(&mut bytes, ranked.len() as u64);
         let mut sizes = Vec::with_capacity(PARTS);
-        for column in [&ids, &heads, &planes, &self.others] {
+        for column in [&ids, &heads, &planes, &self.others, self.resumes.bytes()] {
             let length = packer.pack(column, &mut packed)?;
             sizes.push(length);
             put_varint(&mut bytes, column.len() as u64);
@@ -118,9 +118,7 @@ impl Running {
         let lengths = &self.scratch.lengths;
         self.size
             .judge(self.values, (&planes, lengths), sizes[2], packer)?;
-        put_varint(&mut bytes, self.initial.len() as u64);
         bytes.append(&mut packed);
-        bytes.extend_from_slice(&self.initial);
         let header = unit::header(Tag::Frame, &bytes[unit::UNIT_HEADER..])?;
         bytes[..unit::UNIT_HEADER].copy_from_slice(&header);
         Ok(bytes)

@@ -5,7 +5,6 @@ use super::{Running, Segment};
 use crate::frame::{Counts, MAX_VALUES};
 use crate::id::BlockId;
 use crate::path::{CompiledFunction, CompiledPath, Followed, MOST_WRAPPING, Nest, Recorded, State};
-use crate::wire::{put_delta, put_varint};
 use contech_program::count;
 
 impl Running {
@@ -37,18 +36,26 @@ impl Running {
                 let loops = path.each.iter().zip(segment.counts.iter().rev());
                 Some(loops.fold(counts, |sum, (each, n)| sum.plus(each.times(*n))))
             }
-            (None, Some(state)) => self.followed(path, f, &segment, state),
+            (None, Some(state)) => {
+                self.resumed.clear();
+                if !begins {
+                    self.resumed.extend_from_slice(&state.slots);
+                    self.resumed.extend_from_slice(&state.iterations);
+                }
+                self.followed(path, f, &segment, state)
+            }
             (None, None) => None,
         };
         let made = || Table::of_path(path, f);
         let table = counts.and_then(|_| self.tables.get_mut_or_init(symbol, made));
         let put = table.and_then(|t| Some((t.local, t.put(segment.bytes, segment.counts)?)));
         let (Some(counts), Some((local, values))) = (counts, put) else {
-            if !self.known {
-                self.initial.clear();
-            }
             return false;
         };
+        if !begins {
+            self.resumes
+                .put(self.ids.len(), path.path.function, &self.resumed);
+        }
         self.values += values;
         self.counts = self.counts.plus(counts);
         self.known = true;
@@ -57,8 +64,7 @@ impl Running {
         true
     }
 
-    /// Counts what a segment executes, and stores what it goes on with if the frame does not know that. Returns `None`
-    /// if a loop has more iterations than its addresses have room for.
+    /// Counts what a segment executes. Returns `None` if a loop has more iterations than its addresses have room for.
     fn followed(
         &mut self,
         path: &CompiledPath,
@@ -68,8 +74,6 @@ impl Running {
     ) -> Option<Counts> {
         if path.path.fresh {
             state.begin(f);
-        } else if !self.known {
-            self.put_state(path.path.function, state);
         }
         let mut recorded = Recorded {
             bytes: segment.bytes,
@@ -100,15 +104,5 @@ impl Running {
         };
         let stay = state.follow(path, f, &mut recorded, &mut self.walk, visit);
         stay.then_some(counts)
-    }
-
-    #[cold]
-    fn put_state(&mut self, function: u32, state: &State) {
-        put_varint(&mut self.initial, u64::from(function));
-        let mut last = 0;
-        for &v in state.slots.iter().chain(&state.iterations) {
-            put_delta(&mut self.initial, v, last);
-            last = v;
-        }
     }
 }

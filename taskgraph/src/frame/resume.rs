@@ -1,0 +1,150 @@
+//! Places inside of a frame where a function goes on after an event. A span may begin there, so the frame stores what is
+//! known of the function at each of them.
+
+use crate::error::Result;
+use crate::path::{CompiledFunction, PathSet, State};
+use crate::wire::{Reader, put_delta, put_varint};
+
+use super::decode::WHAT;
+
+/// The resumes of a frame that is being written, in the order of their records.
+#[derive(Debug, Default)]
+pub(super) struct ResumesWriter {
+    bytes: Vec<u8>,
+    /// Record, function and values of the last resume.
+    record: usize,
+    function: Option<u32>,
+    values: Vec<u64>,
+}
+
+impl ResumesWriter {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        (self.record, self.function) = (0, None);
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Appends what is known before a record: the slots and iteration numbers of a function.
+    #[cold]
+    pub(super) fn put(&mut self, record: usize, function: u32, known: &[u64]) {
+        put_varint(&mut self.bytes, (record - self.record) as u64);
+        put_varint(&mut self.bytes, u64::from(function));
+        let base = Base::of(self.function == Some(function));
+        for (at, v) in known.iter().enumerate() {
+            put_delta(&mut self.bytes, *v, base.value(&self.values, known, at));
+        }
+        (self.record, self.function) = (record, Some(function));
+        self.values.clear();
+        self.values.extend_from_slice(known);
+    }
+}
+
+/// What a value is stored as a difference from: the same value of the resume before, if that is one of the same function,
+/// or the value before it.
+#[derive(Clone, Copy)]
+enum Base {
+    Above,
+    Before,
+}
+
+impl Base {
+    fn of(same: bool) -> Self {
+        match same {
+            true => Self::Above,
+            false => Self::Before,
+        }
+    }
+
+    fn value(self, above: &[u64], own: &[u64], at: usize) -> u64 {
+        match self {
+            Self::Above => above.get(at).copied().unwrap_or(0),
+            Self::Before => at.checked_sub(1).map_or(0, |before| own[before]),
+        }
+    }
+}
+
+/// One resume.
+#[derive(Clone, Copy, Debug)]
+struct Resume {
+    record: usize,
+    /// Index of the function.
+    function: u32,
+    /// The first value, and the number of slots.
+    first: usize,
+    slots: usize,
+}
+
+/// The resumes of a decoded frame.
+#[derive(Debug, Default)]
+pub(super) struct Resumes {
+    all: Vec<Resume>,
+    values: Vec<u64>,
+}
+
+impl Resumes {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.values.clear();
+    }
+
+    /// Bytes in memory, about.
+    pub(super) fn weight(&self) -> usize {
+        8 * self.values.capacity() + 32 * self.all.capacity()
+    }
+
+    /// Reads the resumes of the records from `first` on. Their records count from there.
+    pub(super) fn decode(&mut self, bytes: &[u8], first: usize, paths: &PathSet) -> Result<()> {
+        let mut r = Reader::new(WHAT, bytes);
+        let (mut record, mut same, mut above) = (0usize, None, Vec::new());
+        while r.remaining() > 0 {
+            record = record.saturating_add(r.varint32()? as usize);
+            let number = r.varint32()?;
+            let function = paths.function(number);
+            let function = function.ok_or_else(|| r.error(format!("function {number}")))?;
+            let f: &CompiledFunction = &paths.functions[function as usize];
+            let base = Base::of(same == Some(function));
+            let start = self.values.len();
+            for at in 0..f.slots + f.loops.len() {
+                let last = base.value(&above, &self.values[start..], at);
+                self.values.push(r.delta(last)?);
+            }
+            above.clear();
+            above.extend_from_slice(&self.values[start..]);
+            same = Some(function);
+            match record.checked_sub(first) {
+                Some(record) => self.all.push(Resume {
+                    record,
+                    function,
+                    first: start,
+                    slots: f.slots,
+                }),
+                None => self.values.truncate(start),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `state` what is known before a record, and returns the index of the function; `None` if nothing is stored of
+    /// that record.
+    pub(super) fn at(&self, record: usize, state: &mut State) -> Option<u32> {
+        let at = self.all.binary_search_by_key(&record, |r| r.record).ok()?;
+        let resume = self.all[at];
+        let end = self.all.get(at + 1).map_or(self.values.len(), |r| r.first);
+        let values = &self.values[resume.first..end];
+        let (slots, iterations) = values.split_at(resume.slots);
+        state.slots.clear();
+        state.slots.extend_from_slice(slots);
+        state.iterations.clear();
+        state.iterations.extend_from_slice(iterations);
+        Some(resume.function)
+    }
+
+    /// The index of the function that goes on before a record, if something is stored of it.
+    pub(super) fn function_at(&self, record: usize) -> Option<u32> {
+        let at = self.all.binary_search_by_key(&record, |r| r.record).ok()?;
+        Some(self.all[at].function)
+    }
+}
