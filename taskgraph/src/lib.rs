@@ -74,7 +74,7 @@ pub(crate) use contech_program::{op, statics};
 
 pub use action::{Action, BlockAccesses, BlockExec};
 pub use batch::{Accesses, Batch, Executions, Piece};
-pub use contech_program::{AllocKind, SyncOp, TaskKind, WaitCause};
+pub use contech_program::{AllocKind, Family, SyncOp, TaskKind, WaitCause};
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment, Site};
@@ -85,7 +85,7 @@ pub use meta::{AccessesOf, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
 pub use nest::{NestAccesses, NestRuns};
 pub use note::{Note, NoteKind};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
-pub use order::{Series, Walk};
+pub use order::Walk;
 pub use path::{Again, Nest};
 pub use reader::Reader;
 pub use record::{FrameRef, FrameSpan, TaskRecord};

@@ -79,32 +79,6 @@ struct Order {
     at: usize,
 }
 
-/// Tasks of a context that follow one another and are read together: [`Walk::follow`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Series {
-    /// How many they are.
-    pub tasks: usize,
-    /// What all of them do.
-    pub actions: u64,
-    /// The end of the last one, nanoseconds since the start of the run.
-    pub end_ns: u64,
-    /// Whether that is the last one of its context.
-    pub is_last: bool,
-}
-
-impl Series {
-    /// One task alone.
-    #[must_use]
-    pub fn of<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Self {
-        Self {
-            tasks: 1,
-            actions: task.action_count(),
-            end_ns: task.end_ns(),
-            is_last: task.is_last(),
-        }
-    }
-}
-
 impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
     fn new(graph: &'g TaskGraph<D>, next: TaskId, left: u32, order: Option<Order>) -> Self {
         Self {
@@ -134,56 +108,6 @@ impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
             true => Ok(self.recent[self.at].as_ref()),
             false => Ok(None),
         }
-    }
-
-    /// The task that was lent last.
-    #[must_use]
-    pub fn last(&self) -> Option<&Task<'g, D>> {
-        self.recent[self.at].as_ref()
-    }
-
-    /// Goes on to the tasks that can be read together with the last one ([`Reader::open_series`](crate::Reader)): those
-    /// that follow it in its context and in the walk, end at `until_ns` or before, and execute blocks only, if anything.
-    /// They are in one page, so there are about a thousand at most. Unless the series may go `across_edges`, only its
-    /// first task has stored predecessors, no task of it has stored successors, and it ends before the last task of the
-    /// context. Call it once for a task.
-    pub fn follow(&mut self, until_ns: u64, across_edges: bool) -> Option<Series> {
-        let task = self.recent[self.at].as_ref()?;
-        let mut series = Series::of(task);
-        let belongs = |task: &Task<'g, D>| {
-            let unawaited = || task.dependents().is_ok_and(|after| after.is_empty());
-            task.end_ns() <= until_ns
-                && task.is_plain()
-                && (across_edges || !task.is_last() && unawaited())
-        };
-        if belongs(task) {
-            let last = self.go_on(|next| {
-                let waits_for_none = next.stored_dependencies().is_empty();
-                let follows = (across_edges || waits_for_none) && belongs(next);
-                if follows {
-                    series.tasks += 1;
-                    series.actions = series.actions.saturating_add(next.action_count());
-                }
-                follows
-            })?;
-            (series.end_ns, series.is_last) = (last.end_ns(), last.is_last());
-        }
-        Some(series)
-    }
-
-    /// Goes on to the tasks that follow the last one in its context and in the walk, as long as they are in the same page
-    /// and `follows` says yes to them. Returns the last one.
-    pub fn go_on(&mut self, mut follows: impl FnMut(&Task<'g, D>) -> bool) -> Option<&Task<'g, D>> {
-        let task = self.recent[self.at].as_mut()?;
-        while self.left > 0 && task.step_to(self.next) {
-            if !follows(task) {
-                task.step_back();
-                break;
-            }
-            self.next.seq = self.next.seq.wrapping_add(1);
-            self.left -= 1;
-        }
-        Some(task)
     }
 
     /// Puts the next task in its place among the recent ones. Returns false if there is none.

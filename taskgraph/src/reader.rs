@@ -10,7 +10,6 @@ use crate::frame::{DecodedFrame, Emission, Emitter, Nests, count};
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::op::Access;
-use crate::order::Series;
 use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
 use crate::task::Task;
@@ -28,8 +27,6 @@ pub struct Reader<'g, D> {
     spans: Range<usize>,
     /// The blocks that they execute.
     blocks: u64,
-    /// Whether other tasks are read with it.
-    together: bool,
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
@@ -100,7 +97,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             task: None,
             spans: 0..0,
             blocks: 0,
-            together: false,
             inside: Inside::End,
             counting: false,
             nests: false,
@@ -110,39 +106,14 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
 
     /// Goes to the start of a task.
     pub fn open(&mut self, task: &Task<'g, D>) {
-        self.go_to(task, task.spans_of(1), task.block_count());
+        self.go_to(task, task.places_of_spans(), task.block_count());
     }
 
     /// Goes to a part of a task: only these of its [`Task::spans`] are read.
     pub fn open_spans(&mut self, task: &Task<'g, D>, spans: Range<usize>) {
-        let all = task.spans_of(1);
+        let all = task.places_of_spans();
         let at = |place: usize| all.end.min(all.start.saturating_add(place));
         self.go_to(task, at(spans.start)..at(spans.end), task.block_count());
-    }
-
-    /// Goes to the start of a task with which others are read, as if all of them were one.
-    ///
-    /// ```
-    /// # let mut b = taskgraph::builder::GraphBuilder::new();
-    /// # let body = b.block("main", "main.c", 3, &[]);
-    /// # let main = b.context("main");
-    /// # for i in 0..100 {
-    /// #     b.work(main, i, i + 1, |w| w.block(body, &[]));
-    /// #     b.sync_at(main, 8, taskgraph::SyncOp::MutexLock, i + 1, i + 1);
-    /// # }
-    /// # let graph = b.build()?;
-    /// let mut walk = graph.walk();
-    /// let first = walk.next()?.unwrap().clone();
-    /// let series = walk.follow(u64::MAX, true).unwrap();
-    /// let mut reader = taskgraph::Reader::new(&graph, 1);
-    /// reader.open_series(&first, &series);
-    /// let executed = reader.next()?.unwrap().pieces().map(|piece| piece.actions());
-    /// assert_eq!((series.tasks, executed.sum::<u64>()), (200, 100));
-    /// # Ok::<(), taskgraph::Error>(())
-    /// ```
-    pub fn open_series(&mut self, first: &Task<'g, D>, series: &Series) {
-        self.go_to(first, first.spans_of(series.tasks), series.actions);
-        self.together = series.tasks > 1;
     }
 
     fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>, blocks: u64) {
@@ -155,7 +126,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             true => Inside::End,
             false => Inside::Begin,
         };
-        (self.spans, self.blocks, self.together) = (spans, blocks, false);
+        (self.spans, self.blocks) = (spans, blocks);
         self.places[self.at].batch.show(0..0);
     }
 
@@ -180,7 +151,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             place.batch.show(0..0);
         } else if let Some(task) = &self.task
             && self.inside == Inside::Begin
-            && place.go_to(task.id(), self.together)
+            && place.go_to(task.id())
         {
             self.inside = Inside::End;
         } else {
@@ -210,7 +181,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let read = self.go_on(e);
         self.places[self.at].batch.close();
         let own = self.places[self.at].batch.closed();
-        if read.is_ok() && self.inside == Inside::End && !self.together {
+        if read.is_ok() && self.inside == Inside::End {
             self.read_ahead(e);
         }
         self.flush(e);
@@ -379,10 +350,9 @@ fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Op
 }
 
 impl Place<'_> {
-    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for, or
-    /// others together with it.
-    fn go_to(&mut self, id: TaskId, together: bool) -> bool {
-        let own = |ahead: &mut (TaskId, _)| ahead.0 == id && !together;
+    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for.
+    fn go_to(&mut self, id: TaskId) -> bool {
+        let own = |ahead: &mut (TaskId, _)| ahead.0 == id;
         let Some((_, pieces)) = self.ahead.pop_if(own) else {
             if !self.ahead.is_empty() {
                 self.ahead.clear();

@@ -80,20 +80,9 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         found
     }
 
-    /// Whether it executes blocks only, if it does anything.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.totals().others == 0 && (self.kind() == TaskKind::Work || self.spans().is_empty())
-    }
-
-    /// Goes back after [`Task::step_to`].
-    #[inline]
-    pub(crate) fn step_back(&mut self) {
-        self.at -= 1;
-    }
-
-    /// The spans of this task and those after it in the page, so many in all, as a range of [`Task::span_at`].
-    pub(crate) fn spans_of(&self, tasks: usize) -> Range<usize> {
-        self.page.spans_of(self.at..self.at.saturating_add(tasks))
+    /// Its spans, as a range of [`Task::span_at`].
+    pub(crate) fn places_of_spans(&self) -> Range<usize> {
+        self.page.spans_of(self.at..self.at + 1)
     }
 
     /// A span of any task of the page.

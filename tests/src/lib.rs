@@ -8,6 +8,7 @@
 pub mod deb;
 pub mod debian;
 pub mod fuzzer;
+pub mod happens_before;
 pub mod install;
 pub mod matrix;
 pub mod mpi;

@@ -7,6 +7,7 @@ use std::{fs, io};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::happens_before;
 use crate::outputs::Outputs;
 use crate::process::{Finished, run};
 
@@ -29,7 +30,8 @@ impl Recording {
         })
     }
 
-    /// Makes a graph of each trace, verifies it, and compares all blocks, accesses and allocations with the trace's.
+    /// Makes a graph of each trace, verifies it, and compares all blocks, accesses, allocations and synchronisations with
+    /// the trace's, and the order with that of the fine graph ([`fine`]).
     ///
     /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
     pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
@@ -41,6 +43,7 @@ impl Recording {
                 middle(trace, &graph)?.expect(want)?;
                 verify(&graph)?;
                 compare(trace, &graph)?;
+                same_order(trace, &graph)?;
                 Ok(graph)
             })
             .collect()
@@ -65,6 +68,24 @@ pub fn middle(trace: &Path, graph: &Path) -> Result<Finished> {
     let mut command = Command::new(Outputs::get().command("contech-middle"));
     command.arg(trace).arg(graph).arg("--json");
     run(&mut command)
+}
+
+/// The place of the fine graph of a trace, in which each synchronisation is a task.
+#[must_use]
+pub fn fine(graph: &Path) -> PathBuf {
+    graph.with_extension("fine.tg")
+}
+
+/// Makes the fine graph of a trace, and compares its order with that of the usual graph.
+///
+/// # Errors
+/// When the graphs do not order the same.
+pub fn same_order(trace: &Path, graph: &Path) -> Result<()> {
+    let fine = fine(graph);
+    let mut command = Command::new(Outputs::get().command("contech-middle"));
+    command.arg("--fine").arg(trace).arg(&fine);
+    run(&mut command)?;
+    happens_before::same(&fine, graph).with_context(|| trace.display().to_string())
 }
 
 /// `contech-middle --compare trace graph`.

@@ -28,8 +28,7 @@ use taskgraph::{BlockCounts, BlockId, ContextId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Change, Changes, Graph, LongCall, Order, Part, Reads, Task, default_config,
-    long_call, run_all,
+    Analysis, Change, Graph, LongCall, Order, Part, Reads, Task, default_config, long_call, run_all,
 };
 use crate::memuse::MemUse;
 use crate::misses::Misses;
@@ -148,7 +147,7 @@ impl Analysis for Account {
         "Where the processors' time went: what it was lost to, by cause and place";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Counts;
-    const CHANGES: Changes = Changes::Tasks;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = Shard;
     type Report = Report;

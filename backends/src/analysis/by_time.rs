@@ -8,11 +8,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind};
+use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind, Walk};
 
 use super::moment::ready_ns;
-use super::series::{Takes, Tasks};
 use super::{Graph, Moment, Order};
+
+/// Takes what tasks do, in a pass by time.
+pub(super) trait Takes {
+    /// A piece of a context's actions.
+    ///
+    /// # Errors
+    /// What makes going on useless.
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
+    /// The context at this position has no more actions.
+    fn context_ended(&mut self, context: (u32, ContextId));
+}
 
 /// One context on its way through its tasks.
 struct Stream<'g> {
@@ -21,7 +31,7 @@ struct Stream<'g> {
     /// When its last task ended.
     free_ns: u64,
     /// Its tasks, from the first turn to the last.
-    tasks: Option<Box<Tasks<'g>>>,
+    tasks: Option<Box<Walk<'g, Mmap>>>,
     /// The current task, from the first task with actions to the last.
     inside: Option<Box<Inside<'g>>>,
 }
@@ -42,9 +52,8 @@ struct Inside<'g> {
     piece: usize,
     offset: u64,
     moment: Moment,
-    /// Actions of the task that are still to come, and whether all of them are in this turn.
+    /// Actions of the task that are still to come.
     left: u64,
-    due: bool,
 }
 
 /// How far a context goes in its turn, ns.
@@ -60,7 +69,11 @@ struct Turn {
 ///
 /// # Errors
 /// When the graph cannot be read, or the taker fails.
-pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Result<()> {
+pub(super) fn by_time(
+    graph: &Graph,
+    order: Order,
+    taker: &mut (impl Takes + ?Sized),
+) -> Result<()> {
     let mut due = BinaryHeap::new();
     let mut streams = Vec::new();
     for (number, context) in (0..).zip(graph.contexts()) {
@@ -104,40 +117,37 @@ pub(super) fn by_time(graph: &Graph, order: Order, taker: &mut impl Takes) -> Re
 
 impl<'g> Stream<'g> {
     /// Runs until its turn ends. Returns the time of the next action, or `None` if there are no more.
-    fn run(&mut self, graph: &'g Graph, turn: Turn, taker: &mut impl Takes) -> Result<Option<u64>> {
-        // What begins a turn comes alone, so that its moment is exact.
-        let mut begun = false;
+    fn run(
+        &mut self,
+        graph: &'g Graph,
+        turn: Turn,
+        taker: &mut (impl Takes + ?Sized),
+    ) -> Result<Option<u64>> {
         loop {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
                     match inside.piece(turn, taker)? {
-                        Step::Done => begun = true,
+                        Step::Done => {}
                         Step::Due => return Ok(Some(inside.moment.time())),
                         Step::End => break,
                     }
                 }
             }
-            let until = turn.blocks.filter(|_| begun).unwrap_or(0);
-            if !self.enter(graph, until, taker)? {
+            if !self.enter(graph)? {
                 (self.inside, self.tasks) = (None, None);
                 return Ok(None);
             }
         }
     }
 
-    /// Goes to the next task with actions, and to those that end at a time or before and come as one with it. Returns
-    /// false if there is none.
-    fn enter(&mut self, graph: &'g Graph, until: u64, taker: &mut impl Takes) -> Result<bool> {
+    /// Goes to the next task with actions. Returns false if there is none.
+    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
         let (context, number) = (self.context, self.number);
-        let new = || Box::new(Tasks::of(graph.walk_of(context), taker.series()));
+        let new = || Box::new(graph.walk_of(context));
         let tasks = self.tasks.get_or_insert_with(new);
-        while let Some((task, series)) = tasks.next(|task| match task.kind() {
-            TaskKind::Work if until > 0 => until.min(taker.series_until(number, task)),
-            _ => 0,
-        })? {
-            let does = !task.spans().is_empty() || series.tasks > 1 && series.actions > 0;
-            let free_ns = std::mem::replace(&mut self.free_ns, series.end_ns);
-            if task.kind() == TaskKind::Work && does {
+        while let Some(task) = tasks.next()? {
+            let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
+            if task.kind() == TaskKind::Work && !task.spans().is_empty() {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
                         reader: Reader::new(graph, 1),
@@ -145,14 +155,13 @@ impl<'g> Stream<'g> {
                         offset: 0,
                         moment: Moment::default(),
                         left: 0,
-                        due: false,
                     })
                 });
-                inside.reader.open_series(task, &series);
+                inside.reader.open(task);
                 (inside.piece, inside.offset) = (0, 0);
                 let ready_ns = ready_ns(task, free_ns)?;
-                inside.moment = Moment::of(number, ready_ns, series.end_ns, series.actions);
-                (inside.left, inside.due) = (series.actions, series.tasks > 1);
+                inside.moment = Moment::of(number, ready_ns, task.end_ns(), task.action_count());
+                inside.left = task.action_count();
                 return Ok(true);
             }
         }
@@ -162,7 +171,7 @@ impl<'g> Stream<'g> {
 
 impl Inside<'_> {
     /// The actions of the current piece that are in this turn.
-    fn piece(&mut self, turn: Turn, taker: &mut impl Takes) -> Result<Step> {
+    fn piece(&mut self, turn: Turn, taker: &mut (impl Takes + ?Sized)) -> Result<Step> {
         let Some(piece) = self.reader.batch().piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
             return Ok(match self.reader.next()? {
@@ -175,7 +184,6 @@ impl Inside<'_> {
             _ => turn.blocks,
         };
         let most = match limit {
-            Some(_) if self.due => u64::MAX,
             Some(limit) => self.moment.until(limit),
             None => 0,
         };

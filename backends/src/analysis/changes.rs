@@ -13,17 +13,6 @@ use super::segments::{Segment, Segments};
 use super::state::State;
 use super::{Graph, Task};
 
-/// Which changes are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Changes {
-    /// None.
-    None,
-    /// Those from one state to another. Short tasks in a row that run, less than a millisecond in all, are one state.
-    States,
-    /// Those from one task to another, too.
-    Tasks,
-}
-
 /// A context goes from one state to another; the changes of all contexts come in order of time.
 #[derive(Clone, Debug)]
 pub struct Change<'g> {
@@ -56,11 +45,7 @@ pub fn end_of(graph: &Graph) -> u64 {
 ///
 /// # Errors
 /// When the graph cannot be read, or `visit` fails.
-pub fn sweep(
-    graph: &Graph,
-    which: Changes,
-    mut visit: impl FnMut(&Change<'_>) -> Result<()>,
-) -> Result<()> {
+pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) -> Result<()> {
     let mut lives = Vec::new();
     let mut changes = Vec::new();
     for context in graph.contexts().filter(|context| context.task_count > 0) {
@@ -72,11 +57,7 @@ pub fn sweep(
         let Reverse((at_ns, context)) = *next;
         let life = &mut lives[context];
         if let Life::Unborn(id) = *life {
-            let all = Segments::new(graph, id)?;
-            let segments = match which {
-                Changes::States => all.joined(),
-                _ => all,
-            };
+            let segments = Segments::new(graph, id)?;
             // A context may be seen before its first task, and nothing is known of the time in between.
             let begins_ns = segments.at_ns();
             *life = Life::Alive(Box::new(segments), None);

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 
-use super::by_time::by_time;
-use super::changes::{Change, Changes, sweep};
+use super::by_time::{Takes, by_time};
+use super::changes::{Change, sweep};
 use super::pieces::pieces;
-use super::series::{Reading, Takes, Tasks};
-use super::{Analysis, Graph, InSeries, Moment, Order, Reads, Share, Task};
+use super::reading::Reading;
+use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 pub(super) const FRAMES: usize = 16;
@@ -123,8 +123,8 @@ pub trait Visitor: Send {
     fn order(&self) -> Order;
     /// What it reads of tasks.
     fn reads(&self) -> Reads;
-    /// Which changes of contexts it follows.
-    fn changes(&self) -> Changes;
+    /// Whether it follows the changes of contexts.
+    fn changes(&self) -> bool;
     /// A context goes from one state to another.
     ///
     /// # Errors
@@ -135,10 +135,6 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
-    /// Which tasks may come as one.
-    fn series(&self) -> InSeries;
-    /// Up to when tasks may come as one with this one, ns ([`Analysis::series_until`]).
-    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64;
     /// A pass begins.
     fn begin(&mut self);
     /// A task of the context at this position begins. Returns whether it is to be read for this analysis.
@@ -176,7 +172,7 @@ impl<A: Analysis> Visitor for Part<A> {
         A::READS
     }
 
-    fn changes(&self) -> Changes {
+    fn changes(&self) -> bool {
         A::CHANGES
     }
 
@@ -186,18 +182,6 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
         self.analysis.prepare(graph)
-    }
-
-    fn series(&self) -> InSeries {
-        match self.own {
-            None => A::SERIES,
-            Some(_) => InSeries::None,
-        }
-    }
-
-    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
-        let (analysis, shard) = self.shard(Some((context, task.id().context)));
-        analysis.series_until(shard, task)
     }
 
     fn begin(&mut self) {
@@ -273,17 +257,14 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     } else {
         contexts.len().div_ceil(SHARDS).max(1)
     };
-    let series = A::SERIES.where_small(graph);
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
         let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
         for (number, context) in some {
-            let mut tasks = Tasks::of(graph.walk_of(context.id), series);
-            while let Some((task, series)) =
-                tasks.next(|task| analysis.series_until(&mut shard, task))?
-            {
+            let mut tasks = graph.walk_of(context.id);
+            while let Some(task) = tasks.next()? {
                 analysis.task(&mut shard, task)?;
-                reading.task(*number, task, &series, |first, batch| {
+                reading.task(*number, task, |first, batch| {
                     pieces(&analysis, &mut shard, first, batch)
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
@@ -302,17 +283,15 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
 
 /// Follows the changes of all contexts once for all visitors that ask for them, and prepares all visitors.
 fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    let (mut following, others): (Vec<_>, Vec<_>) = visitors
-        .iter_mut()
-        .partition(|visitor| visitor.changes() != Changes::None);
-    let which = following.iter().map(|visitor| visitor.changes()).max();
+    let (mut following, others): (Vec<_>, Vec<_>) =
+        visitors.iter_mut().partition(|visitor| visitor.changes());
     let prepare = |visitors: Vec<&mut &mut dyn Visitor>| {
         let visitors = visitors.into_par_iter().with_max_len(1);
         visitors.try_for_each(|visitor| visitor.prepare(graph))
     };
     let follow = || {
-        if let Some(which) = which {
-            sweep(graph, which, |change| {
+        if !following.is_empty() {
+            sweep(graph, |change| {
                 let mut following = following.iter_mut();
                 following.try_for_each(|visitor| visitor.change(change))
             })?;
@@ -339,19 +318,9 @@ fn are_small(graph: &Graph) -> bool {
     summary.accesses / MANY < summary.tasks.total()
 }
 
-impl InSeries {
-    /// Which tasks of a graph may come as one: none, unless most are small.
-    fn where_small(self, graph: &Graph) -> Self {
-        match are_small(graph) {
-            true => self,
-            false => Self::None,
-        }
-    }
-}
-
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    // By order; which small tasks come as one; whether no contents are read.
-    type Pass = (Option<Order>, InSeries, bool);
+    // By order; whether no contents are read.
+    type Pass = (Option<Order>, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
     // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
     let small = are_small(graph);
@@ -367,11 +336,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
         let contents = visitor.reads().in_order();
-        let series = match pass {
-            None => visitor.series().where_small(graph),
-            Some(_) => InSeries::None,
-        };
-        let pass = (pass, series, many && !contents);
+        let pass = (pass, many && !contents);
         match passes.iter_mut().find(|known| known.0 == pass) {
             Some(known) => known.1.push(visitor),
             None => passes.push((pass, vec![visitor])),
@@ -380,7 +345,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|((order, ..), visitors)| {
+        .map(|((order, _), visitors)| {
             let done = match order {
                 None => topological(graph, &busy, visitors),
                 Some(order) => in_time(graph, order, visitors),
@@ -394,7 +359,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 
 fn in_time(graph: &Graph, order: Order, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    by_time(graph, order, &mut Together::of(graph, &mut visitors))?;
+    by_time(graph, order, &mut visitors[..])?;
     visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
 }
@@ -419,20 +384,16 @@ fn topological(
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
     let mut reading = Reading::new(graph, FRAMES, any);
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    let mut together = Together::of(graph, &mut visitors);
-    let mut tasks = Tasks::of(graph.walk(), together.series);
-    while let Some((task, series)) =
-        tasks.next(|task| together.series_until(position(task.id().context), task))?
-    {
-        let visitors = &mut *together.visitors;
+    let mut tasks = graph.walk();
+    while let Some(task) = tasks.next()? {
         let id = task.id();
         let context = position(id.context);
         let mut read = false;
-        for visitor in &mut *visitors {
+        for visitor in &mut visitors {
             read |= visitor.task(context, task)?;
         }
         if read {
-            reading.task(context, task, &series, |first, batch| {
+            reading.task(context, task, |first, batch| {
                 let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
                     true => visitor.batch(id.context, first, batch),
                     false => Ok(()),
@@ -447,53 +408,26 @@ fn topological(
                     visitors.iter_mut().try_for_each(feed)
                 }
             })?;
-            for visitor in &mut *visitors {
+            for visitor in &mut visitors {
                 visitor.done(context, task, &reading.counts)?;
             }
         }
-        if series.is_last {
-            together.context_ended((context, id.context));
+        if task.is_last() {
+            visitors[..].context_ended((context, id.context));
         }
     }
     visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
 }
 
-/// Visitors of one pass.
-struct Together<'v, 'p> {
-    visitors: &'v mut [&'p mut dyn Visitor],
-    /// Which tasks come as one.
-    series: InSeries,
-}
-
-impl<'v, 'p> Together<'v, 'p> {
-    fn of(graph: &Graph, visitors: &'v mut [&'p mut dyn Visitor]) -> Self {
-        let series = visitors.iter().map(|visitor| visitor.series()).min();
-        Self {
-            visitors,
-            series: series.unwrap_or(InSeries::None).where_small(graph),
-        }
-    }
-}
-
-impl Takes for Together<'_, '_> {
-    fn series(&self) -> InSeries {
-        self.series
-    }
-
-    fn series_until(&mut self, context: u32, task: &Task<'_>) -> u64 {
-        let until = self.visitors.iter_mut();
-        let until = until.map(|visitor| visitor.series_until(context, task));
-        until.min().unwrap_or(0)
-    }
-
+impl Takes for [&mut dyn Visitor] {
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let mut visitors = self.visitors.iter_mut();
-        visitors.try_for_each(|visitor| visitor.piece(at, piece))
+        self.iter_mut()
+            .try_for_each(|visitor| visitor.piece(at, piece))
     }
 
     fn context_ended(&mut self, context: (u32, ContextId)) {
-        let visitors = self.visitors.iter_mut();
-        visitors.for_each(|visitor| visitor.context_ended(context));
+        self.iter_mut()
+            .for_each(|visitor| visitor.context_ended(context));
     }
 }

@@ -48,11 +48,12 @@ mod divided;
 mod driver;
 mod frontier;
 mod graph;
+pub(crate) mod locks;
 mod moment;
 pub mod names;
 mod pieces;
+mod reading;
 mod segments;
-mod series;
 mod share;
 pub mod source;
 mod state;
@@ -63,7 +64,7 @@ use taskgraph::{BlockCounts, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
 pub use blocked::{LongCall, long_call};
-pub use changes::{Change, Changes, end_of, sweep};
+pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};
@@ -121,17 +122,6 @@ impl Reads {
     }
 }
 
-/// Which tasks of a context may come as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum InSeries {
-    /// None.
-    None,
-    /// Those that all have the same tasks of other contexts before and after them.
-    BetweenEdges,
-    /// All.
-    All,
-}
-
 /// A question asked of a task graph.
 ///
 /// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
@@ -146,10 +136,8 @@ pub trait Analysis: Sized + Send + Sync {
     const ORDER: Order;
     /// What it reads of tasks.
     const READS: Reads = Reads::Tasks;
-    /// What it follows of what contexts do over time ([`Analysis::change`]).
-    const CHANGES: Changes = Changes::None;
-    /// Which tasks that follow each other in a context may be handed out as one ([`Analysis::series_until`]).
-    const SERIES: InSeries = InSeries::None;
+    /// Whether it follows what contexts do over time ([`Analysis::change`]).
+    const CHANGES: bool = false;
     /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as runs.
     const NESTS: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
@@ -191,13 +179,6 @@ pub trait Analysis: Sized + Send + Sync {
 
     /// Empty state: for one context, or for all of them when the order is topological.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
-
-    /// Tasks that follow this one in its context, execute blocks only and end at the returned time (ns) or before may
-    /// come as one with it, if [`Analysis::SERIES`] allows that: `task` and `done` are called once, with the first of them,
-    /// and moments say no more than their context and the time from the start of the first to the end of the last.
-    fn series_until(&self, _shard: &mut Self::Shard, _task: &Task<'_>) -> u64 {
-        u64::MAX
-    }
 
     /// A task begins.
     ///

@@ -5,7 +5,6 @@
 //! could have begun: other programs had the processor for so long, but when they had it is not known.
 
 use anyhow::Result;
-use taskgraph::Series;
 
 use super::Task;
 
@@ -44,12 +43,6 @@ impl Moment {
     pub fn first(context: u32, task: &Task<'_>) -> Self {
         let count = task.action_count();
         Self::of(context, task.start_ns(), task.end_ns(), count)
-    }
-
-    /// The first action of tasks that are read as one.
-    #[must_use]
-    pub fn first_of(context: u32, first: &Task<'_>, series: &Series) -> Self {
-        Self::of(context, first.start_ns(), series.end_ns, series.actions)
     }
 
     /// The first of `count` actions of a task from `start_ns` to `end_ns`.

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use taskgraph::{ContextId, Mmap, SyncOp, TaskKind, Walk};
 
-use super::blocked::{LEAST_NS, LongCall, STARVED_NS as SHORT_NS, long_call};
+use super::blocked::{LongCall, long_call};
 use super::state::{Cause, State, cause_of};
 use super::{Graph, Task};
 
@@ -62,8 +62,6 @@ pub(crate) struct Segments<'g> {
     before: Option<TaskKind>,
     /// Where the last segment ended.
     at_ns: u64,
-    /// Whether short tasks that run are one segment.
-    joins: bool,
 }
 
 impl std::fmt::Debug for Segments<'_> {
@@ -87,7 +85,6 @@ impl<'g> Segments<'g> {
             done: None,
             before: None,
             at_ns: 0,
-            joins: false,
         };
         segments.step()?;
         segments.at_ns = segments.ahead.as_ref().map_or(0, Task::start_ns);
@@ -97,31 +94,6 @@ impl<'g> Segments<'g> {
     /// Where the last segment ended, or the first one begins.
     pub(crate) fn at_ns(&self) -> u64 {
         self.at_ns
-    }
-
-    /// The same, but short tasks that run are one segment, of less than a millisecond in all.
-    pub(crate) fn joined(self) -> Self {
-        Self {
-            joins: true,
-            ..self
-        }
-    }
-
-    /// Goes past tasks that give no segment but such as goes on with a short running one, from `from_ns` to `end_ns`.
-    /// Returns its end and the kind of the last of them.
-    fn join(&mut self, from_ns: u64, end_ns: u64, kind: TaskKind) -> (u64, TaskKind) {
-        let (mut end, mut last) = (end_ns, kind);
-        self.tasks.go_on(|task| {
-            let (start, ends) = (task.start_ns(), task.end_ns());
-            let runs = task.kind() == TaskKind::Work && task.duration_ns() < SHORT_NS;
-            let joins = start <= end && ends.saturating_sub(from_ns) < LEAST_NS;
-            let joins = joins && (runs || start == ends && !has_failed(task));
-            if joins {
-                (end, last) = (end.max(ends), task.kind());
-            }
-            joins
-        });
-        (end, last)
     }
 
     /// Goes on to the next task.
@@ -162,12 +134,8 @@ impl<'g> Segments<'g> {
             let Some(task) = &self.ahead else {
                 return Ok(false);
             };
-            let (mut kind, call, mut end) = (task.kind(), long_call(task), task.end_ns());
+            let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
             let mut state = state(task, call);
-            let short = end.saturating_sub(from_ns) < LEAST_NS;
-            if self.joins && state == State::Running && call.is_none() && short {
-                (end, kind) = self.join(from_ns, end, kind);
-            }
             std::mem::swap(&mut self.ahead, &mut self.done);
             self.step()?;
             let mut done = &self.done;

@@ -16,9 +16,7 @@ use serde::Serialize;
 use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{
-    Analysis, Change, Changes, Divided, Graph, InSeries, Moment, Order, Reads, Task, end_of,
-};
+use crate::analysis::{Analysis, Change, Divided, Graph, Moment, Order, Reads, Task, end_of};
 use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
 
@@ -94,9 +92,8 @@ impl Analysis for Blocks {
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Executions;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
-    const CHANGES: Changes = Changes::States;
+    const CHANGES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
@@ -127,10 +124,6 @@ impl Analysis for Blocks {
 
     fn shard(&self, _: Option<ContextId>) -> LevelCounter {
         LevelCounter::new(self.table)
-    }
-
-    fn series_until(&self, counter: &mut LevelCounter, task: &Task<'_>) -> u64 {
-        counter.held_until(&self.timeline, task.start_ns())
     }
 
     fn task(&self, counter: &mut LevelCounter, task: &Task<'_>) -> Result<()> {

@@ -21,7 +21,7 @@ use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::{ContextId, Piece};
 
-use crate::analysis::{Analysis, Divided, Graph, InSeries, Moment, Order, Reads, Share};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
@@ -211,7 +211,6 @@ impl Analysis for Cache {
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

@@ -7,12 +7,13 @@ use std::str::FromStr;
 use anyhow::{Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
-    BlockCounts, ContextId, FunctionId, Mmap, Reader, StaticInfo, SyncOp, TaskId, TaskKind,
+    Action, BlockCounts, ContextId, FunctionId, Mmap, Piece, Reader, StaticInfo, TaskId, TaskKind,
     WaitCause,
 };
 
 use super::apportion::Apportion;
 use super::table::weight;
+use crate::analysis::locks::Locks;
 use crate::analysis::{Graph, Task};
 
 /// Number of scenarios computed in one pass.
@@ -126,10 +127,21 @@ impl Scenario {
         if asked.is_empty() {
             return Ok(());
         }
-        for task in graph.tasks() {
-            let task = task?;
-            if task.op().cause() == Some(WaitCause::Lock) {
-                asked.retain(|(_, lock)| *lock != task.object());
+        let mut reader = Reader::new(graph, 16).without_accesses();
+        let mut tasks = graph.walk();
+        while let Some(task) = tasks.next()? {
+            if task.action_count() == task.block_count() {
+                continue;
+            }
+            reader.open(task);
+            while let Some(batch) = reader.next()? {
+                for piece in batch.pieces() {
+                    if let Piece::Action(Action::Sync { op, object }) = piece
+                        && op.cause() == Some(WaitCause::Lock)
+                    {
+                        asked.retain(|(_, lock)| *lock != object);
+                    }
+                }
             }
             if asked.is_empty() {
                 return Ok(());
@@ -151,10 +163,6 @@ impl Scenario {
     #[must_use]
     pub fn functions(&self) -> usize {
         self.functions.len()
-    }
-
-    fn holds(&self, object: u64) -> bool {
-        self.held.contains_key(&object)
     }
 }
 
@@ -208,8 +216,8 @@ pub(super) struct Lanes<'s> {
     latest: FxHashMap<ContextId, [u64; LANES]>,
     /// Finish times, and number of dependents still to come, of tasks with stored edges out of them.
     pending: FxHashMap<TaskId, ([u64; LANES], usize)>,
-    /// The locks of any scenario that each context holds, the latest last.
-    held: FxHashMap<ContextId, Vec<u64>>,
+    /// The locks that each context holds, if any scenario changes some.
+    held: FxHashMap<ContextId, Locks>,
     outcomes: [Outcome; LANES],
 }
 
@@ -231,7 +239,7 @@ pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
         outcomes: [Outcome::default(); LANES],
     };
     // As many frames as there are contexts that alternate, about.
-    let mut reader = Reader::new(graph, 16);
+    let mut reader = Reader::new(graph, 16).without_accesses();
     let mut tasks = graph.walk();
     while let Some(task) = tasks.next()? {
         lanes.task(task, &mut reader)?;
@@ -287,7 +295,6 @@ impl Lanes<'_> {
         if dependents > 0 {
             self.pending.insert(id, (*finish, dependents));
         }
-        self.track_locks(task);
         Ok(())
     }
 
@@ -299,6 +306,10 @@ impl Lanes<'_> {
     ) -> Result<[u64; LANES]> {
         let ns = weight(task);
         let mut weights = [ns; LANES];
+        let held = match self.holds {
+            true => self.held_factors(task, reader)?,
+            false => [1.0; LANES],
+        };
         if ns == 0 {
             return Ok(weights);
         }
@@ -319,44 +330,59 @@ impl Lanes<'_> {
                 }
             }
         }
-        if let Some(held) = self.held.get(&task.id().context) {
-            for (weight, scenario) in weights.iter_mut().zip(self.scenarios) {
-                let factors = held.iter().filter_map(|lock| scenario.held.get(lock));
-                let factor: f64 = factors.product();
+        if self.holds {
+            for (weight, factor) in weights.iter_mut().zip(held) {
                 *weight = to_ns(to_float(*weight) * factor);
             }
         }
         Ok(weights)
     }
 
-    /// Notes acquires and releases of the locks that the scenarios change.
-    fn track_locks(&mut self, task: &Task<'_>) {
-        let tracks = || {
-            let mut scenarios = self.scenarios.iter();
-            scenarios.any(|scenario| scenario.holds(task.object()))
-        };
-        if !self.holds || task.kind() != TaskKind::Sync || !tracks() {
-            return;
-        }
+    /// By what the locks that are held during the task multiply its time in each scenario: the mean over its executions.
+    fn held_factors<'g>(
+        &mut self,
+        task: &Task<'g>,
+        reader: &mut Reader<'g, Mmap>,
+    ) -> Result<[f64; LANES]> {
         let held = self.held.entry(task.id().context).or_default();
-        match task.op() {
-            SyncOp::MutexLock
-            | SyncOp::SpinLock
-            | SyncOp::RwRead
-            | SyncOp::RwWrite
-            | SyncOp::CondReacquire => {
-                held.push(task.object());
+        let scenarios = self.scenarios;
+        let factors = |held: &Locks| {
+            let mut factors = [1.0; LANES];
+            for (factor, scenario) in factors.iter_mut().zip(scenarios) {
+                let all = held.all().iter();
+                *factor = all
+                    .filter_map(|lock| scenario.held.get(&lock.object))
+                    .product();
             }
-            SyncOp::MutexUnlock | SyncOp::SpinUnlock | SyncOp::RwUnlock | SyncOp::CondRelease => {
-                if let Some(at) = held.iter().rposition(|&lock| lock == task.object()) {
-                    held.remove(at);
+            factors
+        };
+        let mut now = factors(held);
+        if task.action_count() == task.block_count() {
+            return Ok(now);
+        }
+        let first = now;
+        let (mut all, mut sums) = (0.0, [0.0; LANES]);
+        reader.open(task);
+        while let Some(batch) = reader.next()? {
+            for piece in batch.pieces() {
+                if let Piece::Action(action) = piece {
+                    if let Action::Sync { op, object } = action {
+                        held.see(op, object);
+                        now = factors(held);
+                    }
+                    continue;
+                }
+                let executions = to_float(piece.actions());
+                all += executions;
+                for (sum, factor) in sums.iter_mut().zip(now) {
+                    *sum += executions * factor;
                 }
             }
-            _ => {}
         }
-        if held.is_empty() {
-            self.held.remove(&task.id().context);
-        }
+        Ok(match all > 0.0 {
+            true => sums.map(|sum| sum / all),
+            false => first,
+        })
     }
 }
 

@@ -20,7 +20,7 @@ use serde::Serialize;
 use taskgraph::{Access, AffineRun, ContextId, Piece};
 
 use crate::analysis::{
-    self, Analysis, Graph, InSeries, Moment, Moving, Order, Reads, Strides, Taken, lines_of,
+    self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, lines_of,
 };
 use crate::size::Size;
 
@@ -171,7 +171,6 @@ impl Analysis for Hierarchy {
     const ABOUT: &'static str = "Private L1 and L2, shared L3, MESI: misses by level and cause";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

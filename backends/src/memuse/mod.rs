@@ -20,7 +20,7 @@ use serde::Serialize;
 use taskgraph::{Action, ContextId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, InSeries, Moment, Order, Reads, Task};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
 use crate::heap::{LastBlocks, SiteRow};
 
 pub use live::{Live, Use};
@@ -114,7 +114,6 @@ impl Analysis for MemUse {
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
     const ORDER: Order = Order::Stretches { ns: 1 };
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
@@ -139,10 +138,6 @@ impl Analysis for MemUse {
 
     fn shard(&self, _: Option<ContextId>) -> State {
         State::new(self.length_ns(), self.options.points)
-    }
-
-    fn series_until(&self, state: &mut State, task: &Task<'_>) -> u64 {
-        state.stretch_until(task.start_ns())
     }
 
     fn piece(&self, state: &mut State, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -269,15 +264,6 @@ impl State {
     /// Whether the current stretch lasts until the end.
     fn is_last(&self) -> bool {
         self.done.len() + 1 >= self.most
-    }
-
-    /// The last moment of the stretch that a time is in.
-    fn stretch_until(&self, time: u64) -> u64 {
-        let next = (time / self.length_ns + 1).saturating_mul(self.length_ns);
-        match self.is_last() {
-            true => u64::MAX,
-            false => next - 1,
-        }
     }
 
     /// To the stretch a time is in.

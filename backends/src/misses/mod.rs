@@ -19,7 +19,7 @@ use serde::Serialize;
 use taskgraph::{ContextId, OpId, OpKind, Piece, StaticInfo};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, InSeries, Moment, Order, Reads};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
 use crate::cache::{Geometries, Point, Sample, Ways, rate};
 use crate::heap::SiteRow;
 use crate::size::{Size, Sizes};
@@ -121,7 +121,6 @@ impl Analysis for Misses {
         "Cache misses by instruction and allocation site, for many sizes in one pass";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;

@@ -17,7 +17,7 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::ContextId;
 
-use crate::analysis::{Analysis, CAUSES, Cause, Change, Changes, Graph, Order, Task, end_of};
+use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, Task, end_of};
 use crate::view::units::ratio;
 
 pub use lanes::Lanes;
@@ -144,7 +144,7 @@ impl Analysis for Parallelism {
     const ABOUT: &'static str =
         "Running contexts over time, what the others wait for, and the potential parallelism";
     const ORDER: Order = Order::Topological;
-    const CHANGES: Changes = Changes::States;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = Potential;
     type Report = Report;

@@ -99,8 +99,6 @@ pub struct Detector {
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
-    /// Whether tasks in a row may come as one. The first race then ends the search.
-    series: bool,
     /// What was found.
     pub tally: Tally,
     /// Reads and writes seen.
@@ -136,7 +134,6 @@ impl Detector {
             settled: false,
             limit,
             full: false,
-            series: false,
             tally: Tally::default(),
             accesses: 0,
             unowned: 0,
@@ -269,18 +266,6 @@ impl Detector {
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
-    }
-
-    /// Says that the next task may stand for others after it, too.
-    pub fn expect_series(&mut self) {
-        self.series = true;
-    }
-
-    /// Whether a race was found while tasks came as one. Nothing more was checked then, because the number of races and
-    /// their examples need the tasks one by one.
-    #[must_use]
-    pub fn found_in_series(&self) -> bool {
-        self.series && self.tally.entries().next().is_some()
     }
 
     /// Bytes in use: shadow, states, clocks and allocations.
@@ -444,7 +429,6 @@ impl Detector {
                 && !self.is_late(record.epoch)
                 && !self.is_late(access.epoch)
             {
-                self.full |= self.series;
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);
                 let example = Example {

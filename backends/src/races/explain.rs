@@ -4,24 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use taskgraph::{SyncOp, TaskId, TaskKind};
+use taskgraph::{Action, Piece, Reader, TaskId, TaskKind};
 
 use super::tally::Example;
 use crate::analysis::Graph;
-
-/// A lock that a task holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
-    object: u64,
-    /// Whether it is held only for reading.
-    shared: bool,
-}
+use crate::analysis::locks::{Held, Locks};
 
 /// Locks held in some tasks.
 #[derive(Debug, Default)]
-pub(super) struct Locks(BTreeMap<TaskId, Vec<Held>>);
+pub(super) struct HeldIn(BTreeMap<TaskId, Vec<Held>>);
 
-impl Locks {
+impl HeldIn {
     /// Follows the contexts of `tasks` from their starts.
     ///
     /// # Errors
@@ -32,41 +25,30 @@ impl Locks {
             wanted.entry(id.context).or_default().insert(id.seq);
         }
         let mut found = BTreeMap::new();
+        let mut reader = Reader::new(graph, 1).without_accesses();
         for (context, wanted) in wanted {
-            let mut held: Vec<Held> = Vec::new();
+            let mut held = Locks::default();
             let last = wanted.last().copied().unwrap_or(0);
-            for task in graph.tasks_of(context) {
-                let task = task?;
-                let object = task.object();
-                match task.op() {
-                    SyncOp::MutexLock
-                    | SyncOp::SpinLock
-                    | SyncOp::RwWrite
-                    | SyncOp::CondReacquire => {
-                        held.push(Held {
-                            object,
-                            shared: false,
-                        });
-                    }
-                    SyncOp::RwRead => held.push(Held {
-                        object,
-                        shared: true,
-                    }),
-                    SyncOp::MutexUnlock
-                    | SyncOp::SpinUnlock
-                    | SyncOp::RwUnlock
-                    | SyncOp::CondRelease => {
-                        if let Some(at) = held.iter().rposition(|lock| lock.object == object) {
-                            held.remove(at);
+            let mut tasks = graph.walk_of(context);
+            while let Some(task) = tasks.next()? {
+                let id = task.id();
+                if wanted.contains(&id.seq) {
+                    found.insert(id, held.all().to_vec());
+                }
+                if id.seq == last {
+                    break;
+                }
+                // Only blocks, and so no locks.
+                if task.action_count() == task.block_count() {
+                    continue;
+                }
+                reader.open(task);
+                while let Some(batch) = reader.next()? {
+                    for piece in batch.pieces() {
+                        if let Piece::Action(Action::Sync { op, object }) = piece {
+                            held.see(op, object);
                         }
                     }
-                    _ => {}
-                }
-                if wanted.contains(&task.id().seq) {
-                    found.insert(task.id(), held.clone());
-                }
-                if task.id().seq == last {
-                    break;
                 }
             }
         }
@@ -84,7 +66,7 @@ impl Locks {
 /// When the graph cannot be read.
 pub(super) fn sentence(
     graph: &Graph,
-    locks: &Locks,
+    locks: &HeldIn,
     example: &Example,
     atomics: bool,
 ) -> Result<String> {

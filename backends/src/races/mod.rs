@@ -31,12 +31,10 @@ use serde::{Deserialize, Serialize};
 use taskgraph::{BlockCounts, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{
-    self, Analysis, Divided, Graph, InSeries, Moment, Order, Reads, Share, Task, run_all,
-};
+use crate::analysis::{self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run_all};
 use crate::size::Size;
 
-use explain::Locks;
+use explain::HeldIn;
 
 pub use chains::Epoch;
 pub use clocks::Clocks;
@@ -69,8 +67,6 @@ pub struct Races {
     atomic: Vec<bool>,
     /// When the recording of the first thread ended that went on running.
     cut: u64,
-    /// Whether tasks come one by one, which the details of a race need.
-    one_by_one: bool,
 }
 
 /// Races of a run.
@@ -132,7 +128,6 @@ impl Analysis for Races {
         "Conflicting accesses that nothing orders, with both sources and the missing order";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::BetweenEdges;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
@@ -148,25 +143,11 @@ impl Analysis for Races {
             alone: graph.contexts().nth(1).is_none(),
             atomic: graph.info().ops.iter().map(atomic).collect(),
             cut: cut(graph)?,
-            one_by_one: false,
         })
     }
 
     fn shard(&self, _: Option<ContextId>) -> Detector {
         self.detector()
-    }
-
-    /// Tasks in a row are ordered with tasks of other contexts in the same way. As long as there are no races, they can
-    /// be taken for one.
-    fn series_until(&self, detector: &mut Detector, task: &Task<'_>) -> u64 {
-        if self.one_by_one {
-            return 0;
-        }
-        detector.expect_series();
-        match task.end_ns() > self.cut {
-            true => u64::MAX,
-            false => self.cut,
-        }
     }
 
     fn task(&self, detector: &mut Detector, task: &Task<'_>) -> Result<()> {
@@ -194,7 +175,6 @@ impl Analysis for Races {
         let mut merged = Merged::default();
         let whole = shards.into_iter().next();
         let whole = whole.unwrap_or_else(|| self.detector());
-        let mut one_by_one = whole.found_in_series();
         let mut parts = self.take(graph, &mut merged, whole)?;
         while let Some(part) = parts.pop() {
             let mut one = analysis::Part::new(Self {
@@ -203,12 +183,10 @@ impl Analysis for Races {
                 alone: self.alone,
                 atomic: self.atomic.clone(),
                 cut: self.cut,
-                one_by_one,
             });
             run_all(graph, &mut [&mut one])?;
             let detector = one.into_parts().1.into_iter().next();
             let detector = detector.unwrap_or_else(|| self.detector());
-            one_by_one |= detector.found_in_series();
             parts.extend(self.take(graph, &mut merged, detector)?);
         }
         if self.alone {
@@ -224,8 +202,6 @@ impl Divided for Races {
     /// Memory is divided; what orders tasks is followed everywhere.
     fn only(&mut self, share: Share) -> Result<()> {
         self.part = share;
-        // A worker reads the graph once.
-        self.one_by_one = true;
         Ok(())
     }
 
@@ -258,12 +234,8 @@ impl Races {
         Detector::new(self.atomic.clone(), self.part, self.memory, self.cut)
     }
 
-    /// Takes the findings of one part of memory. If the part was too large, or is to be checked task by task, returns the
-    /// parts to check instead.
+    /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
     fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Share>> {
-        if detector.found_in_series() {
-            return Ok(vec![detector.part()]);
-        }
         merged.passes += 1;
         if !detector.is_full() {
             merged.add(graph.info(), &Findings::of(&detector));
@@ -372,7 +344,7 @@ impl Merged {
             .races
             .values()
             .flat_map(|found| [found.example.first, found.example.second]);
-        let locks = Locks::held_in(graph, examples)?;
+        let locks = HeldIn::held_in(graph, examples)?;
         let mut races = Vec::new();
         for ((a, b), found) in self.races {
             let example = found.example;

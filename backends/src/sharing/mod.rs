@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
 
 use crate::analysis::{
-    self, Analysis, Divided, Graph, InSeries, Moment, Order, Reads, Share, Strides, Taken, Task,
+    self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Strides, Taken,
 };
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
@@ -77,7 +77,6 @@ impl Analysis for Sharing {
         "Communication between contexts, true and false sharing by line, allocation and source";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
@@ -110,14 +109,6 @@ impl Analysis for Sharing {
 
     fn shard(&self, _: Option<ContextId>) -> Watch {
         self.watch()
-    }
-
-    /// Memory that was allocated again is known until a later task begins.
-    fn series_until(&self, watch: &mut Watch, _: &Task<'_>) -> u64 {
-        match watch.memory.renewed.is_empty() {
-            true => u64::MAX,
-            false => 0,
-        }
     }
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {

@@ -12,7 +12,7 @@ use std::path::Path;
 use contech_trace::event::{EndReason, Event, SyncOp};
 use taskgraph::Context;
 
-use crate::graph::{Converted, converted, tasks};
+use crate::graph::{Converted, convert_with, fine, tasks};
 use crate::trace::TraceBuilder;
 
 /// A trace in the making.
@@ -171,7 +171,8 @@ fn the_rules_make_the_edges_that_the_cases_say() {
             let (title, body) = case.split_once('\n').unwrap();
             let (script, expected) = body.split_once("--\n").unwrap_or((body, ""));
             let (script, expected) = (script.trim_end(), expected.trim_end());
-            let converted = converted(Script::trace(script));
+            let trace = Script::trace(script);
+            let converted = convert_with(trace, &fine()).unwrap();
             let got = shown(&converted);
             let barriers = got
                 .lines()

@@ -7,7 +7,7 @@ use contech_trace::event::SyncOp::{
 };
 use contech_trace::file::{CODEC_PACKED, CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
 
-use crate::graph::{convert_with, converted, everything, options, tasks};
+use crate::graph::{convert_with, converted, everything, fine, options, tasks};
 use crate::trace::{BASE, LOAD, LOOP, PLAIN, TraceBuilder, assemble, module, module_with_loop};
 
 /// A trace with most constructs in many small chunks.
@@ -474,7 +474,10 @@ fn traces_without_blocks_keep_the_time_of_their_work() {
     t.clock += 100;
     t.sync(0, MutexUnlock, 1);
     t.end(0);
-    let c = converted(t.finish());
+    let trace = t.finish();
+    let c = converted(trace.clone());
+    assert_eq!(tasks(&c.graph), "0:0 work 2\n");
+    let c = convert_with(trace, &fine()).unwrap();
     assert_eq!(
         tasks(&c.graph),
         "0:0 work 0\n0:1 sync mutex_lock obj#1\n0:2 work 0\n0:3 sync mutex_unlock obj#1\n0:4 work 0\n"

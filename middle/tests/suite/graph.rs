@@ -22,6 +22,14 @@ pub(crate) fn options(memory: usize, threads: usize) -> Options {
     }
 }
 
+/// Every synchronisation is a task.
+pub(crate) fn fine() -> Options {
+    Options {
+        fine: true,
+        ..options(1 << 20, 2)
+    }
+}
+
 /// Converts and verifies.
 pub(crate) fn convert_with(trace: Vec<u8>, options: &Options) -> Result<Converted> {
     let folder = tempfile::tempdir().unwrap();

@@ -42,7 +42,9 @@ pub(crate) struct DecodedFrame {
     pub(super) others: Vec<Action<'static>>,
     /// How the records of each table are executed, once somebody asked.
     pub(super) plans: OnceLock<Vec<Plan>>,
-    pub(super) resumes: Resumes,
+    resumes: Resumes,
+    /// Symbols from this one on are paths.
+    first_path: usize,
 }
 
 impl DecodedFrame {
@@ -69,6 +71,22 @@ impl DecodedFrame {
     #[inline]
     pub(super) fn table(&self, record: Record) -> Option<&Table> {
         self.tables.get(record.table as usize)
+    }
+
+    /// What is known before a record where a span begins: the index of a function, its slots and iteration numbers. `None`
+    /// if the first path from there on begins its function.
+    pub(super) fn known_at(&self, start: usize) -> Option<(u32, (&[u64], &[u64]))> {
+        let resume = self.resumes.next(start)?;
+        // What is no path changes nothing of it.
+        let is_path = |record: &Record| {
+            let table = self.table(*record);
+            table.is_some_and(|t| t.symbol != Table::OTHER && t.symbol as usize >= self.first_path)
+        };
+        let between = self.records.get(start..resume)?;
+        match between.iter().any(is_path) {
+            true => None,
+            false => self.resumes.at(resume),
+        }
     }
 
     /// Replaces `out` by the values of a record, in the order of their execution.
@@ -127,6 +145,7 @@ impl FrameDecoder {
         out.columns.clear();
         out.others.clear();
         out.resumes.clear();
+        out.first_path = self.layout.blocks.len();
         out.plans.take();
         let mut r = Reader::new(WHAT, payload);
         let (records, tables) = (r.varint32()? as usize, r.varint32()? as usize);

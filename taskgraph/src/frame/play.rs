@@ -158,8 +158,14 @@ impl Player {
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
-        let function = frame.resumes.at(records.start, &mut self.state);
-        self.known = function.unwrap_or(NONE);
+        self.known = NONE;
+        if let Some((function, (slots, iterations))) = frame.known_at(records.start) {
+            self.known = function;
+            self.state.slots.clear();
+            self.state.slots.extend_from_slice(slots);
+            self.state.iterations.clear();
+            self.state.iterations.extend_from_slice(iterations);
+        }
         self.inside = None;
         self.records = records;
     }

@@ -2,7 +2,7 @@
 //! known of the function at each of them.
 
 use crate::error::Result;
-use crate::path::{CompiledFunction, PathSet, State};
+use crate::path::{CompiledFunction, PathSet};
 use crate::wire::{Reader, put_delta, put_varint};
 
 use super::decode::WHAT;
@@ -127,24 +127,18 @@ impl Resumes {
         Ok(())
     }
 
-    /// Makes `state` what is known before a record, and returns the index of the function; `None` if nothing is stored of
-    /// that record.
-    pub(super) fn at(&self, record: usize, state: &mut State) -> Option<u32> {
+    /// The first record from `start` on that something is stored of.
+    pub(super) fn next(&self, start: usize) -> Option<usize> {
+        let at = self.all.partition_point(|r| r.record < start);
+        self.all.get(at).map(|r| r.record)
+    }
+
+    /// The index of the function that goes on at a record that something is stored of, and its slots and iteration numbers.
+    pub(super) fn at(&self, record: usize) -> Option<(u32, (&[u64], &[u64]))> {
         let at = self.all.binary_search_by_key(&record, |r| r.record).ok()?;
         let resume = self.all[at];
         let end = self.all.get(at + 1).map_or(self.values.len(), |r| r.first);
         let values = &self.values[resume.first..end];
-        let (slots, iterations) = values.split_at(resume.slots);
-        state.slots.clear();
-        state.slots.extend_from_slice(slots);
-        state.iterations.clear();
-        state.iterations.extend_from_slice(iterations);
-        Some(resume.function)
-    }
-
-    /// The index of the function that goes on before a record, if something is stored of it.
-    pub(super) fn function_at(&self, record: usize) -> Option<u32> {
-        let at = self.all.binary_search_by_key(&record, |r| r.record).ok()?;
-        Some(self.all[at].function)
+        Some((resume.function, values.split_at(resume.slots)))
     }
 }

@@ -115,14 +115,14 @@ fn other_files_are_told_apart() {
     assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
     assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
     let mut newer = small();
-    newer[8] = 7;
+    newer[8] = 8;
     let newer = error(&newer);
     assert!(
         matches!(
             newer.kind(),
             ErrorKind::NewerVersion {
-                found: 7,
-                supported: 6
+                found: 8,
+                supported: 7
             }
         ),
         "{newer}"

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Source;
 use super::way::Way;
 use crate::process::{Finished, run, run_for};
-use crate::recording::{backend_json, middle};
+use crate::recording::{backend_json, middle, same_order};
 use crate::toolchain::{Toolchain, kept};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -194,7 +194,8 @@ fn executions(function: &str, graph: &Path) -> Result<u64> {
     }))
 }
 
-/// Makes a graph of a checked trace; returns the number of compared block executions.
+/// Makes a graph of a checked trace, and compares its order with that of the fine graph; returns the number of compared
+/// block executions.
 ///
 /// # Errors
 /// When the forms differ, nothing was compared or the trace is cut.
@@ -211,6 +212,7 @@ pub fn compare(trace: &Path, graph: &Path) -> Result<u64> {
         );
     }
     done.ok()?;
+    same_order(trace, graph)?;
     match number("compared") {
         0 => bail!("nothing was compared"),
         n => Ok(n),

@@ -17,7 +17,7 @@ use self::message::{
 use super::folded::program;
 use super::lanes::{Plan, Slice, What, main_block};
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Changes, Graph, State, Task, names, sweep};
+use crate::analysis::{Cause, Graph, State, Task, names, sweep};
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted from 1.
@@ -183,7 +183,7 @@ impl Writer<'_> {
             counter_value: Some(value),
             ..TrackEvent::default()
         };
-        sweep(graph, Changes::Tasks, |change| {
+        sweep(graph, |change| {
             // Several changes at one time are one.
             if change.at_ns > last_ns
                 && said.is_none_or(|(at, said)| {

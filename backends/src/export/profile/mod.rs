@@ -22,8 +22,7 @@ use taskgraph::{
 
 use crate::analysis::names;
 use crate::analysis::{
-    Analysis, Cause, Change, Changes, Graph, LongCall, Moment, Order, Reads, Segment, Segments,
-    State, Task,
+    Analysis, Cause, Change, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
 };
 use crate::cache::{Geometries, Ways};
 use crate::size::{Size, Sizes};
@@ -173,7 +172,7 @@ impl<'g> Analysis for Profiler<'g> {
     const ABOUT: &'static str = "What every calling context spent, by line";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const CHANGES: Changes = Changes::Tasks;
+    const CHANGES: bool = true;
     type Config = Config<'g>;
     type Shard = Shard<'g>;
     type Report = Profile;

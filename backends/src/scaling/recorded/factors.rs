@@ -5,7 +5,7 @@ use serde::Serialize;
 use taskgraph::ContextId;
 
 use super::PhaseSums;
-use crate::analysis::{self, Analysis, Change, Changes, Graph, Order, end_of};
+use crate::analysis::{self, Analysis, Change, Graph, Order, end_of};
 use crate::scaling::ratio::over;
 use crate::scaling::{self, Account, Blocking};
 use crate::view::chart::Part;
@@ -61,7 +61,7 @@ impl Analysis for Factors {
     const ABOUT: &'static str =
         "Work, distribution and delay: where the time of the processors went";
     const ORDER: Order = Order::Tables;
-    const CHANGES: Changes = Changes::States;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;

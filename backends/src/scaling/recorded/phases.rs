@@ -5,7 +5,7 @@ use anyhow::Result;
 use contech_observation::State as Doing;
 use rustc_hash::FxHashMap;
 
-use crate::analysis::{CAUSES, Cause, Change, Changes, Graph, State, end_of, sweep};
+use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of, sweep};
 use crate::scaling::Stretch;
 
 /// What contexts did within and outside of parallel phases.
@@ -33,7 +33,7 @@ impl Phases {
     /// When the graph cannot be read.
     pub fn of(graph: &Graph, processors: Option<u32>) -> Result<Self> {
         let mut sums = PhaseSums::default();
-        sweep(graph, Changes::States, |change| {
+        sweep(graph, |change| {
             sums.change(change);
             Ok(())
         })?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use taskgraph::{ContextId, Piece};
 
 use super::{PhaseSums, Phases};
-use crate::analysis::{Analysis, Change, Changes, Graph, InSeries, Moment, Order, Reads, end_of};
+use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, end_of};
 use crate::cache::{self, Cache, Ways};
 use crate::scaling::ratio::over;
 use crate::size::{Size, Sizes};
@@ -83,9 +83,8 @@ impl Analysis for Stack {
         "Speedup stack of the parallel phases, contention for the cache by a model";
     const ORDER: Order = Order::PerContext;
     const READS: Reads = Reads::Pieces;
-    const SERIES: InSeries = InSeries::All;
     const NESTS: bool = true;
-    const CHANGES: Changes = Changes::States;
+    const CHANGES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Option<cache::Shard>;
