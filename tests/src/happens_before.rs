@@ -23,8 +23,8 @@ type Seen = (u64, u64);
 /// # Errors
 /// When a context has other synchronisations, or others happened before them.
 pub fn same(fine: &Path, usual: &Path) -> Result<()> {
-    let [fine, usual] = [fine, usual].map(|path| taskgraph::map(path).map(|graph| order(&graph)));
-    let (fine, usual) = (fine??, usual??);
+    let fine = order(&taskgraph::map(fine)?)?;
+    let usual = order(&taskgraph::map(usual)?)?;
     ensure!(
         fine.len() == usual.len(),
         "{} contexts in the fine graph, {} in the usual one",
@@ -50,7 +50,7 @@ pub fn same(fine: &Path, usual: &Path) -> Result<()> {
 fn order(graph: &TaskGraph<Mmap>) -> Result<Vec<Seen>> {
     let contexts: HashMap<ContextId, usize> = graph.contexts().map(|c| c.id).zip(0..).collect();
     let columns = contexts.len().min(COLUMNS);
-    let mut seen = vec![(0, 0); contexts.len()];
+    let mut seen: Vec<Seen> = vec![(0, 0); contexts.len()];
     // What happened before the end of each context's last task, and before the ends of tasks that others wait for.
     let mut latest: HashMap<ContextId, Clock> = HashMap::new();
     let mut awaited: HashMap<TaskId, (Clock, usize)> = HashMap::new();
