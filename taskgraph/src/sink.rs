@@ -1,8 +1,11 @@
 //! Where a graph is written: to a temporary file that gets its name at the end, or to memory.
 
-use std::fs::{self, File};
+use std::fs::{File, Permissions};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -19,13 +22,14 @@ pub(crate) enum Sink {
 #[derive(Debug)]
 pub(crate) struct TempFile {
     path: PathBuf,
-    temporary: PathBuf,
-    /// `None` once finished.
-    out: Option<BufWriter<File>>,
+    /// It is removed when this is dropped.
+    temporary: TempPath,
+    out: BufWriter<File>,
 }
 
 impl Sink {
-    /// Creates `<path>.tmp-<pid>`.
+    /// Creates a file beside `path`. It is a new one, and nobody can guess its name: the folder may be everybody's
+    /// (`/tmp`), and a link that somebody has put where the file was expected would be followed.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         // Renaming over a device or a directory would replace it or fail late, so this fails before the work.
         if path.metadata().is_ok_and(|m| !m.is_file()) {
@@ -33,12 +37,18 @@ impl Sink {
                 "it exists and is not a regular file; give another name for the graph".to_owned();
             return Err(Error::from(ErrorKind::Misuse { detail }).in_file(path));
         }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".tmp-{}", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let file = File::create(&temporary);
-        let file = file.map_err(|source| io("create", source, &temporary))?;
-        let out = Some(BufWriter::with_capacity(1 << 18, file));
+        let mut builder = tempfile::Builder::new();
+        let mut prefix = path.file_name().unwrap_or_default().to_owned();
+        prefix.push(".tmp-");
+        builder.prefix(&prefix);
+        builder.permissions(Permissions::from_mode(0o666)); // as `open` would, umask applies
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let made = builder.tempfile_in(folder);
+        let (file, temporary) = made
+            .map_err(|source| io("create", source, path))?
+            .into_parts();
+        let out = BufWriter::with_capacity(1 << 18, file);
         Ok(Self::File(TempFile {
             path: path.to_owned(),
             temporary,
@@ -50,42 +60,28 @@ impl Sink {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Memory(out) => out.extend_from_slice(bytes),
-            Self::File(file) => {
-                if let Some(out) = &mut file.out {
-                    out.write_all(bytes)
-                        .map_err(|source| io("write", source, &file.temporary))?;
-                }
-            }
+            Self::File(TempFile { temporary, out, .. }) => out
+                .write_all(bytes)
+                .map_err(|source| io("write", source, temporary))?,
         }
         Ok(())
     }
 
     /// Gives the file its name; returns the bytes if they are in memory.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
-        match &mut self {
-            Self::Memory(bytes) => Ok(std::mem::take(bytes)),
-            Self::File(file) => {
-                if let Some(out) = &mut file.out {
-                    out.flush()
-                        .map_err(|source| io("write", source, &file.temporary))?;
-                }
-                let renamed = fs::rename(&file.temporary, &file.path);
-                renamed.map_err(|source| io("rename the finished graph to", source, &file.path))?;
-                file.out = None;
-                Ok(Vec::new())
-            }
-        }
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        if let Some(out) = self.out.take() {
-            // The buffered bytes are dropped, because the file is removed.
-            drop(out.into_parts());
-            // If even this fails, there is nobody left to tell; the name of the file says what it is.
-            let _ = fs::remove_file(&self.temporary);
-        }
+    pub(crate) fn finish(self) -> Result<Vec<u8>> {
+        let TempFile {
+            path,
+            temporary,
+            mut out,
+        } = match self {
+            Self::Memory(bytes) => return Ok(bytes),
+            Self::File(file) => file,
+        };
+        out.flush()
+            .map_err(|source| io("write", source, &temporary))?;
+        let renamed = temporary.persist(&path);
+        renamed.map_err(|e| io("rename the finished graph to", e.error, &path))?;
+        Ok(Vec::new())
     }
 }
 
@@ -103,11 +99,10 @@ mod tests {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let path = std::env::temp_dir().join("contech-sink-never-there");
         let temporary = path.with_extension("tmp");
-        let out = Some(BufWriter::with_capacity(16, full));
         let mut sink = Sink::File(TempFile {
             path,
-            temporary: temporary.clone(),
-            out,
+            temporary: TempPath::try_from_path(&temporary).unwrap(),
+            out: BufWriter::with_capacity(16, full),
         });
         sink.write(&[0; 8]).unwrap();
         let error = sink.write(&[0; 64]).unwrap_err().to_string();

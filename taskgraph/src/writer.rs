@@ -43,7 +43,7 @@ pub(crate) struct Totals {
 /// same order, and the breadth-first order. The last three may be interleaved.
 ///
 /// Pages are written as they fill, so memory does not grow with the graph, except for 16 bytes per thousand tasks,
-/// about ten per frame, and a few words per context. The file has the name `<path>.tmp-<pid>` until
+/// about ten per frame, and a few words per context. The file has another name until
 /// [`GraphWriter::finish`] renames it; dropping the writer before that removes it.
 #[derive(Debug)]
 pub struct GraphWriter {

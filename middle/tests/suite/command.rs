@@ -46,6 +46,26 @@ fn a_whole_trace_ends_with_0_and_prints_the_summary() {
 }
 
 #[test]
+fn a_link_beside_the_graph_is_not_written_through() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    std::fs::write(folder.path().join("victim"), "victim").unwrap();
+    // The number of a process can be guessed. Here it is known: the shell becomes contech-middle.
+    let out = Command::new("sh")
+        .arg("-c")
+        .arg("ln -s victim g.tg.tmp-$$; exec \"$0\" t.bin g.tg")
+        .arg(env!("CARGO_BIN_EXE_contech-middle"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let victim = std::fs::read(folder.path().join("victim")).unwrap();
+    assert_eq!(text(&victim), "victim");
+    let graph = std::fs::symlink_metadata(folder.path().join("g.tg")).unwrap();
+    assert!(graph.is_file());
+}
+
+#[test]
 fn json_has_the_promised_keys() {
     let folder = tempfile::tempdir().unwrap();
     let trace = sample();

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::memory;
+use contech_guest::whole;
 
 /// What was recorded. The keys of the file are the names of the fields, and `blocks` and `accesses`, which are null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,10 +36,7 @@ impl Stats {
     /// # Errors
     /// An error of the system.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".tmp-{}", memory::process_id()));
-        std::fs::write(&temporary, self.json())?;
-        std::fs::rename(&temporary, path)
+        whole::replace(path, self.json().as_bytes())
     }
 }
 
@@ -54,7 +51,7 @@ mod tests {
             complete: true,
             ..Stats::default()
         };
-        let path = std::env::temp_dir().join(format!("contech-stats-{}", memory::process_id()));
+        let path = std::env::temp_dir().join(format!("contech-stats-{}", std::process::id()));
         stats.write(&path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(path).unwrap();

@@ -1,6 +1,6 @@
 //! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept the program's
 //! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls by number, a heap of its
-//! own, messages, the signals that end a process, the functions of threads, the OpenMP tools interface, and time.
+//! own, messages, files that are whole, the signals that end a process, the functions of threads, the OpenMP tools interface, and time.
 //!
 //! The recorder, the observer and the on-line profiler use this crate. It exports no symbol itself.
 #![allow(
@@ -22,5 +22,6 @@ pub mod mpi;
 pub mod notice;
 pub mod ompt;
 pub mod threads;
+pub mod whole;
 
 pub use notice::say;

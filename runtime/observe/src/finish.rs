@@ -1,13 +1,12 @@
 //! Writes the observation once, at the end of the process.
 
 use std::ffi::{c_int, c_void};
-use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::Errno;
-use contech_guest::notice;
+use contech_guest::{notice, whole};
 
 use crate::options::{self, Options};
 use crate::real::real;
@@ -83,17 +82,5 @@ pub(crate) fn finish() {
 fn write(options: &Options) -> Result<(), String> {
     let observation = collect::observation(options);
     let bytes = observation.encode().map_err(|error| error.to_string())?;
-    replace(&options.file, &bytes).map_err(|error| error.to_string())
-}
-
-/// Writes to a temporary name and renames that file, so that a file with the right name is complete.
-fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".tmp-{}", std::process::id()));
-    let temporary = file.with_file_name(name);
-    std::fs::write(&temporary, bytes)
-        .and_then(|()| std::fs::rename(&temporary, file))
-        .inspect_err(|_| {
-            let _ = std::fs::remove_file(&temporary);
-        })
+    whole::replace(&options.file, &bytes).map_err(|error| error.to_string())
 }

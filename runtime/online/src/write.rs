@@ -1,8 +1,9 @@
 //! Writes the profile as JSON to a file, and in a few lines to standard error.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use contech_guest::say;
+use contech_guest::{say, whole};
 use workspan::file::{CallKind, CallSite, Document, FORMAT, Metric, VERSION};
 use workspan::{Measure, Sum};
 
@@ -84,11 +85,9 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     }
     let file = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
     let file = file.unwrap_or_else(|| DEFAULT.to_owned());
-    let temporary = format!("{file}.tmp-{}", std::process::id());
     let written = serde_json::to_vec(&document)
         .map_err(std::io::Error::from)
-        .and_then(|json| std::fs::write(&temporary, json))
-        .and_then(|()| std::fs::rename(&temporary, &file));
+        .and_then(|json| whole::replace(Path::new(&file), &json));
     if let Err(error) = written {
         say(&format!("{file}: {error}; set {VARIABLE} to another file"));
     }
