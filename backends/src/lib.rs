@@ -4,6 +4,8 @@
 //! Nothing here knows how a program was recorded: the task graph is all there is. What is not about a graph is the
 //! measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`] analyses them.
 #![forbid(unsafe_code)]
+// Text leaves through contech_plain and cli::output.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod account;
 pub mod analysis;

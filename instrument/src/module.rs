@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use contech_plain::say;
 use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
@@ -48,7 +49,7 @@ pub(crate) fn instrument(
             Choice::Refuse(reason) => {
                 *unrecorded.entry(reason.to_owned()).or_default() += 1;
                 if options.explain {
-                    eprintln!("contech: {}: not recorded: {reason}", ir::name(f));
+                    say!("contech: {}: not recorded: {reason}", ir::name(f));
                 }
             }
         }
@@ -190,7 +191,7 @@ fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
     let triple = triple.as_str().to_string_lossy();
     let ours = triple.is_empty() || triple.starts_with("x86_64") && !triple.ends_with("x32");
     if !ours && (options.explain || !DEVICES.iter().any(|d| triple.starts_with(d))) {
-        eprintln!(
+        say!(
             "contech: {}: not recorded: code for {triple}, only x86_64 is",
             module.get_name().to_string_lossy()
         );

@@ -1,5 +1,7 @@
 //! `--contech-explain`: what each function records, on stderr.
 
+use contech_plain::say;
+
 use crate::plan::{FunctionPlan, Unrecorded};
 
 /// Prints one line for a function that records.
@@ -13,7 +15,7 @@ pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>, why: &str) {
         checks += usize::from(piece.check);
     }
     checks += plan.blocks.iter().filter(|b| b.check_at_end).count();
-    eprintln!(
+    say!(
         "contech: {name}: naive form ({why}): {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
     );
     unrecorded(name, &plan.unrecorded);
@@ -22,6 +24,6 @@ pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>, why: &str) {
 /// Prints one line per reason why something in `place` is not recorded.
 pub(crate) fn unrecorded(place: &str, reasons: &Unrecorded) {
     for (reason, n) in reasons {
-        eprintln!("contech: {place}: not recorded: {reason} ({n} x)");
+        say!("contech: {place}: not recorded: {reason} ({n} x)");
     }
 }

@@ -114,7 +114,7 @@ struct Dump {
 
 impl Dump {
     fn line(&mut self, line: &str) {
-        self.text.push_str(line);
+        self.text.push_str(&contech_plain::line(line));
         self.text.push('\n');
     }
 
@@ -210,6 +210,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     fn line(&mut self, line: &str) {
         let context = self.context;
+        let line = contech_plain::line(line);
         self.text.push_str(&format!("{context} {line}\n"));
     }
 }

@@ -14,6 +14,7 @@ use contech_middle::{
     Error, Input, Options, Progress, bytes_by_place, compare_graph, convert, dump_trace,
     encode_rank, merge,
 };
+use contech_plain::{Plain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph that was recovered from an incomplete trace.
@@ -93,13 +94,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(code) => code,
+        // A reader that has seen enough and closes the pipe (such as `head`) is not an error.
+        Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            // Nothing can be done if standard error is gone.
-            let _ = match e.downcast_ref::<Error>() {
+            match e.downcast_ref::<Error>() {
                 // The message of an own error already contains its cause.
-                Some(own) => writeln!(io::stderr(), "contech-middle: {own}"),
-                None => writeln!(io::stderr(), "contech-middle: {e:#}"),
-            };
+                Some(own) => say!("contech-middle: {own}"),
+                None => say!("contech-middle: {e:#}"),
+            }
             match e.downcast_ref::<Error>() {
                 Some(Error::Cancelled) => ExitCode::from(INTERRUPTED),
                 _ => ExitCode::FAILURE,
@@ -129,7 +131,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         let equal = compare_graph(trace.clone(), &graph)?;
         let (contexts, blocks, others) = (equal.contexts, equal.blocks, equal.others);
         writeln!(
-            io::stdout(),
+            Plain::new(io::stdout()),
             "equal: {contexts} contexts, {blocks} blocks, {others} other actions"
         )?;
         return Ok(ExitCode::SUCCESS);
@@ -154,7 +156,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         let written = encode_rank(traces, rank, &options);
         bar.finish_and_clear();
         let written = written?;
-        writeln!(io::stdout(), "{}", written.display())?;
+        writeln!(Plain::new(io::stdout()), "{}", written.display())?;
         return Ok(ExitCode::SUCCESS);
     }
     let result = match traces {
@@ -168,18 +170,17 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     } else {
         summary.to_string()
     };
-    match writeln!(io::stdout(), "{text}") {
+    match writeln!(Plain::new(io::stdout()), "{text}") {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(e.into()),
         _ => {}
     }
     if let Some(check) = summary.check.filter(|c| c.mismatches > 0) {
         let first = check.differences.first().map_or("", String::as_str);
-        writeln!(
-            io::stderr(),
+        say!(
             "contech-middle: the recording differs from its naive form at {} of {} block executions; this is a fault of the instrumentation, please report it with the program ({first})",
             check.mismatches,
             check.compared
-        )?;
+        );
     }
     Ok(if summary.complete {
         ExitCode::SUCCESS
@@ -192,7 +193,7 @@ fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let Ok([trace]) = <[PathBuf; 1]>::try_from(arguments.paths) else {
         bail!("--dump-trace and --bytes take one trace");
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Plain::new(io::BufWriter::new(io::stdout().lock()));
     let printed = if arguments.bytes {
         bytes_by_place(Input::from(trace), &mut out)
     } else {
@@ -201,11 +202,7 @@ fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let dumped = printed
         .map_err(anyhow::Error::from)
         .and_then(|()| Ok(out.flush()?));
-    match dumped {
-        // A reader that has seen enough and closes the pipe (such as `head`) is not an error.
-        Err(e) if is_broken_pipe(&e) => Ok(ExitCode::SUCCESS),
-        other => other.map(|()| ExitCode::SUCCESS),
-    }
+    dumped.map(|()| ExitCode::SUCCESS)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

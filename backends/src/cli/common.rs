@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use contech_plain::say;
 
 use super::Destination;
 use crate::analysis::{self, Graph};
@@ -31,10 +32,10 @@ impl Common {
         let graph = analysis::open(&self.graph)?;
         let warnings = analysis::warnings(&graph);
         for warning in warnings.iter().take(MOST_WARNINGS) {
-            eprintln!("warning: {}: {warning}", self.graph.display());
+            say!("warning: {}: {warning}", self.graph.display());
         }
         if let Some(more) = warnings.len().checked_sub(MOST_WARNINGS).filter(|n| *n > 0) {
-            eprintln!("warning: ... and {more} more (all of them in --format json and the report)");
+            say!("warning: ... and {more} more (all of them in --format json and the report)");
         }
         Ok(graph)
     }

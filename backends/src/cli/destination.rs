@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use contech_plain::line;
 use serde::Serialize;
 
 use super::output;
@@ -44,7 +45,7 @@ impl Destination {
             Format::Text => {
                 if in_text && !warnings.is_empty() {
                     for warning in warnings {
-                        writeln!(out, "Warning: {warning}")?;
+                        writeln!(out, "Warning: {}", line(warning))?;
                     }
                     writeln!(out)?;
                 }

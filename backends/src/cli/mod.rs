@@ -10,12 +10,12 @@ pub mod registry;
 mod shard;
 mod tools;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, Command};
+use contech_plain::say;
 
 pub use broken_pipe::is_broken_pipe;
 pub use common::Common;
@@ -36,8 +36,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // If standard error is closed, nothing can be done.
-            let _ = writeln!(std::io::stderr(), "contech-backend: {error:#}");
+            say!("contech-backend: {error:#}");
             ExitCode::FAILURE
         }
     }

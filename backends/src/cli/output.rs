@@ -5,14 +5,27 @@ use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use contech_plain::Plain;
 
-/// Calls `write` with a buffered writer to `path`, or to standard output when there is none (or it is `-`).
+/// Calls `write` with a buffered writer of text to `path`, or to standard output when there is none (or it is `-`).
+/// The text may have names of the program in it: see [`Plain`].
+///
+/// # Errors
+/// As for [`bytes_to`].
+pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    bytes_to(path, |out| write(&mut Plain::new(out)))
+}
+
+/// Calls `write` with a buffered writer, as [`to`] does, of bytes that are no text.
 ///
 /// A regular file is written under a temporary name beside it and renamed at the end, so a failure leaves the old one.
 ///
 /// # Errors
 /// When the file cannot be written, naming it; and whatever `write` returns.
-pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub fn bytes_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     match path {
         None => to_stream(io::stdout().lock(), write),
         Some(path) if path == Path::new("-") => to_stream(io::stdout().lock(), write),

@@ -205,7 +205,7 @@ impl Planned {
         bytes.extend((found.len() as u64).to_le_bytes());
         bytes.extend(found);
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
-        output::to(Some(&self.path(number)), |out| Ok(out.write_all(&bytes)?))
+        output::bytes_to(Some(&self.path(number)), |out| Ok(out.write_all(&bytes)?))
     }
 
     /// What a worker found.

@@ -200,7 +200,7 @@ fn blocks(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<()>
                     if rows.is_csv() {
                         rows::quote(text)
                     } else {
-                        text.to_owned()
+                        contech_plain::line(text).into_owned()
                     }
                 };
                 let (function, file) = (quoted(&row.function), quoted(&row.file));

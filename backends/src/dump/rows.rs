@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::view::Format;
+use crate::view::csv::words;
 
 /// A stream of rows of one kind.
 pub(super) struct Rows<'a> {
@@ -74,5 +75,5 @@ impl<'a> Rows<'a> {
 
 /// A CSV field: in quotes, with inner quotes doubled.
 pub(super) fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+    format!("\"{}\"", words(text).replace('"', "\"\""))
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
+use contech_plain::say;
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
 use crate::cli::output;
@@ -85,6 +86,7 @@ pub struct Options {
 /// A form that is one file.
 struct Form {
     option: &'static str,
+    is_text: bool,
     /// Where it goes, if it is asked for.
     file: fn(&Options) -> Option<&PathBuf>,
     write: fn(&mut dyn Write, &Graph, &Options, &Made) -> Result<()>,
@@ -96,16 +98,19 @@ const SAMPLES: u64 = 200_000;
 const FORMS: [Form; 6] = [
     Form {
         option: "--perfetto",
+        is_text: false,
         file: |options| options.perfetto.as_ref(),
         write: |out, graph, _, made| perfetto::write(out, graph, made.plan()?),
     },
     Form {
         option: "--firefox",
+        is_text: true,
         file: |options| options.firefox.as_ref(),
         write: |out, graph, _, made| firefox::write(out, graph, made.plan()?, made.profile()?),
     },
     Form {
         option: "--folded",
+        is_text: true,
         file: |options| options.folded.as_ref(),
         write: |out, graph, options, made| match &made.span {
             Some(span) => folded::write_span(out, graph, span),
@@ -114,16 +119,19 @@ const FORMS: [Form; 6] = [
     },
     Form {
         option: "--callgrind",
+        is_text: true,
         file: |options| options.callgrind.as_ref(),
         write: |out, graph, _, made| callgrind::write(out, graph, made.profile()?),
     },
     Form {
         option: "--pprof",
+        is_text: false,
         file: |options| options.pprof.as_ref(),
         write: |out, graph, _, made| pprof::write(out, graph, made.profile()?),
     },
     Form {
         option: "--graphml",
+        is_text: true,
         file: |options| options.graphml.as_ref(),
         write: |out, graph, _, _| graphml::write(out, graph),
     },
@@ -214,7 +222,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let graph = analysis::open(&options.graph)?;
     for warning in analysis::warnings(&graph) {
-        eprintln!("warning: {}: {warning}", options.graph.display());
+        say!("warning: {}: {warning}", options.graph.display());
     }
     if options.dot {
         let drawing = draw(&graph, options.phases, options.max as usize)?;
@@ -222,10 +230,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let made = Made::new(&options, &graph)?;
     if let Some(merged) = made.plan.as_ref().and_then(|plan| plan.merged(&graph)) {
-        eprintln!("note: {}: {merged}", options.graph.display());
+        say!("note: {}: {merged}", options.graph.display());
     }
     for (form, file) in wanted {
-        output::to(Some(file), |out| (form.write)(out, &graph, &options, &made))?;
+        let write = |out: &mut dyn Write| (form.write)(out, &graph, &options, &made);
+        if form.is_text {
+            output::to(Some(file), write)?;
+        } else {
+            output::bytes_to(Some(file), write)?;
+        }
     }
     if let Some(folder) = &options.parquet {
         parquet::write(folder, &graph, options.accesses)?;

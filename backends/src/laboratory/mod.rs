@@ -14,6 +14,7 @@ mod series;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use contech_plain::say;
 
 use crate::cli::output;
 use crate::scaling::{Measurement, Report, analyse, ascending, document};
@@ -44,7 +45,7 @@ pub fn scale(options: &Options) -> Result<()> {
     }
     options.to.write(&report, &[], false)?;
     if let Some(file) = &options.report {
-        eprintln!("contech: report  {}", file.display());
+        say!("contech: report  {}", file.display());
     }
     Ok(())
 }

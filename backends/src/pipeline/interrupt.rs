@@ -4,6 +4,8 @@
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contech_plain::say;
+
 /// The exit status after ctrl-C that shells use.
 const INTERRUPTED: i32 = 130;
 
@@ -28,7 +30,7 @@ pub(super) fn install() -> Interrupt {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("contech: ctrl-C will end contech as well: {error}");
+        say!("contech: ctrl-C will end contech as well: {error}");
     }
     Interrupt { left }
 }
@@ -42,6 +44,6 @@ impl Interrupt {
 
 /// Ends this process as ctrl-C does.
 pub(super) fn stop(left: &str) -> ! {
-    eprintln!("contech: interrupted; {left}");
+    say!("contech: interrupted; {left}");
     exit(INTERRUPTED)
 }

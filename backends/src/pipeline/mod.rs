@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use contech_plain::say;
 
 use crate::analysis::{self, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
@@ -94,7 +95,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("contech: {error:#}");
+            say!("contech: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -105,7 +106,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let folder = TraceFolder::prepare(&arguments.output)?;
     let interrupt = interrupt::install();
     let program = Program::run(&arguments.program, &folder.pattern())?;
-    eprintln!("contech: {} {}", program.name(), program.outcome());
+    say!("contech: {} {}", program.name(), program.outcome());
 
     let traces = folder.traces(&program)?;
     let graph_path = arguments.output.join("graph.tg");
@@ -121,7 +122,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     ));
     let graph = analysis::open(&graph_path)?;
     for warning in analysis::warnings(&graph) {
-        eprintln!("contech: warning: {warning}");
+        say!("contech: warning: {warning}");
     }
     let report_path = arguments.output.join("report.html");
     let data = write_report(&graph, arguments.exact, &report_path)?;
@@ -130,16 +131,16 @@ fn run(arguments: &RunArguments) -> Result<u8> {
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
     summarise(&data);
-    eprintln!("contech: report  {}", report_path.display());
-    eprintln!(
+    say!("contech: report  {}", report_path.display());
+    say!(
         "contech: graph   {}  (more: contech-backend --list)",
         graph_path.display()
     );
     if arguments.keep_trace {
-        eprintln!("contech: trace   {}", traces.main.display());
+        say!("contech: trace   {}", traces.main.display());
     }
     for other in &traces.others {
-        eprintln!(
+        say!(
             "contech: another process left {}; contech-middle makes a graph of it",
             other.display()
         );
@@ -168,8 +169,8 @@ fn write_report(graph: &Graph, exact: bool, path: &Path) -> Result<PageData> {
 /// What is known before the code and the accesses are looked at.
 fn begin(graph: &Graph, times: &parallelism::Report) {
     let summary = graph.summary();
-    eprintln!("contech: {}", times.sentence());
-    eprintln!(
+    say!("contech: {}", times.sentence());
+    say!(
         "contech: {}, {}, {}, {}",
         plural(summary.tasks.total(), "task"),
         plural(summary.edges, "edge"),
@@ -182,17 +183,17 @@ fn begin(graph: &Graph, times: &parallelism::Report) {
     for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
         let (cause, place) = (at.cause.name(), at.place.located());
         let waited = time(at.ns);
-        eprintln!("contech: {waited:>16}  waiting ({cause}) {place}");
+        say!("contech: {waited:>16}  waiting ({cause}) {place}");
     }
 }
 
 /// Where the time went, the most first, and what is not about time.
 fn summarise(data: &PageData) {
     let account = &data.account;
-    eprintln!("contech: {}", data.headline);
+    say!("contech: {}", data.headline);
     let program = ratio(account.useful_ns, account.total_ns);
     let row = |part: f64, ns: u64, what: &str| {
-        eprintln!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
+        say!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
     };
     row(program, account.useful_ns, "the program");
     for loss in account
@@ -214,8 +215,8 @@ fn summarise(data: &PageData) {
         .filter(|finding| others.contains(&finding.cause));
     findings
         .take(OTHERS)
-        .for_each(|finding| eprintln!("contech: {}", finding.text));
+        .for_each(|finding| say!("contech: {}", finding.text));
     if let Some(estimated) = data.cache.estimated() {
-        eprintln!("contech: {estimated}");
+        say!("contech: {estimated}");
     }
 }

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
+use contech_plain::say;
 
 use crate::analysis::{self, Graph};
 use crate::cache::{self, Sample};
@@ -139,7 +140,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let graph = analysis::open(&options.graph)?;
     analysis::warnings(&graph)
         .iter()
-        .for_each(|warning| eprintln!("warning: {}: {warning}", options.graph.display()));
+        .for_each(|warning| say!("warning: {}: {warning}", options.graph.display()));
     // The output is opened first, so that an output that cannot be written is reported before minutes of work.
     output::to(options.output.as_deref(), |out| {
         let bar = progress::spinner("report");

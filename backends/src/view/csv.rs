@@ -1,5 +1,6 @@
 //! The CSV form of a table: it has keys as header, and raw numbers (nanoseconds, bytes, shares of one).
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
@@ -19,10 +20,21 @@ pub(super) fn write(table: &Table, out: &mut dyn Write) -> Result<()> {
 fn raw(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text(text) | Cell::Function(text) => text.clone(),
+        Cell::Text(text) | Cell::Function(text) => words(text).into_owned(),
         Cell::Count(number) | Cell::Bytes(number) | Cell::Time(number) => number.to_string(),
         Cell::Number(number) | Cell::Share(number) | Cell::Rate(number) => number.to_string(),
     }
+}
+
+/// Words for a cell. A spreadsheet takes what begins with one of four characters for a formula and computes it, and a
+/// function may have any name: those words get an apostrophe, which says that they are words. Numbers stay numbers.
+pub(crate) fn words(text: &str) -> Cow<'_, str> {
+    // What is before the sign and shows nothing does not keep a spreadsheet from computing.
+    let shown = text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
+    if shown.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
+        return Cow::Owned(format!("'{text}"));
+    }
+    Cow::Borrowed(text)
 }
 
 #[cfg(test)]
@@ -54,5 +66,22 @@ mod tests {
             String::from_utf8(out).expect("utf-8"),
             "function,time_ns,share\n\"f<int, 2>\",4200,0.25\n"
         );
+    }
+
+    #[test]
+    fn words_are_no_formulas_and_numbers_are_numbers() {
+        for formula in [
+            "=1+1",
+            "+f(x)",
+            "-cmd|' /C calc'!A0",
+            "@SUM(A1)",
+            "\t=1",
+            " =1",
+        ] {
+            assert_eq!(words(formula), format!("'{formula}"));
+        }
+        for other in ["", "f<int>", "a=b", "-1.5", "+2e9", "'=1"] {
+            assert_eq!(words(other), other);
+        }
     }
 }

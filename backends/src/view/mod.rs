@@ -3,7 +3,7 @@
 //! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
 
 pub mod chart;
-mod csv;
+pub(crate) mod csv;
 pub(crate) mod page;
 mod text;
 pub mod units;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use contech_plain::line;
+
 use super::{Cell, Part, Table, units};
 use crate::analysis::names;
 
@@ -12,10 +14,10 @@ pub(super) fn write(parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
     for (at, part) in parts.iter().enumerate() {
         match part {
             Part::Heading(text) => {
-                let blank = if at == 0 { "" } else { "\n" };
+                let (blank, text) = (if at == 0 { "" } else { "\n" }, line(text));
                 writeln!(out, "{blank}{text}\n{}", "─".repeat(text.chars().count()))?;
             }
-            Part::Line(text) | Part::TextLine(text) => writeln!(out, "{text}")?,
+            Part::Line(text) | Part::TextLine(text) => writeln!(out, "{}", line(text))?,
             Part::Table(table) => write_table(table, out)?,
             Part::PageTable(_) | Part::Chart(_) => {}
         }
@@ -27,7 +29,9 @@ fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     let shown = &table.rows[..table.rows.len().min(table.text_rows)];
     let rows: Vec<Vec<String>> = shown
         .iter()
-        .map(|row| row.iter().map(show).collect())
+        // What stands for a control character is as wide as it is long, and nothing of a table is two lines.
+        .map(|row| row.iter().map(|cell| line(&show(cell)).into_owned()))
+        .map(Iterator::collect)
         .collect();
     let widths: Vec<usize> = (0..table.columns.len())
         .map(|column| {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, FromArgMatches};
+use contech_plain::say;
 use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
@@ -110,7 +111,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         let page = page(&report, &options.profile)?;
         output::to(Some(file), |out| Ok(out.write_all(page.as_bytes())?))?;
         if options.to.output.is_none() && options.to.format == Format::Text {
-            eprintln!("page written to {}", file.display());
+            say!("page written to {}", file.display());
         }
     }
     // What the file notes is part of the report.

@@ -3,6 +3,7 @@
 mod dumps;
 mod exports;
 mod folder;
+mod hostile;
 mod measured;
 mod refusals;
 mod shard;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use crate::installed::Folder;
 use crate::samples::{two, write};
@@ -150,6 +150,18 @@ fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
         assert!(here.path("contech-out/trace.bin").is_file());
         assert!(!here.path("contech-out/report.html").exists());
     }
+}
+
+#[test]
+fn a_reader_of_the_messages_who_has_seen_enough_ends_nothing() {
+    let here = Installed::working();
+    here.script("prog", &format!("{RECORD}; exit 7"));
+    let mut command = here.0.contech("run");
+    command.args(["--", "./prog"]).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    assert!(here.path("contech-out/report.html").is_file());
 }
 
 #[test]

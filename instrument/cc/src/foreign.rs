@@ -7,6 +7,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
+use contech_plain::say;
+
 use crate::line::FORTRAN;
 use crate::response;
 
@@ -40,7 +42,7 @@ pub(crate) fn explain(modules: &[PathBuf], status: ExitStatus) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     for path in modules {
-        eprintln!(
+        say!(
             "contech-fc: error: {} is no module file of flang (each Fortran compiler has its own format; gfortran's are gzip): \
              compile the module's source with contech-fc, and name the folder of its .mod before others with -I",
             path.display()

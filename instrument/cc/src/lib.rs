@@ -24,6 +24,8 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
+use contech_plain::say;
+
 pub use error::Error;
 pub use invocation::{Invocation, Tools};
 pub use language::Language;
@@ -49,7 +51,7 @@ pub fn main(language: Language) -> ExitCode {
         Ok(code) => return code,
         Err(error) => error,
     };
-    eprintln!("{}: error: {error}", language.driver());
+    say!("{}: error: {error}", language.driver());
     ExitCode::FAILURE
 }
 
@@ -57,7 +59,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     let from_env = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
     let (options, rest) = Options::extract(&from_env, arguments)?;
     if options.help {
-        say(&help::text(language));
+        print(&help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
     let rest = if options.bitcode {
@@ -75,7 +77,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     let answer = help::answer(language, &rest);
     let invocation = Invocation::new(language, options, &line, tools, rest)?;
     if let Some(flag) = &invocation.left_out {
-        eprintln!(
+        say!(
             "{}: warning: {flag} is left out and the program is linked dynamically, because the recording runtime is a \
              shared library",
             language.driver()
@@ -87,7 +89,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     } else {
         match command.status() {
             Ok(status) => {
-                say(&answer.unwrap_or_default());
+                print(&answer.unwrap_or_default());
                 return Ok(foreign::explain(&foreign, status));
             }
             Err(cause) => cause,
@@ -103,6 +105,6 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
 }
 
 /// Writes what was asked for to standard output. Whoever asked may have stopped reading.
-fn say(text: &str) {
+fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

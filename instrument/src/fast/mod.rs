@@ -13,6 +13,7 @@ mod scev;
 
 use std::collections::HashSet;
 
+use contech_plain::say;
 use contech_program::BlockId;
 use contech_program::path::{Leaf, PathLoop, PathNode};
 use contech_trace::fast as table;
@@ -180,7 +181,7 @@ impl Fast<'_> {
     /// Prints one line for `--contech-explain`, and one per loop.
     pub(crate) fn explain(&self, name: &str, plan: &FunctionPlan<'_>) {
         let leaves: usize = self.choice.records.iter().map(Vec::len).sum();
-        eprintln!(
+        say!(
             "contech: {name}: fast form: {} nodes, {} segment starts, {} paths, {leaves} leaves",
             self.graph.nodes.len(),
             self.paths.starts.len(),
@@ -192,7 +193,7 @@ impl Fast<'_> {
             let line = crate::source::line(header.last);
             match shape {
                 Shape::Plain(why) => {
-                    eprintln!("contech: {name}: loop at line {line}: by iteration: {why}");
+                    say!("contech: {name}: loop at line {line}: by iteration: {why}");
                 }
                 Shape::Collapsed(c) => {
                     let count = if c.count.is_some() {
@@ -201,7 +202,7 @@ impl Fast<'_> {
                         "recorded"
                     };
                     let inside = if c.records { "leaves" } else { "nothing" };
-                    eprintln!(
+                    say!(
                         "contech: {name}: loop at line {line}: collapsed: {inside} per iteration, trip count {count}"
                     );
                 }

@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use contech_plain::say;
+
 const VARIABLE: &str = "CONTECH_PLANTED_BUG";
 
 /// A rule that the bug breaks.
@@ -34,8 +36,8 @@ fn read() -> Option<Bug> {
     let name = std::env::var(VARIABLE).ok()?;
     let bug = NAMES.iter().find(|(n, _)| *n == name).map(|(_, bug)| *bug);
     match bug {
-        Some(_) => eprintln!("contech: the bug `{name}` is planted: what is recorded is wrong"),
-        None => eprintln!("contech: {VARIABLE}: there is no bug `{name}` to plant"),
+        Some(_) => say!("contech: the bug `{name}` is planted: what is recorded is wrong"),
+        None => say!("contech: {VARIABLE}: there is no bug `{name}` to plant"),
     }
     bug
 }

@@ -18,6 +18,7 @@ mod told;
 
 use std::collections::HashSet;
 
+use contech_plain::say;
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue};
@@ -89,10 +90,10 @@ impl<'m> Loops<'m> {
         let mut lines: Vec<u32> = self.all.iter().map(|of| source::line(of.shares)).collect();
         lines.dedup();
         for line in lines {
-            eprintln!("contech: {name}: the iterations shared at line {line} are strands");
+            say!("contech: {name}: the iterations shared at line {line} are strands");
         }
         for line in self.unseen.iter().map(|shares| source::line(*shares)) {
-            eprintln!(
+            say!(
                 "contech: {name}: the iterations shared at line {line} are serial to the profile: the compiler left no loop"
             );
         }

@@ -6,7 +6,7 @@ use crate::memory;
 pub fn say(text: &str) {
     let mut line = Vec::with_capacity(text.len() + 10);
     line.extend_from_slice(b"contech: ");
-    line.extend(text.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
+    line.extend_from_slice(contech_plain::line(&text.replace('\n', " ")).as_bytes());
     line.push(b'\n');
     memory::write_stderr(&line);
 }

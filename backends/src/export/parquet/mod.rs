@@ -12,6 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use contech_plain::say;
 
 use crate::analysis::Graph;
 use crate::view::units::count;
@@ -61,7 +62,7 @@ pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result
     let rows = written
         .iter()
         .map(|(name, rows)| format!("{} {name}", count(*rows)));
-    eprintln!(
+    say!(
         "{}: {}",
         folder.display(),
         rows.collect::<Vec<_>>().join(", ")

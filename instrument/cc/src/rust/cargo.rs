@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
+use contech_plain::say;
 use serde_json::Value;
 
 use super::link::{self, REPORT};
@@ -52,7 +53,7 @@ pub fn main() -> ExitCode {
         _ => front(Vec::new()),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("cargo contech: {error}");
+        say!("cargo contech: {error}");
         ExitCode::FAILURE
     })
 }
@@ -72,11 +73,11 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         }
         "install" => false,
         "--help" | "-h" | "help" => {
-            crate::say(HELP);
+            crate::print(HELP);
             return Ok(ExitCode::SUCCESS);
         }
         "--version" | "-V" => {
-            crate::say(&format!("cargo-contech {}\n", help::version()));
+            crate::print(&format!("cargo-contech {}\n", help::version()));
             return Ok(ExitCode::SUCCESS);
         }
         other => {
@@ -301,9 +302,9 @@ fn tell_of_links(programs: &Path, begun: SystemTime, installed: Option<&Path>) {
         }
     }
     for line in lines {
-        eprintln!("contech: {line}");
+        say!("contech: {line}");
     }
-    eprintln!(
+    say!(
         "contech: the programs are below {}; contech run -- PROGRAM records one",
         installed.unwrap_or(programs).display()
     );
@@ -323,7 +324,7 @@ fn runs(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     };
     if let Some(report) = report_of(path) {
         for line in report.lines() {
-            eprintln!("contech: {line}");
+            say!("contech: {line}");
         }
     }
     let contech = locate::command("contech")?;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use contech_plain::say;
 use object::read::archive::ArchiveFile;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -492,7 +493,9 @@ fn done(mut command: Command, path: &Path) -> Result<(), Error> {
     })?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        eprint!("{said}");
+        if !said.is_empty() {
+            say!("{}", said.trim_end());
+        }
         return Ok(());
     }
     Err(Error::NotInstrumented {

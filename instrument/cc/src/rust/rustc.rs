@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
+use contech_plain::say;
+
 use super::tasks;
 use crate::{Error, Mode, OPTIONS_VARIABLE, Options, locate};
 
@@ -66,7 +68,7 @@ fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
             .windows(2)
             .any(|two| two == ["--crate-type", "bin"])
     {
-        eprintln!("contech: {STATIC} is left out, because the recorder is a shared library");
+        say!("contech: {STATIC} is left out, because the recorder is a shared library");
     }
     all
 }

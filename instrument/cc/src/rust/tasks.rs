@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use contech_plain::say;
+
 use crate::Error;
 
 /// The module that is added to the library.
@@ -447,7 +449,7 @@ pub(crate) fn marked(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Erro
     let extra = arguments.iter().find_map(extra).unwrap_or_default();
     let to = Path::new(out).join(format!("contech-{}{extra}", library.name));
     if !copy(&from, &to, library.changes)? {
-        eprintln!(
+        say!(
             "contech: {}: its tasks are not recorded as such (known are those of {} {})",
             from.display(),
             library.name,

@@ -1,9 +1,11 @@
 //! The Rust toolchain in use, and its standard library in instrumented form.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, stderr};
+use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::PathBuf;
 use std::process::Command;
+
+use contech_plain::say;
 
 use super::link;
 use crate::{Error, Options};
@@ -114,17 +116,17 @@ impl Toolchain {
         );
         let bar = stderr().is_terminal();
         if !bar {
-            eprintln!("{what}");
+            say!("{what}");
         }
         let tell = |n| {
             if bar {
-                eprint!("\r{what}: {n} of {} crates", missing.len());
+                let _ = write!(stderr(), "\r{what}: {n} of {} crates", missing.len());
             }
         };
         tell(0);
         let made = link::make_shared(options, &missing, tell);
         if bar {
-            eprintln!();
+            say!("");
         }
         made
     }
