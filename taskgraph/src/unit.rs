@@ -223,8 +223,16 @@ pub(crate) fn check_file_header(data: &[u8]) -> Result<()> {
     };
     let mut fields = Reader::new("file header", &header[8..]);
     let found = fields.u32()?;
+    // The version says how everything after it is written, the checksum included.
     if found > VERSION {
         return Err(ErrorKind::NewerVersion {
+            found,
+            supported: VERSION,
+        }
+        .into());
+    }
+    if found < VERSION {
+        return Err(ErrorKind::OlderVersion {
             found,
             supported: VERSION,
         }
@@ -240,13 +248,6 @@ pub(crate) fn check_file_header(data: &[u8]) -> Result<()> {
             offset: 0,
             expected,
             got,
-        }
-        .into());
-    }
-    if found < VERSION {
-        return Err(ErrorKind::OlderVersion {
-            found,
-            supported: VERSION,
         }
         .into());
     }
