@@ -6,8 +6,8 @@ use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,22 @@ const SHOWN: usize = 64 << 10;
 /// before it.
 const PIPE: usize = 1 << 20;
 
-/// Whether ctrl-C was pressed.
-pub(super) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether a signal asked to end.
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// From now on, signals that ask to end set a flag, which runs look at.
+pub(super) fn take_signals() -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&INTERRUPTED))?;
+    }
+    Ok(())
+}
+
+/// Whether one has come.
+pub(super) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
 
 /// A run to make.
 #[derive(Clone, Debug)]
@@ -168,7 +182,7 @@ impl Runner {
             {
                 return Ok(status);
             }
-            let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+            let interrupted = is_interrupted();
             if interrupted || begin.elapsed() > self.timeout {
                 end(child);
                 if interrupted {

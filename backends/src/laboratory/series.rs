@@ -1,8 +1,6 @@
 //! Makes all runs of a measurement. Commands and numbers of threads take turns, so that other activity of the machine
 //! affects all of them alike.
 
-use std::sync::atomic::Ordering;
-
 use anyhow::{Result, bail};
 use contech_observation::Observation;
 
@@ -11,7 +9,7 @@ use super::checks;
 use super::command::Template;
 use super::options::Options;
 use super::places::Places;
-use super::run::{self, INTERRUPTED, Order, Outcome, Output, Runner};
+use super::run::{self, Order, Outcome, Output, Runner};
 use crate::cli::progress;
 use crate::scaling::{Activity, AloneRun, Measurement, Point, Run};
 use crate::view::units;
@@ -28,8 +26,8 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
     let baseline = parse("--baseline", options.baseline.as_deref())?;
     let elision = parse("--elision", options.elision.as_deref())?;
     let threads = numbers(options)?;
-    // Ctrl-C ends the running program and leaves no half-written file.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    // A signal that asks to end ends the running program and leaves no half-written file.
+    run::take_signals()?;
     let mut series = Series {
         options,
         runner: Runner::new(options.timeout)?,

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use super::interrupt::{Interrupt, Work};
+
 const NAME: &str = "contech-middle";
 /// Exit status for a graph recovered from an incomplete trace.
 const RECOVERED: i32 = 3;
@@ -30,13 +32,19 @@ pub(super) fn find() -> Result<PathBuf> {
 }
 
 /// Makes `graph` from `trace`. The report has the summary, so it is not shown; progress and errors are.
-pub(super) fn convert(converter: &Path, trace: &Path, graph: &Path) -> Result<()> {
-    let status = Command::new(converter)
-        .args([trace, graph])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
+pub(super) fn convert(
+    converter: &Path,
+    trace: &Path,
+    graph: &Path,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    let mut command = Command::new(converter);
+    command.args([trace, graph]);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let (_, status) = interrupt
+        .run(&mut command, Work::Step)
         .with_context(|| format!("cannot start {}", converter.display()))?;
+    interrupt.check();
     match status.code() {
         Some(0 | RECOVERED) => Ok(()),
         _ => bail!(

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use contech_plain::say;
+use rustix::process::Signal;
 
 use crate::analysis::{self, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
@@ -104,8 +105,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &RunArguments) -> Result<u8> {
     let converter = middle::find()?;
     let folder = TraceFolder::prepare(&arguments.output)?;
-    let interrupt = interrupt::install();
-    let program = Program::run(&arguments.program, &folder.pattern())?;
+    let interrupt = interrupt::install().context("cannot take signals")?;
+    let program = Program::run(&arguments.program, &folder.pattern(), &interrupt)?;
     say!("contech: {} {}", program.name(), program.outcome());
 
     let traces = folder.traces(&program)?;
@@ -113,10 +114,10 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let (trace, graph) = (traces.main.display(), graph_path.display());
     let left = format!("the trace is kept: contech-middle {trace} {graph} makes the graph of it");
     if program.was_interrupted() {
-        interrupt::stop(&left);
+        interrupt::stop(Signal::INT, &left);
     }
     interrupt.leaves(left);
-    middle::convert(&converter, &traces.main, &graph_path)?;
+    middle::convert(&converter, &traces.main, &graph_path, &interrupt)?;
     interrupt.leaves(format!(
         "the graph is kept: contech-backend report {graph} -o report.html makes the report of it"
     ));

@@ -8,6 +8,8 @@ use std::process::{Command, ExitStatus};
 use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
 
+use super::interrupt::{Interrupt, Work};
+
 /// The variable that says where a program writes its trace.
 const TRACE: &str = "CONTECH_TRACE";
 
@@ -21,17 +23,14 @@ pub(super) struct Program {
 
 impl Program {
     /// Runs `words` to the end, with traces going to `pattern`.
-    pub(super) fn run(words: &[OsString], pattern: &OsStr) -> Result<Self> {
+    pub(super) fn run(words: &[OsString], pattern: &OsStr, interrupt: &Interrupt) -> Result<Self> {
         let (program, arguments) = words.split_first().context("name a program to run")?;
         let name = program.to_string_lossy().into_owned();
-        let mut child = Command::new(program)
-            .args(arguments)
-            .env(TRACE, pattern)
-            .spawn()
+        let mut command = Command::new(program);
+        command.args(arguments).env(TRACE, pattern);
+        let (child, status) = interrupt
+            .run(&mut command, Work::Program)
             .map_err(|error| cannot_start(&name, error))?;
-        let status = child
-            .wait()
-            .with_context(|| format!("cannot wait for {name}"))?;
         Ok(Self {
             name,
             pid: child.id(),

@@ -152,6 +152,42 @@ fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
     }
 }
 
+/// Whether the process that wrote its number to a file is there.
+fn is_running(here: &Installed, file: &str) -> bool {
+    let number = fs::read_to_string(here.path(file)).expect("it has begun");
+    std::path::Path::new(&format!("/proc/{}", number.trim())).exists()
+}
+
+#[test]
+fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
+    let sleeps = "exec sleep 60";
+    let goes_on = "trap '' TERM; while kill -TERM $PPID; do sleep 0.1; done";
+    for (number, name, program, converter) in [
+        (15, "TERM", sleeps, ""),
+        (1, "HUP", sleeps, ""),
+        (15, "TERM", "", sleeps),
+        (1, "HUP", "", sleeps),
+        (2, "INT", "", sleeps),
+        // Who goes on is asked once.
+        (15, "TERM", goes_on, ""),
+        (15, "TERM", "", goes_on),
+    ] {
+        let here = |what: &str| match what {
+            "" => String::new(),
+            what => format!("echo $$ > pid; kill -{name} $PPID; {what}"),
+        };
+        let installed = Installed::new(&here(converter));
+        installed.script("prog", &format!("{RECORD}; {}", here(program)));
+        let output = installed.run(&["--", "./prog"]);
+        let err = err(&output);
+        assert_eq!(output.status.code(), Some(128 + number), "{name}: {err}");
+        assert!(err.contains("; the trace is kept: contech-middle"), "{err}");
+        assert!(!is_running(&installed, "pid"), "{name}: {err}");
+        assert!(installed.path("contech-out/trace.bin").is_file());
+        assert!(!installed.path("contech-out/report.html").exists());
+    }
+}
+
 #[test]
 fn a_reader_of_the_messages_who_has_seen_enough_ends_nothing() {
     let here = Installed::working();
