@@ -45,6 +45,9 @@ pub struct Options {
     /// The program's output may differ from run to run
     #[arg(long)]
     pub ignore_output: bool,
+    /// The exit status of the program when all is well; with any other, it is not measured
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub status: u8,
     /// Leave threads on all processors instead of as many as there are threads
     #[arg(long)]
     pub no_pin: bool,

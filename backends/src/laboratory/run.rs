@@ -95,15 +95,18 @@ pub(super) struct Runner {
     library: PathBuf,
     folder: tempfile::TempDir,
     timeout: Duration,
+    /// The exit status of a run that succeeded.
+    status: u8,
 }
 
 impl Runner {
     /// A runner that keeps observations in a folder of its own.
-    pub(super) fn new(timeout: Duration) -> Result<Self> {
+    pub(super) fn new(timeout: Duration, status: u8) -> Result<Self> {
         Ok(Self {
             library: observer::find()?,
             folder: tempfile::tempdir().context("cannot make a temporary folder")?,
             timeout,
+            status,
         })
     }
 
@@ -133,7 +136,7 @@ impl Runner {
         let status = status?;
         let output = out.and_then(|out| out.join().ok()).unwrap_or_default();
         let said = err.and_then(|err| err.join().ok()).unwrap_or_default();
-        if !status.success() {
+        if status.code() != Some(self.status.into()) {
             bail!("{}", failure(&name, status, &said));
         }
         let observation = observer::read(&file, &name)?;
@@ -209,16 +212,20 @@ fn end(child: &mut Child) {
 }
 
 fn failure(name: &str, status: ExitStatus, said: &str) -> String {
-    let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exited with status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "failed".to_owned(),
+    let (how, unless) = match (status.code(), status.signal()) {
+        (Some(code), _) => (
+            format!("exited with status {code}"),
+            format!(" (unless --status {code} says that all is well)"),
+        ),
+        (None, Some(signal)) => (format!("was ended by signal {signal}"), String::new()),
+        (None, None) => ("failed".to_owned(), String::new()),
     };
     let said = said.trim();
+    let begin = format!("{name} {how}; a program that fails is not measured{unless}");
     if said.is_empty() {
-        format!("{name} {how}; a program that fails is not measured")
+        begin
     } else {
-        format!("{name} {how}; a program that fails is not measured. It said:\n{said}")
+        format!("{begin}. It said:\n{said}")
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
     run::take_signals()?;
     let mut series = Series {
         options,
-        runner: Runner::new(options.timeout)?,
+        runner: Runner::new(options.timeout, options.status)?,
         processors: Processors::own(),
         places: Places::default(),
         said: None,

@@ -191,8 +191,18 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     folder.refused(
         "echo broken >&2; exit 7",
         &[],
-        &["./prog 1 exited with status 7", "broken"],
+        &[
+            "./prog 1 exited with status 7",
+            "unless --status 7 says that all is well",
+            "broken",
+        ],
     );
+    folder.refused(
+        &format!("{OBSERVE}; exit 1"),
+        &["--status", "7"],
+        &["exited with status 1"],
+    );
+    folder.refused(OBSERVE, &["--status", "7"], &["exited with status 0"]);
     folder.refused("kill -SEGV $$", &[], &["was ended by signal 11"]);
     folder.refused(
         &format!("{OBSERVE}; echo $1"),
@@ -223,6 +233,15 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     cut.complete = false;
     fs::write(folder.path("observation.1"), cut.encode().unwrap()).unwrap();
     folder.refused(OBSERVE, &[], &["did not see its end"]);
+}
+
+#[test]
+fn a_program_may_end_with_a_status_of_its_own() {
+    let folder = Installed::new();
+    folder.script("prog", &format!("{OBSERVE}; exit 7"));
+    let words = ["--status", "7", "--repeat", "1", "--", "./prog"];
+    let output = folder.scale(&words);
+    assert!(output.status.success(), "{}", err(&output));
 }
 
 #[test]

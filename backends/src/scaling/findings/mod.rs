@@ -294,13 +294,15 @@ impl<'a> Diagnosis<'a> {
     fn lock(&self, state: State, share: f64) -> Finding {
         let wait = self.wait(state);
         let place = wait.map_or_else(String::new, |(wait, _)| self.name(wait.place));
-        let detail = wait.map_or_else(String::new, |(wait, of)| {
-            format!(
+        let detail = wait.map_or_else(String::new, |(wait, of)| match wait.count {
+            // They had begun when the measured part did, and when it ended they were not over.
+            0 => format!(" ({} of it there)", percent(of)),
+            number => format!(
                 " ({} of it there, {} waits, {} each)",
                 percent(of),
-                count(wait.count),
-                time(wait.ns / wait.count.max(1))
-            )
+                count(number),
+                time(wait.ns / number)
+            ),
         });
         let how = if state == State::Spin {
             "busy waiting for locks"
