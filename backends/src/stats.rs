@@ -44,6 +44,8 @@ pub struct Report {
     pub graph_bytes: u64,
     /// Whether the trace was whole.
     pub complete: bool,
+    /// Which blocks and accesses are missing because the user or a limit wanted so; `null` if none are.
+    pub unrecorded: Option<taskgraph::Unrecorded>,
     /// Bytes of the trace that could not be used.
     pub lost_bytes: u64,
     /// What the recording and the conversion had to say.
@@ -84,6 +86,7 @@ impl Analysis for Stats {
             trace_bytes: meta.trace_bytes,
             graph_bytes: graph.bytes().len() as u64,
             complete: meta.complete,
+            unrecorded: meta.unrecorded,
             lost_bytes: meta.lost_bytes,
             notes: meta.notes.clone(),
         })

@@ -364,6 +364,7 @@ impl<'a> Conversion<'a> {
             trace_bytes: meta.trace_bytes,
             graph_bytes,
             complete: meta.complete,
+            unrecorded: meta.unrecorded,
             lost_bytes: meta.lost_bytes,
             check: check.take(),
             duration_ns: totals.duration_ns,

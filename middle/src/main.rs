@@ -19,13 +19,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph that was recovered from an incomplete trace.
 const RECOVERED: u8 = 3;
+/// Exit code for a graph without a part of the accesses, because the user or a limit wanted so, with --strict.
+const PARTLY: u8 = 4;
 /// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// Converts a recorded trace into a task graph.
 ///
 /// Exit code: 0 the trace was whole; 3 it was not, or differs from its naive form (--contech-check): the graph
-/// holds what was recovered and is marked; 1 error.
+/// holds what was recovered and is marked; 1 error. With --strict, 4: the trace was whole, but the limit, the region of
+/// interest or the sample left accesses out.
 #[derive(Debug, Parser)]
 #[command(name = "contech-middle", version = version())]
 struct Arguments {
@@ -46,6 +49,9 @@ struct Arguments {
     /// Every synchronisation is a task of its own: for tests.
     #[arg(long, hide = true)]
     fine: bool,
+    /// Exit with 4 where nothing was lost but the limit, the region of interest or the sample left accesses out.
+    #[arg(long)]
+    strict: bool,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -182,10 +188,12 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             check.compared
         );
     }
-    Ok(if summary.complete {
-        ExitCode::SUCCESS
-    } else {
+    Ok(if !summary.complete {
         ExitCode::from(RECOVERED)
+    } else if arguments.strict && summary.unrecorded.is_some() {
+        ExitCode::from(PARTLY)
+    } else {
+        ExitCode::SUCCESS
     })
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use taskgraph::AccessesOf;
 
 /// Totals of a conversion. The JSON names are part of the command line's contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -19,8 +20,11 @@ pub struct Summary {
     pub accesses: u64,
     pub trace_bytes: u64,
     pub graph_bytes: u64,
-    /// Whether the trace was complete.
+    /// Whether the trace was complete: nothing was lost.
     pub complete: bool,
+    /// Which blocks and accesses are missing because the user or a limit wanted so: `of` is `limit`, `region` or
+    /// `sample`, and `since_ns` is when a limit was reached. `None` if none are.
+    pub unrecorded: Option<taskgraph::Unrecorded>,
     /// Number of bytes known to be lost or unreadable.
     pub lost_bytes: u64,
     /// Comparison of the fast and the naive recording; `None` if the trace holds no naive recording.
@@ -80,6 +84,14 @@ impl fmt::Display for Summary {
         writeln!(f, "graph      {} bytes", self.graph_bytes)?;
         if self.complete {
             write!(f, "complete   yes")?;
+            if let Some(unrecorded) = self.unrecorded {
+                let why = match unrecorded.of {
+                    AccessesOf::Limit => "after the limit",
+                    AccessesOf::Region => "outside of the region of interest",
+                    AccessesOf::Sample => "outside of the sample",
+                };
+                write!(f, ", but for the accesses {why}")?;
+            }
         } else if self.lost_bytes > 0 {
             write!(f, "complete   no, {} bytes lost", self.lost_bytes)?;
         } else {

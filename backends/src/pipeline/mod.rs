@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 use contech_plain::say;
 use rustix::process::Signal;
 
-use crate::analysis::{self, Graph};
+use crate::analysis::{self, Cause, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::parallelism;
@@ -28,6 +28,10 @@ use crate::view::units::{plural, ratio, share, time};
 use program::Program;
 pub(crate) use program::cannot_start;
 use traces::TraceFolder;
+
+/// The exit statuses of `--strict`, which are those of contech-middle.
+const INCOMPLETE: u8 = 3;
+const PARTLY: u8 = 4;
 
 /// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
 const LOSSES: usize = 5;
@@ -67,6 +71,10 @@ struct RunArguments {
     /// Keep the trace; otherwise it is removed once the graph is made
     #[arg(long)]
     keep_trace: bool,
+    /// Where the program's status is 0, exit with 3 if the recording is incomplete, and with 4 if a limit, a region of
+    /// interest or a sample left accesses out
+    #[arg(long)]
+    strict: bool,
     /// Look at all cache lines: without it, misses of a run of more than 16 million accesses are estimated from some
     #[arg(long)]
     exact: bool,
@@ -146,7 +154,11 @@ fn run(arguments: &RunArguments) -> Result<u8> {
             other.display()
         );
     }
-    Ok(program.status())
+    Ok(match program.status() {
+        0 if arguments.strict && !graph.meta().complete => INCOMPLETE,
+        0 if arguments.strict && graph.meta().unrecorded.is_some() => PARTLY,
+        status => status,
+    })
 }
 
 /// Writes the report; its data.
@@ -180,6 +192,9 @@ fn begin(graph: &Graph, times: &parallelism::Report) {
     );
     let life = times.life_ns();
     let known = times.places.iter().filter(|at| at.place.is_known());
+    // Who is alone waits for nobody: what such a wait took, the system took.
+    let alone = times.contexts == 1;
+    let known = known.filter(|at| !alone || matches!(at.cause, Cause::Call | Cause::Delay));
     let most = known.take(WAITS);
     for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
         let (cause, place) = (at.cause.name(), at.place.located());

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
+use taskgraph::{AccessesOf, SyncOp, Unrecorded};
+
 use crate::installed::Folder;
-use crate::samples::{two, write};
+use crate::samples::{builder, two, write};
 
 /// Installed commands: `contech` itself, and a `contech-middle` that "converts" by copying a ready graph.
 struct Installed(Folder);
@@ -185,6 +187,48 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
         assert!(!is_running(&installed, "pid"), "{name}: {err}");
         assert!(installed.path("contech-out/trace.bin").is_file());
         assert!(!installed.path("contech-out/report.html").exists());
+    }
+}
+
+/// A lock may take long to get though nobody has it: the system had the processor.
+#[test]
+fn who_is_alone_is_not_said_to_wait_for_others() {
+    let here = Installed::working();
+    here.script("prog", RECORD);
+    assert!(err(&here.run(&["--", "./prog"])).contains("waiting (lock)"));
+    let mut b = builder("./alone");
+    let block = b.block("main", "main.c", 5, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 100_000, |w| w.block(block, &[]));
+    b.sync_at(main, 0xfeed, SyncOp::MutexLock, 100_000, 300_000);
+    b.work(main, 300_000, 400_000, |w| w.block(block, &[]));
+    write(b, &here.path("ready.tg"));
+    let said = err(&here.run(&["--", "./prog"]));
+    assert!(said.contains("1 context over 400 us"), "{said}");
+    assert!(!said.contains("waiting (lock)"), "{said}");
+}
+
+#[test]
+fn a_strict_run_says_by_its_status_that_something_is_missing() {
+    let limited = Some(Unrecorded {
+        of: AccessesOf::Limit,
+        since_ns: Some(1000),
+    });
+    for (complete, unrecorded, ends, status) in [
+        (true, None, 0, 0),
+        (true, limited, 0, 4),
+        (false, limited, 0, 3),
+        (true, limited, 7, 7),
+    ] {
+        let here = Installed::working();
+        let mut graph = two();
+        graph.meta_mut().complete = complete;
+        graph.meta_mut().unrecorded = unrecorded;
+        write(graph, &here.path("ready.tg"));
+        here.script("prog", &format!("{RECORD}; exit {ends}"));
+        let strict = here.run(&["--strict", "--", "./prog"]);
+        assert_eq!(strict.status.code(), Some(status), "{strict:?}");
+        assert_eq!(here.run(&["--", "./prog"]).status.code(), Some(ends));
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use contech_trace::event::SyncOp::MutexLock;
-use contech_trace::event::{EndReason, Event};
+use contech_trace::event::{EndReason, Event, Recorded};
 
 use crate::trace::{LOAD, TraceBuilder, assemble};
 
@@ -43,6 +43,39 @@ fn a_whole_trace_ends_with_0_and_prints_the_summary() {
         .unwrap()
         .verify()
         .unwrap();
+}
+
+/// A script tells a graph without a part of the accesses by a field, and by a status where it asks for it.
+#[test]
+fn accesses_that_were_left_out_are_told_apart() {
+    for (recorded, of) in [
+        (Recorded::Limit, "limit"),
+        (Recorded::Outside, "region"),
+        (Recorded::Yes, ""),
+    ] {
+        let mut t = TraceBuilder::new();
+        t.block(0, LOAD, &[0x1234]);
+        let at = t.tick();
+        t.event(0, Event::Accesses { at, recorded });
+        t.end(0);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t.bin"), t.finish()).unwrap();
+        let code = |more: &[&str]| {
+            let out = middle(
+                folder.path(),
+                &[&["t.bin", "g.tg", "--json"], more].concat(),
+            );
+            let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+            assert_eq!(json["complete"], true);
+            assert_eq!(json["unrecorded"]["of"].as_str().unwrap_or(""), of);
+            out.status.code()
+        };
+        assert_eq!(code(&[]), Some(0));
+        assert_eq!(code(&["--strict"]), Some(if of.is_empty() { 0 } else { 4 }));
+        let text = text(&middle(folder.path(), &["t.bin", "g.tg"]).stdout);
+        let but = text.contains("complete   yes, but for the accesses ");
+        assert_eq!(but, !of.is_empty(), "{text}");
+    }
 }
 
 #[test]
