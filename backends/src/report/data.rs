@@ -127,6 +127,7 @@ impl PageData {
             parallelism: all.have()?,
             workspan: all.have()?,
             races: all.get(),
+            unrecorded: graph.meta().unrecorded,
         };
         let mut sections = all.sections();
         // The account's section is replaced, because the account now includes what the other analyses know.

@@ -1,8 +1,9 @@
 //! Findings: what a run's results mean, in sentences with numbers and source lines, the most important first.
 
 use serde::Serialize;
+use taskgraph::{AccessesOf, Unrecorded};
 
-use crate::view::units::{ratio, share};
+use crate::view::units::{ratio, share, time};
 use crate::{account, parallelism, races, workspan};
 
 /// Losses below this share of processor time get no sentence.
@@ -40,6 +41,8 @@ pub struct Results<'a> {
     pub workspan: &'a workspan::Report,
     /// Unordered accesses; `None` if no access was recorded.
     pub races: Option<&'a races::Report>,
+    /// Which accesses, and blocks, are missing because the user or a limit wanted so.
+    pub unrecorded: Option<Unrecorded>,
 }
 
 #[must_use]
@@ -113,10 +116,25 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
         ("", place) => format!("most of it called {place}"),
         (callee, place) => format!("most of it in {callee}, called {place}"),
     };
-    let text = format!(
-        "{} of the processors' time is in code that was not recorded, {place}. Build it with contech-cc to see into it.",
-        share(part)
-    );
+    let text = match results.unrecorded {
+        // Code of which nothing was recorded looks like code that cannot be recorded.
+        Some(Unrecorded { of, since_ns }) => format!(
+            "{} of the processors' time is in code that was not recorded, because {}.",
+            share(part),
+            match of {
+                AccessesOf::Limit => format!(
+                    "the trace reached its limit after {}; a larger CONTECH_LIMIT records more of it, CONTECH_SAMPLE parts of all of it",
+                    time(since_ns.unwrap_or(0))
+                ),
+                AccessesOf::Region => "it is outside of the region of interest".to_owned(),
+                AccessesOf::Sample => "it is outside of the sample".to_owned(),
+            }
+        ),
+        None => format!(
+            "{} of the processors' time is in code that was not recorded, {place}. Build it with contech-cc to see into it, unless it is the C library's.",
+            share(part)
+        ),
+    };
     let short = if most.place.function.is_empty() {
         String::new()
     } else {

@@ -9,7 +9,7 @@ use contech_backends::parallelism::{self, Parallelism};
 use contech_backends::report::PageData;
 use contech_backends::stats::{self, Stats};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Block, CallSite, MemOp, SyncOp};
+use taskgraph::{AccessesOf, Block, CallSite, MemOp, SyncOp, Unrecorded};
 
 fn parallelism(builder: GraphBuilder) -> parallelism::Report {
     run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
@@ -487,8 +487,35 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
             finding.text
         );
     }
+    let advice = "Build it with contech-cc to see into it, unless it is the C library's.";
+    assert!(said.text.ends_with(advice), "{}", said.text);
     // What a thread did when its recording was cut may be a loop, which is recorded when it ends.
     assert_eq!(unrecorded(&results(true)), None);
+}
+
+#[test]
+fn code_after_the_limit_is_not_said_to_need_another_compiler() {
+    for (of, reason) in [
+        (
+            AccessesOf::Limit,
+            "the trace reached its limit after 1.00 us",
+        ),
+        (
+            AccessesOf::Region,
+            "it is outside of the region of interest",
+        ),
+        (AccessesOf::Sample, "it is outside of the sample"),
+    ] {
+        let mut b = compressing(0);
+        let since_ns = (of == AccessesOf::Limit).then_some(1000);
+        b.meta_mut().unrecorded = Some(Unrecorded { of, since_ns });
+        let graph = graph(b);
+        let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+        let found = data.findings.iter().find(|f| f.cause == "unrecorded");
+        let text = &found.expect("a finding").text;
+        assert!(text.contains(reason), "{text}");
+        assert!(!text.contains("Build it"), "{text}");
+    }
 }
 
 /// Two contexts that compress with a library nobody recorded, one after the other or at once.
