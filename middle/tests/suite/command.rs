@@ -45,6 +45,23 @@ fn a_whole_trace_ends_with_0_and_prints_the_summary() {
         .unwrap();
 }
 
+#[test]
+fn a_trace_of_another_version_is_not_said_to_be_damaged() {
+    for version in [1, 200] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trace = sample();
+        // The checksum of that format may stand elsewhere.
+        trace[8] = version;
+        std::fs::write(folder.path().join("t.bin"), trace).unwrap();
+        let out = middle(folder.path(), &["t.bin", "g.tg"]);
+        assert_eq!(out.status.code(), Some(1));
+        let said = text(&out.stderr);
+        let begin = format!("contech-middle: t.bin: trace format version {version}, but ");
+        assert!(said.starts_with(&begin), "{said}");
+        assert!(said.contains("record the program again"), "{said}");
+    }
+}
+
 /// A script tells a graph without a part of the accesses by a field, and by a status where it asks for it.
 #[test]
 fn accesses_that_were_left_out_are_told_apart() {

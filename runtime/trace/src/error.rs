@@ -15,7 +15,7 @@ pub enum Error {
     },
     /// The trace was written by another version of the format.
     #[error(
-        "trace format version {got}, this program reads version {expected}: use the contech-middle that came with the recording runtime"
+        "trace format version {got}, but this program reads version {expected}: record the program again, built with contech-cc of this release, or use the contech-middle that came with the runtime that recorded it"
     )]
     Version {
         /// Version in the file.
