@@ -147,6 +147,30 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     call.or(starved.then_some(LongCall::Starved))
 }
 
+/// Whether a task that works in the call of `block` calls other code, too, that was not recorded and may work for long:
+/// which of the calls takes the time is not known.
+#[must_use]
+pub fn calls_others<D: AsRef<[u8]>>(task: &Task<'_, D>, block: BlockId) -> bool {
+    let name = |block: &Block| Some(block.call.as_ref()?.callee.clone());
+    let info = task.graph().info();
+    let Some(known) = info.block(block).and_then(name) else {
+        return false;
+    };
+    let works = |callee: &String| {
+        let begins = |with: &&str| callee.starts_with(*with);
+        !OPERATIONS.iter().chain(&QUICK).any(begins)
+            && WAITING.binary_search(&callee.as_str()).is_err()
+            && *callee != known
+    };
+    let (mut outside, mut others) = (false, false);
+    let read = task.for_each_block(|block| {
+        let about = block.about();
+        others |= outside && about.is_some_and(|about| about.flags & Block::ENTRY == 0);
+        outside = about.and_then(name).is_some_and(|callee| works(&callee));
+    });
+    read.is_ok() && (others || outside)
+}
+
 #[cfg(test)]
 mod tests {
     use taskgraph::builder::GraphBuilder;

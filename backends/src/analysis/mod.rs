@@ -63,7 +63,7 @@ use anyhow::Result;
 use taskgraph::{BlockCounts, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
-pub use blocked::{LongCall, long_call};
+pub use blocked::{LongCall, calls_others, long_call};
 pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};

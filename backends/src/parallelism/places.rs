@@ -7,7 +7,7 @@ use serde::Serialize;
 use taskgraph::{BlockId, Context, TaskKind};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Change, Graph, LEAST_NS, LongCall, State, Task};
+use crate::analysis::{Cause, Change, Graph, LEAST_NS, LongCall, State, Task, calls_others};
 
 /// Number of tasks before a wait that are searched for one that executed code.
 const LOOK_BACK: u32 = 8;
@@ -36,32 +36,37 @@ pub struct OutsidePlace {
     pub place: Place,
     /// The function called; empty when unknown.
     pub callee: String,
+    /// Whether a task calls others after it, too: which of them takes the time is not known.
+    pub others: bool,
     /// Number of tasks.
     pub tasks: u64,
     /// Context-nanoseconds of these tasks.
     pub ns: u64,
 }
 
-/// By cause and block: the number and the context-nanoseconds of waits or, for `None`, of running in code that was
-/// not recorded.
-pub(super) type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), (u64, u64)>;
+/// The number and the context-nanoseconds of waits or of running in code that was not recorded, and whether that may be
+/// other code which a task calls later.
+type Sum = (u64, u64, bool);
+
+/// By cause and block; `None` is the cause of running in code that was not recorded.
+pub(super) type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), Sum>;
 
 /// All waits of a run by cause and place, and all calls of code that was not recorded, those with the longest total
 /// first.
 pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<OutsidePlace>) {
     // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
-    let mut known: FxHashMap<(Option<Cause>, Place, String), (u64, u64)> = FxHashMap::default();
-    for ((cause, block), (count, ns)) in groups {
+    let mut known: FxHashMap<(Option<Cause>, Place, String), Sum> = FxHashMap::default();
+    for ((cause, block), (count, ns, others)) in groups {
         let (place, callee) = block.map_or_else(Default::default, |block| {
             let info = graph.info();
             Place::of_call(info, block)
                 .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
         });
         let sum = known.entry((cause, place, callee)).or_default();
-        *sum = (sum.0 + count, sum.1 + ns);
+        *sum = (sum.0 + count, sum.1 + ns, sum.2 | others);
     }
     let (mut waits, mut outside) = (Vec::new(), Vec::new());
-    for ((cause, place, callee), (count, ns)) in known {
+    for ((cause, place, callee), (count, ns, others)) in known {
         match cause {
             Some(cause) => waits.push(WaitPlace {
                 cause,
@@ -73,6 +78,7 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
             None => outside.push(OutsidePlace {
                 place,
                 callee,
+                others,
                 tasks: count,
                 ns,
             }),
@@ -101,9 +107,12 @@ pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
         (_, None) if is_foreign(task) => (None, None),
         _ => return Ok(()),
     };
-    let (count, sum) = groups.entry(key).or_default();
+    let (count, sum, others) = groups.entry(key).or_default();
     *count += 1;
     *sum += change.ns;
+    if let (None, Some(block)) = key {
+        *others = *others || calls_others(task, block);
+    }
     Ok(())
 }
 

@@ -157,7 +157,10 @@ impl Report {
             [
                 Cell::Text(at.place.short()),
                 Cell::Function(at.place.function.clone()),
-                Cell::Text(at.callee.clone()),
+                Cell::Text(match at.others {
+                    true => format!("{} and later calls", at.callee),
+                    false => at.callee.clone(),
+                }),
                 Cell::Count(at.tasks),
                 Cell::Time(at.ns),
             ]

@@ -113,6 +113,7 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
         _ if most.place.function.is_empty() => {
             "most of it in threads that execute no recorded code".to_owned()
         }
+        (_, place) if most.others => format!("most of it in what is called {place} and later"),
         ("", place) => format!("most of it called {place}"),
         (callee, place) => format!("most of it in {callee}, called {place}"),
     };

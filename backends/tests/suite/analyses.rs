@@ -9,7 +9,7 @@ use contech_backends::parallelism::{self, Parallelism};
 use contech_backends::report::PageData;
 use contech_backends::stats::{self, Stats};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AccessesOf, Block, CallSite, MemOp, SyncOp, Unrecorded};
+use taskgraph::{AccessesOf, Block, BlockId, CallSite, MemOp, SyncOp, Unrecorded};
 
 fn parallelism(builder: GraphBuilder) -> parallelism::Report {
     run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
@@ -491,6 +491,32 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
     assert!(said.text.ends_with(advice), "{}", said.text);
     // What a thread did when its recording was cut may be a loop, which is recorded when it ends.
     assert_eq!(unrecorded(&results(true)), None);
+}
+
+#[test]
+fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
+    // zlibVersion is called first, and is not what takes the time.
+    let mut b = compressing(0);
+    let first = b.block("pack", "pack.c", 6, &[]);
+    let block = &mut b.info_mut().blocks[first.index()];
+    block.flags &= !Block::ENTRY;
+    block.call = Some(CallSite {
+        callee: "zlibVersion".into(),
+        line: 6,
+    });
+    let compress = BlockId::new(0);
+    let main = b.context("both");
+    b.work(main, 0, 50_000_000, |w| {
+        w.block(first, &[]);
+        w.block(compress, &[]);
+        w.block(compress, &[]);
+    });
+    let graph = graph(b);
+    let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+    let found = data.findings.iter().find(|f| f.cause == "unrecorded");
+    let text = &found.expect("a finding").text;
+    let said = "most of it in what is called in pack (pack.c:6) and later";
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]
