@@ -22,6 +22,12 @@ pub enum Error {
         "flang 22 not found: looked for {looked}; install it (Debian: flang-22 and libflang-22-dev), or set CONTECH_FLANG to its path"
     )]
     NoFlang { looked: String },
+    /// LLVM's OpenMP library, which every link with `-fopenmp` needs.
+    #[error(
+        "-fopenmp: libomp.so not found by {}; install it (Debian: libomp-22-dev), or name its folder with -L",
+        compiler.display()
+    )]
+    NoOpenMp { compiler: PathBuf },
     /// Coarrays, which flang cannot run.
     #[error(
         "-fcoarray: coarrays are not supported (flang 22 compiles few of their uses and has no run-time library for images): use OpenMP or MPI, or compile without contech-fc"

@@ -13,6 +13,7 @@ mod help;
 mod invocation;
 mod language;
 mod line;
+mod linked;
 mod locate;
 mod mpif;
 mod options;
@@ -62,6 +63,8 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         print(&help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
+    // The link of a Rust program has a report of its own.
+    let (mode, is_rust) = (options.mode, options.bitcode);
     let rest = if options.bitcode {
         rust::link::prepare(options.clone(), rest)?
     } else {
@@ -69,6 +72,9 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     };
     let line = classify(language, &rest);
     let tools = locate::tools(language, &line, options.mode, &rest)?;
+    if line.links && line.openmp && !line.relocatable {
+        locate::openmp(&tools.compiler, &rest)?;
+    }
     let foreign = if language == Language::Fortran && line.compiles {
         foreign::modules(&rest)
     } else {
@@ -82,6 +88,14 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
              shared library",
             language.driver()
         );
+    }
+    if line.links
+        && !line.relocatable
+        && mode == Mode::Full
+        && !is_rust
+        && let Some(warning) = linked::warning(&line.files)
+    {
+        say!("{}: warning: {warning}", language.driver());
     }
     let mut command = invocation.command();
     let cause = if foreign.is_empty() && answer.is_none() {

@@ -1,6 +1,7 @@
 //! What a clang or flang command line will do: compile code, link, or neither.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::{Language, response};
 
@@ -21,6 +22,10 @@ pub struct Line {
     pub fully_static: Option<String>,
     /// `-fcoarray`: the program uses images, for which there is no run-time library.
     pub coarrays: bool,
+    /// The link needs LLVM's OpenMP library.
+    pub openmp: bool,
+    /// Objects and archives that are linked, by their paths.
+    pub files: Vec<PathBuf>,
 }
 
 /// Options whose value is the next argument.
@@ -259,6 +264,10 @@ impl State {
             }
             "-fcoarray" => self.line.coarrays = true,
             "-fno-coarray" => self.line.coarrays = false,
+            "-fopenmp" | "-fopenmp=libomp" => self.line.openmp = true,
+            "-fno-openmp" | "-fopenmp=libgomp" | "-fopenmp=libiomp5" | "-static-openmp" => {
+                self.line.openmp = false;
+            }
             _ if STATIC.contains(&word) => self.line.fully_static = Some(word.to_owned()),
             _ => {}
         }
@@ -272,6 +281,9 @@ impl State {
         self.inputs = true;
         // Builds by CMake name the file itself: libmpi.so, libmpich.so.12, libmpi_mpifh.so.
         let name = path.rsplit('/').next().unwrap_or(path);
+        if name.ends_with(".o") || name.ends_with(".a") {
+            self.line.files.push(path.into());
+        }
         self.line.mpi |= name.starts_with("libmpi") && name.contains(".so");
         self.sources |= match &self.language {
             Some(language) => !NOT_CODE.contains(&language.as_str()),

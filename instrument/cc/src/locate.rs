@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::mpif;
 use crate::{CLANG_VARIABLE, Error, FLANG_VARIABLE, HOME_VARIABLE, Language, Line, Mode, Tools};
+use crate::{mpif, response};
 
 /// The variable, the name in `PATH`, and the path of Debian's package.
 const CLANG: [&str; 3] = [CLANG_VARIABLE, "clang-22", "/usr/lib/llvm-22/bin/clang"];
@@ -52,6 +53,52 @@ pub(crate) fn tools(
         mpi: mpi.is_some(),
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
     })
+}
+
+/// Makes sure that a link finds the OpenMP library. The linker would say that it cannot find `-lomp`, and not which
+/// package has it.
+pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Error> {
+    const NAME: &str = "libomp.so";
+    let words = response::expand(arguments);
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut next = false;
+    for word in &words {
+        let bytes = word.as_encoded_bytes();
+        if std::mem::replace(&mut next, bytes == b"-L") {
+            folders.push(word.into());
+        } else if let Some(folder) = word.to_str().and_then(|w| w.strip_prefix("-L")) {
+            folders.push(folder.into());
+        }
+    }
+    if let Some(more) = std::env::var_os("LIBRARY_PATH") {
+        folders.extend(std::env::split_paths(&more));
+    }
+    if folders.iter().any(|folder| folder.join(NAME).is_file()) {
+        return Ok(());
+    }
+    // The compiler answers with the path, or with the name alone. Which folders it searches depends on the options.
+    let asked = [
+        "--sysroot",
+        "--target",
+        "-target",
+        "-m32",
+        "--gcc-toolchain",
+        "-B",
+    ];
+    let decides = |word: &&OsString| {
+        let word = word.to_string_lossy();
+        asked.iter().any(|option| word.starts_with(option))
+    };
+    let answer = Command::new(compiler)
+        .args(words.iter().filter(decides))
+        .arg(format!("-print-file-name={NAME}"))
+        .output();
+    match answer {
+        Ok(answer) if answer.stdout.trim_ascii() == NAME.as_bytes() => Err(Error::NoOpenMp {
+            compiler: compiler.to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The pass.

@@ -241,3 +241,41 @@ fn help_names_every_option() {
         assert!(text.contains(option), "{option}");
     }
 }
+
+#[test]
+fn a_link_without_the_openmp_library_names_its_package() {
+    // This compiler knows no folder of the library: it answers with the name.
+    let kit = Kit::new("openmp");
+    std::fs::write(kit.folder.join("text"), "#!/bin/sh\necho libomp.so\n").unwrap();
+    let mut install = Command::new("install");
+    let (text, clang) = (kit.folder.join("text"), kit.folder.join("clang"));
+    install.args(["-m", "755"]).arg(text).arg(clang);
+    assert!(install.status().unwrap().success());
+    let run = |words: &[&str]| {
+        let mut driver = kit.driver(CC);
+        driver.env_remove("LIBRARY_PATH");
+        driver
+            .args(words)
+            .current_dir(&kit.folder)
+            .output()
+            .unwrap()
+    };
+    let output = run(&["-fopenmp", "a.o"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = error(&output);
+    assert!(said.contains("Debian: libomp-22-dev"), "{said}");
+    for words in [
+        &["-fopenmp", "-c", "a.c"][..],
+        &["-fopenmp=libgomp", "a.o"],
+        &["-fopenmp", "-fno-openmp", "a.o"],
+    ] {
+        assert!(run(words).status.success(), "{words:?}");
+    }
+    std::fs::write(kit.folder.join("libomp.so"), "").unwrap();
+    for words in [
+        &["-fopenmp", "-L.", "a.o"][..],
+        &["-fopenmp", "-L", ".", "a.o"],
+    ] {
+        assert!(run(words).status.success(), "{words:?}");
+    }
+}

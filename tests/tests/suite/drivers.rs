@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
@@ -100,7 +100,21 @@ fn a_clang_object_and_an_instrumented_one_link_together() -> Result<()> {
     with_sources("mixed", |s| {
         cc(s.dir(), &["-c", "main.c"])?.ok()?;
         clang(s.dir(), &["-c", "triple.c"])?.ok()?;
-        cc(s.dir(), &["main.o", "triple.o", "-o", "p"])?.ok()?;
+        let linked = cc(s.dir(), &["main.o", "triple.o", "-o", "p"])?.ok()?;
+        let said = "contech-cc: warning: triple.o was not compiled with contech-cc: its code will not be recorded\n";
+        ensure!(linked.err() == said, "{}", linked.err());
+        run(Command::new("ar")
+            .current_dir(s.dir())
+            .args(["rcs", "libtriple.a", "triple.o"]))?
+        .ok()?;
+        let linked = cc(s.dir(), &["main.o", "triple.o", "libtriple.a", "-o", "p"])?.ok()?;
+        let said = linked.err();
+        ensure!(
+            said.contains("2 files were not compiled with contech-cc")
+                && said.contains("(the first is triple.o)"),
+            "{said}"
+        );
+        ensure!(said.lines().count() == 1, "{said}");
         records(s.dir(), "p", "12\n", &["main"])
     })
 }
@@ -113,8 +127,12 @@ fn a_static_archive() -> Result<()> {
             .current_dir(s.dir())
             .args(["rcs", "libtriple.a", "triple.o"]))?
         .ok()?;
-        cc(s.dir(), &["-O2", "main.c", "-L.", "-ltriple", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
+        for library in ["-ltriple", "libtriple.a"] {
+            let linked = cc(s.dir(), &["-O2", "main.c", "-L.", library, "-o", "p"])?.ok()?;
+            ensure!(linked.stderr.is_empty(), "{}", linked.err());
+            records(s.dir(), "p", "12\n", BOTH)?;
+        }
+        Ok(())
     })
 }
 
