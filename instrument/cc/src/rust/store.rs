@@ -22,13 +22,16 @@ pub(crate) fn installs() -> PathBuf {
 }
 
 fn cache(name: &str) -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty());
-    set("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .unwrap_or_else(std::env::temp_dir)
-        .join("contech")
-        .join(name)
+    let set = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    folder(set, std::env::home_dir()).join("contech").join(name)
+}
+
+/// What lies there is linked into programs, so it is no folder that is everybody's (`/tmp`), even where there is no home.
+fn folder(set: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
+    let named = |path: &PathBuf| path.is_absolute();
+    set.filter(named)
+        .or_else(|| home.filter(named).map(|home| home.join(".cache")))
+        .unwrap_or_else(|| "target".into())
 }
 
 /// Makes `to`, unless it is there: `make` writes another file, which then gets the name. So nobody sees half of it,
@@ -72,4 +75,23 @@ pub(crate) fn is_used(path: &Path) -> bool {
     let modified = path.metadata().and_then(|m| m.modified()).ok();
     let age = modified.and_then(|at| at.elapsed().ok());
     age.is_none_or(|age| age < UNUSED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instrumented_objects_are_kept_where_only_the_user_writes() {
+        let path = |path: &str| Some(PathBuf::from(path));
+        for (set, home, expected) in [
+            (path("/c"), path("/h"), "/c"),
+            (path(""), path("/h"), "/h/.cache"),
+            (None, path("/h"), "/h/.cache"),
+            (None, path(""), "target"),
+            (None, None, "target"),
+        ] {
+            assert_eq!(folder(set, home), Path::new(expected));
+        }
+    }
 }
