@@ -2,8 +2,8 @@
 
 #include "shim.cpp"
 #include "scev.cpp"
-#include "atomics.cpp"
 #include "waits.cpp"
+#include "atomics.cpp"
 #include "openmp.cpp"
 #include "carry.cpp"
 #include "loops.cpp"

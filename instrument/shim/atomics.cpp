@@ -1,12 +1,14 @@
 // Puts every atomic operation of a function between two calls of the runtime, which give it its place in the order of
-// its address. Policy and meaning are in src/atomics.rs and contech_trace::abi (ATOMIC_*).
+// its address. Policy and meaning are in src/atomics.rs and contech_trace::abi (ATOMIC_*). waits.cpp knows loops.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -17,7 +19,7 @@ using namespace llvm;
 
 namespace {
 constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
-                   Unstated = 1 << 6, Counts = 1 << 7;
+                   Unstated = 1 << 6, Counts = 1 << 7, Spins = 1 << 10;
 constexpr unsigned SizeShift = 8;
 constexpr uint64_t Relaxed = 0, SeqCst = 5;
 
@@ -212,7 +214,7 @@ std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op 
   if (Success) {
     if (!Success->getType()->isIntegerTy(1))
       Success = B.CreateIsNotNull(Success);
-    What = B.CreateSelect(Success, What, B.getInt64(Fail | O.Failure));
+    What = B.CreateSelect(Success, What, B.getInt64(Fail | O.Failure | (O.Kind & Spins)));
   }
   Value *Bits = Found ? bits(B, DL, Found) : nullptr;
   if (!Bits && O.Kind != Store)
@@ -282,6 +284,14 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
         Found && Found->getSyncScopeID() != SyncScope::SingleThread)
       Fences.push_back(Found);
   }
+  // A loop is looked at before there are calls of ours in it.
+  DominatorTree DT;
+  LoopInfo LI;
+  if (!Ops.empty())
+    DT.recalculate(F), LI.analyze(DT);
+  for (Op &O : Ops)
+    if (const Loop *L = LI.getLoopFor(O.At->getParent()); L && O.Kind != Store && !repeatable(DL, O) && tries(*L))
+      O.Kind |= Spins;
   auto Added = [&](Instruction *From, Instruction *To) {
     for (; From != To; From = From->getNextNode())
       Visit(Context, wrap(From));

@@ -54,23 +54,41 @@ Call call(const CallBase &C) {
   return Call::Other;
 }
 
+// Whether the instruction does nothing that is seen outside of the function.
+bool isIdle(const Instruction &I) {
+  if (auto *C = dyn_cast<CallBase>(&I))
+    return call(*C) != Call::Other;
+  if (auto *S = dyn_cast<StoreInst>(&I))
+    return !S->isVolatile() && isa<AllocaInst>(S->getPointerOperand());
+  return !I.mayWriteToMemory();
+}
+
+// Whether another thread may change what the instruction finds, or it changes that itself, at once.
+bool isTry(const Instruction &I) {
+  return isa<AtomicRMWInst>(I) || isa<AtomicCmpXchgInst>(I) ||
+         isa<LoadInst>(I) && (I.isVolatile() || I.isAtomic());
+}
+
+// Whether the loop does nothing but try: each turn is as the one before, and loops within try, too.
+bool tries(const Loop &L) {
+  auto Tries = [](const BasicBlock *B) { return any_of(*B, isTry); };
+  auto Only = [](const BasicBlock *B) {
+    return all_of(*B, [](const Instruction &I) { return isIdle(I) || isTry(I) || isa<FenceInst>(I); });
+  };
+  return L.getHeader()->phis().empty() && any_of(L.blocks(), Tries) && all_of(L.blocks(), Only) &&
+         all_of(L, [](const Loop *Sub) { return tries(*Sub); });
+}
+
 // Whether the loop waits, in more ways than one that would be counted without help.
 bool waits(const Loop &L) {
   bool Looks = false, Rests = false, Branches = !L.getExitingBlock() || !L.getLoopLatch() || !L.isInnermost();
   for (const BasicBlock *B : L.blocks()) {
     Branches |= count_if(successors(B), [&](const BasicBlock *S) { return L.contains(S); }) > 1;
     for (const Instruction &I : *B) {
-      if (auto *C = dyn_cast<CallBase>(&I)) {
-        Call What = call(*C);
-        if (What == Call::Other)
-          return false;
-        Rests |= What == Call::Rest;
-      } else if (auto *S = dyn_cast<StoreInst>(&I)) {
-        if (S->isVolatile() || !isa<AllocaInst>(S->getPointerOperand()))
-          return false;
-      } else if (I.mayWriteToMemory() && !isLook(L, I)) {
+      if (!isIdle(I) && !isLook(L, I))
         return false;
-      }
+      auto *C = dyn_cast<CallBase>(&I);
+      Rests |= C && call(*C) == Call::Rest;
       Looks |= isLook(L, I);
     }
   }

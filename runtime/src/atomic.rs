@@ -78,10 +78,12 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     if STRIPES[stripe].is_held_by(owner) {
         return INTERRUPTS | before << BEFORE_BITS;
     }
-    if tls.spin().is_waiting() {
+    if tls.spin().is_put_off(address.addr() as u64) {
         // SAFETY: the program is about to operate there.
         let byte = || unsafe { AtomicU8::from_ptr(address) }.load(Relaxed);
-        tls.spin().hold_off(address.addr() as u64, byte);
+        if tls.spin().hold_off(byte) {
+            recorder.count_put_off();
+        }
     }
     tls.set_held(stripe as u64 + 1);
     STRIPES[stripe].take(owner);

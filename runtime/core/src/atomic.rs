@@ -2,8 +2,8 @@
 
 use contech_guest::arch::ticks;
 use contech_trace::abi::{
-    ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_STORE,
-    ATOMIC_UNSTATED,
+    ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_SPINS,
+    ATOMIC_STORE, ATOMIC_UNSTATED,
 };
 use contech_trace::event::SyncOp;
 
@@ -60,6 +60,7 @@ impl Recorder {
         let in_vain = may_be_in_vain(what);
         if in_vain && spin.repeats(t, syncs(tls), tls.slot()) {
             spin.begin(|| self.clock.now());
+            spin.put_off(what & ATOMIC_SPINS != 0);
             return;
         }
         if tls.cursor().is_null() {

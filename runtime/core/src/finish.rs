@@ -278,6 +278,7 @@ impl Recorder {
             bytes: totals.bytes,
             syncs: totals.syncs,
             pauses: totals.pauses,
+            put_off: self.counters.put_off.load(Relaxed),
             contexts: totals.contexts,
             lost_bytes: totals.lost_bytes,
             complete: totals.complete,

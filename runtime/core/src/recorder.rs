@@ -60,6 +60,7 @@ pub(crate) struct Counters {
     /// Sync events of recordings that have ended.
     pub(crate) syncs: AtomicU64,
     pub(crate) pauses: AtomicU64,
+    pub(crate) put_off: AtomicU64,
 }
 
 /// One trace. It lives as long as the process, because threads may be inside it at any time.
@@ -334,6 +335,11 @@ impl Recorder {
 
     pub(crate) fn next_stream(&self) -> u32 {
         self.next_stream.fetch_add(1, Relaxed)
+    }
+
+    /// Counts a try of a spin-wait that was put off in vain.
+    pub fn count_put_off(&self) {
+        self.counters.put_off.fetch_add(1, Relaxed);
     }
 
     /// The state of the calling thread, which is made at its first use. `None` when memory has run out.

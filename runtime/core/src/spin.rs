@@ -48,6 +48,8 @@ pub struct Spin {
     repeats: AtomicU32,
     /// 1 if there was work between tries.
     loose: AtomicU32,
+    /// The next try at this address is put off; 0 for none.
+    put_off: AtomicU64,
     turns: Turns,
 }
 
@@ -104,6 +106,7 @@ impl Spin {
             before: AtomicU64::new(0),
             repeats: AtomicU32::new(0),
             loose: AtomicU32::new(0),
+            put_off: AtomicU64::new(0),
             turns: Turns {
                 word: AtomicU64::new(0),
                 event: AtomicPtr::new(std::ptr::null_mut()),
@@ -116,8 +119,7 @@ impl Spin {
     /// Forgets everything, and touches no buffer.
     pub(crate) fn clear(&self) {
         self.turns.clear();
-        self.let_go();
-        self.address.store(0, Relaxed);
+        self.set_none();
     }
 
     /// Makes sure that the next operation is no repeat, because another level of records begins or ends. `slot` holds
@@ -126,6 +128,7 @@ impl Spin {
         self.turns.interrupt(slot);
         self.let_go();
         self.address.store(0, Relaxed);
+        self.put_off.store(0, Relaxed);
     }
 
     /// Forgets where the events are, because they leave the buffer.
@@ -261,30 +264,41 @@ impl Spin {
     pub(crate) fn set_none(&self) {
         self.address.store(0, Relaxed);
         self.repeats.store(0, Relaxed);
+        self.put_off.store(0, Relaxed);
         self.let_go();
     }
 
     /// Whether tries were repeated since the last event.
     #[inline]
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.repeats.load(Relaxed) > 0
     }
 
-    /// Puts the next try of a spin-wait at `address` off for a moment, as long as its lowest byte, which `byte` reads, is
-    /// what the last try found. A try holds the stripe of the variable. A thread that loses its processor with it keeps
-    /// the one it waits for from the variable, so tries that will change nothing should be few.
+    /// Notes whether the next try of a spin-wait is put off. A try holds the stripe of the variable. A thread that loses
+    /// its processor with it keeps the one it waits for from the variable, so tries that will change nothing should be
+    /// few. Where a thread does anything else between its tries, it holds the stripe for little of its time anyway.
+    #[inline]
+    pub(crate) fn put_off(&self, does: bool) {
+        let address = self.address.load(Relaxed);
+        self.put_off.store(if does { address } else { 0 }, Relaxed);
+    }
+
+    /// Whether a try at `address` is to be put off.
+    #[inline]
+    pub fn is_put_off(&self, address: u64) -> bool {
+        let put_off = self.put_off.load(Relaxed);
+        put_off != 0 && put_off == address
+    }
+
+    /// Puts a try off for a moment, as long as the lowest byte of the variable, which `byte` reads, is what the last try
+    /// found. Returns whether it always was.
     #[cold]
-    pub fn hold_off(&self, address: u64, byte: impl Fn() -> u8) {
+    pub fn hold_off(&self, byte: impl Fn() -> u8) -> bool {
         let [found, ..] = self.value.load(Relaxed).to_le_bytes();
-        if self.address.load(Relaxed) != address {
-            return;
-        }
-        for _ in 0..LOOKS {
-            if byte() != found {
-                return;
-            }
+        (0..LOOKS).all(|_| {
             std::hint::spin_loop();
-        }
+            byte() == found
+        })
     }
 
     /// Gives a wait the time at which it began, if that is open.
@@ -314,6 +328,7 @@ impl Spin {
         self.mark.store(cursor, Relaxed);
         self.repeats.store(0, Relaxed);
         self.loose.store(0, Relaxed);
+        self.put_off.store(0, Relaxed);
     }
 }
 
@@ -402,18 +417,29 @@ mod tests {
         let mut buffer = [0; 4096];
         let spin = Spin::new();
         let looks = std::cell::Cell::new(0);
-        let hold_off = |address, changes_at| {
+        let hold_off = |changes_at| {
             looks.set(0);
-            spin.hold_off(address, || {
+            let in_vain = spin.hold_off(|| {
                 looks.set(looks.get() + 1);
                 u8::from(looks.get() < changes_at)
             });
-            looks.get()
+            (in_vain, looks.get())
         };
-        spin.set(&TRY, 3, 99, event(&mut buffer));
-        assert_eq!(hold_off(TRY.address, 5), 5);
-        assert_eq!(hold_off(TRY.address, u32::MAX), LOOKS);
-        assert_eq!(hold_off(0x2000, 5), 0, "nobody waits for that one");
+        let cursor = event(&mut buffer);
+        let slot = AtomicPtr::new(cursor);
+        spin.set(&TRY, 3, 99, cursor);
+        assert_eq!(hold_off(5), (false, 5));
+        assert_eq!(hold_off(u32::MAX), (true, LOOKS));
+        assert!(!spin.is_put_off(TRY.address), "it was tried once");
+        assert!(spin.repeats(&TRY, 3, &slot));
+        spin.put_off(true);
+        assert!(spin.is_put_off(TRY.address));
+        assert!(!spin.is_put_off(0x2000), "nobody waits for that one");
+        spin.put_off(false);
+        assert!(!spin.is_put_off(TRY.address), "there is work between tries");
+        spin.put_off(true);
+        spin.set(&TRY, 4, 99, cursor);
+        assert!(!spin.is_put_off(TRY.address), "the wait is over");
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct Stats {
     pub syncs: u64,
     /// How often the program was paused.
     pub pauses: u64,
+    /// How often a try of a spin-wait was put off in vain.
+    pub put_off: u64,
     pub contexts: u64,
     /// Bytes known to be lost.
     pub lost_bytes: u64,
@@ -26,8 +28,14 @@ impl Stats {
     #[must_use]
     pub fn json(&self) -> String {
         format!(
-            "{{\"bytes\":{},\"blocks\":null,\"accesses\":null,\"syncs\":{},\"pauses\":{},\"contexts\":{},\"lost_bytes\":{},\"complete\":{}}}\n",
-            self.bytes, self.syncs, self.pauses, self.contexts, self.lost_bytes, self.complete
+            "{{\"bytes\":{},\"blocks\":null,\"accesses\":null,\"syncs\":{},\"pauses\":{},\"put_off\":{},\"contexts\":{},\"lost_bytes\":{},\"complete\":{}}}\n",
+            self.bytes,
+            self.syncs,
+            self.pauses,
+            self.put_off,
+            self.contexts,
+            self.lost_bytes,
+            self.complete
         )
     }
 
@@ -57,7 +65,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
         assert_eq!(
             text,
-            "{\"bytes\":1,\"blocks\":null,\"accesses\":null,\"syncs\":0,\"pauses\":0,\"contexts\":0,\"lost_bytes\":0,\"complete\":true}\n"
+            "{\"bytes\":1,\"blocks\":null,\"accesses\":null,\"syncs\":0,\"pauses\":0,\"put_off\":0,\"contexts\":0,\"lost_bytes\":0,\"complete\":true}\n"
         );
     }
 }

@@ -95,6 +95,8 @@ pub const ATOMIC_UNSTATED: u64 = 1 << 6;
 pub const ATOMIC_COUNTS: u64 = 1 << 7;
 /// From bit 8 on, for [`ATOMIC_LOADED`]: the base-2 logarithm of the number of bytes that were read, at most 3.
 pub const ATOMIC_SIZE_SHIFT: u32 = 8;
+/// Bit 10, for [`ATOMIC_END`]: the operation stands in a loop that does nothing but try it.
+pub const ATOMIC_SPINS: u64 = 1 << 10;
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
 ///

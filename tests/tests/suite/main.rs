@@ -1,5 +1,6 @@
 //! The tools together, in one executable, so that it is linked once and the tests share two processors.
 
+mod atomics;
 mod bad_input;
 mod builds;
 mod cargo_contech;
