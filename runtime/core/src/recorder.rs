@@ -117,7 +117,7 @@ pub struct Recorder {
     /// Whether operations may leave their time open. Without blocks the time is all that is known of work, and with
     /// times within tasks every time counts.
     pub(crate) may_open: AtomicBool,
-    next_context: AtomicU32,
+    pub(crate) next_context: AtomicU32,
     next_stream: AtomicU32,
     cores: i64,
 }
@@ -329,8 +329,14 @@ impl Recorder {
         self.next_context_of(1)
     }
 
+    /// Reserves `n` numbers. Where there are no more, nothing more is recorded, and the result says nothing.
     pub(crate) fn next_context_of(&self, n: u32) -> u32 {
-        self.next_context.fetch_add(n, Relaxed)
+        let end = |at: u32| at.checked_add(n).filter(|end| *end <= TEAM_STREAMS);
+        let reserved = self.next_context.fetch_update(Relaxed, Relaxed, end);
+        reserved.unwrap_or_else(|last| {
+            self.stop("the program has more threads and tasks than a trace can number (2^31); nothing more is recorded");
+            last
+        })
     }
 
     pub(crate) fn next_stream(&self) -> u32 {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor};
-use contech_trace::event::{AllocKind, EndReason, Event, SyncOp};
+use contech_trace::event::{AllocKind, EndReason, Event, SyncOp, TEAM_STREAMS};
 use contech_trace::file::{ChunkKind, RunInfo, Totals};
 use contech_trace::ids::IdMap;
 use contech_trace::reader::{ChunkReader, Next};
@@ -696,6 +696,20 @@ fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
         .filter(|s| matches!(s, Seen::Event(Event::Delay { .. })));
     assert_eq!(delays.count() as u64, trace.totals[0].pauses);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 200_000);
+}
+
+#[test]
+fn contexts_that_have_no_number_left_stop_the_recording() {
+    let run = run(&NoThreads, &[]);
+    run.recorder.next_context.store(TEAM_STREAMS - 3, Relaxed);
+    assert_eq!(run.recorder.reserve_contexts(2), TEAM_STREAMS - 3);
+    assert!(run.recorder.is_recording());
+    run.recorder.reserve_contexts(2);
+    assert!(!run.recorder.is_recording());
+    finish(run.recorder, tls());
+    let totals = &read(&run).totals[0];
+    assert!(totals.notes[0].contains("2^31"), "{:?}", totals.notes);
+    assert!(!totals.complete);
 }
 
 #[test]
