@@ -315,6 +315,8 @@ impl Records for Cutting<'_> {
     fn event(&mut self, event: Event, _inside: bool) {
         match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
+            // The call that was announced did not give the memory back.
+            Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => {}
             Event::Free { addr } => self.encoder.free(addr),
             Event::Map { addr, size } => self.encoder.map(addr, size),
             Event::Fresh { addr, size } => self.encoder.begin_life(addr, size),

@@ -277,6 +277,7 @@ impl Sink for Split<'_> {
         let digest = &mut self.digest;
         match event {
             Event::Alloc { kind, addr, size } => digest.other(kind as u8, addr, size),
+            Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => {}
             Event::Free { addr } => digest.other(FREE, addr, 0),
             Event::Map { addr, size } => digest.other(MAP, addr, size),
             Event::Fresh { addr, size } => digest.other(FRESH, addr, size),

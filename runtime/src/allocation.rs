@@ -3,9 +3,9 @@
 
 use std::ffi::c_int;
 
-use contech_trace::event::AllocKind;
+use contech_trace::event::{AllocKind, Event};
 
-use crate::active::{allocating, allocating_for};
+use crate::active::{Active, allocating, allocating_for};
 use crate::bootstrap;
 use crate::real::{Ptr, real, real_if_ready};
 
@@ -49,19 +49,27 @@ pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller:
     record_for(caller, AllocKind::Calloc, block, count.wrapping_mul(size))
 }
 
-/// Records a change of size. The old block is gone, unless it grew or shrank in place.
-fn record_change(caller: usize, old: Ptr, new: Ptr, size: usize) {
-    let Some(a) = allocating_for(caller) else {
-        return;
+/// Records a change of size. The old block is gone, unless it grew or shrank in place, or there is no memory.
+fn change(a: Active, old: Ptr, size: usize, call: impl FnOnce() -> Ptr) -> Ptr {
+    let new = if old.is_null() {
+        call()
+    } else {
+        let addr = old.addr() as u64;
+        let gone = |new: &Ptr| {
+            if new.is_null() {
+                size == 0
+            } else {
+                *new != old
+            }
+        };
+        a.recorder
+            .announce_end(a.tls, &Event::Free { addr }, call, gone)
     };
-    let freed = new.is_null() && size == 0;
-    if !old.is_null() && (freed || (!new.is_null() && new != old)) {
-        a.recorder.free(a.tls, old.addr());
-    }
     if !new.is_null() {
         a.recorder
             .alloc(a.tls, AllocKind::Realloc, new.addr(), size);
     }
+    new
 }
 
 pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: usize) -> Ptr {
@@ -81,9 +89,11 @@ pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: us
         return bootstrap::alloc(size, 1).cast();
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    let new = unsafe { (real.realloc)(old, size) };
-    record_change(caller, old, new, size);
-    new
+    let call = || unsafe { (real.realloc)(old, size) };
+    match allocating_for(caller) {
+        Some(a) => change(a, old, size, call),
+        None => call(),
+    }
 }
 
 pub(crate) unsafe extern "C-unwind" fn reallocarray(

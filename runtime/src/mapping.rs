@@ -14,6 +14,17 @@ fn record(event: &Event) {
     }
 }
 
+/// Records that `call` unmaps memory.
+fn unmapping(address: Ptr, length: usize, call: impl FnOnce() -> c_long) -> c_long {
+    let Some(a) = allocating() else {
+        return call();
+    };
+    let (addr, size) = (address.addr() as u64, length as u64);
+    let done = |result: &c_long| succeeded(*result);
+    a.recorder
+        .announce_end(a.tls, &Event::Unmap { addr, size }, call, done)
+}
+
 fn succeeded(address: c_long) -> bool {
     address != -1
 }
@@ -48,13 +59,9 @@ pub(crate) unsafe extern "C-unwind" fn mmap(
 }
 
 pub(crate) unsafe extern "C-unwind" fn munmap(address: Ptr, length: usize) -> c_int {
-    // The event comes before the memory is unmapped, because afterwards another thread may get the memory.
-    record(&Event::Unmap {
-        addr: address.addr() as u64,
-        size: length as u64,
-    });
     // SAFETY: the caller's arguments are passed on.
-    let result = unsafe { libc::syscall(libc::SYS_munmap, address, length) };
+    let call = || unsafe { libc::syscall(libc::SYS_munmap, address, length) };
+    let result = unmapping(address, length, call);
     c_int::from(result == 0) - 1
 }
 
@@ -66,12 +73,9 @@ pub(crate) unsafe extern "C-unwind" fn mremap(
     new: Ptr,
 ) -> c_long {
     // SAFETY: the caller's arguments are passed on. Without MREMAP_FIXED the kernel ignores the last one.
-    let at = unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, new) };
+    let call = || unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, new) };
+    let at = unmapping(old, old_length, call);
     if succeeded(at) {
-        record(&Event::Unmap {
-            addr: old.addr() as u64,
-            size: old_length as u64,
-        });
         record(&Event::Map {
             addr: at.cast_unsigned(),
             size: length as u64,

@@ -209,6 +209,32 @@ impl Recorder {
         ));
     }
 
+    /// Records that the calling thread gives memory back, before `call` does so: afterwards another thread may have it.
+    /// If `done` says of the result that the thread keeps the memory, the event is changed into one of no memory.
+    pub fn announce_end<R>(
+        &'static self,
+        tls: &TlsBlock,
+        event: &Event,
+        call: impl FnOnce() -> R,
+        done: impl FnOnce(&R) -> bool,
+    ) -> R {
+        self.put(tls, event);
+        let end = tls.cursor();
+        let nested = tls.allocating();
+        let result = call();
+        drop(nested);
+        if !done(&result) && tls.cursor() == end {
+            let (addr, size) = (0, 0);
+            let (nothing, len) = match event {
+                Event::Unmap { .. } => (Event::Unmap { addr, size }, size_of::<raw::Unmap>()),
+                _ => (Event::Free { addr }, size_of::<raw::Free>()),
+            };
+            // The bytes may be on their way to the writer, so that they cannot be taken back.
+            encode_at(end.wrapping_sub(len), &nothing);
+        }
+        result
+    }
+
     /// Records any event of the calling thread.
     pub fn put(&'static self, tls: &TlsBlock, event: &Event) {
         let at = self.room(tls);

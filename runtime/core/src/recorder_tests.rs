@@ -713,6 +713,37 @@ fn contexts_that_have_no_number_left_stop_the_recording() {
 }
 
 #[test]
+fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    let free = Event::Free { addr: 0x1000 };
+    let unmap = Event::Unmap {
+        addr: 0x2000,
+        size: 0x3000,
+    };
+    for event in [free, unmap] {
+        for ends in [true, false] {
+            let before = tls.cursor();
+            let call = || assert!(tls.cursor() > before, "the event is there already");
+            recorder.announce_end(tls, &event, call, |()| ends);
+        }
+    }
+    finish(recorder, tls);
+    let seen = read(&run).contexts.remove(&1).unwrap();
+    let ends: Vec<_> = seen
+        .iter()
+        .filter_map(|s| match s {
+            Seen::Event(event @ (Event::Free { .. } | Event::Unmap { .. })) => Some(*event),
+            _ => None,
+        })
+        .collect();
+    let (addr, size) = (0, 0);
+    let nothing = [Event::Free { addr }, Event::Unmap { addr, size }];
+    assert_eq!(ends, [free, nothing[0], unmap, nothing[1]]);
+}
+
+#[test]
 fn a_module_among_anothers_ids_stops_the_recording_and_what_was_before_is_kept() {
     let run = run(&NoThreads, &[]);
     let tls = tls();
