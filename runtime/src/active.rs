@@ -1,6 +1,6 @@
 //! Decides whether a call is recorded, and records it.
 
-use contech_guest::functions::{Answer, Family};
+use contech_guest::functions::{self, Answer, Family};
 use contech_runtime_core::append::Sync;
 use contech_runtime_core::tickets::Tickets;
 use contech_runtime_core::{Recorder, TlsBlock, tls};
@@ -187,18 +187,34 @@ impl Active {
     /// Records that the object is acquired. This tries first, because a free lock then costs one time stamp, and only a
     /// contended one costs two.
     #[inline(always)]
-    pub(crate) fn acquire<F: Family>(
+    pub(crate) fn acquire_free<F: Family>(
         self,
         op: SyncOp,
         object: Ptr,
         try_now: impl FnOnce() -> i32,
         wait: impl FnOnce() -> i32,
     ) -> i32 {
-        let result = F::try_first(try_now);
+        // SAFETY: the program passes a valid object, and this is an operation of mutexes.
+        if op == SyncOp::MutexLock && unsafe { functions::is_robust(object) } {
+            return self.acquire::<F>(op, object, wait);
+        }
+        let Some(result) = F::try_first(try_now) else {
+            return self.acquire::<F>(op, object, wait);
+        };
         if F::answer(result) == Answer::Taken {
             self.instant(op, object, 0);
-            return result;
         }
+        result
+    }
+
+    /// Records that the object is acquired by a call that may wait.
+    #[inline(always)]
+    pub(crate) fn acquire<F: Family>(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        wait: impl FnOnce() -> i32,
+    ) -> i32 {
         let before = self.now();
         let result = wait();
         match F::answer(result) {

@@ -32,8 +32,11 @@ macro_rules! record {
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident]) => {
         record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => {
             // SAFETY: the caller passes a valid object.
-            a.acquire::<$family>(SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
+            a.acquire_free::<$family>(SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
         });
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident]) => {
+        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.acquire::<$family>(SyncOp::$op, $o, call));
     };
     (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [attempt $family:ident $op:ident]) => {
         record!(# $name ($o: $o_ty) $ret a call => a.attempt::<$family>(SyncOp::$op, $o, call));

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use crate::memory::Errno;
+use crate::threads::Ptr;
 
 pub type Time = *const libc::timespec;
 /// The function that `pthread_once` runs.
@@ -21,7 +22,8 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// |---|---|
 /// | `create`, `create with ARGUMENT` | a new object, with a number |
 /// | `destroy` | the end of an object |
-/// | `acquire FAMILY OP TRY` | OP, or that it was in vain; tried with TRY first, which takes a free object |
+/// | `acquire FAMILY OP` | OP, or that it was in vain |
+/// | `acquire FAMILY OP TRY` | the same; tried with TRY first, which takes a free object |
 /// | `attempt FAMILY OP` | the same, of a function that does not wait |
 /// | `release OP` | OP, if the call succeeds |
 /// | `wait` | a condition is waited for |
@@ -30,8 +32,9 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | nothing | nothing |
 ///
 /// The wait states are those of the observation; `own MODULE` has the same meaning as above; an empty bracket means
-/// that the function is not observed. [`Posix`], [`C11`] and [`Semaphore`] are the families, which differ in how their
-/// functions report results.
+/// that the function is not observed. TRY must end as the function itself would end, or say that the object is busy.
+/// Functions with a time have none, because they refuse a wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the
+/// families, which differ in how their functions report results.
 ///
 /// Text in braces before the name of the listener is passed on to the listener.
 #[macro_export]
@@ -49,27 +52,27 @@ macro_rules! for_each_function {
         pthread_mutex_destroy(mutex: Ptr) -> c_int: [destroy] [];
         pthread_mutex_lock(mutex: Ptr) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [fast];
         pthread_mutex_trylock(mutex: Ptr) -> c_int: [attempt Posix MutexLock] [];
-        pthread_mutex_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [Lock];
-        pthread_mutex_clocklock(mutex: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [Lock];
+        pthread_mutex_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire Posix MutexLock] [Lock];
+        pthread_mutex_clocklock(mutex: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix MutexLock] [Lock];
         pthread_mutex_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [fast];
 
         mtx_init(mutex: Ptr, kind: c_int) -> c_int: [create] [];
         mtx_destroy(mutex: Ptr): [destroy] [];
         mtx_lock(mutex: Ptr) -> c_int: [acquire C11 MutexLock mtx_trylock] [Lock];
         mtx_trylock(mutex: Ptr) -> c_int: [attempt C11 MutexLock] [];
-        mtx_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire C11 MutexLock mtx_trylock] [Lock];
+        mtx_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire C11 MutexLock] [Lock];
         mtx_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [];
 
         pthread_rwlock_init(lock: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_rwlock_destroy(lock: Ptr) -> c_int: [destroy] [];
         pthread_rwlock_rdlock(lock: Ptr) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
         pthread_rwlock_tryrdlock(lock: Ptr) -> c_int: [attempt Posix RwRead] [];
-        pthread_rwlock_timedrdlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
-        pthread_rwlock_clockrdlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
+        pthread_rwlock_timedrdlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwRead] [Lock];
+        pthread_rwlock_clockrdlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwRead] [Lock];
         pthread_rwlock_wrlock(lock: Ptr) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
         pthread_rwlock_trywrlock(lock: Ptr) -> c_int: [attempt Posix RwWrite] [];
-        pthread_rwlock_timedwrlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
-        pthread_rwlock_clockwrlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
+        pthread_rwlock_timedwrlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwWrite] [Lock];
+        pthread_rwlock_clockwrlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwWrite] [Lock];
         pthread_rwlock_unlock(lock: Ptr) -> c_int: [release RwUnlock] [];
 
         pthread_spin_init(lock: Ptr, shared: c_int) -> c_int: [create] [];
@@ -82,8 +85,8 @@ macro_rules! for_each_function {
         sem_destroy(semaphore: Ptr) -> c_int: [destroy] [];
         sem_wait(semaphore: Ptr) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
         sem_trywait(semaphore: Ptr) -> c_int: [attempt Semaphore SemWait] [];
-        sem_timedwait(semaphore: Ptr, until: Time) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
-        sem_clockwait(semaphore: Ptr, clock: c_int, until: Time) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
+        sem_timedwait(semaphore: Ptr, until: Time) -> c_int: [acquire Semaphore SemWait] [Condition];
+        sem_clockwait(semaphore: Ptr, clock: c_int, until: Time) -> c_int: [acquire Semaphore SemWait] [Condition];
         sem_post(semaphore: Ptr) -> c_int: [release SemPost] [];
 
         // The C library has older versions of these functions for old programs, whose conditions have another layout.
@@ -122,6 +125,19 @@ macro_rules! for_each_function {
     } };
 }
 
+/// Whether a mutex is robust. A try leaves a robust mutex that is given up locked (glibc 2.36), so that who tries first
+/// would then wait for itself.
+///
+/// # Safety
+/// It is a mutex. Its layout is part of the C library's ABI, because the initialisers of static mutexes are.
+#[inline(always)]
+pub unsafe fn is_robust(mutex: Ptr) -> bool {
+    const KIND: usize = 4;
+    const ROBUST: u32 = 16;
+    // SAFETY: the caller vouches for the mutex. Its kind never changes.
+    unsafe { mutex.cast::<u32>().add(KIND).read() & ROBUST != 0 }
+}
+
 /// The outcome of a call that takes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -139,10 +155,12 @@ pub enum Answer {
 pub trait Family {
     fn answer(result: c_int) -> Answer;
 
-    /// Makes a call that the program did not ask for; if the call fails, the program must see nothing of it.
+    /// Makes a call that the program did not ask for. The result is the program's, unless the object is busy: then the
+    /// program must see nothing of the call, because it waits.
     #[inline(always)]
-    fn try_first(call: impl FnOnce() -> c_int) -> c_int {
-        call()
+    fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
+        let result = call();
+        (Self::answer(result) != Answer::Busy).then_some(result)
     }
 }
 
@@ -195,13 +213,21 @@ impl Family for Semaphore {
         }
     }
 
+    /// These functions are places where a thread is cancelled, whether they wait or not.
     #[inline(always)]
-    fn try_first(call: impl FnOnce() -> c_int) -> c_int {
+    fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
+        // SAFETY: the call has no arguments. It may unwind, as the function that the program called may.
+        unsafe { pthread_testcancel() };
         let errno = Errno::get();
         let result = call();
-        if result != 0 {
-            Errno::set(errno);
+        if Self::answer(result) != Answer::Busy {
+            return Some(result);
         }
-        result
+        Errno::set(errno);
+        None
     }
+}
+
+unsafe extern "C-unwind" {
+    fn pthread_testcancel();
 }

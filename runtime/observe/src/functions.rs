@@ -26,8 +26,8 @@ macro_rules! observe {
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire Semaphore $op:ident $try:ident] [$state:ident]) => {
         observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
             // SAFETY: the caller's semaphore.
-            if Semaphore::try_first(|| unsafe { (real().$try)($o) }) == 0 {
-                return 0;
+            if let Some(result) = Semaphore::try_first(|| unsafe { (real().$try)($o) }) {
+                return result;
             }
             wait(State::$state, caller, call)
         });
