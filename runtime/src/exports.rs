@@ -34,6 +34,8 @@ exports! {
     ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_alloc = ompt::task_alloc;
     __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
+    __kmpc_reduce = ompt::reduce;
+    __kmpc_reduce_nowait = ompt::reduce_nowait;
 
     malloc [caller 1] = allocation::malloc;
     calloc [caller 2] = allocation::calloc;

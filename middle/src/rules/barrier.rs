@@ -4,9 +4,10 @@
 //! Contexts that have arrived at an OpenMP barrier may combine partial results there. A context does so after what the
 //! others did before they arrived, or after they combined themselves.
 
+use contech_trace::event::SyncOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Event, Rule};
+use super::{Event, Op, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -97,7 +98,7 @@ pub(crate) fn meet(
 
 impl Rule for Barrier {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if !event.waits() {
+        if event.op == Op::Recorded(SyncOp::Reduction) {
             return self.combine(event, out);
         }
         // If a context arrives again, or the number of participants changes, the generation will not be complete.

@@ -1,9 +1,10 @@
-//! Records locks, critical sections and ordered regions.
+//! Records locks, critical sections, ordered regions, and reductions that combine partial results under a lock.
 //!
 //! libomp reports the release of a lock after it happened, when another thread may already have acquired the lock. So a
 //! release has no ticket of its own, but the ticket of its acquire, which was drawn while the lock was held.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_trace::event::SyncOp::{
     self, CriticalEnter, CriticalExit, ObjectDestroy, ObjectInit, OmpLock, OmpUnlock, OrderedEnter,
@@ -12,7 +13,9 @@ use contech_trace::event::SyncOp::{
 
 use super::abi::{Code, MUTEX_CRITICAL, MUTEX_ORDERED};
 use super::callback;
-use crate::real::Ptr;
+use super::team::Worker;
+use crate::active::Active;
+use crate::real::{self, Ptr};
 
 fn object(wait: u64) -> Ptr {
     std::ptr::without_provenance_mut(usize::try_from(wait).unwrap_or(0))
@@ -31,25 +34,92 @@ pub(super) unsafe extern "C" fn acquire(_: c_int, _: c_uint, _: c_uint, _wait: u
 }
 
 pub(super) unsafe extern "C" fn acquired(kind: c_int, wait: u64, _: Code) {
-    callback(|a, worker| {
-        let object = object(wait);
-        let before = worker.acquiring.get();
-        let ticket = a.in_order(ops(kind).0, object, 0, before, a.since(before));
-        worker.held.borrow_mut().push((wait, ticket));
-    });
+    callback(|a, worker| has_acquired(a, worker, kind, wait));
+}
+
+fn has_acquired(a: Active, worker: &Worker, kind: c_int, wait: u64) {
+    let before = worker.acquiring.get();
+    let ticket = a.in_order(ops(kind).0, object(wait), 0, before, a.since(before));
+    worker.held.borrow_mut().push((wait, ticket));
 }
 
 pub(super) unsafe extern "C" fn released(kind: c_int, wait: u64, _: Code) {
+    callback(|a, worker| has_released(a, worker, kind, wait));
+}
+
+fn has_released(a: Active, worker: &Worker, kind: c_int, wait: u64) {
+    let mut held = worker.held.borrow_mut();
+    let Some(at) = held.iter().rposition(|(lock, _)| *lock == wait) else {
+        a.recorder
+            .remark("OpenMP: a lock was released by another thread than the one that acquired it: no order follows from that");
+        return;
+    };
+    let (_, ticket) = held.swap_remove(at);
+    drop(held);
+    a.timed(ops(kind).1, object(wait), ticket, a.now(), 0);
+}
+
+/// Stands for the lock that a thread is about to take for a reduction.
+const ABOUT_TO: u64 = 1;
+
+/// Notes that the thread is about to combine its partial result with those of others outside of a barrier, or has done
+/// so. libomp says nothing of the lock that it takes for that. A thread that is alone takes none.
+pub(super) fn reduction(a: Active, worker: &Worker, ends: bool) {
+    let lock = worker.combining.take();
+    if ends && lock > ABOUT_TO {
+        has_released(a, worker, MUTEX_CRITICAL, lock);
+    } else if !ends && worker.team.get().1 > 1 {
+        worker.acquiring.set(a.now());
+        worker.combining.set(ABOUT_TO);
+    }
+}
+
+/// Location, thread, number and bytes of the variables, the variables, a function that combines them, and a lock.
+type Reduce = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, usize, Ptr, Ptr, Ptr) -> c_int;
+
+/// Stands in for functions of libomp with which a thread begins to combine its partial result.
+macro_rules! reduce {
+    ($($name:ident: $symbol:literal;)*) => {$(
+        pub(crate) unsafe extern "C-unwind" fn $name(
+            location: Ptr,
+            thread: c_int,
+            count: c_int,
+            size: usize,
+            data: Ptr,
+            combine: Ptr,
+            lock: Ptr,
+        ) -> c_int {
+            static REAL: AtomicUsize = AtomicUsize::new(0);
+            let real = reduce_of(&REAL, $symbol);
+            // SAFETY: the caller's arguments are passed on.
+            let result = unsafe { real(location, thread, count, size, data, combine, lock) };
+            combines(lock);
+            result
+        }
+    )*};
+}
+
+reduce! {
+    reduce: c"__kmpc_reduce";
+    reduce_nowait: c"__kmpc_reduce_nowait";
+}
+
+fn reduce_of(found: &AtomicUsize, name: &CStr) -> Reduce {
+    if found.load(Relaxed) == 0 {
+        found.store(real::next(name).addr(), Relaxed);
+    }
+    // SAFETY: the functions of that name have this type.
+    unsafe { std::mem::transmute::<usize, Reduce>(found.load(Relaxed)) }
+}
+
+/// Records that the thread has taken the lock of a reduction, if its callback said that it is about to.
+fn combines(lock: Ptr) {
     callback(|a, worker| {
-        let mut held = worker.held.borrow_mut();
-        let Some(at) = held.iter().rposition(|(lock, _)| *lock == wait) else {
-            a.recorder
-                .remark("OpenMP: a lock was released by another thread than the one that acquired it: no order follows from that");
-            return;
-        };
-        let (_, ticket) = held.swap_remove(at);
-        drop(held);
-        a.timed(ops(kind).1, object(wait), ticket, a.now(), 0);
+        if worker.combining.get() == ABOUT_TO {
+            let lock = lock.expose_provenance() as u64;
+            has_acquired(a, worker, MUTEX_CRITICAL, lock);
+            worker.combining.set(lock);
+        }
     });
 }
 

@@ -11,12 +11,13 @@ use super::abi::{
     BEGIN, CANCEL_ACTIVATED, Code, Data, END, REGION_BARRIER_PARALLEL, REGION_BARRIER_TEAMS,
     REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
 };
-use super::callback;
+use super::exclusion;
 use super::node;
 use super::parallel::end_implicit;
 use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
+use super::{callback, running};
 use crate::active::{Active, OWN_OBJECTS, TICKETS};
 use crate::real::Ptr;
 
@@ -111,7 +112,8 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
     unsafe { node::set_word(task, now) };
 }
 
-/// Records a reduction: partial results are combined inside the barrier that this thread waits at.
+/// Records a reduction. If the running task waits at a barrier, partial results are combined there: it has waited for
+/// them, and goes on waiting afterwards. Otherwise a lock may be taken for that.
 pub(super) unsafe extern "C" fn reduction(
     _kind: c_int,
     endpoint: c_int,
@@ -120,9 +122,17 @@ pub(super) unsafe extern "C" fn reduction(
     _: Code,
 ) {
     callback(|a, worker| {
-        let barrier = worker.waits.borrow().last().map_or(0, |w| w.object);
-        if barrier != 0 {
-            a.instant(Reduction, object(barrier), u64::from(endpoint == END));
+        let ends = endpoint == END;
+        if !running(worker).1.has(Word::WAITS) {
+            return exclusion::reduction(a, worker, ends);
+        }
+        if let Some(wait) = worker.waits.borrow_mut().last_mut()
+            && wait.object != 0
+        {
+            let before = if ends { a.now() } else { wait.before };
+            let taken = if ends { 0 } else { a.since(before) };
+            a.in_order(Reduction, object(wait.object), ends.into(), before, taken);
+            wait.before = before + taken;
         }
     });
 }

@@ -100,6 +100,8 @@ pub(super) struct Worker {
     pub(super) undeferred: Cell<bool>,
     /// Address and bytes of the latest task that the program fills in.
     pub(super) descriptor: Cell<(usize, usize)>,
+    /// The lock under which the thread combines partial results, if it does ([`super::exclusion::reduction`]).
+    pub(super) combining: Cell<u64>,
     /// Ticks when the thread began to acquire a lock.
     pub(super) acquiring: Cell<u64>,
     /// The waits that have begun, the innermost last. There may be several, because a task that runs inside a wait may
@@ -117,6 +119,7 @@ thread_local! {
         team: Cell::new((0, 1)),
         undeferred: Cell::new(false),
         descriptor: Cell::new((0, 0)),
+        combining: Cell::new(0),
         acquiring: Cell::new(0),
         waits: ManuallyDrop::new(RefCell::new(Vec::new())),
         held: ManuallyDrop::new(RefCell::new(Vec::new())),

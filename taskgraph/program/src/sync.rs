@@ -170,7 +170,7 @@ sync_ops! {
     /// An ordered region was left.
     OrderedExit = 81, "ordered_exit", Sync, None, Some(Mutex);
     /// Within a barrier (object) partial results begin to be combined; with aux = 1 they have been combined.
-    Reduction = 82, "reduction", Sync, None, Some(Barrier);
+    Reduction = 82, "reduction", Sync, Some(Barrier), Some(Barrier);
     /// An iteration of a doacross loop (object = a hash of region and iteration vector) was posted.
     DoacrossPost = 83, "doacross_post", Sync, None, Some(Doacross);
     /// A context waited for an iteration of a doacross loop.

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend_json};
+use contech_tests::recording::{Recording, backend_json, files, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -67,6 +67,56 @@ fn planted_races_of_threads_are_found_and_none_invented() -> Result<()> {
 #[test]
 fn planted_races_of_openmp_tasks_are_found_and_none_invented() -> Result<()> {
     assert!(check("openmp", &["-O0", "-fopenmp"])? >= 10);
+    Ok(())
+}
+
+/// A reduction of which libomp can be told how it combines.
+const REDUCTION: &str = r"
+#include <stdio.h>
+typedef struct { long a, b; } pair;
+#pragma omp declare reduction(add: pair: omp_out.a += omp_in.a, omp_out.b += omp_in.b) initializer(omp_priv = (pair){0, 0})
+int main(void) {
+    pair p = {0, 0};
+    long s = 0;
+#pragma omp parallel for reduction(add: p) reduction(+: s)
+    for (int i = 0; i < 1000; i++) p.a += i, p.b += 2, s += i;
+#pragma omp parallel reduction(+: s)
+    for (int i = 0; i < 3; i++) {
+#pragma omp for reduction(add: p)
+        for (int k = 0; k < 100; k++) p.a += k, s++;
+    }
+    return p.a + p.b + s == 0;
+}
+";
+
+#[test]
+fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> Result<()> {
+    let scratch = Scratch::new("races/reductions")?;
+    let source = scratch.write("reduction.c", REDUCTION)?;
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O1", "-g", "-fopenmp"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("reduction")))?.ok()?;
+    for (method, threads) in [
+        ("critical", "2"),
+        ("critical", "8"),
+        ("atomic", "4"),
+        ("tree", "8"),
+    ] {
+        let mut command = Command::new(scratch.join("reduction"));
+        command.env("KMP_FORCE_REDUCTION", method);
+        command.env("OMP_NUM_THREADS", threads);
+        let dir = scratch.join(format!("{method}{threads}"));
+        let recording = Recording::of(&mut command, &dir)?;
+        let graphs = recording.graphs(true)?;
+        recording.run.ok()?;
+        let found = backend_json(&["races"], &graphs[0])?;
+        let races = found["races"].as_array().context("a list of races")?;
+        assert!(races.is_empty(), "{method}, {threads} threads: {races:?}");
+        let said = middle(&files(&dir, "bin")?[0], &scratch.join("again.tg"))?;
+        let text = said.out() + &said.err();
+        assert!(!text.contains("backwards"), "{method}: {text}");
+    }
+    scratch.done();
     Ok(())
 }
 
