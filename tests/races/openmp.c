@@ -65,6 +65,27 @@ static void missing_taskwait(void) {
   }
 }
 
+// The local variable lives on while a task that runs at once has the stack below it.
+static long undeferred_between_and_local(void) {
+  long local = 2, seen;
+#pragma omp task shared(local)
+  local -= 1;
+#pragma omp task if (0)
+  {}
+  if (fixed) {
+#pragma omp taskwait
+  }
+  seen = local;
+#pragma omp taskwait
+  return seen;
+}
+
+static void undeferred_between(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  total = undeferred_between_and_local();
+}
+
 static void critical_names(void) {
 #pragma omp parallel num_threads(2)
   {
@@ -180,6 +201,7 @@ int main(int argc, char **argv) {
   CASE(nowait_between_loops)
   CASE(tasks_without_depend)
   CASE(missing_taskwait)
+  CASE(undeferred_between)
   CASE(critical_names)
   CASE(masked_without_barrier)
   CASE(shared_temporary)

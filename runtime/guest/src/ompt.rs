@@ -118,6 +118,9 @@ pub struct Frames {
     pub enter_flags: c_int,
 }
 
+/// `ompt_frame_flag_t`: the frame is the program's.
+pub const FRAME_APPLICATION: c_int = 1;
+
 /// Frames of the encountering task, which are not used here.
 pub type Frame = *const c_void;
 /// Address in the program.

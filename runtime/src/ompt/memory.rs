@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_trace::event::Event;
 
-use super::abi::{Data, Frames, GetTaskInfo, Lookup};
+use super::abi::{Data, FRAME_APPLICATION, Frames, GetTaskInfo, Lookup};
 use super::active;
 use super::team::{WORKER, Worker};
 use crate::active::Active;
@@ -88,8 +88,8 @@ pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
 }
 
 /// Marks the stack of an explicit task that begins in this thread. It lies below the function of libomp that calls the
-/// task, or below the program's function if the task runs at once.
-pub(super) fn task_begins(a: Active) {
+/// task. If the task runs at once and the program itself calls it, it lies below what the program's function uses.
+pub(super) fn task_begins(a: Active, worker: &Worker) {
     let found = TASK_INFO.load(Relaxed);
     if found == 0 {
         return;
@@ -104,9 +104,16 @@ pub(super) fn task_begins(a: Active) {
         return;
     }
     // SAFETY: the pointer is null or points to libomp's record of a task that runs in this thread.
-    let exit = unsafe { frames.as_ref() }.map_or(0, |frames| frames.exit);
-    if exit > STACK {
-        fresh(a, exit - STACK, STACK);
+    let Some(frames) = (unsafe { frames.as_ref() }) else {
+        return;
+    };
+    let top = if frames.exit_flags & FRAME_APPLICATION != 0 {
+        worker.stack.get()
+    } else {
+        frames.exit
+    };
+    if top > STACK {
+        fresh(a, top - STACK, STACK);
     }
 }
 

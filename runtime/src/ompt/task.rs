@@ -204,7 +204,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
         return;
     };
     if how == Arrival::Begins {
-        memory::task_begins(a);
+        memory::task_begins(a, worker);
         // SAFETY: the caller vouches for the word.
         unsafe { depend(a, next) };
     }

@@ -98,6 +98,8 @@ pub(super) struct Worker {
     pub(super) team: Cell<(u32, u32)>,
     /// The next task that the thread generates is undeferred.
     pub(super) undeferred: Cell<bool>,
+    /// The program's stack pointer when it generated its last undeferred task.
+    pub(super) stack: Cell<usize>,
     /// Address and bytes of the latest task that the program fills in.
     pub(super) descriptor: Cell<(usize, usize)>,
     /// The lock under which the thread combines partial results, if it does ([`super::exclusion::reduction`]).
@@ -118,6 +120,7 @@ thread_local! {
         region: Cell::new(std::ptr::null_mut()),
         team: Cell::new((0, 1)),
         undeferred: Cell::new(false),
+        stack: Cell::new(0),
         descriptor: Cell::new((0, 0)),
         combining: Cell::new(0),
         acquiring: Cell::new(0),

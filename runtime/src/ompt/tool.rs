@@ -94,10 +94,14 @@ callbacks! {
 }
 
 /// Called before `__kmpc_omp_task_begin_if0`, with which the program generates a task and waits for it. In a team of
-/// one libomp's own flag for that says nothing, because all tasks are undeferred there. Returns the real function.
-pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize) -> usize {
+/// one libomp's own flag for that says nothing, because all tasks are undeferred there. `stack` is the program's stack
+/// pointer. Returns the real function.
+pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize, stack: usize) -> usize {
     static REAL: AtomicUsize = AtomicUsize::new(0);
-    WORKER.with(|worker| worker.undeferred.set(true));
+    WORKER.with(|worker| {
+        worker.undeferred.set(true);
+        worker.stack.set(stack);
+    });
     let mut found = REAL.load(Relaxed);
     if found == 0 {
         found = real::next(c"__kmpc_omp_task_begin_if0").addr();

@@ -48,6 +48,7 @@ macro_rules! exports {
             ".cfi_offset x30, -88",
             "stp x0, x1, [sp, #16]", "stp x2, x3, [sp, #32]", "stp x4, x5, [sp, #48]", "stp x6, x7, [sp, #64]",
             "str x8, [sp, #80]",
+            "add x1, sp, #96",
             "bl {target}",
             "mov x16, x0",
             "ldr x8, [sp, #80]",

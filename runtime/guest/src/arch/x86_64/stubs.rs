@@ -9,7 +9,7 @@
 /// | `[after ARGUMENTS]` | the same, after the arguments that are named |
 /// | `[caller in STATIC]` | stores that address there |
 /// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
-/// | `[before]` | calls the function with the first argument, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
+/// | `[before]` | calls the function with the first argument and the caller's stack pointer, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
 /// | `[keeping]` | calls the function, with every general register as it was afterwards |
 /// | `[through]` | jumps to where the static that is named points |
 /// | `[counted BLOCK OFFSET, SLOW]` | counts down a word of the calling thread's block and does the same; where the word was zero, jumps to the function SLOW |
@@ -70,6 +70,7 @@ macro_rules! exports {
         $crate::exports!(# $name
             "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
             ".cfi_adjust_cfa_offset 56",
+            "lea rsi, [rsp + 64]",
             "call {target}",
             "mov r11, rax",
             "pop rax", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
