@@ -86,6 +86,25 @@ static void undeferred_between(void) {
   total = undeferred_between_and_local();
 }
 
+// Outside of parallel regions one thread runs all tasks, each at once.
+static void outside_of_regions_tasks(void) {
+#pragma omp task
+  x = 1;
+  x += 2;
+#pragma omp task
+  y = x;
+}
+
+static void outside_of_regions(void) {
+  if (fixed) {
+    outside_of_regions_tasks();
+  } else {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    outside_of_regions_tasks();
+  }
+}
+
 static void critical_names(void) {
 #pragma omp parallel num_threads(2)
   {
@@ -202,6 +221,7 @@ int main(int argc, char **argv) {
   CASE(tasks_without_depend)
   CASE(missing_taskwait)
   CASE(undeferred_between)
+  CASE(outside_of_regions)
   CASE(critical_names)
   CASE(masked_without_barrier)
   CASE(shared_temporary)

@@ -58,9 +58,11 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
         // SAFETY: the caller vouches for the word.
         unsafe { node::set_word(parent, generating.with(Word::GENERATED)) };
     }
-    // In a team of one libomp calls every task undeferred. There `before_begin_if0` tells which tasks really are.
+    // In a team of one libomp calls every task undeferred. In a region, whose team may be larger another time,
+    // `before_begin_if0` tells which tasks really are. Outside of regions all are, always.
     let asked = worker.undeferred.take();
-    let said = flags & TASK_UNDEFERRED != 0 && worker.team.get().1 > 1;
+    let always = worker.team.get().1 > 1 || worker.region.get().is_null();
+    let said = flags & TASK_UNDEFERRED != 0 && always;
     let mut bits = 0;
     if asked || said || generating.has(Word::FINAL) {
         bits |= Word::UNDEFERRED;
