@@ -103,21 +103,6 @@ def pprof(path):
     }
 
 
-def graphml(path):
-    import networkx
-
-    graph = networkx.read_graphml(path)
-    assert networkx.is_directed_acyclic_graph(graph)
-    times = (data["end_ns"] for _, data in graph.nodes(data=True))
-    orders = Counter(data["order"] for _, _, data in graph.edges(data=True))
-    return {
-        "tasks": graph.number_of_nodes(),
-        "edges": orders["synchronisation"],
-        "end_ns": max(times),
-        "kinds": Counter(data["kind"] for _, data in graph.nodes(data=True)),
-    }
-
-
 def firefox(path):
     """What the Firefox profiler's own code makes of the file."""
     bin = Path(sys.prefix) / "bin"
@@ -163,7 +148,6 @@ READERS = {
     "trace.pftrace": perfetto,
     "work.folded": folded,
     "profile.pb.gz": pprof,
-    "graph.graphml": graphml,
 }
 
 if __name__ == "__main__":

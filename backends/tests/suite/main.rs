@@ -7,7 +7,6 @@ mod cache;
 mod cli;
 mod critpath;
 mod custom_tool;
-mod export_dot;
 mod graphs;
 mod hierarchy;
 mod installed;

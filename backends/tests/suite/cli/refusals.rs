@@ -80,7 +80,7 @@ fn a_file_that_is_no_graph_is_named() {
         assert_eq!(times, 1, "{analysis}: {message}");
     }
     for name in ["missing.tg", "empty.tg", "text.tg", "cut.tg"] {
-        for form in ["perfetto", "pprof", "graphml", "callgrind", "parquet"] {
+        for form in ["perfetto", "pprof", "callgrind", "parquet"] {
             let message = folder.fails(&format!("export {name} --{form} out"));
             assert!(message.contains(name), "{form}: {message}");
             assert!(!folder.path("out").exists(), "{form}");
@@ -116,10 +116,9 @@ fn no_result_replaces_a_graph() {
         );
         assert_eq!(fs::read(folder.path("two.tg")).unwrap(), before, "{line}");
     }
-    let message = folder.fails("export two.tg --graphml a --dot --output a");
+    let message = folder.fails("export two.tg --pprof a --dot --output a");
     assert!(
-        message.contains("--graphml and --dot have the same file, a")
-            || message.contains("--dot and --graphml have the same file, a"),
+        message.contains("--pprof and --dot have the same file, a"),
         "{message}"
     );
 }
