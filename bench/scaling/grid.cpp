@@ -1,16 +1,12 @@
 // Particles in a grid of cells that act on those in adjacent cells (deconstructing-overhead, section VII, in two
 // dimensions; three quarters of the space are empty). `locks`: a lock for each cell that two partitions may write;
 // `colours`: partitions of one colour are not adjacent, a stage for each colour, no locks; `refine`: the same, SIDE is the
-// first one of partition refinement (-DCONTECH_REFINE -lcontech_refine). Steps take turns with
-// several SIDEs, as in 2,4,8. `say`: on stderr, for each SIDE (refine: the last one) a time in us that a twentieth of the
+// first one of partition refinement. Steps take turns with several SIDEs, as in 2,4,8. `say`: on stderr, for each SIDE (refine: the last one) a time in us that a twentieth of the
 // later half of its steps stay under, without the moves.
 #include "common.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#ifdef CONTECH_REFINE
-#include <contech/refine.h>
-#endif
 #include <memory>
 #include <omp.h>
 #include <vector>
@@ -101,35 +97,53 @@ template <Phase phase> static void with_locks() {
   for (int p = 0; p < across * across; p++) partition<phase, true>(p % across, p / across);
 }
 
-#ifdef CONTECH_REFINE
+// Partition refinement (section VII.B): after every few steps the cells of a partition are multiplied by what equation 9
+// makes of the time that workers lost between partitions (scheduling) and after their last one (imbalance), in the
+// shortest of the steps: what else the machine does makes steps longer.
 struct Refinement {
-  contech::refinement of;
-  static constexpr int CELLS = SPACE * SPACE / 4; // of one colour
-  Refinement() : of(CELLS, (uint32_t)threads, (uint64_t)side * side) { of.limits(4, CELLS / (threads > 1 ? threads : 1)); }
-  static int side_of(uint64_t size) { return std::max(2, (int)std::lround(std::sqrt((double)size))); }
-  struct Round {
-    contech::refinement::round round;
-    explicit Round(Refinement &r) : round(r.of) { side = side_of(round.size()); }
+  enum { STAGES = 8, STEPS = 8, CELLS = SPACE * SPACE / 4 }; // cells of a colour
+  struct alignas(64) Worker {
+    double begun, ended, worked;
   };
+  std::vector<Worker> workers; // by stage
+  double size, shortest = INFINITY, change = 1;
+  int steps = 0;
+  Refinement() : workers((size_t)STAGES * threads), size((double)side * side) {}
   struct Part {
-    contech_refine *refine;
-    uint32_t worker;
-    Part(Refinement *r, int stage) : refine(r ? r->of.get() : nullptr), worker((uint32_t)omp_get_thread_num()) {
-      contech_refine_part_begin(refine, worker, (uint32_t)stage);
+    Worker *worker;
+    double begun;
+    Part(Refinement *r, int stage) : worker(r ? &r->workers[stage * threads + omp_get_thread_num()] : nullptr) {
+      if (!worker) return;
+      begun = omp_get_wtime();
+      if (!worker->begun) worker->begun = begun;
     }
-    ~Part() { contech_refine_part_end(refine, worker); }
+    ~Part() {
+      if (!worker) return;
+      worker->ended = omp_get_wtime();
+      worker->worked += worker->ended - begun;
+    }
   };
+  void step_took(double time) {
+    double scheduling = 0, imbalance = 0, p = threads, all = p * time;
+    for (int stage = 0; stage < STAGES; stage++) {
+      Worker *from = &workers[stage * threads];
+      double first = INFINITY, last = 0;
+      for (int w = 0; w < threads; w++)
+        if (from[w].begun) first = std::min(first, from[w].begun), last = std::max(last, from[w].ended);
+      for (int w = 0; w < threads && last; w++) {
+        bool any = from[w].begun;
+        if (any) scheduling += from[w].ended - from[w].begun - from[w].worked;
+        imbalance += last - (any ? from[w].ended : first);
+        from[w] = Worker{};
+      }
+    }
+    if (time < shortest) shortest = time, change = (p * p * scheduling / all + p - 1) / (p * p * imbalance / all + p - 1);
+    if (++steps % STEPS || threads < 2) return;
+    size = std::min(std::max(size * change, 4.0), CELLS / p);
+    side = std::max(2, (int)std::lround(std::sqrt(size)));
+    shortest = INFINITY;
+  }
 };
-#else
-struct Refinement {
-  struct Round {
-    explicit Round(Refinement &) {}
-  };
-  struct Part {
-    Part(Refinement *, int) {}
-  };
-};
-#endif
 
 // Cell (x, y) writes column x - 1 to x + 1 and row y + 1: with two cells or more between them, partitions of a colour do
 // not meet.
@@ -229,9 +243,6 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[6], INPUTS[i])) input = i;
   bool say = argc > 7 && !strcmp(argv[7], "say");
   if (input < 0 || count > (long)USED * USED * FULL) usage(USAGE);
-#ifndef CONTECH_REFINE
-  if (refine) return fprintf(stderr, "grid: built without contech/refine.h (-DCONTECH_REFINE)\n"), 1;
-#endif
   fill(count, input);
   if (locks) cell_locks = std::make_unique<CellLocks>();
   std::unique_ptr<Refinement> refinement;
@@ -241,15 +252,10 @@ int main(int argc, char **argv) {
     size_t turn = s % times.size();
     if (!refine) side = sides[turn];
     auto begun = std::chrono::steady_clock::now();
-    if (refinement) {
-      Refinement::Round round(*refinement);
-      step(false, refinement.get());
-    } else if (threads) {
-      step(locks, nullptr);
-    } else {
-      sequential_step();
-    }
+    if (threads) step(locks, refinement.get());
+    else sequential_step();
     std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begun;
+    if (refinement) refinement->step_took(took.count() / 1e6);
     if (s >= steps / 2) times[turn].push_back(took.count());
     if (threads) move_all();
     else

@@ -2,18 +2,16 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use contech_refine::Refinement;
 use contech_tests::process::run;
 
 use crate::ahead::ahead;
 
 /// Sides of the fixed partitions, in cells.
 pub const SIDES: [u32; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 45, 64, 91, 128];
-/// Numbers of threads; with the last, a machine with fewer cores is oversubscribed.
-pub const THREADS: [u32; 3] = [1, 2, 4];
+/// Numbers of threads (one thread needs no refinement); with the last, a machine with fewer cores is oversubscribed.
+pub const THREADS: [u32; 2] = [2, 4];
 /// Numbers of particles, and how they are spread.
 pub const INPUTS: [(&str, &str); 9] = [
     ("3000", "even"),
@@ -141,28 +139,6 @@ fn grid_run(
     let said = done.err();
     let pairs: Option<Vec<_>> = said.lines().map(pair).collect();
     pairs.with_context(|| done.to_string())
-}
-
-/// Nanoseconds of a part's begin and end, in a measured round and in one that is not measured.
-#[must_use]
-pub fn part_cost() -> [f64; 2] {
-    const PARTS: u32 = 2_000_000;
-    let ns = |round: &contech_refine::Round<'_>| {
-        let begun = Instant::now();
-        for _ in 0..PARTS {
-            drop(std::hint::black_box(round.part(0, 0)));
-        }
-        begun.elapsed().as_secs_f64() * 1e9 / f64::from(PARTS)
-    };
-    let mut least = [f64::INFINITY; 2];
-    for _ in 0..10 {
-        // With one worker refinement holds from the beginning: the first round of eight is measured.
-        let refinement = Refinement::new(1000, 1, 1);
-        for least in &mut least {
-            *least = least.min(ns(&refinement.round()));
-        }
-    }
-    least
 }
 
 #[must_use]

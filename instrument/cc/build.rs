@@ -20,7 +20,6 @@ fn main() {
     };
     for header in [
         "include/contech/cilk.h",
-        "include/contech/refine.h",
         "include/contech/observe.h",
         "include/contech/observe.f90",
         "include/contech/observe.rs",

@@ -23,11 +23,10 @@ pub const PROGRAMS: [&str; 7] = [
 ];
 const LINKS: [&str; 3] = ["contech-c++", "contech-llvm-ar", "contech-llvm-ranlib"];
 /// What the programs load, or link into what they compile.
-pub const LIBRARIES: [&str; 6] = [
+pub const LIBRARIES: [&str; 5] = [
     "libcontech_instrument.so",
     "libcontech_mpi.so",
     "libcontech_observe.so",
-    "libcontech_refine.so",
     "libcontech_rt.so",
     "libcontech_ws.so",
 ];

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::outputs::{Outputs, workspace};
+use crate::outputs::workspace;
 use crate::process::run;
 use crate::program::is_cxx;
 
@@ -67,9 +67,10 @@ pub const CASES: [Case; 11] = [
         planted: &[&["locks"]],
         fixed: &[&["colours", "16"]],
         small: &[
-            &["locks", "2", "9000", "3", "clumps"],
-            &["colours", "2", "9000", "3", "clumps"],
-            &["colours", "7", "9000", "3", "clumps"],
+            &["locks", "2", "9000", "17", "clumps"],
+            &["colours", "2", "9000", "17", "clumps"],
+            &["colours", "7", "9000", "17", "clumps"],
+            &["refine", "2", "9000", "17", "clumps"],
         ],
     },
     Case {
@@ -139,20 +140,9 @@ impl Case {
 
     /// Builds the program natively in `dir`.
     pub fn build(&self, dir: &Path) -> Result<PathBuf> {
-        self.compile(dir, &[])
-    }
-
-    /// Builds the program with partition refinement; only `grid` has such a variant.
-    pub fn build_with_refinement(&self, dir: &Path) -> Result<PathBuf> {
-        let mut flags = vec!["-DCONTECH_REFINE".to_owned()];
-        flags.extend(refinement_flags()?);
-        self.compile(dir, &flags)
-    }
-
-    fn compile(&self, dir: &Path, flags: &[String]) -> Result<PathBuf> {
         std::fs::create_dir_all(dir)?;
         let program = dir.join(self.name());
-        compile(&self.path(), flags, &program)?;
+        compile(&self.path(), &program)?;
         Ok(program)
     }
 
@@ -165,7 +155,7 @@ impl Case {
 }
 
 /// Compiles an OpenMP or pthreads program natively.
-pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
+pub fn compile(source: &Path, to: &Path) -> Result<()> {
     let cxx = is_cxx(source);
     let mut compile = Command::new(if cxx { "clang++-22" } else { "clang-22" });
     if cxx {
@@ -175,21 +165,8 @@ pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
         .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror"])
         .args(["-fopenmp", "-pthread"])
         .arg(source)
-        .args(flags)
         .args(["-lm", "-o"])
         .arg(to);
     run(&mut compile)?.ok()?;
     Ok(())
-}
-
-/// The flags that a program needs to include `contech/refine.h`. Builds the library.
-pub fn refinement_flags() -> Result<Vec<String>> {
-    let dir = Outputs::get().dir().canonicalize()?;
-    let headers = workspace().join("instrument/cc/include");
-    Ok(vec![
-        format!("-I{}", headers.display()),
-        format!("-L{}", dir.display()),
-        format!("-Wl,-rpath,{}", dir.display()),
-        "-lcontech_refine".to_owned(),
-    ])
 }

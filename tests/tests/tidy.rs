@@ -72,7 +72,7 @@ fn every_test_program_says_first_what_it_shows() -> Result<()> {
 #[test]
 fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
     // Each row has a folder and the crates of ours that its Cargo.toml may name.
-    let allowed: [(&str, &[&str]); 18] = [
+    let allowed: [(&str, &[&str]); 17] = [
         // workspan has the ABI of the on-line profiler.
         (
             "instrument",
@@ -97,7 +97,6 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("runtime/guest", &["contech-plain"]),
         ("runtime/observation", &[]),
         ("runtime/observe", &["contech-guest", "contech-observation"]),
-        ("runtime/refine", &["contech-guest"]),
         (
             "middle",
             &[
@@ -115,11 +114,9 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("runtime/mpi", &["contech-guest"]),
         (
             "backends",
-            // refine has the advice on partition sizes.
             &[
                 "contech-observation",
                 "contech-plain",
-                "contech-refine",
                 "contech-taskgraph",
                 "contech-workspan",
             ],

@@ -23,6 +23,7 @@ mod measurement;
 mod point;
 mod ratio;
 pub mod recorded;
+mod refinement;
 mod render;
 mod report;
 mod speedups;

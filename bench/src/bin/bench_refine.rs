@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use contech_bench::refine::{INPUTS, THREADS, part_cost, row, table};
+use contech_bench::refine::{INPUTS, THREADS, row, table};
 use contech_bench::{ahead, record};
 use contech_tests::debian;
 use contech_tests::outputs::target_dir;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     debian::ensure(&debian::TEST_PACKAGES)?;
-    let grid = Case::named("grid")?.build_with_refinement(&target_dir().join("bench/refine"))?;
+    let grid = Case::named("grid")?.build(&target_dir().join("bench/refine"))?;
     let cores =
         std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
     let mut rows = Vec::new();
@@ -40,14 +40,12 @@ fn run(arguments: &Arguments) -> Result<()> {
             rows.push(row);
         }
     }
-    let [measured, not] = part_cost();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let text = format!(
         "{}\nbench/scaling/grid: 256 x 256 cells of which a quarter has particles, two phases of four colours. Refinement ends at \
          a side, from a side of 2 and from 2 P parts of a colour; then a step with each fixed side and with those two, in \
          turn. Times: a twentieth of the later half of the steps is shorter (what else the machine does makes steps longer). Last \
-         columns: the two starts as fixed sides, over the best. {} Load average at the end: {}.\n\n{}\n\
-         A part costs {measured:.1} ns in a measured round and {not:.1} ns in another (begin and end, from Rust).\n",
+         columns: the two starts as fixed sides, over the best. {} Load average at the end: {}.\n\n{}",
         record::heading("Partition refinement"),
         ahead::words(),
         load.split_whitespace()

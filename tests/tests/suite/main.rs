@@ -23,7 +23,6 @@ mod package;
 mod planted_bugs;
 mod python;
 mod races;
-mod refine;
 mod sanitizers;
 mod scale;
 mod scaling_programs;

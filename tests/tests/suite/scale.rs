@@ -14,7 +14,7 @@ fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
     let program = scratch.join("planted");
     if !program.is_file() {
         let source = workspace().join("tests/programs/scale/planted.c");
-        compile(&source, &[], &program)?;
+        compile(&source, &program)?;
     }
     let mut command = Command::new(Outputs::get().command("contech"));
     command

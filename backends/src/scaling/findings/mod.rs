@@ -10,6 +10,7 @@ use contech_observation::State;
 use super::account::Account;
 use super::measurement::{Estimate, PhaseRun, PlaceName, Run, WaitRun};
 use super::ratio::{nanoseconds, over};
+use super::refinement;
 use super::report::{Analysed, Finding, Report};
 use crate::view::units::{count, share as percent, time};
 
@@ -232,7 +233,7 @@ impl<'a> Diagnosis<'a> {
         let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
         let all = account.total();
         let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
-        let ratio = contech_refine::ratio(
+        let ratio = refinement::ratio(
             self.point.threads,
             over(scheduling, all),
             over(imbalance, all),

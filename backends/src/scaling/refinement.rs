@@ -1,9 +1,8 @@
-//! Equation 9 of the paper.
+//! Partition refinement (deconstructing overhead, section VII): the size of the parts of a loop that what a run lost by
+//! scheduling and by imbalance asks for.
 
-/// The largest load imbalance that P workers can have, as a fraction of P T: one works and the others wait (section
-/// VII.B).
-#[must_use]
-pub fn largest_imbalance(workers: u32) -> f64 {
+/// The largest load imbalance that P workers can have, as a fraction of P T: one works and the others wait.
+fn largest_imbalance(workers: u32) -> f64 {
     1.0 - 1.0 / f64::from(workers.max(1))
 }
 
@@ -12,8 +11,7 @@ pub fn largest_imbalance(workers: u32) -> f64 {
 ///
 /// Fractions are clamped to 0 and 1, and imbalance to its maximum, so that the ratio is between 1 / (P + 1) and 1 +
 /// P^2 / (P - 1). With one worker the equation is not defined, and the ratio is 1.
-#[must_use]
-pub fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
+pub(super) fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
     if workers < 2 {
         return 1.0;
     }
@@ -24,7 +22,7 @@ pub fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
 }
 
 /// A measured fraction, which may be NaN, clamped to 0 and `most`.
-pub(crate) fn fraction(value: f64, most: f64) -> f64 {
+fn fraction(value: f64, most: f64) -> f64 {
     if value > 0.0 { value.min(most) } else { 0.0 }
 }
 
