@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use taskgraph::{AffineRun, Context, Executions, OpId, Piece, Reader};
 
 use super::file::Kind::{Flag, Int};
-use super::file::{Encoders, Field, Table, cannot};
+use super::file::{Field, Table, cannot};
 use super::tables::number;
 use crate::analysis::{Graph, Moment};
 
@@ -37,7 +37,7 @@ const OPERATION: usize = 5;
 const BLOCK: usize = 6;
 
 /// Writes all accesses, `folder/context=N/from_ns=T/accesses.parquet`, and returns how many there are.
-pub(super) fn write(folder: &Path, graph: &Graph, encoders: &Encoders<'_>) -> Result<u64> {
+pub(super) fn write(folder: &Path, graph: &Graph) -> Result<u64> {
     fs::create_dir(folder).with_context(|| cannot(folder))?;
     let info = graph.info();
     let mut blocks = vec![0; info.ops.len()];
@@ -49,7 +49,7 @@ pub(super) fn write(folder: &Path, graph: &Graph, encoders: &Encoders<'_>) -> Re
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
     let counts = contexts.into_par_iter().map(|(position, context)| {
         let folder = folder.join(format!("context={}", context.id));
-        of_context(&folder, graph, position, &context, &blocks, encoders)
+        of_context(&folder, graph, position, &context, &blocks)
     });
     let counts: Vec<u64> = counts.collect::<Result<_>>()?;
     Ok(counts.iter().sum())
@@ -61,10 +61,9 @@ fn of_context(
     position: u32,
     context: &Context,
     blocks: &[i64],
-    encoders: &Encoders<'_>,
 ) -> Result<u64> {
     let mut reader = Reader::new(graph, 1);
-    let mut table: Option<Table<'_>> = None;
+    let mut table: Option<Table> = None;
     let (mut own, mut all) = (0, 0);
     for task in graph.tasks_of(context.id) {
         let task = task?;
@@ -82,7 +81,7 @@ fn of_context(
                 let stretch = folder.join(format!("from_ns={}", task.start_ns()));
                 fs::create_dir_all(&stretch).with_context(|| cannot(&stretch))?;
                 let file = stretch.join("accesses.parquet");
-                table.insert(Table::create(encoders, &file, &ACCESSES)?)
+                table.insert(Table::create(&file, &ACCESSES)?)
             }
         };
         let task_number = number(task.id()).cast_signed();
@@ -104,7 +103,7 @@ fn of_context(
 }
 
 /// Counts what was added to the other columns, and says which task it is of.
-fn added(table: &mut Table<'_>, task: i64) -> Result<()> {
+fn added(table: &mut Table, task: i64) -> Result<()> {
     let rows = table.ints(ADDRESS).len();
     let tasks = table.ints(TASK);
     let new = rows - tasks.len();
@@ -120,7 +119,7 @@ fn bytes(size: u64) -> i64 {
     size.try_into().unwrap_or(i64::MAX)
 }
 
-fn add_blocks(table: &mut Table<'_>, blocks: &[i64], at: Moment, executions: &Executions<'_>) {
+fn add_blocks(table: &mut Table, blocks: &[i64], at: Moment, executions: &Executions<'_>) {
     let accesses = executions.accesses();
     let (addresses, sites) = (accesses.addresses(), accesses.sites());
     let mut each = at;
@@ -148,7 +147,7 @@ fn block_of(blocks: &[i64], op: OpId) -> i64 {
 }
 
 fn add_run(
-    table: &mut Table<'_>,
+    table: &mut Table,
     blocks: &[i64],
     task: i64,
     at: Moment,
@@ -200,7 +199,7 @@ fn add_run(
 
 /// Adds the accesses of a run whose iterations have different numbers of them.
 fn add_each(
-    table: &mut Table<'_>,
+    table: &mut Table,
     blocks: &[i64],
     task: i64,
     at: Moment,

@@ -1,14 +1,11 @@
-//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by other threads.
+//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by a thread each.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::num::NonZero;
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use parquet::basic::{
     Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
 };
@@ -16,7 +13,7 @@ use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer
 use parquet::data_type::ByteArray;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
+use parquet::schema::types::{ColumnDescPtr, Type};
 
 /// Rows that are encoded at a time.
 const ROWS: usize = 1 << 17;
@@ -76,7 +73,7 @@ impl Column {
             (Self::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
                 to.write_batch(values, None, None)?;
             }
-            _ => anyhow::bail!("a column is not of its kind"),
+            _ => bail!("a column is not of its kind"),
         }
         let closed = writer.close()?;
         Ok((sink.into_inner()?.into(), closed))
@@ -98,124 +95,17 @@ impl Column {
     }
 }
 
-/// Columns that are encoded.
-type Encoded = Vec<(bytes::Bytes, ColumnCloseResult)>;
-
-/// A file that is written: groups of rows are encoded in any order and written in theirs.
-struct Output {
-    schema: SchemaDescriptor,
-    properties: WriterPropertiesPtr,
-    state: Mutex<State>,
-}
-
-struct State {
-    writer: SerializedFileWriter<File>,
-    /// The group that is written next.
-    next: u64,
-    /// Groups that came before their turn, and whether each is the last.
-    early: BTreeMap<u64, (Encoded, bool)>,
-    /// Memory of columns that are written.
-    spare: Vec<Vec<Column>>,
-}
-
-/// Rows to be encoded and written.
-struct Group {
-    output: Arc<Output>,
-    number: u64,
-    columns: Vec<Column>,
-    rows: usize,
-    last: bool,
-}
-
-impl Group {
-    fn write(mut self) -> Result<()> {
-        let output = &*self.output;
-        let encode = |(at, column): (usize, &Column)| {
-            column.encode(output.schema.column(at), &output.properties)
-        };
-        let columns = self.columns.iter().enumerate();
-        let encoded: Encoded = match self.rows {
-            0 => Vec::new(),
-            _ => columns.map(encode).collect::<Result<_>>()?,
-        };
-        self.columns.iter_mut().for_each(Column::clear);
-        let mut state = lock(&output.state);
-        state.spare.push(self.columns);
-        state.early.insert(self.number, (encoded, self.last));
-        let mut next = state.next;
-        while let Some((encoded, last)) = state.early.remove(&next) {
-            if !encoded.is_empty() {
-                let mut group = state.writer.next_row_group()?;
-                for (bytes, closed) in encoded {
-                    group.append_column(&bytes, closed)?;
-                }
-                group.close()?;
-            }
-            if last {
-                state.writer.finish()?;
-            }
-            next += 1;
-        }
-        state.next = next;
-        Ok(())
-    }
-}
-
-/// Threads that encode and write the rows of tables while others gather more.
-pub(super) struct Encoders<'s> {
-    groups: SyncSender<Group>,
-    failed: &'s Mutex<Option<anyhow::Error>>,
-}
-
-/// Does the work, and returns when all rows of the tables that it finished are written.
-pub(super) fn encoding<T>(work: impl FnOnce(&Encoders<'_>) -> Result<T>) -> Result<T> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let (groups, queue) = sync_channel::<Group>(threads);
-    let (queue, failed) = (Mutex::new(queue), Mutex::new(None));
-    let encode = || loop {
-        let group = lock(&queue).recv();
-        let Ok(group) = group else { break };
-        // After a failure, what is left is only taken.
-        if lock(&failed).is_none()
-            && let Err(error) = group.write()
-        {
-            *lock(&failed) = Some(error);
-        }
-    };
-    let done = thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(encode);
-        }
-        let failed = &failed;
-        work(&Encoders { groups, failed })
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => done,
-    }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// A table that is written.
-pub(super) struct Table<'e> {
-    encoders: &'e Encoders<'e>,
-    output: Arc<Output>,
-    fields: &'static [Field],
+pub(super) struct Table {
+    writer: SerializedFileWriter<File>,
+    properties: WriterPropertiesPtr,
     columns: Vec<Column>,
     rows: usize,
-    groups: u64,
     written: u64,
 }
 
-impl<'e> Table<'e> {
-    pub(super) fn create(
-        encoders: &'e Encoders<'e>,
-        path: &Path,
-        fields: &'static [Field],
-    ) -> Result<Self> {
+impl Table {
+    pub(super) fn create(path: &Path, fields: &[Field]) -> Result<Self> {
         let leaf = |(name, kind): &Field| -> Result<Arc<Type>> {
             let (physical, converted, repetition) = match kind {
                 Kind::Int => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
@@ -249,25 +139,12 @@ impl<'e> Table<'e> {
         }
         let properties = Arc::new(properties.build());
         let file = File::create_new(path).with_context(|| cannot(path))?;
-        let writer = SerializedFileWriter::new(file, Arc::clone(&schema), Arc::clone(&properties));
-        let state = State {
-            writer: writer.with_context(|| cannot(path))?,
-            next: 0,
-            early: BTreeMap::new(),
-            spare: Vec::new(),
-        };
-        let output = Output {
-            schema: SchemaDescriptor::new(schema),
-            properties,
-            state: Mutex::new(state),
-        };
+        let writer = SerializedFileWriter::new(file, schema, Arc::clone(&properties));
         Ok(Self {
-            encoders,
-            output: Arc::new(output),
-            fields,
+            writer: writer.with_context(|| cannot(path))?,
+            properties,
             columns: fields.iter().map(Column::new).collect(),
             rows: 0,
-            groups: 0,
             written: 0,
         })
     }
@@ -303,36 +180,44 @@ impl<'e> Table<'e> {
     pub(super) fn added(&mut self, rows: usize) -> Result<()> {
         self.rows += rows;
         if self.rows >= ROWS {
-            self.flush(false)?;
+            self.flush()?;
         }
         Ok(())
     }
 
-    fn flush(&mut self, last: bool) -> Result<()> {
-        let spare = lock(&self.output.state).spare.pop();
-        let empty = spare.unwrap_or_else(|| self.fields.iter().map(Column::new).collect());
-        let group = Group {
-            output: Arc::clone(&self.output),
-            number: self.groups,
-            columns: std::mem::replace(&mut self.columns, empty),
-            rows: self.rows,
-            last,
-        };
-        self.groups += 1;
+    fn flush(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let (schema, properties) = (self.writer.schema_descr(), &self.properties);
+        let encoded: Vec<Result<_>> = thread::scope(|scope| {
+            let columns = self.columns.iter().zip(schema.columns());
+            let threads: Vec<_> = columns
+                .map(|(column, about)| scope.spawn(|| column.encode(about.clone(), properties)))
+                .collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let mut group = self.writer.next_row_group()?;
+        for column in encoded {
+            let (bytes, closed) = column?;
+            group.append_column(&bytes, closed)?;
+        }
+        group.close()?;
+        self.columns.iter_mut().for_each(Column::clear);
         self.written += self.rows as u64;
         self.rows = 0;
-        let taken = self.encoders.groups.send(group).is_ok();
-        // The failure itself is said by `encoding`.
-        ensure!(
-            taken && lock(self.encoders.failed).is_none(),
-            "the rows cannot be written"
-        );
         Ok(())
     }
 
-    /// Has what is left and the end of the file written, and returns the number of rows.
+    /// Writes what is left and the end of the file, and returns the number of rows.
     pub(super) fn finish(mut self) -> Result<u64> {
-        self.flush(true)?;
+        self.flush()?;
+        self.writer.finish()?;
         Ok(self.written)
     }
 }

@@ -16,7 +16,7 @@ use contech_plain::say;
 
 use crate::analysis::Graph;
 use crate::view::units::count;
-use file::{cannot, encoding};
+use file::cannot;
 
 /// Writes the tables into a folder that is new or empty.
 pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result<()> {
@@ -38,24 +38,21 @@ pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result
         .tempdir_in(parent)
         .with_context(|| cannot(folder))?;
     let inside = temporary.path();
-    let written = encoding(|encoders| {
-        let (written, accesses) = rayon::join(
-            || tables::write(inside, graph, encoders),
-            || {
-                let accesses = || accesses::write(&inside.join("accesses"), graph, encoders);
-                with_accesses.then(accesses).transpose()
-            },
-        );
-        let mut written = written?;
+    let (tables, accesses) = rayon::join(
+        || tables::write(inside, graph),
+        || {
+            let accesses = || accesses::write(&inside.join("accesses"), graph);
+            with_accesses.then(accesses).transpose()
+        },
+    );
+    let written = tables.and_then(|mut written| {
         written.extend(accesses?.map(|rows| ("accesses", rows)));
         Ok(written)
     });
-    let written = written.map_err(
-        |error: anyhow::Error| match error.is::<taskgraph::Error>() {
-            true => error,
-            false => error.context(cannot(folder)),
-        },
-    )?;
+    let written = written.map_err(|error| match error.is::<taskgraph::Error>() {
+        true => error,
+        false => error.context(cannot(folder)),
+    })?;
     fs::rename(inside, folder).with_context(|| cannot(folder))?;
     // The folder has another name now: there is nothing left to remove.
     let _ = temporary.keep();

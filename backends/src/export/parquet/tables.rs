@@ -11,7 +11,7 @@ use taskgraph::{
 };
 
 use super::file::Kind::{Flag, Int, MaybeInt, Text};
-use super::file::{Encoders, Field, Table};
+use super::file::{Field, Table};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
 use crate::export::lanes::heaviest;
@@ -138,10 +138,10 @@ impl Texts {
 struct Tables<'g> {
     graph: &'g Graph,
     texts: Texts,
-    tasks: Table<'g>,
-    edges: Table<'g>,
-    waits: Table<'g>,
-    allocations: Table<'g>,
+    tasks: Table,
+    edges: Table,
+    waits: Table,
+    allocations: Table,
     /// Executions by block.
     executions: Vec<u64>,
     /// Where the call at the end of a block is.
@@ -158,13 +158,8 @@ struct Call {
 }
 
 /// Writes the tables, and returns how many rows each has.
-pub(super) fn write<'g>(
-    folder: &Path,
-    graph: &'g Graph,
-    encoders: &'g Encoders<'g>,
-) -> Result<Vec<(&'static str, u64)>> {
-    let create =
-        |name: &str, fields: &'static [Field]| Table::create(encoders, &folder.join(name), fields);
+pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u64)>> {
+    let create = |name: &str, fields: &[Field]| Table::create(&folder.join(name), fields);
     let mut tables = Tables {
         graph,
         texts: Texts::default(),
@@ -348,7 +343,7 @@ impl<'g> Tables<'g> {
     }
 }
 
-fn contexts(graph: &Graph, mut table: Table<'_>) -> Result<u64> {
+fn contexts(graph: &Graph, mut table: Table) -> Result<u64> {
     for context in graph.contexts() {
         let flag = |flag: u8| context.flags & flag != 0;
         let rank = graph.meta().ranks.get(usize::from(context.space));
@@ -369,7 +364,7 @@ fn contexts(graph: &Graph, mut table: Table<'_>) -> Result<u64> {
     table.finish()
 }
 
-fn functions(graph: &Graph, mut table: Table<'_>) -> Result<u64> {
+fn functions(graph: &Graph, mut table: Table) -> Result<u64> {
     let info = graph.info();
     for (at, function) in (0..).zip(&info.functions) {
         let file = info.files.get(function.file as usize);
@@ -389,7 +384,7 @@ fn blocks_of(
     info: &StaticInfo,
     executions: &[u64],
     texts: &mut Texts,
-    mut table: Table<'_>,
+    mut table: Table,
 ) -> Result<u64> {
     for ((at, block), &executions) in (0..).zip(&info.blocks).zip(executions) {
         let flag = |flag: u8| block.flags & flag != 0;
