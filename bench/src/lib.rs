@@ -5,10 +5,8 @@
 //! machine that gets slower or faster meanwhile treats all forms alike. The bench reports the ratio of the smallest
 //! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
-pub mod agreement;
 pub mod ahead;
 pub mod analyses;
-pub mod by_hand;
 pub mod compare;
 pub mod equal;
 pub mod findings;
@@ -16,28 +14,15 @@ pub mod form;
 pub mod gain;
 pub mod goals;
 pub mod graph;
-pub mod graph_goals;
 pub mod kept;
 pub mod measure;
-pub mod middle;
 pub mod pace;
 pub mod patterns;
 pub mod programs;
-pub mod range;
 pub mod real;
 pub mod record;
 pub mod refine;
 pub mod scale;
 pub mod spread;
-pub mod stored;
 pub mod subject;
-pub mod sweep;
-pub mod synthetic;
-#[path = "../../middle/tests/suite/trace.rs"]
-#[allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "the tests of the middle use all of it"
-)]
-mod trace;
 pub mod workspan;

@@ -18,12 +18,10 @@ use crate::spread::{geometric_mean, median, minimum, spread};
 pub struct Program {
     /// Name of its source in `tests/programs/cilk` or, with loops, in `tests/programs/spans`.
     pub name: &'static str,
-    /// The name in tables.
-    pub(crate) label: &'static str,
     /// Whether it is an OpenMP program with parallel loops, run with one thread.
     loops: bool,
-    pub(crate) defines: &'static [&'static str],
-    pub(crate) arguments: &'static [&'static str],
+    defines: &'static [&'static str],
+    arguments: &'static [&'static str],
 }
 
 const fn program(
@@ -33,7 +31,6 @@ const fn program(
 ) -> Program {
     Program {
         name,
-        label: name,
         loops: false,
         defines,
         arguments,
@@ -43,7 +40,6 @@ const fn program(
 const fn loops(name: &'static str, defines: &'static [&'static str]) -> Program {
     Program {
         name,
-        label: name,
         loops: true,
         defines,
         arguments: &[],
@@ -73,14 +69,6 @@ pub const PROGRAMS: [Program; 11] = [
     program("lu", &["-DN=768"], &[]),
     program("cholesky", &["-DN=768"], &[]),
 ];
-
-/// fft on data that fits the caches, repeated many times; it is used only for times. On larger data its leaves, which
-/// copy a word each, wait for memory in parallel; with hooks or records between them they wait one after the other,
-/// so the profile would be that of a different run.
-pub const FFT_IN_CACHES: Program = Program {
-    label: "fft in the caches",
-    ..program("fft", &["-DN=16384", "-DROUNDS=64"], &[])
-};
 
 #[derive(Debug)]
 pub struct Row {
@@ -149,7 +137,7 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
     Ok(row)
 }
 
-pub(crate) fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
+fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kind = if program.loops { "loops." } else { "" };
     let to = dir.join(format!("{}.{kind}{form}", program.name));
@@ -166,7 +154,7 @@ pub(crate) fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf
     Ok(to)
 }
 
-pub(crate) fn compile(program: &Program, compiler: &mut Command, to: &Path) -> Result<()> {
+fn compile(program: &Program, compiler: &mut Command, to: &Path) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = if program.loops {
         let library = "/usr/lib/llvm-22/lib";

@@ -5,18 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Parser;
 use contech_bench::compare::{Of, Row, rounds, row};
 use contech_bench::form::Form;
 use contech_bench::goals;
-use contech_bench::measure::measure;
-use contech_bench::middle;
 use contech_bench::programs::PROGRAMS;
 use contech_bench::real::PACKAGES;
 use contech_bench::record;
 use contech_bench::subject::Subject;
-use contech_bench::sweep;
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
@@ -34,12 +31,6 @@ struct Arguments {
     /// A fifth of the work, three rounds, no -O0 and no Debian programs but those named: about two minutes
     #[arg(long)]
     quick: bool,
-    /// Compare buffer sizes and compression instead
-    #[arg(long)]
-    buffers: bool,
-    /// Measure contech-middle on the traces instead
-    #[arg(long)]
-    middle: bool,
     /// Put the tables into docs/src/guide/costs.md, too
     #[arg(long)]
     page: bool,
@@ -93,16 +84,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         .traces
         .join(format!("contech-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let made = if arguments.buffers {
-        buffers(arguments, &dir, &scratch).map(|text| (text, "buffers"))
-    } else if arguments.middle {
-        conversions(arguments, &dir, &scratch).map(|text| (text, "middle"))
-    } else {
-        costs(arguments, &dir, &scratch).map(|text| (text, "recording"))
-    };
+    let made = costs(arguments, &dir, &scratch);
     fs::remove_dir_all(&scratch)?;
-    let (text, what) = made?;
-    record::publish(&text, what, arguments.dry)
+    record::publish(&made?, "recording", arguments.dry)
 }
 
 fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
@@ -187,50 +171,4 @@ fn unoptimised(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<Vec<
         ratios.push(samples.ratio(Form::Fast, Of::User));
     }
     Ok(ratios)
-}
-
-fn buffers(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
-    let mut subjects = Vec::new();
-    for program in PROGRAMS
-        .iter()
-        .filter(|p| sweep::PROGRAMS.contains(&p.name()))
-    {
-        subjects.push(Subject::own(program, "-O2", arguments.share(), 1, dir)?);
-    }
-    let table = sweep::table(&subjects, arguments.rounds(), scratch)?;
-    Ok(format!(
-        "{}\nTraces kept in a file in memory, the writer running; geometric means over {}, over native, smallest \
-         of {} rounds.\n\n{table}",
-        record::heading("Buffers"),
-        sweep::PROGRAMS.join(", "),
-        arguments.rounds()
-    ))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn conversions(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
-    let mut text = record::heading("contech-middle, one thread");
-    text += "\n| program | form | trace MB | MB/s of CPU | MB/s | peak MB | graph % |\n|---|---|---:|---:|---:|---:|---:|\n";
-    for program in PROGRAMS.iter().filter(|p| arguments.wanted(p.name())) {
-        let subject = Subject::own(program, "-O2", arguments.share(), 1, dir)?;
-        for form in [Form::Naive, Form::Fast] {
-            let trace = scratch.join("trace.bin");
-            measure(subject.command(form, false).env("CONTECH_TRACE", &trace))?;
-            let done = middle::convert(&trace, 1, 1)
-                .with_context(|| format!("{} {}", subject.name, form.name()))?;
-            fs::remove_file(&trace)?;
-            let _ = writeln!(
-                text,
-                "| {} | {} | {:.1} | {:.0} | {:.0} | {:.0} | {:.1} |",
-                subject.name,
-                form.name(),
-                done.trace_bytes as f64 / 1e6,
-                done.mb_per_cpu_second,
-                done.mb_per_second,
-                done.peak_bytes as f64 / 1e6,
-                100.0 * done.graph_bytes as f64 / done.trace_bytes as f64
-            );
-        }
-    }
-    Ok(text)
 }

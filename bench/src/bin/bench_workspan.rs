@@ -4,10 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use contech_bench::agreement::{self, agreement};
-use contech_bench::by_hand::{self, natively};
 use contech_bench::record;
-use contech_bench::workspan::{FFT_IN_CACHES, LOOPS, PROGRAMS, goals, row, table};
+use contech_bench::workspan::{LOOPS, PROGRAMS, goals, row, table};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
@@ -42,30 +40,12 @@ fn run(arguments: &Arguments) -> Result<()> {
     let dir = target_dir().join("bench").join("workspan");
     let wanted =
         |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
-    let (mut rows, mut agreements) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for program in PROGRAMS.iter().filter(|p| wanted(p.name)) {
         let measured = row(program, arguments.runs, &dir)?;
         eprintln!("{}: {:.2}", measured.name, measured.ratio());
         rows.push(measured);
     }
-    let fft = [FFT_IN_CACHES];
-    let mut natives = Vec::new();
-    for program in PROGRAMS.iter().chain(&fft).filter(|p| wanted(p.name)) {
-        let both = agreement(program, arguments.runs, &dir)?;
-        eprintln!(
-            "{}: shares differ by at most {:.3}",
-            both.name,
-            both.largest().share
-        );
-        if program.name == FFT_IN_CACHES.name {
-            natives.push((agreements.len(), natively(program, arguments.runs, &dir)?));
-        }
-        agreements.push(both);
-    }
-    let hand: Vec<_> = natives
-        .iter()
-        .map(|&(at, native)| (native, &agreements[at]))
-        .collect();
     let mut loops = Vec::new();
     for program in LOOPS.iter().filter(|p| wanted(p.name)) {
         let measured = row(program, arguments.runs, &dir)?;
@@ -74,16 +54,12 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let text = format!(
         "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n{}\n\
-         OpenMP programs with one thread; invocations are mostly iterations, and most of these cost nothing:\n\n{}\n\
-         In time, on-line and from a recording with `CONTECH_TIMES=1`, the round of each that took least:\n\n{}\n\
-         Share of fft's small transforms in the time, least and most of the rounds:\n\n{}",
+         OpenMP programs with one thread; invocations are mostly iterations, and most of these cost nothing:\n\n{}",
         record::heading("On-line work and span"),
         arguments.runs,
         table(&rows),
         goals(&rows),
-        table(&loops),
-        agreement::table(&agreements),
-        by_hand::table(&hand, by_hand::lines()?)
+        table(&loops)
     );
     record::publish(&text, "workspan", arguments.dry)
 }
