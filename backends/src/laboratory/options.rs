@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::cli::Destination;
 use crate::scaling::{Blocking, Estimate};
-use crate::size::Size;
 
 /// Options of `contech scale`.
 #[derive(Clone, Debug, clap::Args)]
@@ -30,12 +29,6 @@ pub struct Options {
     /// Where threads that block for a lock are counted
     #[arg(long, value_enum, default_value_t)]
     pub blocking: Blocking,
-    /// Measure speedup stacks too: each thread alone, with all of the shared cache and with its share of it
-    #[arg(long)]
-    pub stack: bool,
-    /// Shared cache to divide among the threads [default: this machine's]
-    #[arg(long, value_name = "SIZE")]
-    pub llc: Option<Size>,
     /// Shortest run that is a measurement
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]
     pub min_time: Duration,
@@ -55,7 +48,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// Analyse the measurement in FILE instead of taking one
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "elision", "stack", "save"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "elision", "save"])]
     pub from: Option<PathBuf>,
     /// Where the result goes.
     #[command(flatten)]

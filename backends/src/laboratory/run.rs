@@ -50,10 +50,6 @@ pub(super) struct Order {
     pub(super) words: Vec<OsString>,
     /// The value of OMP_NUM_THREADS, if the caller's environment does not set it.
     pub(super) threads: u32,
-    /// The thread that is to run alone.
-    pub(super) alone: Option<u32>,
-    /// Bytes that the Pirate is to keep in the cache.
-    pub(super) pirate: u64,
 }
 
 /// The result of a run that succeeded.
@@ -164,12 +160,6 @@ impl Runner {
             .stderr(Stdio::piped())
             // The program gets its own process group, so that the processes it starts can be ended with it.
             .process_group(0);
-        if let Some(thread) = order.alone {
-            command.env("CONTECH_ALONE", thread.to_string());
-        }
-        if order.pirate > 0 {
-            command.env("CONTECH_PIRATE", order.pirate.to_string());
-        }
         Ok(command)
     }
 

@@ -11,11 +11,8 @@ use super::options::Options;
 use super::places::Places;
 use super::run::{self, Order, Outcome, Output, Runner};
 use crate::cli::progress;
-use crate::scaling::{Activity, AloneRun, Measurement, Point, Run};
+use crate::scaling::{Activity, Measurement, Point, Run};
 use crate::view::units;
-
-/// The most threads whose alone-runs are measured; one would suffice if shares are equal.
-const PROFILED: u32 = 4;
 
 /// Makes the measurement that `options` ask for.
 ///
@@ -79,14 +76,6 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
             }
         }
     }
-    if options.stack {
-        for point in &mut measurement.points {
-            if point.threads > 1 && point.threads <= measurement.cpus {
-                bar.set_message(format!("{} threads, one at a time", point.threads));
-                point.alone = series.alone(&program, point.threads)?;
-            }
-        }
-    }
     bar.finish_and_clear();
     measurement.notes = series.notes;
     measurement.places = series.places.names();
@@ -129,8 +118,6 @@ impl Series<'_> {
         let order = Order {
             words: template.at(threads, p),
             threads,
-            alone: None,
-            pirate: 0,
         };
         let outcome = {
             let _limited = (!self.options.no_pin).then(|| self.processors.limit(threads));
@@ -165,76 +152,4 @@ impl Series<'_> {
             }
         }
     }
-
-    /// Runs each thread alone, with all of the shared cache and with its share of the cache.
-    fn alone(&mut self, template: &Template, threads: u32) -> Result<Vec<AloneRun>> {
-        let cache = self
-            .options
-            .llc
-            .map(crate::size::Size::bytes)
-            .or_else(shared_cache);
-        let pirate = cache.map_or(0, |bytes| {
-            bytes / u64::from(threads) * u64::from(threads - 1)
-        });
-        if cache.is_none() {
-            self.add_note(
-                "the size of the shared cache is not known: give it with --llc".to_owned(),
-            );
-        }
-        let mut runs = Vec::new();
-        for thread in 0..threads.min(PROFILED) {
-            for bytes in [0, pirate] {
-                if bytes == 0 && pirate == 0 && !runs.is_empty() && thread == 0 {
-                    continue;
-                }
-                let order = Order {
-                    words: template.at(threads, threads),
-                    threads,
-                    alone: Some(thread),
-                    pirate: bytes,
-                };
-                let outcome = self.runner.run(&order)?;
-                runs.push(self.alone_run(&outcome.observation, thread, bytes));
-            }
-        }
-        Ok(runs)
-    }
-
-    fn alone_run(&mut self, observation: &Observation, thread: u32, bytes: u64) -> AloneRun {
-        let alone = observation.alone.clone().unwrap_or_default();
-        let mut invalid = alone.invalid;
-        if let Some(pirate) = alone.pirate.filter(|pirate| !pirate.held) {
-            invalid.get_or_insert_with(|| {
-                format!(
-                    "the Pirate could not keep {} of the shared cache: {:.1} ns an access beside the program, {:.1} in the \
-                     cache, {:.1} out of it; use the model of a recorded run (contech-backend stack)",
-                    units::bytes(pirate.bytes),
-                    pirate.beside_ns,
-                    pirate.quiet_ns,
-                    pirate.miss_ns
-                )
-            });
-        }
-        AloneRun {
-            thread,
-            pirate_bytes: bytes,
-            invalid,
-            phases: self.taken(observation).phases,
-        }
-    }
-
-    fn add_note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-}
-
-/// The size of the cache that processors share, as the system says, bytes.
-fn shared_cache() -> Option<u64> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
-    text.trim()
-        .parse::<crate::size::Size>()
-        .ok()
-        .map(crate::size::Size::bytes)
 }

@@ -46,9 +46,6 @@ pub struct Point {
     /// empty.
     #[serde(default)]
     pub one: Vec<Run>,
-    /// Alone-runs.
-    #[serde(default)]
-    pub alone: Vec<AloneRun>,
     /// What the lanes of one of the runs did over time.
     #[serde(default)]
     pub activity: Option<Activity>,
@@ -98,9 +95,6 @@ pub struct PhaseRun {
     /// Whether it is decided at run time which thread does what.
     #[serde(default)]
     pub dynamic: bool,
-    /// In an alone-run: the profiled thread's time, ns.
-    #[serde(default)]
-    pub alone_ns: u64,
     /// Pieces of work given out at run time: tasks, parts of loops.
     #[serde(default)]
     pub pieces: u64,
@@ -117,20 +111,6 @@ pub struct WaitRun {
     pub count: u64,
     /// Total time of the waits, ns.
     pub ns: u64,
-}
-
-/// A run in which one thread ran alone between barriers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AloneRun {
-    /// The number of the thread.
-    pub thread: u32,
-    /// Bytes of shared cache that the Pirate was to keep; 0 without a Pirate.
-    pub pirate_bytes: u64,
-    /// Why the run is no measurement.
-    #[serde(default)]
-    pub invalid: Option<String>,
-    /// The phases of the run.
-    pub phases: Vec<PhaseRun>,
 }
 
 /// The activity graph of one run (deconstructing overhead, section III).
@@ -212,7 +192,6 @@ impl PhaseRun {
         }
         self.slowest_ns += phase.slowest_ns;
         self.dynamic |= phase.dynamic;
-        self.alone_ns += phase.alone_ns;
         self.pieces += phase.pieces;
     }
 

@@ -35,8 +35,7 @@ pub use loss::Losses;
 pub use measured::{Actual, Measured, MeasuredPoint};
 pub(crate) use measured::{ascending, document};
 pub use measurement::{
-    Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes,
-    WaitRun, spread,
+    Activity, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun, spread,
 };
 pub use point::analyse;
 pub use report::{Analysed, Finding, Report};

@@ -147,7 +147,7 @@ impl Context<'_> {
             .filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH)
             .filter_map(|phase| {
                 let one = with_one(alone, at, phase)?;
-                Some(Stack::of(point.threads, t_p, &one, phase, &point.alone))
+                Some(Stack::of(point.threads, t_p, &one, phase))
             })
             .collect();
         stacks.sort_by(|a, b| b.share.total_cmp(&a.share));

@@ -31,7 +31,6 @@ fn observation(threads: u64) -> Observation {
         slowest_ns: 800 * MS / threads,
         first_ns: 0,
         dynamic: false,
-        alone_ns: 0,
         pieces: 0,
     };
     let lane = |at| {

@@ -119,28 +119,11 @@ const TABLE: [(&str, &[Variable]); 5] = [
     ),
     (
         "the observer (contech scale sets them)",
-        &[
-            of(
-                "CONTECH_OBSERVE",
-                "",
-                "where the observation goes; if it is not set, nothing is observed",
-            ),
-            of(
-                "CONTECH_ALONE",
-                "",
-                "number of the thread that runs alone in each phase, in the order of creation",
-            ),
-            of(
-                "CONTECH_ALONE_LIMIT",
-                "",
-                "seconds that thread may run before it counts as spinning, at least 2",
-            ),
-            of(
-                "CONTECH_PIRATE",
-                "",
-                "bytes of the shared cache that the Cache Pirate takes from the program",
-            ),
-        ],
+        &[of(
+            "CONTECH_OBSERVE",
+            "",
+            "where the observation goes; if it is not set, nothing is observed",
+        )],
     ),
     (
         "the pass (the compilers and the tests set them)",

@@ -34,10 +34,7 @@ fn main() {
             place.symbol, place.offset, phase.count
         );
         print!(" wall {} slowest {}", phase.wall_ns, phase.slowest_ns);
-        print!(
-            " threads {} dynamic {} alone {}",
-            phase.threads, phase.dynamic, phase.alone_ns
-        );
+        print!(" threads {} dynamic {}", phase.threads, phase.dynamic);
         show(&phase.times);
     }
     for site in &observation.waits {
@@ -48,9 +45,6 @@ fn main() {
         );
     }
     observation.notes.iter().for_each(|note| println!("{note}"));
-    if let Some(alone) = observation.alone {
-        println!("{alone:?}");
-    }
 }
 
 fn show(times: &contech_observation::Times) {

@@ -5,6 +5,4 @@ mod file;
 mod model;
 
 pub use file::{Error, MAGIC, VERSION};
-pub use model::{
-    Alone, Lane, Model, Module, Observation, Phase, Pirate, Place, State, Times, WaitSite,
-};
+pub use model::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};

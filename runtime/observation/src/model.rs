@@ -158,8 +158,6 @@ pub struct Phase {
     /// Whether iterations were handed out at run time (dynamic or guided schedule, tasks), so that the program does
     /// not determine which thread does what.
     pub dynamic: bool,
-    /// In an alone-run: time of the profiled thread without its waiting at barriers, ns.
-    pub alone_ns: u64,
     /// Pieces of work given out at run time: tasks that began, and parts of loops with a dynamic or guided schedule
     /// (the latter estimated).
     pub pieces: u64,
@@ -176,34 +174,6 @@ pub struct WaitSite {
     pub count: u64,
     /// Total time of the waits, ns.
     pub ns: u64,
-}
-
-/// A run in which one thread ran alone between barriers (speedup stacks, section 6.1).
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Alone {
-    /// Number of the profiled thread within its team, from 0.
-    pub thread: u32,
-    /// Why the measurement is invalid (condition variables, spinning barriers, ...); `None` if it is valid.
-    pub invalid: Option<String>,
-    /// What the Pirate did.
-    pub pirate: Option<Pirate>,
-}
-
-/// A thread that keeps a part of the shared cache for itself (speedup stacks, section 3).
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Pirate {
-    /// Size of the working set.
-    pub bytes: u64,
-    /// Mean time of an access with the cache to itself, ns.
-    pub quiet_ns: f64,
-    /// Mean time of an access beside the program, ns.
-    pub beside_ns: f64,
-    /// Mean time of an access that misses the cache, ns.
-    pub miss_ns: f64,
-    /// Rounds through the working set beside the program.
-    pub rounds: u64,
-    /// Whether the working set stayed in the cache.
-    pub held: bool,
 }
 
 /// Everything that was measured in one process.
@@ -231,8 +201,6 @@ pub struct Observation {
     /// Where threads waited.
     pub waits: Vec<WaitSite>,
     pub modules: Vec<Module>,
-    /// The alone-run, if this run was one.
-    pub alone: Option<Alone>,
 }
 
 impl Observation {

@@ -8,7 +8,7 @@ use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State,
 
 use crate::lane::{self, Ticks, halved};
 use crate::options::Options;
-use crate::{alone, api, clock, lanes, openmp, phase, places};
+use crate::{api, clock, lanes, openmp, phase, places};
 
 /// Converts ticks to nanoseconds.
 struct Scale(f64);
@@ -162,7 +162,6 @@ pub(crate) fn observation(options: &Options) -> Observation {
         phases: phases(&mut modules, &scale),
         waits,
         modules: modules.list,
-        alone: alone::result(),
     }
 }
 
@@ -214,7 +213,6 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
             slowest_ns: scale.ns(total.slowest.load(Relaxed)),
             first_ns: scale.ns(total.first.load(Relaxed).saturating_sub(clock::zero())),
             dynamic: total.dynamic.load(Relaxed),
-            alone_ns: scale.ns(total.alone.load(Relaxed)),
             pieces: total.pieces.load(Relaxed),
         }
     });

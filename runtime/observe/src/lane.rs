@@ -11,7 +11,7 @@ use contech_observation::State;
 
 use crate::clock;
 use crate::sites::{Sites, bump};
-use parts::{Member, OpenMp, Turn};
+use parts::{Member, OpenMp};
 
 /// Number of bins of the time line.
 pub(crate) const BINS: usize = 1024;
@@ -53,7 +53,6 @@ pub(crate) struct Lane {
     pub(crate) members: [Member; 3],
     pub(crate) sites: Sites,
     pub(crate) openmp: OpenMp,
-    pub(crate) alone: Turn,
     /// Estimated number of locks taken, free or not.
     pub(crate) locks: AtomicU64,
     /// Number of tasks begun plus the estimated number of parts of loops taken.

@@ -13,7 +13,6 @@
     reason = "every function here is called from C, with what C promises about its arguments"
 )]
 
-mod alone;
 mod api;
 mod clock;
 mod collect;
@@ -28,7 +27,6 @@ mod mpi;
 mod openmp;
 mod options;
 mod phase;
-mod pirate;
 mod places;
 mod process;
 mod real;

@@ -7,7 +7,6 @@ use std::sync::atomic::{
 
 use contech_observation::{Model, State};
 
-use crate::alone::{self, Team};
 use crate::clock;
 use crate::lane::parts::Member;
 use crate::lane::{Lane, Ticks};
@@ -30,7 +29,6 @@ pub(crate) struct Instance {
     pieces: AtomicU64,
     /// Whether iterations or tasks were handed out at run time.
     pub(crate) dynamic: AtomicBool,
-    pub(crate) alone: Team,
     model: AtomicU32,
 }
 
@@ -48,7 +46,6 @@ pub(crate) struct Total {
     /// When the first of the phases began; 0 if there is none.
     pub(crate) first: AtomicU64,
     pub(crate) dynamic: AtomicBool,
-    pub(crate) alone: AtomicU64,
 }
 
 const fn zeros() -> [AtomicU64; State::COUNT] {
@@ -66,7 +63,6 @@ static GOING_ON: [Instance; INSTANCES] = [const {
         times: zeros(),
         pieces: AtomicU64::new(0),
         dynamic: AtomicBool::new(false),
-        alone: Team(AtomicU64::new(0)),
         model: AtomicU32::new(0),
     }
 }; INSTANCES];
@@ -82,7 +78,6 @@ static TOTALS: [Total; PLACES] = [const {
         pieces: AtomicU64::new(0),
         first: AtomicU64::new(0),
         dynamic: AtomicBool::new(false),
-        alone: AtomicU64::new(0),
     }
 }; PLACES];
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -160,7 +155,6 @@ impl Instance {
         self.threads.store(0, Relaxed);
         self.slowest.store(0, Relaxed);
         self.pieces.store(0, Relaxed);
-        self.alone.0.store(0, Relaxed);
         self.times.iter().for_each(|cell| cell.store(0, Relaxed));
     }
 
@@ -234,7 +228,6 @@ impl Instance {
         for lane in lanes::all() {
             self.leave(lane, now);
         }
-        alone::end(&self.alone);
         self.catch_up();
         let began = self.began.load(Relaxed).max(clock::zero());
         let place = self.place.load(Relaxed);
@@ -249,7 +242,6 @@ impl Instance {
                 }
                 total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
                 add(&total.pieces, self.pieces.load(Relaxed));
-                add(&total.alone, self.alone.0.load(Relaxed));
                 if self.dynamic.load(Relaxed) {
                     total.dynamic.store(true, Relaxed);
                 }
@@ -281,7 +273,6 @@ impl Instance {
 
     /// Drops the phase without counting it.
     pub(crate) fn cancel(&self) {
-        alone::end(&self.alone);
         for lane in lanes::all() {
             let member = self.member(lane);
             let id = self.id.load(Relaxed);
@@ -353,7 +344,6 @@ pub(crate) fn forget() {
         total.slowest.store(0, Relaxed);
         total.pieces.store(0, Relaxed);
         total.first.store(0, Relaxed);
-        total.alone.store(0, Relaxed);
         total.times.iter().for_each(|cell| cell.store(0, Relaxed));
     }
 }

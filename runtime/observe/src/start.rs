@@ -7,17 +7,10 @@ use std::path::PathBuf;
 use contech_guest::memory;
 
 use crate::options::{self, Options};
-use crate::{alone, clock, finish, lanes, pirate, process, signals, threads, tls};
+use crate::{clock, finish, lanes, process, signals, threads, tls};
 
 /// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
-/// The observer's variables, none of which may reach a child process.
-const OURS: [&str; 4] = [FILE, ALONE, LIMIT, PIRATE];
-/// Variables for the number of the thread that runs alone, the seconds that a turn may take, and the bytes of cache
-/// that the thread must not have.
-const ALONE: &str = "CONTECH_ALONE";
-const LIMIT: &str = "CONTECH_ALONE_LIMIT";
-const PIRATE: &str = "CONTECH_PIRATE";
 const PRELOAD: &CStr = c"LD_PRELOAD";
 
 #[used]
@@ -40,23 +33,11 @@ fn begin() {
     }
     // The path must be absolute, because the program may change its working directory.
     let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
-    let number = |name| std::env::var(name).ok()?.trim().parse::<u64>().ok();
-    let [thread, limit, bytes] = [ALONE, LIMIT, PIRATE].map(number);
     restore_environment();
     let cpus = std::thread::available_parallelism()
         .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
     if !options::set(Options { file, cpus }) || !lanes::start() {
         return;
-    }
-    // The observer's own threads start before any thread is observed.
-    if let Some(number) = thread {
-        alone::start(
-            u32::try_from(number).unwrap_or(u32::MAX),
-            limit.unwrap_or(0),
-        );
-        if let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) {
-            pirate::start(bytes);
-        }
     }
     clock::start();
     process::start();
@@ -90,6 +71,7 @@ fn restore_environment() {
             value.copy_from_nonoverlapping(others.as_ptr(), others.len());
             value.add(others.len()).write(0);
         }
-        OURS.iter().for_each(|name| std::env::remove_var(name));
+        // The variable may not reach a child process.
+        std::env::remove_var(FILE);
     }
 }

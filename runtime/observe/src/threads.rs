@@ -14,7 +14,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Instance};
 use crate::real::{Ptr, real};
 use crate::waits::wait;
-use crate::{alone, api, clock, lanes, places, process, tls};
+use crate::{api, clock, lanes, places, process, tls};
 
 /// The largest number of threads of the program that wait to be joined.
 const HANDLES: usize = 4096;
@@ -122,7 +122,6 @@ unsafe extern "C" fn thread_ends(lane: *mut c_void) {
 /// Ends the lane of a thread, however the thread ends.
 pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
-    alone::ends(lane);
     lane.end();
     phase::thread_ends(lane, clock::now());
     // SAFETY: the type is plain data for which zero is a value.
@@ -158,7 +157,6 @@ impl Threads for Observed {
                 FORK.set(instance);
                 if let Some(instance) = instance {
                     instance.join(creator);
-                    alone::threads_begin(&instance.alone, creator);
                 }
             }
         }
@@ -169,7 +167,6 @@ impl Threads for Observed {
                 .store(wanted.argument.expose_provenance(), Relaxed);
             if counted && let Some(instance) = FORK.instance() {
                 instance.join(lane);
-                alone::made(&instance.alone, lane);
             }
         }
         let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
@@ -205,14 +202,10 @@ impl Threads for Observed {
         if let Some(marked) = api::marked() {
             marked.join(lane);
         }
-        alone::thread_begins(lane);
         (body, std::ptr::with_exposed_provenance_mut(argument))
     }
 
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
-        if let Some(lane) = tls::lane() {
-            alone::joins(lane);
-        }
         let result = wait(State::Join, caller, call);
         if result == 0 {
             FORK.gone(handle, true);

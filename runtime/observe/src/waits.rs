@@ -4,7 +4,6 @@ use std::ffi::c_int;
 
 use contech_observation::State;
 
-use crate::alone::{self, Reason};
 use crate::real::{Ptr, real};
 use crate::tls;
 
@@ -18,9 +17,6 @@ pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> 
     let Some(before) = lane.enter(state) else {
         return call();
     };
-    if state == State::Condition {
-        alone::spoils(lane, Reason::Condition);
-    }
     let result = call();
     lane.leave(state, caller, before);
     result
@@ -32,24 +28,14 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
         && lane.is_running()
     {
         lane.sites.add(caller, State::Spin, 0);
-        alone::yields(lane);
     }
     // SAFETY: the function takes no arguments.
     unsafe { (real().sched_yield)() }
 }
 
 pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
-    let pass = || {
-        // SAFETY: the barrier is the caller's.
-        wait(State::Barrier, caller, || unsafe {
-            (real().pthread_barrier_wait)(barrier)
-        })
-    };
-    let Some(lane) = tls::lane() else {
-        return pass();
-    };
-    alone::arrives(lane);
-    let result = pass();
-    alone::passed(lane);
-    result
+    // SAFETY: the barrier is the caller's.
+    wait(State::Barrier, caller, || unsafe {
+        (real().pthread_barrier_wait)(barrier)
+    })
 }

@@ -45,7 +45,6 @@ pub(crate) fn seed() -> Vec<u8> {
         slowest_ns: 700,
         first_ns: 5,
         dynamic: true,
-        alone_ns: 0,
         pieces: 3,
     };
     let wait = WaitSite {

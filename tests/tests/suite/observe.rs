@@ -1,6 +1,5 @@
 //! The observer measures each state where a program plants it, and the program does not notice.
 
-mod alone;
 mod guest;
 mod marks;
 mod observed;

@@ -173,7 +173,7 @@ fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Res
     let all = std::iter::once(scratch.dir().to_owned()).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(all)?;
     let backend = Outputs::get().command("contech-backend");
-    for analysis in ["cache", "races"] {
+    for analysis in ["cache", "workspan"] {
         let folder = scratch.join(analysis);
         let mut plan = Command::new(&backend);
         plan.args(["shard", "plan", "--workers", "4", "--graph"]);

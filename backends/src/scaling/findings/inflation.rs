@@ -78,17 +78,8 @@ impl Diagnosis<'_> {
         })
     }
 
-    /// What the shape of the curves (work inflation, section 2.5) and the stacks say about the kind of inflation.
+    /// What the shape of the curves (work inflation, section 2.5) says about the kind of inflation.
     fn kind_of_inflation(&self) -> (&'static str, &'static str, &'static str) {
-        let stack = self.point.stacks.first();
-        let cache = stack.and_then(|stack| stack.cache);
-        if cache.is_some_and(|cache| cache > stack.map_or(0.0, |stack| stack.memory)) {
-            return (
-                "cache",
-                "its speedup stack says contention for the shared cache",
-                "Make the working set of each thread smaller (blocking, smaller types).",
-            );
-        }
         // Every added processor slowed the code down by more than it gained, which is typical of lines that travel.
         let one = self.point.speedup.maximal / f64::from(self.point.threads);
         if self.point.speedup.inflation < one {
@@ -102,8 +93,8 @@ impl Diagnosis<'_> {
         (
             "inflation",
             "memory bandwidth, caches or lines that travel between processors",
-            "Compare with a smaller input: if it goes away, memory is the limit; contech scale --stack and \
-             contech-backend sharing tell which.",
+            "Compare with a smaller input: if it goes away, memory is the limit; contech-backend stack and \
+             contech-backend sharing of a recorded run tell which.",
         )
     }
 }

@@ -31,8 +31,6 @@ impl Report {
             ("measured", "measured"),
             ("synchronization", "synchronization"),
             ("memory", "memory"),
-            ("cache", "cache"),
-            ("shares of work", "share_of_work"),
         ];
         let table = Table::new(&columns).rows(rows.iter().map(|stack| {
             [
@@ -42,8 +40,6 @@ impl Report {
                 Cell::Number(stack.measured),
                 Cell::Number(stack.synchronization),
                 Cell::Number(stack.memory),
-                stack.cache.map_or(Cell::Empty, Cell::Number),
-                Cell::Number(stack.share_of_work),
             ]
         }));
         let part = |name: &str, color: &str, of: &dyn Fn(&Stack) -> f64| Part {
@@ -63,30 +59,15 @@ impl Report {
                 part("measured", "running", &|stack| stack.measured),
                 part("synchronization", "lock", &|stack| stack.synchronization),
                 part("memory", "message", &|stack| stack.memory),
-                part("cache", "condition", &|stack| stack.cache.unwrap_or(0.0)),
-                part("shares of work", "join", &|stack| stack.share_of_work),
             ],
         };
-        let mut view = view
-            .heading("Speedup stacks")
+        view.heading("Speedup stacks")
             .line(
-                "What keeps each parallel phase from linear speedup, limits added in the order cache, memory, \
-                 synchronization; the parts add up to the number of threads.",
+                "What keeps each parallel phase from linear speedup, limits added in the order memory (caches and memory \
+                 together, and unequal shares of work), synchronization; the parts add up to the number of threads. \
+                 contech-backend stack tells caches from memory in a recorded run.",
             )
             .table(table)
-            .chart(chart);
-        let unmeasured = rows.iter().any(|stack| stack.cache.is_none());
-        if unmeasured {
-            view = view.line(
-                "Without a cache component, what is called memory is cache and memory together (and with no alone-run, \
-                 unequal shares of work as well): contech scale --stack measures them.",
-            );
-        }
-        let mut notes: Vec<&String> = rows.iter().flat_map(|stack| &stack.notes).collect();
-        notes.sort();
-        notes.dedup();
-        notes
-            .into_iter()
-            .fold(view, |view, note| view.line(format!("Note: {note}.")))
+            .chart(chart)
     }
 }

@@ -28,13 +28,6 @@ impl Member {
     }
 }
 
-/// A lane's part in an alone-run (`alone`).
-pub(crate) struct Turn {
-    pub(crate) role: AtomicU32,
-    /// Number of parallel regions the thread is in within the team's region.
-    pub(crate) inner: AtomicU32,
-}
-
 /// The largest depth of the stack of frames.
 const FRAMES: usize = 250;
 

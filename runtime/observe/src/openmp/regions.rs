@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_guest::ompt::{
-    self, BEGIN, Code, Data, END, Frame, REGION_BARRIER_PARALLEL, REGION_REDUCTION,
-    REGION_TASKGROUP, REGION_TASKWAIT, THREAD_INITIAL,
+    self, BEGIN, Code, Data, END, Frame, REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT,
+    THREAD_INITIAL,
 };
 use contech_observation::{Model, State};
 
@@ -13,7 +13,6 @@ use super::event;
 use super::frames::{self, Kind, pop, pop_wait, push, push_join, set_region};
 use super::late::Late;
 use super::{callbacks, register};
-use crate::alone::{self, Reason};
 use crate::phase::{self, Instance};
 
 /// `ompt_task_initial`.
@@ -72,7 +71,6 @@ pub(super) unsafe extern "C" fn parallel_begin(
         let begun = phase::begin(Model::OpenMp, place.addr())?;
         begun.join(lane);
         set_region(lane, Some(begun));
-        alone::region_begins(&begun.alone);
         Some(begun)
     });
     if let Some(region) = region {
@@ -98,8 +96,8 @@ pub(super) unsafe extern "C" fn implicit_task(
     endpoint: c_int,
     parallel: Data,
     task: Data,
-    size: c_uint,
-    index: c_uint,
+    _size: c_uint,
+    _index: c_uint,
     flags: c_int,
 ) {
     if endpoint == BEGIN {
@@ -112,19 +110,14 @@ pub(super) unsafe extern "C" fn implicit_task(
     let Some((lane, now)) = event() else { return };
     if endpoint != BEGIN {
         pop(lane, Kind::Implicit, || now);
-        alone::inner_ends(lane);
         return;
     }
     // SAFETY: libomp's word of the region.
-    let (region, inner) = unsafe { instance(parallel) };
-    if let Some(region) = region {
+    if let (Some(region), _) = unsafe { instance(parallel) } {
         set_region(lane, Some(region));
         region.join(lane);
     }
     push(lane, Kind::Implicit, 0, State::Running, || now);
-    if let Some(region) = region {
-        alone::team_begins(&region.alone, lane, index, size, inner);
-    }
 }
 
 /// At a taskgroup this event is the begin of the body; [`sync_region_wait`] sees the wait.
@@ -154,17 +147,10 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     }
 }
 
-fn is_barrier(kind: c_int) -> bool {
-    !matches!(kind, REGION_TASKWAIT | REGION_TASKGROUP)
-}
-
 fn waits(kind: c_int, endpoint: c_int, place: usize) {
     let Some((lane, now)) = event() else { return };
     if endpoint == END {
         pop_wait(lane, now);
-        if is_barrier(kind) && kind != REGION_BARRIER_PARALLEL {
-            alone::passed(lane);
-        }
         return;
     }
     let state = if matches!(kind, REGION_TASKWAIT | REGION_TASKGROUP) {
@@ -175,9 +161,6 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
     // Workers do not know where their region ends, so the place where it began is used.
     let region = || frames::region(lane).map_or(0, Instance::place);
     let place = if place == 0 { region() } else { place };
-    if is_barrier(kind) {
-        alone::arrives(lane);
-    }
     if state == State::Join {
         push_join(lane, place, now);
     } else {
@@ -200,8 +183,5 @@ pub(super) unsafe extern "C" fn work(
         && !region.dynamic.load(Relaxed)
     {
         region.dynamic.store(true, Relaxed);
-        if let Some(lane) = crate::tls::lane() {
-            alone::spoils(lane, Reason::Dynamic);
-        }
     }
 }

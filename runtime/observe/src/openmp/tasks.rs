@@ -11,7 +11,6 @@ use contech_observation::State;
 
 use super::event;
 use super::frames::{FREE, Kind, pop, push_task, region};
-use crate::alone::{self, Reason};
 use crate::lane::Lane;
 use crate::sites::bump;
 use crate::{clock, tls};
@@ -47,7 +46,6 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
             && !region.dynamic.load(Relaxed)
         {
             region.dynamic.store(true, Relaxed);
-            alone::spoils(lane, Reason::Tasks);
         }
     }
 }

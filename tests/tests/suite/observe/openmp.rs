@@ -128,7 +128,7 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
 fn libgomp_is_said_not_to_tell() -> Result<()> {
     let scratch = Scratch::new("observe-libgomp")?;
     let program = scratch.join("prog");
-    let source = workspace().join("tests/programs/observe/alone.c");
+    let source = workspace().join("tests/programs/observe/rounds.c");
     let mut command = Command::new("gcc");
     run(command
         .args(["-O2", "-fopenmp"])
