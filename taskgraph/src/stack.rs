@@ -1,11 +1,6 @@
 //! Call stacks: the functions that a context is in, followed through the blocks it executes.
 
-use std::convert::Infallible;
-
-use crate::batch::Piece;
-use crate::error::Result;
-use crate::graph::TaskGraph;
-use crate::id::{BlockId, FunctionId, TaskId};
+use crate::id::{BlockId, FunctionId};
 use crate::statics::{Block, StaticInfo};
 
 /// A function that was entered and not left.
@@ -16,13 +11,15 @@ pub struct StackFrame {
     /// The block that called the function, which is the block executed before. `None` at the bottom, and if the
     /// caller is not recorded.
     pub called_from: Option<BlockId>,
+    /// Whether it returns when what it has called does.
+    leaving: bool,
 }
 
 /// The call stack of a context, kept up to date with each block it executes.
 ///
-/// A block that begins a function is a call; one that returns ends it. A block of a function further down means that those
-/// above were left (`longjmp`, an exception); one of a function that is nowhere on the stack, that it was entered where nothing
-/// is recorded: it then replaces nothing and stands on top.
+/// A block that begins a function is a call; one that returns ends it, after the call that it may end in. A block of a
+/// function further down means that those above were left (`longjmp`, an exception); one of a function that is nowhere on
+/// the stack, that it was entered where nothing is recorded: it then replaces nothing and stands on top.
 ///
 /// ```
 /// use taskgraph::builder::GraphBuilder;
@@ -53,44 +50,36 @@ pub struct StackFrame {
 pub struct CallStack {
     frames: Vec<StackFrame>,
     last: Option<BlockId>,
-    /// Whether the last executed block ends the function on top.
+    /// Whether the last executed block ends the function on top, and whether it does so after a call.
     returns: bool,
+    calls: bool,
 }
 
 impl CallStack {
     /// Executes the next block of the context. [`CallStack::frames`] then describes the stack during that block.
     pub fn step(&mut self, info: &StaticInfo, id: BlockId) {
+        let block = info.block(id);
+        let enters = block.is_some_and(|block| block.flags & Block::ENTRY != 0);
         if std::mem::take(&mut self.returns) {
-            self.frames.pop();
+            match self.frames.last_mut().filter(|_| enters && self.calls) {
+                Some(top) => top.leaving = true,
+                None => self.leave(),
+            }
         }
-        let Some(block) = info.block(id) else { return };
+        let Some(block) = block else { return };
         let function = block.function;
-        let on_top = self.frames.last().is_some_and(|f| f.function == function);
-        if block.flags & Block::ENTRY != 0 {
+        let stays = |frame: &StackFrame| frame.function == function && !frame.leaving;
+        if enters {
             self.enter(function);
-        } else if !on_top {
-            match self.frames.iter().rposition(|f| f.function == function) {
+        } else if !self.frames.last().is_some_and(stays) {
+            match self.frames.iter().rposition(stays) {
                 Some(at) => self.frames.truncate(at + 1),
                 None => self.enter(function),
             }
         }
         self.last = Some(id);
         self.returns = block.flags & Block::RETURN != 0;
-    }
-
-    /// Executes a piece.
-    fn piece(&mut self, info: &StaticInfo, piece: &Piece<'_>) {
-        match piece {
-            Piece::Blocks(blocks) => blocks.blocks().for_each(|block| self.step(info, block)),
-            // Iterations are alike, so the stack after one iteration is the stack after each of them.
-            Piece::Run(run) => run.first().for_each(|block| self.step(info, block.id())),
-            Piece::Nest(nest) => {
-                nest.for_each_times(|block, _| self.step(info, block));
-                let last = piece.last_block().into_iter();
-                last.for_each(|block| self.step(info, block));
-            }
-            Piece::Action(_) => {}
-        }
+        self.calls = block.call.is_some();
     }
 
     fn enter(&mut self, function: FunctionId) {
@@ -98,7 +87,16 @@ impl CallStack {
         self.frames.push(StackFrame {
             function,
             called_from: self.last.filter(|_| inside),
+            leaving: false,
         });
+    }
+
+    /// The function on top returns, and so do those that only waited for it.
+    fn leave(&mut self) {
+        self.frames.pop();
+        while self.frames.last().is_some_and(|frame| frame.leaving) {
+            self.frames.pop();
+        }
     }
 
     /// The functions the context is in, the outermost first.
@@ -106,108 +104,60 @@ impl CallStack {
     pub fn frames(&self) -> &[StackFrame] {
         &self.frames
     }
-
-    /// Names of the functions, the outermost first.
-    pub fn names<'i>(&self, info: &'i StaticInfo) -> impl Iterator<Item = &'i str> {
-        let name = |f: &StackFrame| info.function(f.function).map_or("", |f| f.name.as_str());
-        self.frames.iter().map(name)
-    }
-}
-
-impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// The call stack of a task after it has executed so many blocks (0: where it begins; more than it has: where it ends).
-    /// Follows the context from its beginning, with loops as runs; to look at many points follow it once with [`CallStack`].
-    ///
-    /// ```
-    /// # use taskgraph::Block;
-    /// # let mut b = taskgraph::builder::GraphBuilder::new();
-    /// # let outer = b.block("outer", "a.c", 1, &[]);
-    /// # b.info_mut().blocks[outer.index()].flags = Block::ENTRY;
-    /// # let main = b.context("main");
-    /// # b.work(main, 0, 100, |w| w.block(outer, &[]));
-    /// # let graph = b.build()?;
-    /// let stack = graph.call_stack("0:0".parse()?, 1)?;
-    /// assert_eq!(stack.names(graph.info()).collect::<Vec<_>>(), ["outer"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// No such task; damage.
-    pub fn call_stack(&self, id: TaskId, blocks: u64) -> Result<CallStack> {
-        let mut stack = CallStack::default();
-        self.task(id)?;
-        for task in self.tasks_of(id.context) {
-            let task = task?;
-            let mut left = if task.id() == id { blocks } else { u64::MAX };
-            task.for_each_batch(|batch| {
-                for piece in batch.pieces() {
-                    let part = 0..piece.actions().min(left);
-                    if let Piece::Action(_) = piece {
-                        continue;
-                    }
-                    left -= part.end;
-                    let Ok(()) = piece.for_each_part::<Infallible>(part, |_, part| {
-                        stack.piece(self.info(), part);
-                        Ok(())
-                    });
-                }
-            })?;
-            if task.id() == id {
-                break;
-            }
-        }
-        Ok(stack)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::builder::GraphBuilder;
+    use crate::statics::CallSite;
 
     #[test]
     fn calls_returns_recursion_and_jumps_out_are_followed() {
         let mut b = GraphBuilder::new();
-        let named = |b: &mut GraphBuilder, name, flags| {
+        let mut named = |name, flags, calls: bool| {
             let id = b.block(name, "a.c", 1, &[]);
-            b.info_mut().blocks[id.index()].flags = flags;
+            let block = &mut b.info_mut().blocks[id.index()];
+            block.flags = flags;
+            block.call = calls.then(CallSite::default);
             id
         };
-        let main = named(&mut b, "main", Block::ENTRY);
-        let main_end = named(&mut b, "main", Block::RETURN);
-        let f = named(&mut b, "f", Block::ENTRY);
-        let f_end = named(&mut b, "f", Block::RETURN);
-        let g = named(&mut b, "g", Block::ENTRY);
-        let order = [main, f, f, f_end, g, main_end, main];
-        let names = [
-            vec!["main"],
-            vec!["main", "f"],
-            vec!["main", "f", "f"],
-            vec!["main", "f", "f"],
-            vec!["main", "f", "g"],
-            vec!["main"],
-            vec!["main"],
+        let main = named("main", Block::ENTRY, true);
+        let main_end = named("main", Block::RETURN, false);
+        let f = named("f", Block::ENTRY, true);
+        let f_end = named("f", Block::RETURN, false);
+        let g = named("g", Block::ENTRY, false);
+        // It calls f or a function that is not recorded, and returns.
+        let h = named("h", Block::ENTRY | Block::RETURN, true);
+        let main_calls = named("main", 0, true);
+        let order = [
+            (main, vec!["main"]),
+            (f, vec!["main", "f"]),
+            (f, vec!["main", "f", "f"]),
+            (f_end, vec!["main", "f", "f"]),
+            (g, vec!["main", "f", "g"]),
+            (main_calls, vec!["main"]),
+            (h, vec!["main", "h"]),
+            (f, vec!["main", "h", "f"]),
+            (f_end, vec!["main", "h", "f"]),
+            (main_calls, vec!["main"]),
+            (h, vec!["main", "h"]),
+            (main_end, vec!["main"]),
+            (main, vec!["main"]),
         ];
         let context = b.context("main");
-        b.work(context, 0, 1, |w| {
-            order[..3].iter().for_each(|b| w.block(*b, &[]))
-        });
-        b.work(context, 1, 2, |w| {
-            order[3..].iter().for_each(|b| w.block(*b, &[]))
-        });
+        b.work(context, 0, 1, |_| {});
         let graph = b.build().unwrap();
-        for (executed, want) in (1..).zip(&names) {
-            let (seq, blocks) = if executed <= 3 {
-                (0, executed)
-            } else {
-                (1, executed - 3)
-            };
-            let stack = graph.call_stack(TaskId::new(context, seq), blocks).unwrap();
-            let got: Vec<_> = stack.names(graph.info()).collect();
-            assert_eq!(got, *want, "after {executed}");
+        let mut stack = CallStack::default();
+        for (at, (block, want)) in order.into_iter().enumerate() {
+            stack.step(graph.info(), block);
+            let name =
+                |frame: &StackFrame| graph.info().function(frame.function).unwrap().name.clone();
+            let got: Vec<_> = stack.frames().iter().map(name).collect();
+            assert_eq!(got, want, "after {at}");
+            if at == 2 {
+                assert_eq!(stack.frames()[1].called_from, Some(main));
+            }
         }
-        let stack = graph.call_stack(TaskId::new(context, 0), 2).unwrap();
-        assert_eq!(stack.frames()[1].called_from, Some(main));
-        assert!(graph.call_stack(TaskId::new(context, 2), 0).is_err());
     }
 }
