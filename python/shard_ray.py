@@ -1,7 +1,7 @@
 """Does the shares of a plan with Ray, on all machines of its cluster that reach the folder and the graph:
 
-    contech-backend shard plan FOLDER --workers 16 --graph graph.tg races
-    python shard_ray.py FOLDER races.json [ADDRESS]
+    contech-backend shard plan FOLDER --workers 16 --graph graph.tg workspan
+    python shard_ray.py FOLDER workspan.json [ADDRESS]
 
 A share whose worker is lost is done again by another one. Without an address Ray uses this machine alone."""
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Change, Divided, Graph, Moment, Order, Reads, Task, end_of};
+use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_of};
 use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
 
@@ -141,26 +141,9 @@ impl Analysis for Blocks {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<LevelCounter>) -> Result<Report> {
-        let found = self.found(graph, shards)?;
-        self.join(graph, vec![found])
-    }
-}
-
-impl Divided for Blocks {
-    /// Block, number of running contexts, executions.
-    type Found = Vec<(u32, u32, u64)>;
-
-    fn found(&self, _: &Graph, shards: Vec<LevelCounter>) -> Result<Self::Found> {
-        let totals = shards.into_iter().flat_map(LevelCounter::into_totals);
-        Ok(totals
-            .map(|((block, level), count)| (block.get(), level, count))
-            .collect())
-    }
-
-    fn join(self, graph: &Graph, parts: Vec<Self::Found>) -> Result<Report> {
         let mut totals: FxHashMap<(BlockId, u32), u64> = FxHashMap::default();
-        for (block, level, count) in parts.into_iter().flatten() {
-            *totals.entry((BlockId::new(block), level)).or_default() += count;
+        for (key, count) in shards.into_iter().flat_map(LevelCounter::into_totals) {
+            *totals.entry(key).or_default() += count;
         }
         Ok(report(graph, &totals, self.options.top as usize))
     }

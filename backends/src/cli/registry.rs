@@ -27,17 +27,13 @@ pub const ENTRIES: &[Entry] = &[
         .shown(Shown::of::<crate::account::Account>().section("Account")),
     analysis::<crate::predict::Predict>(),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
-    analysis::<crate::blocks::Blocks>()
-        .shown(Shown::of::<crate::blocks::Blocks>())
-        .divided(Division::of::<crate::blocks::Blocks>()),
+    analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
     analysis::<Cache>()
         .shown(Shown::with::<Cache>(|graph, choices| {
             begin::<Cache>(choices.cache(graph)?, graph)
         }))
         .divided(Division::of::<Cache>()),
-    analysis::<CritPath>()
-        .shown(Shown::of::<CritPath>().section("Critical path"))
-        .divided(Division::of::<CritPath>()),
+    analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>()
         .shown(
             Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
@@ -51,12 +47,8 @@ pub const ENTRIES: &[Entry] = &[
             .section("Misses"),
     ),
     analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
-    analysis::<Sharing>()
-        .shown(Shown::of::<Sharing>().section("Sharing"))
-        .divided(Division::of::<Sharing>()),
-    analysis::<Races>()
-        .shown(Shown::of::<Races>().section("Races"))
-        .divided(Division::of::<Races>()),
+    analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
+    analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
     analysis::<MemUse>().shown(
         Shown::with::<MemUse>(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
             .section("Memory"),

@@ -42,7 +42,7 @@ enum Step {
         /// Task graph, as written by contech-middle
         #[arg(long, default_value = analysis::DEFAULT_GRAPH)]
         graph: PathBuf,
-        /// The analysis: blocks, cache, critpath, races, sharing or workspan
+        /// The analysis: cache or workspan
         #[arg(value_name = "ANALYSIS")]
         name: String,
         /// Its options

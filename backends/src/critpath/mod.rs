@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockCounts, ContextId, FunctionId, TaskId, TaskKind};
 
-use crate::analysis::{Analysis, Divided, Graph, Order, Reads, Task};
+use crate::analysis::{Analysis, Graph, Order, Reads, Task};
 use crate::view::units::ratio;
 
 pub use apportion::Apportion;
@@ -229,22 +229,6 @@ impl Analysis for CritPath {
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
         self.report(graph, &merged(shards.into_iter().map(|shard| shard.totals)))
-    }
-}
-
-/// The schedule is made of the tables of tasks by every worker and once more for the result; the contents of tasks are
-/// divided.
-impl Divided for CritPath {
-    type Found = rows::Found;
-
-    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<rows::Found> {
-        let totals = shards.into_iter().map(|shard| shard.totals);
-        Ok(merged(totals).into())
-    }
-
-    fn join(mut self, graph: &Graph, parts: Vec<rows::Found>) -> Result<Report> {
-        self.prepare(graph)?;
-        self.report(graph, &merged(parts.into_iter().map(Totals::from)))
     }
 }
 

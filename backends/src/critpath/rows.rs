@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taskgraph::{ContextId, FunctionId, StaticInfo, TaskKind};
 
 use super::near::Detour;
@@ -26,7 +26,7 @@ fn band(slack: u64, span: u64) -> usize {
 }
 
 /// Number and work of some tasks.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 struct BandSum {
     tasks: u64,
     ns: u64,
@@ -40,7 +40,7 @@ impl BandSum {
 }
 
 /// Sums of a function.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 struct Sums {
     work_ns: u64,
     critical_ns: u64,
@@ -205,7 +205,7 @@ pub(super) fn crossings(rows: &[(Crossing, u64, u64)]) -> Vec<CrossingRow> {
     rows
 }
 
-/// Sums of all tasks, of a context's or of a worker's.
+/// Sums of all tasks, or of a context's.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     functions: FxHashMap<Option<FunctionId>, Sums>,
@@ -213,15 +213,6 @@ pub(super) struct Totals {
     /// Work of each detour, by function.
     detours: FxHashMap<(u8, Option<FunctionId>), u64>,
     /// Tasks on the path that are no code of the program (Create tasks and operations that cannot block), by kind.
-    overhead: [BandSum; TaskKind::ALL.len()],
-}
-
-/// The same in the file of a worker.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
-    functions: Vec<(Option<u32>, Sums)>,
-    bands: [BandSum; BANDS.len()],
-    detours: Vec<(u8, Option<u32>, u64)>,
     overhead: [BandSum; TaskKind::ALL.len()],
 }
 
@@ -349,38 +340,6 @@ fn place(info: &StaticInfo, id: Option<FunctionId>) -> Place {
         ..Place::default()
     };
     id.map_or_else(unknown, |id| Place::of_function(info, id))
-}
-
-impl From<Totals> for Found {
-    fn from(totals: Totals) -> Self {
-        let number = |id: Option<FunctionId>| id.map(FunctionId::get);
-        let functions = totals.functions.into_iter();
-        let detours = totals.detours.into_iter();
-        Self {
-            functions: functions.map(|(id, sums)| (number(id), sums)).collect(),
-            bands: totals.bands,
-            overhead: totals.overhead,
-            detours: detours
-                .map(|((detour, id), ns)| (detour, number(id), ns))
-                .collect(),
-        }
-    }
-}
-
-impl From<Found> for Totals {
-    fn from(found: Found) -> Self {
-        let id = |number: Option<u32>| number.map(FunctionId::new);
-        let functions = found.functions.into_iter();
-        let detours = found.detours.into_iter();
-        Self {
-            functions: functions.map(|(number, sums)| (id(number), sums)).collect(),
-            bands: found.bands,
-            overhead: found.overhead,
-            detours: detours
-                .map(|(detour, number, ns)| ((detour, id(number)), ns))
-                .collect(),
-        }
-    }
 }
 
 #[cfg(test)]

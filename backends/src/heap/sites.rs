@@ -1,7 +1,7 @@
 //! Allocation sites: the call at the end of the last block a context executed before an allocation.
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taskgraph::{BlockId, StaticInfo};
 
 use crate::analysis::source::Place;
@@ -24,7 +24,7 @@ struct Total {
 }
 
 /// A site and what was allocated there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SiteRow {
     /// Where the allocating call is; empty if no block came before it.
     #[serde(flatten)]

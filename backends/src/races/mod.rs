@@ -26,12 +26,12 @@ mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{Result, bail};
+use serde::Serialize;
 use taskgraph::{BlockCounts, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run_all};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, run_all};
 use crate::size::Size;
 
 use explain::HeldIn;
@@ -196,39 +196,6 @@ impl Analysis for Races {
     }
 }
 
-impl Divided for Races {
-    type Found = Findings;
-
-    /// Memory is divided; what orders tasks is followed everywhere.
-    fn only(&mut self, share: Share) -> Result<()> {
-        self.part = share;
-        Ok(())
-    }
-
-    fn found(&self, _: &Graph, shards: Vec<Detector>) -> Result<Findings> {
-        let detector = shards.into_iter().next().unwrap_or_else(|| self.detector());
-        ensure!(
-            !detector.is_full(),
-            "the worker's memory is not enough: give more with --memory, or use more workers"
-        );
-        Ok(Findings::of(&detector))
-    }
-
-    fn join(self, graph: &Graph, parts: Vec<Findings>) -> Result<Report> {
-        let mut merged = Merged {
-            passes: 1,
-            ..Merged::default()
-        };
-        for part in &parts {
-            merged.add(graph.info(), part);
-        }
-        if self.alone {
-            merged.accesses = graph.summary().accesses;
-        }
-        merged.report(graph)
-    }
-}
-
 impl Races {
     fn detector(&self) -> Detector {
         Detector::new(self.atomic.clone(), self.part, self.memory, self.cut)
@@ -291,8 +258,8 @@ struct Found {
 }
 
 /// What was found in a part of memory.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Findings {
+#[derive(Debug)]
+struct Findings {
     entries: Vec<(Pair, Example, u64)>,
     /// Pairs of contexts that use a common atomic variable.
     atomics: Vec<(u32, u32)>,

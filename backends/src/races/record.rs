@@ -1,11 +1,9 @@
 //! What the shadow memory remembers of accesses, when two of them conflict, and when one makes another superfluous.
 
-use serde::{Deserialize, Serialize};
-
 use super::chains::Epoch;
 
 /// The kind of an access to a granule of 8 bytes, or of the mark that an allocation leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// A plain read.

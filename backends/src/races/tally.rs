@@ -1,13 +1,12 @@
 //! The races found, with one entry for each pair of static operations.
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use taskgraph::TaskId;
 
 use super::record::Kind;
 
 /// Two operations, and the kind of each access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     /// The operation visited first.
     pub first: (u32, Kind),
@@ -16,17 +15,15 @@ pub struct Pair {
 }
 
 /// Where a pair was first found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Number of accesses of the run, in all of memory, before it was found.
     pub at: u64,
     /// First common byte.
     pub address: u64,
     /// Task of the first operation.
-    #[serde(with = "task")]
     pub first: TaskId,
     /// Task of the second.
-    #[serde(with = "task")]
     pub second: TaskId,
     /// How many tasks of the first task's context come before the second.
     pub known: u32,
@@ -36,21 +33,6 @@ impl Example {
     /// Whether this one was found before another. One access may make several; the lowest address is the first then.
     pub fn is_before(&self, other: &Self) -> bool {
         (self.at, self.address) < (other.at, other.address)
-    }
-}
-
-/// A task as two numbers.
-mod task {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use taskgraph::{ContextId, TaskId};
-
-    pub(super) fn serialize<S: Serializer>(id: &TaskId, to: S) -> Result<S::Ok, S::Error> {
-        (id.context.get(), id.seq).serialize(to)
-    }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<TaskId, D::Error> {
-        let (context, seq) = Deserialize::deserialize(from)?;
-        Ok(TaskId::new(ContextId::new(context), seq))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Private, coherent caches of one line size, of all contexts.
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taskgraph::Access;
 
 use super::line::{Bytes, Effects, LineAccess, Miss, NOWHERE, SharedLine};
-use crate::analysis::{Moving, Share, lines_of};
+use crate::analysis::{Moving, lines_of};
 use crate::cache::LineIds;
 use crate::heap::SiteId;
 
@@ -18,6 +18,8 @@ const SHARED: u32 = 1 << 31;
 const QUIET: usize = 1024;
 /// No line has this number, because lines have at least 8 bytes.
 const NO_LINE: u64 = u64::MAX;
+/// Log2 of the bytes within which neighbours of a line are looked for.
+const PAGE_SHIFT: u32 = 14;
 
 /// A line that one context uses.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ struct Private {
 }
 
 /// Misses that needed another context's data, and misses that did not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Misses {
     /// Data of another context was needed.
     pub true_misses: u64,
@@ -63,7 +65,7 @@ impl Misses {
 type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
 
 /// What happened to the lines of some memory.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Found {
     /// Bytes read by one context that another wrote: `(writer, reader)`.
     pub communicated: Vec<((u32, u32), u64)>,
@@ -80,7 +82,7 @@ pub struct Found {
 }
 
 /// A line with misses.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct FoundLine {
     /// Its address.
     pub line: u64,
@@ -90,24 +92,10 @@ pub struct FoundLine {
     pub misses: Vec<((SiteId, u32, u32), Misses)>,
 }
 
-impl Found {
-    /// Adds what happened in other memory.
-    pub fn add(&mut self, other: Self) {
-        self.communicated.extend(other.communicated);
-        self.cold += other.cold;
-        self.taken += other.taken;
-        self.contested += other.contested;
-        self.ahead += other.ahead;
-        self.lines.extend(other.lines);
-    }
-}
-
 /// The state of all lines.
 #[derive(Debug)]
 pub struct Caches {
     shift: u32,
-    /// The memory whose lines it has; those of other memory are left out.
-    memory: Share,
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
@@ -132,12 +120,11 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Empty caches for some memory, with lines of `1 << shift` bytes, at most 128.
+    /// Empty caches with lines of `1 << shift` bytes, at most 128.
     #[must_use]
-    pub fn new(shift: u32, memory: Share) -> Self {
+    pub fn new(shift: u32) -> Self {
         Self {
             shift,
-            memory,
             ids: LineIds::default(),
             index: Vec::new(),
             quiet: Box::new([(NO_LINE, 0); QUIET]),
@@ -187,9 +174,6 @@ impl Caches {
             if !access.write && self.quiet[quiet] == (line, context) {
                 continue;
             }
-            if !self.has(line) {
-                continue;
-            }
             let start = line << self.shift;
             let from = addr.max(start) - start;
             let to = last_byte.min(start + (self.line() - 1)) - start;
@@ -227,9 +211,6 @@ impl Caches {
         }
         for moving in moving.iter().filter(|moving| moving.access.size > 0) {
             let line = moving.access.addr >> self.shift;
-            if !self.has(line) {
-                continue;
-            }
             let touched = LineAccess {
                 context,
                 bytes: self.bytes(moving, times),
@@ -239,13 +220,6 @@ impl Caches {
             };
             self.touch(line, touched, || NOWHERE);
         }
-    }
-
-    /// Whether a line is in the memory that this is about.
-    #[inline]
-    fn has(&self, line: u64) -> bool {
-        let page = line >> (Share::PAGE_SHIFT - self.shift);
-        self.memory == Share::ALL || self.memory.has_page(page)
     }
 
     /// The bytes of a line that so many iterations access.
@@ -260,8 +234,7 @@ impl Caches {
         }
     }
 
-    /// Whether accesses are to one line that no other context has used, that is of other memory, or that the context
-    /// knows all of.
+    /// Whether accesses are to one line that no other context has used, or that the context knows all of.
     fn is_known(&mut self, context: u32, moving: &Moving, times: u64) -> bool {
         let Access {
             addr, size, write, ..
@@ -270,7 +243,7 @@ impl Caches {
             return false;
         }
         let line = addr >> self.shift;
-        if size == 0 || !self.has(line) {
+        if size == 0 {
             return true;
         }
         let index = *self.index(line);
@@ -363,9 +336,9 @@ impl Caches {
     }
 
     /// Whether the context has just missed on a neighbour of this line. Neighbours on another page do not count, because
-    /// processors fetch nothing ahead of them, and because another worker may have them ([`Share`]).
+    /// processors fetch nothing ahead of them.
     fn is_fetched_ahead(&mut self, line: u64, access: &LineAccess) -> bool {
-        let page = Share::PAGE_SHIFT - self.shift;
+        let page = PAGE_SHIFT - self.shift;
         [line.wrapping_sub(1), line.wrapping_add(1)]
             .into_iter()
             .filter(|other| other >> page == line >> page)

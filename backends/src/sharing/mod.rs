@@ -16,12 +16,11 @@ mod line;
 mod render;
 mod report;
 
-use anyhow::{Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{Result, bail};
 use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
 
 use crate::analysis::{
-    self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Strides, Taken,
+    self, Analysis, Graph, Moment, Order, Reads, Strides, Taken,
 };
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
@@ -57,13 +56,11 @@ pub struct Sharing {
     shifts: Vec<u32>,
     /// Whether the run has only one context, which shares nothing.
     alone: bool,
-    /// The memory that is looked at.
-    memory: Share,
     options: Options,
 }
 
 /// What happened in some memory.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Findings {
     /// By line size.
     caches: Vec<Found>,
@@ -96,7 +93,6 @@ impl Analysis for Sharing {
         Ok(Self {
             shifts,
             alone: graph.contexts().nth(1).is_none(),
-            memory: Share::ALL,
             options,
         })
     }
@@ -124,41 +120,13 @@ impl Analysis for Sharing {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
-        let found = self.found(graph, shards)?;
-        self.join(graph, vec![found])
-    }
-}
-
-impl Divided for Sharing {
-    type Found = Findings;
-
-    /// Memory is divided; every worker follows all allocations, by which sites have their numbers.
-    fn only(&mut self, share: Share) -> Result<()> {
-        self.memory = share;
-        Ok(())
-    }
-
-    fn found(&self, graph: &Graph, shards: Vec<Watch>) -> Result<Findings> {
         let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
-        Ok(Findings {
+        let found = Findings {
             sites: watch.memory.sites.rows(graph.info()),
             caches: watch.caches.into_iter().map(Caches::finish).collect(),
-        })
-    }
-
-    fn join(self, graph: &Graph, parts: Vec<Findings>) -> Result<Report> {
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_default();
-        for part in parts {
-            ensure!(
-                part.caches.len() == all.caches.len(),
-                "the shares have different numbers of line sizes"
-            );
-            let sums = all.caches.iter_mut().zip(part.caches);
-            sums.for_each(|(sum, other)| sum.add(other));
-        }
+        };
         let top = self.options.top as usize;
-        Ok(report::report(graph, &self.shifts, all, top))
+        Ok(report::report(graph, &self.shifts, found, top))
     }
 }
 
@@ -169,7 +137,7 @@ impl Sharing {
             caches: self
                 .shifts
                 .iter()
-                .map(|&shift| Caches::new(shift, self.memory))
+                .map(|&shift| Caches::new(shift))
                 .collect(),
             memory: Memory::default(),
             runs: Strides::default(),

@@ -5,11 +5,7 @@ use crate::graphs::affine::random_contexts;
 use crate::graphs::graph;
 use clap::{Args, Command, FromArgMatches};
 use contech_backends::analysis::{Divided, Graph, Share, run, run_share};
-use contech_backends::blocks::Blocks;
 use contech_backends::cache::Cache;
-use contech_backends::critpath::CritPath;
-use contech_backends::races::Races;
-use contech_backends::sharing::Sharing;
 use contech_backends::workspan::WorkSpan;
 use fastrand::Rng;
 use serde::Serialize;
@@ -66,7 +62,7 @@ fn random_graph(seed: u64) -> Graph {
         let start = clocks[at];
         let task = b.work(*context, start, start + length, |w| {
             for _ in 0..executions {
-                let page = 0x10_0000 + (random.u64(..7) << Share::PAGE_SHIFT);
+                let page = 0x10_0000 + (random.u64(..7) << 14);
                 if random.u64(..100) < 5 {
                     w.alloc(
                         page + 64 * random.u64(..4),
@@ -132,7 +128,7 @@ where
     whole
 }
 
-fn check_all(graph: &Graph) -> [String; 4] {
+fn check_all(graph: &Graph) {
     check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", graph);
     check::<Cache>("--sizes 1K,4K --ways 4,16 --private", graph);
     let counted = check::<WorkSpan>("--slack", graph);
@@ -142,36 +138,13 @@ fn check_all(graph: &Graph) -> [String; 4] {
     let counted: serde_json::Value = serde_json::from_str(&counted).expect("JSON");
     each.as_object_mut().expect("an object").remove("what_if");
     assert_eq!(each, counted);
-    [
-        check::<Sharing>("--line 8,64 --slice 50", graph),
-        check::<Races>("", graph),
-        check::<Blocks>("", graph),
-        check::<CritPath>("", graph),
-    ]
 }
 
 #[test]
 fn workers_find_what_one_process_finds() {
-    // The graphs must have what is counted, or the test says little.
-    let mut with = [0; 4];
     for seed in 1..40 {
-        let graph = random_graph(seed);
-        let all = check_all(&graph);
-        let [sharing, races, blocks, critpath] =
-            all.map(|text| serde_json::from_str::<serde_json::Value>(&text).expect("JSON"));
-        let rows =
-            |value: &serde_json::Value, field: &str| value[field].as_array().map_or(0, Vec::len);
-        let many = [
-            rows(&sharing, "lines") > 5 && rows(&sharing, "sites") > 1,
-            rows(&races, "races") > 5,
-            rows(&blocks, "blocks") > 5,
-            rows(&critpath, "functions") > 2 && rows(&critpath, "near") > 0,
-        ];
-        with.iter_mut()
-            .zip(many)
-            .for_each(|(sum, many)| *sum += u32::from(many));
+        check_all(&random_graph(seed));
     }
-    assert!(with.iter().all(|&graphs| graphs > 20), "{with:?}");
 }
 
 #[test]
@@ -224,10 +197,7 @@ fn loops_that_cross_the_border_of_two_shares_are_divided_exactly() {
             1 + u32::try_from(seed % 4).expect("small"),
             &folder.path().join("loops.tg"),
         );
-        check::<Sharing>("--line 16,64,128", &graph);
         check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", &graph);
         check::<WorkSpan>("--metric accesses", &graph);
-        check::<Races>("", &graph);
-        check::<Blocks>("", &graph);
     }
 }

@@ -12,10 +12,6 @@ fn shares_that_any_number_of_workers_do_are_merged_to_the_result_of_one_process(
         (3, "cache --sizes 1K..64K --ways 2,4,full"),
         (4, "cache --private --sizes 1K..1M"),
         (7, "cache --sizes 1K,2K --ways 1"),
-        (3, "races"),
-        (3, "sharing --line 32,64"),
-        (2, "blocks"),
-        (5, "critpath --near 2"),
         (3, "workspan --slack"),
     ] {
         let (name, options) = analysis.split_once(' ').unwrap_or((analysis, ""));
@@ -88,8 +84,8 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     let folder = Folder::new();
     for (line, reason) in [
         (
-            "shard plan p --workers 2 --graph two.tg predict",
-            "predict cannot be divided; blocks, cache, critpath, workspan, sharing, races can",
+            "shard plan p --workers 2 --graph two.tg races",
+            "races cannot be divided; cache, workspan can",
         ),
         (
             "shard plan p --workers 2 --graph none.tg cache",
@@ -104,7 +100,7 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
         let said = folder.fails(line);
         assert!(said.contains(reason), "{line}: {said}");
     }
-    folder.ok("shard plan p --workers 3 --graph two.tg races");
+    folder.ok("shard plan p --workers 3 --graph two.tg workspan");
     let plan = folder.path("p/plan.json");
     let own = fs::read_to_string(&plan).unwrap();
     let version = format!("\"tools\": \"{}\"", env!("CARGO_PKG_VERSION"));
