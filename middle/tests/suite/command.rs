@@ -235,6 +235,7 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
     std::fs::write(at.join("t.bin"), sample()).unwrap();
     std::fs::write(at.join("empty.bin"), b"").unwrap();
     std::fs::write(at.join("text.bin"), b"hello, world").unwrap();
+    std::fs::create_dir(at.join("taken.tg")).unwrap();
     for (arguments, words) in [
         (
             vec!["no.bin", "g.tg"],
@@ -248,6 +249,10 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
         (
             vec!["t.bin", "no/such/g.tg"],
             vec!["no/such/g.tg", "writable"],
+        ),
+        (
+            vec!["t.bin", "taken.tg"],
+            vec!["taken.tg", "not a regular file"],
         ),
         (vec!["t.bin", "t.bin"], vec!["t.bin", "another name"]),
         (
@@ -263,7 +268,7 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
         }
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    assert_eq!(std::fs::read_dir(at).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(at).unwrap().count(), 4);
 }
 
 #[test]
