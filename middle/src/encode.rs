@@ -50,9 +50,8 @@ pub(crate) struct EncodedChunk {
     pub(crate) last: u64,
     /// How long the chunk waited to be written.
     pub(crate) waited: u64,
-    /// Bytes of the chunk's payload, and the checksum of them as stored.
+    /// Bytes of the chunk's payload.
     pub(crate) raw_len: u32,
-    pub(crate) sum: u64,
     /// This is not the first part of its chunk.
     pub(crate) continued: bool,
     /// The first thing in the chunk belongs to a function that began in an earlier chunk.
@@ -77,7 +76,6 @@ impl EncodedChunk {
             context: chunk.header.context,
             seq: chunk.header.seq,
             offset: chunk.offset,
-            sum: chunk.header.payload_sum,
             ..EncodedChunk::default()
         }
     }
@@ -146,7 +144,6 @@ impl ChunkEncoder {
             last: header.last,
             waited: header.waited,
             raw_len: header.raw_len,
-            sum: header.payload_sum,
             ..EncodedChunk::default()
         };
         let mut raw = std::mem::take(&mut self.raw);

@@ -41,14 +41,6 @@ pub enum Error {
         /// Which traces, why, and what to do.
         what: String,
     },
-    /// What a trace was encoded to cannot be written, or is not what it should be.
-    #[error("{}: {what}", file.display())]
-    Encoded {
-        /// The file beside the trace.
-        file: PathBuf,
-        /// Why, and what to do.
-        what: String,
-    },
     /// The temporary file could not be used.
     #[error(
         "temporary file in {}: {source}; the folder of the graph needs room for sorting, give a path elsewhere or a larger --memory",

@@ -31,7 +31,6 @@ mod draft;
 mod dump;
 mod edges;
 mod encode;
-mod encoded;
 mod equal;
 mod error;
 mod fences;
@@ -104,7 +103,7 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     refuse_same_file(&input, output)?;
     let name = input.name();
     let mut conversion = Conversion::new(&name, output, options)?;
-    conversion.read(input, String::new(), None)?;
+    conversion.read(input, String::new())?;
     let (_, builder) = conversion.finish_trace()?;
     drop(builder);
     conversion.order_and_write(Vec::new())
@@ -135,56 +134,13 @@ pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Sum
         let name = one.path.display().to_string();
         conversion.cutter.begin_trace(&name, at);
         conversion.cutter.messages.set_rank(rank);
-        let encoded = encoded::Reader::open(&one.path, &conversion.builder)?;
-        conversion.read(one.path, format!("rank {}", one.rank.rank), encoded)?;
+        conversion.read(one.path, format!("rank {}", one.rank.rank))?;
         let (first, mut builder) = conversion.finish_trace()?;
         firsts.push((root, first));
         builder.begin_space();
         conversion.builder = builder;
     }
     conversion.order_and_write(firsts)
-}
-
-/// Encodes the streams of one rank into a file beside its trace, for a [`merge`] of the same traces: most of the work,
-/// which as many processes can share as there are ranks. Returns the file, `TRACE.encoded`.
-///
-/// # Errors
-/// The traces cannot be read or are not those of one run with this rank, or the file cannot be written.
-pub fn encode_rank(inputs: &[PathBuf], rank: u32, options: &Options) -> Result<PathBuf> {
-    let (ranked, _) = ranks::in_order(inputs)?;
-    let mut builder = ProgramBuilder::default();
-    for one in ranked {
-        if one.rank.rank == rank {
-            return encode_trace(&one.path, builder, options);
-        }
-        one.add_modules(&mut builder)?;
-        builder.begin_space();
-    }
-    Err(Error::Apart {
-        what: format!("no trace is of rank {rank}; give the traces of all ranks"),
-    })
-}
-
-fn encode_trace(trace: &Path, before: ProgramBuilder, options: &Options) -> Result<PathBuf> {
-    let input = Input::from(trace);
-    let (name, spill) = (input.name(), Arc::new(Spill::beside(trace)));
-    let mut out = encoded::Writer::create(trace, &before)?;
-    let Source { reader, size, .. } = input.open()?;
-    let (_, mut pipeline) = Pipeline::start(reader, &name, before, None, options, &spill)?;
-    loop {
-        match pipeline.next()? {
-            Item::Failed(source) => return Err(unreadable(name, source)),
-            Item::Broken(error) => return Err(error),
-            Item::End(_) => return out.finish(),
-            Item::Stream(chunk) => out.part(&chunk)?,
-            Item::Last(chunk) => out.last(&chunk)?,
-            _ => {}
-        }
-        options.report(Progress::Reading {
-            done: pipeline.position(),
-            of: size,
-        });
-    }
 }
 
 fn unreadable(file: String, source: std::io::Error) -> Error {
@@ -235,12 +191,7 @@ impl<'a> Conversion<'a> {
     }
 
     /// Does pass 1 for one trace.
-    fn read(
-        &mut self,
-        input: impl Into<Input>,
-        label: String,
-        encoded: Option<encoded::Reader>,
-    ) -> Result<()> {
+    fn read(&mut self, input: impl Into<Input>, label: String) -> Result<()> {
         let input = input.into();
         let (name, options) = (input.name(), self.options);
         let Source {
@@ -249,8 +200,7 @@ impl<'a> Conversion<'a> {
             modified_unix_ns,
         } = input.open()?;
         let builder = std::mem::take(&mut self.builder);
-        let (header, mut pipeline) =
-            Pipeline::start(reader, &name, builder, encoded, options, &self.spill)?;
+        let (header, mut pipeline) = Pipeline::start(reader, &name, builder, options, &self.spill)?;
         let cutter = &mut self.cutter;
         let mut facts = Facts::new(header, modified_unix_ns, label);
         loop {

@@ -11,8 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Parser;
 use contech_middle::{
-    Error, Input, Options, Progress, bytes_by_place, compare_graph, convert, dump_trace,
-    encode_rank, merge,
+    Error, Input, Options, Progress, bytes_by_place, compare_graph, convert, dump_trace, merge,
 };
 use contech_plain::{Plain, say};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -36,10 +35,6 @@ struct Arguments {
     /// [default: trace.bin graph.tg].
     #[arg(value_names = ["TRACE", "GRAPH"])]
     paths: Vec<PathBuf>,
-    /// Only encode the streams of the rank K of the traces given (no graph), most of the work, to a file beside its
-    /// trace; done for each rank by a process of its own, they are taken when the traces are converted.
-    #[arg(long, value_name = "K", conflicts_with_all = ["json", "compare", "dump_trace", "bytes"])]
-    encode: Option<u32>,
     /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside the graph.
     #[arg(long, default_value = "512M", value_parser = parse_size)]
     memory: usize,
@@ -126,7 +121,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     let graph = match paths.len() {
         1 => PathBuf::from("graph.tg"),
-        _ if arguments.encode.is_some() => PathBuf::new(),
         last => paths.remove(last - 1),
     };
     let traces = paths.as_slice();
@@ -157,13 +151,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     if let Some(threads) = arguments.threads {
         options.threads = threads.max(1);
-    }
-    if let Some(rank) = arguments.encode {
-        let written = encode_rank(traces, rank, &options);
-        bar.finish_and_clear();
-        let written = written?;
-        writeln!(Plain::new(io::stdout()), "{}", written.display())?;
-        return Ok(ExitCode::SUCCESS);
     }
     let result = match traces {
         [trace] => convert(trace.clone(), &graph, &options),

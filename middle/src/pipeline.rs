@@ -20,7 +20,6 @@ use self::work::work;
 use crate::board::Board;
 use crate::check::Kept;
 use crate::encode::EncodedChunk;
-use crate::encoded;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::options::Options;
@@ -118,12 +117,11 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Reads the file header and starts the threads. What `encoded` has of the streams is not encoded again.
+    /// Reads the file header and starts the threads.
     pub(crate) fn start(
         source: Box<dyn Read + Send>,
         name: &str,
         program: ProgramBuilder,
-        encoded: Option<encoded::Reader>,
         options: &Options,
         spill: &Arc<Spill>,
     ) -> Result<(FileHeader, Self)> {
@@ -150,14 +148,7 @@ impl Pipeline {
             let (shared, to_caller) = (Arc::clone(&shared), to_caller.clone());
             thread::spawn(move || work(&shared, &to_caller));
         }
-        let reading = Reading::new(
-            reader,
-            Arc::clone(&shared),
-            to_caller,
-            program,
-            encoded,
-            spill,
-        );
+        let reading = Reading::new(reader, Arc::clone(&shared), to_caller, program, spill);
         thread::spawn(move || reading.run());
         let pipeline = Pipeline {
             results,

@@ -182,16 +182,6 @@ impl ProgramBuilder {
         Ok(ids)
     }
 
-    /// What says which modules were added: of each, the process, the ids and a checksum.
-    pub(crate) fn identity(&self) -> Vec<(u32, u32, u32, u64)> {
-        let loaded = self.loaded.iter();
-        let identity = |l: &Loaded| (l.space, l.base, l.count, l.sum);
-        loaded
-            .map(identity)
-            .chain([(self.space, 0, 0, 0)])
-            .collect()
-    }
-
     /// Whether any module has blocks.
     pub(crate) fn has_blocks(&self) -> bool {
         !self.info.blocks.is_empty()

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use contech_trace::file::{ChunkKind, FileHeader, ModuleLoad, RankInfo, RunInfo};
+use contech_trace::file::{ChunkKind, FileHeader, RankInfo, RunInfo};
 use contech_trace::reader::{ChunkReader, Next};
 
 use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::program::ProgramBuilder;
 use crate::rules::MOST_TRACES;
 
 /// A trace, and what it says about itself.
@@ -68,28 +67,6 @@ fn agree(a: &Ranked, b: &Ranked) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-impl Ranked {
-    /// Adds the modules of the trace, and reads nothing else of it.
-    pub(crate) fn add_modules(&self, to: &mut ProgramBuilder) -> Result<()> {
-        let (name, _, mut reader) = open(&self.path)?;
-        let mut raw = Vec::new();
-        loop {
-            let chunk = match reader.next_chunk().map_err(|e| failed(&name, e))? {
-                Next::Chunk(chunk) => chunk,
-                Next::Skipped { .. } => continue,
-                Next::End => return Ok(()),
-            };
-            if chunk.header.kind == ChunkKind::Module
-                && let Ok(bytes) = payload(&chunk, &mut raw)
-                && let Ok(load) = ModuleLoad::from_bytes(bytes)
-            {
-                // What is wrong with a module is said by who makes the graph.
-                let _ = to.add(load);
-            }
-        }
-    }
 }
 
 fn failed(file: &str, source: io::Error) -> Error {

@@ -19,9 +19,7 @@ mod report;
 use anyhow::{Result, bail};
 use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
 
-use crate::analysis::{
-    self, Analysis, Graph, Moment, Order, Reads, Strides, Taken,
-};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken};
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
 

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use crossbeam_channel::Sender;
-use taskgraph::EncodedFrame;
 
 use super::{End, Item, Message, Shared, Task, Watch};
 use crate::check::Kept;
-use crate::encode::{EncodedChunk, payload};
-use crate::encoded;
+use crate::encode::payload;
 use crate::program::ProgramBuilder;
 use crate::spill::Spill;
 
@@ -27,8 +25,6 @@ pub(super) struct Reading {
     shared: Arc<Shared>,
     to_caller: Sender<Message>,
     program: ProgramBuilder,
-    /// What another process made of the streams.
-    encoded: Option<encoded::Reader>,
     /// At least one module is also recorded in naive form.
     checked: bool,
     /// The streams that are to be compared.
@@ -38,12 +34,6 @@ pub(super) struct Reading {
     index: u64,
 }
 
-/// Bytes that the gate counts for what another process made of a chunk.
-fn cost_of(chunk: &EncodedChunk) -> usize {
-    let frames = chunk.frames.iter().map(EncodedFrame::encoded_len);
-    SMALL + frames.sum::<usize>() + 64 * (chunk.events.len() + chunk.spans.len())
-}
-
 impl Reading {
     /// A reader that starts with the first chunk.
     pub(super) fn new(
@@ -51,7 +41,6 @@ impl Reading {
         shared: Arc<Shared>,
         to_caller: Sender<Message>,
         program: ProgramBuilder,
-        encoded: Option<encoded::Reader>,
         spill: &Arc<Spill>,
     ) -> Self {
         Self {
@@ -60,7 +49,6 @@ impl Reading {
             to_caller,
             checked: false,
             program,
-            encoded,
             kept: Kept::new(spill),
             spanning: Vec::new(),
             index: 0,
@@ -83,8 +71,7 @@ impl Reading {
                     error: error.to_string(),
                 },
                 Ok(Next::End) => match self.end_streams() {
-                    Ok(Some(item)) => item,
-                    Ok(None) => Item::End(Box::new(End {
+                    Ok(()) => Item::End(Box::new(End {
                         bytes: self.reader.position(),
                         program: self.program.snapshot(),
                         kept: self.kept.take(),
@@ -127,7 +114,7 @@ impl Reading {
             self.kept.began_late = true;
         }
         if kind == ChunkKind::Stream {
-            return self.dispatch(chunk);
+            return self.dispatch(chunk).map(|()| None);
         }
         if kind == ChunkKind::Check && self.checked {
             return Ok(None);
@@ -140,8 +127,8 @@ impl Reading {
         self.index - 1
     }
 
-    /// Hands a stream chunk to the encoders, or what another process made of it to the caller.
-    fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
+    /// Hands a stream chunk to the encoders.
+    fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<(), Stopped> {
         // The cost covers the stored bytes, raw bytes, records (at most four times the raw bytes) and frames.
         let raw = chunk.header.raw_len as usize;
         let cost = chunk.stored.len() + raw * 5 + 4096;
@@ -149,28 +136,14 @@ impl Reading {
         if self.spanning.len() < MOST_SPANNING && !self.spanning.contains(&context) {
             self.spanning.push(context);
         }
-        let mut first = true;
-        while let Some(encoded) = &mut self.encoded {
-            match encoded.part(&chunk, std::mem::take(&mut first)) {
-                Ok(Some(part)) => self.tell(cost_of(&part), Item::Stream(Box::new(part)))?,
-                Ok(None) => return Ok(None),
-                Err(e) => return Ok(Some(Item::Broken(e))),
-            }
-        }
-        self.hand_out(context, cost, Some(chunk)).map(|()| None)
+        self.hand_out(context, cost, Some(chunk))
     }
 
     /// Tells the workers to end the frames that still go on.
-    fn end_streams(&mut self) -> std::result::Result<Option<Item>, Stopped> {
-        for context in std::mem::take(&mut self.spanning) {
-            match self.encoded.as_mut().map(|encoded| encoded.last(context)) {
-                Some(Ok(last)) => self.tell(cost_of(&last), Item::Last(Box::new(last)))?,
-                Some(Err(e)) => return Ok(Some(Item::Broken(e))),
-                None => self.hand_out(context, SMALL, None)?,
-            }
-        }
-        let ended = self.encoded.as_ref().map_or(Ok(()), encoded::Reader::end);
-        Ok(ended.err().map(Item::Broken))
+    fn end_streams(&mut self) -> std::result::Result<(), Stopped> {
+        std::mem::take(&mut self.spanning)
+            .into_iter()
+            .try_for_each(|context| self.hand_out(context, SMALL, None))
     }
 
     fn hand_out(

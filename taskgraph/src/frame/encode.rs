@@ -11,8 +11,7 @@ use crate::frame::resume::ResumesWriter;
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, State, Walk};
 use crate::statics::StaticInfo;
-use crate::wire::{put_bytes, put_delta, put_varint};
-use contech_program::wire::{Malformed, Reader};
+use crate::wire::{put_delta, put_varint};
 use contech_program::{AllocKind, SyncOp};
 use contech_program::{Counts, Room, count};
 
@@ -40,36 +39,6 @@ impl EncodedFrame {
     #[must_use]
     pub fn record_count(&self) -> u32 {
         self.records
-    }
-
-    /// Appends the frame, for another process that puts it into a graph.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        put_bytes(out, &self.bytes);
-        put_bytes(out, self.fault.as_deref().unwrap_or_default().as_bytes());
-        put_varint(out, self.paths.len() as u64);
-        self.paths
-            .iter()
-            .for_each(|&path| put_varint(out, path.into()));
-        for number in self.counts.numbers() {
-            put_varint(out, number);
-        }
-        put_varint(out, self.records.into());
-    }
-
-    /// Reads what [`EncodedFrame::put`] wrote.
-    ///
-    /// # Errors
-    /// The bytes are not a frame.
-    pub fn get(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let bytes = from.bytes()?.to_vec();
-        let fault = Some(from.string()?.to_owned()).filter(|fault| !fault.is_empty());
-        Ok(Self {
-            bytes,
-            fault,
-            paths: from.list(Reader::varint32)?,
-            counts: Counts::read(|| from.varint())?,
-            records: from.varint32()?,
-        })
     }
 
     /// Number of bytes that the frame takes in the file.

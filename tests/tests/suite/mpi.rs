@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::mpi::{Mpi, merge};
 use contech_tests::outputs::Outputs;
-use contech_tests::process::{Finished, run};
+use contech_tests::process::Finished;
 use contech_tests::recording::{backend, backend_json, files, verify};
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
@@ -352,79 +351,6 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
         &["trace.1.bin", "which MPI rank", "leave it out"],
     );
     scratch.done();
-    Ok(())
-}
-
-/// Encodes a rank of these traces.
-fn encode(rank: usize, traces: &[PathBuf]) -> Result<Finished> {
-    let mut encode = Command::new(Outputs::get().command("contech-middle"));
-    run(encode.arg(format!("--encode={rank}")).args(traces))
-}
-
-#[test]
-fn ranks_that_processes_of_their_own_encode_make_the_same_graph() -> Result<()> {
-    let mpi = Mpi::Mpich;
-    for (name, flags) in [
-        ("plain", &["-O1"][..]),
-        ("checked", &["-O1", "--contech-check"]),
-    ] {
-        let scratch = Scratch::new(&format!("mpi/encoded_{name}"))?;
-        let program = mpi.traced("order.c", flags, &scratch.join("prog"))?;
-        mpi.run(4, &program, &[], scratch.dir())?.ok()?;
-        let traces = files(scratch.dir(), "bin")?;
-        let graph = scratch.join("graph.tg");
-        let merged = || -> Result<(String, Vec<u8>)> {
-            let merged = merge(&traces, &graph)?;
-            Ok((merged.out(), fs::read(&graph)?))
-        };
-        let whole = merged()?;
-        // A rank that nobody has encoded is encoded by who makes the graph.
-        for rank in [3, 0, 2, 1] {
-            let said = encode(rank, &traces)?.ok()?;
-            assert!(said.out().contains("bin.encoded"), "{said}");
-            assert!(merged()? == whole, "{name}, rank {rank}");
-        }
-        let encoded = scratch.join("trace.1.bin.encoded");
-        let good = fs::read(&encoded)?;
-        let place = good.len() / 2;
-        let mut flipped = good.clone();
-        flipped[place] ^= 1;
-        let other = fs::read(scratch.join("trace.2.bin.encoded"))?;
-        let cases: [(&[u8], &str); 5] = [
-            // A length may be what is damaged.
-            (&flipped, "it is "),
-            (&good[..place], "it is cut"),
-            (&good[..good.len() - 13], "it is cut"),
-            (&other, "traces of lower ranks are others now"),
-            (b"", "it is cut"),
-        ];
-        for (bytes, why) in cases {
-            fs::write(&encoded, bytes)?;
-            refused(
-                &merge(&traces, &graph)?,
-                &["trace.1.bin.encoded", why, "encode"],
-            );
-        }
-        fs::write(&encoded, &good)?;
-        // The first rank is gone, and the trace is cut.
-        refused(
-            &merge(&traces[1..], &graph)?,
-            &["trace.1.bin.encoded", "lower ranks are others now"],
-        );
-        let bytes = fs::read(&traces[1])?;
-        fs::write(&traces[1], &bytes[..bytes.len() - 200])?;
-        refused(
-            &merge(&traces, &graph)?,
-            &["trace.1.bin.encoded", "the trace is another one now"],
-        );
-        encode(1, &traces)?.ok()?;
-        let cut = merged()?;
-        assert!(cut != whole);
-        fs::remove_file(&encoded)?;
-        assert!(merged()? == cut, "{name}, cut");
-        refused(&encode(7, &traces)?, &["no trace is of rank 7"]);
-        scratch.done();
-    }
     Ok(())
 }
 
