@@ -4,7 +4,7 @@ use crate::graphs::affine::random_contexts;
 use crate::graphs::{graph, storm};
 use anyhow::Result;
 use contech_backends::analysis::{
-    Analysis, Change, Changes, Graph, Moment, Order, Part, Reads, Task, run, run_all,
+    Analysis, Change, Graph, Moment, Order, Part, Reads, Task, run, run_all,
 };
 use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
@@ -214,7 +214,7 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
     });
 }
 
-/// An analysis that sees no runs, no tasks as one and each change: all comes one by one.
+/// An analysis that sees no runs: all comes one by one.
 struct OneByOne<A>(A);
 
 impl<A: Analysis> Analysis for OneByOne<A> {
@@ -222,10 +222,7 @@ impl<A: Analysis> Analysis for OneByOne<A> {
     const ABOUT: &'static str = A::ABOUT;
     const ORDER: Order = A::ORDER;
     const READS: Reads = A::READS;
-    const CHANGES: Changes = match A::CHANGES {
-        Changes::States => Changes::Tasks,
-        others => others,
-    };
+    const CHANGES: bool = A::CHANGES;
     type Config = A::Config;
     type Shard = A::Shard;
     type Report = A::Report;
@@ -301,7 +298,7 @@ where
 }
 
 #[test]
-fn tasks_that_are_read_as_one_and_joined_states_give_what_each_task_gives() {
+fn runs_in_storms_of_locks_give_what_their_executions_one_by_one_give() {
     for graph in (0..20).map(storm) {
         same::<Cache>(&graph);
         same_with::<Cache>(&graph, || cache::Options {
