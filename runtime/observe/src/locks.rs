@@ -8,6 +8,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use contech_guest::functions::is_robust;
 use contech_guest::{export_lock, exports, lookup};
 use contech_observation::State;
 
@@ -81,6 +82,11 @@ unsafe extern "C-unwind" fn unlock_first(mutex: Ptr) -> c_int {
 }
 
 unsafe extern "C-unwind" fn mutex_timed_now(mutex: Ptr, caller: usize) -> c_int {
+    // SAFETY: the mutex is the caller's.
+    if unsafe { is_robust(mutex) } {
+        // SAFETY: the arguments are the caller's.
+        return unsafe { mutex_wait(mutex, caller) };
+    }
     // SAFETY: the mutex is the caller's.
     let call = || unsafe { (real().pthread_mutex_trylock)(mutex) };
     match timed(tls::block().lock_gap(), caller, true, call) {

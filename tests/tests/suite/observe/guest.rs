@@ -73,6 +73,19 @@ fn a_link_beside_the_observation_is_not_written_through() -> Result<()> {
 }
 
 #[test]
+fn a_lock_that_is_given_up_and_a_wait_that_is_cancelled_end_as_they_would() -> Result<()> {
+    let scratch = Scratch::new("observe-tries")?;
+    for source in ["mutex_robust.c", "cancel_in_sem_wait.c"] {
+        let program = build(&scratch, &format!("../{source}"), &["-pthread"])?;
+        let native = run(&mut Command::new(&program))?;
+        let file = scratch.join("tries.obs");
+        same(&native, &run(&mut observed(&program, &[], &file))?)?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
 fn nothing_is_written_unasked_or_for_another_program() -> Result<()> {
     let scratch = Scratch::new("observe-unasked")?;
     let program = build(&scratch, "ends.c", &["-pthread"])?;

@@ -116,9 +116,9 @@ macro_rules! exports {
     };
 }
 
-/// Exports a function that takes a lock. It counts down a word of the calling thread's block; if the word was zero, it
-/// jumps to `timed`. Otherwise it calls `attempt` and jumps to `wait` if the result is `busy`. `timed` and `wait` take
-/// the lock and the address of the caller.
+/// Exports a function that takes a mutex. It counts down a word of the calling thread's block; if the word was zero, it
+/// jumps to `timed`. Otherwise it calls `attempt` and jumps to `wait` if the result is `busy`, or at once if the mutex is
+/// robust ([`crate::functions::is_robust`]). `timed` and `wait` take the mutex and the address of the caller.
 #[macro_export]
 macro_rules! export_lock {
     ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {
@@ -131,6 +131,9 @@ macro_rules! export_lock {
             "subs w17, w17, #1",
             "str w17, [x16, {left}]",
             "b.lo 2f",
+            "mov x16, x0",
+            "ldr w17, [x0, #16]",
+            "tbnz w17, #4, 3f",
             "stp x0, x30, [sp, #-16]!",
             ".cfi_def_cfa_offset 16",
             ".cfi_offset x30, -8",

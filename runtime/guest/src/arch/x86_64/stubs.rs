@@ -129,10 +129,10 @@ macro_rules! exports {
     };
 }
 
-/// Exports a function that takes a lock. The stub costs nine instructions if the lock is free and the call is not one
-/// to time. It counts down a word of the calling thread's block; if the word was zero, it jumps to `timed`. Otherwise
-/// it calls `attempt` and jumps to `wait` if the result is `busy`. `timed` and `wait` take the lock and the address of
-/// the caller.
+/// Exports a function that takes a mutex. The stub costs eleven instructions if the mutex is free and the call is not
+/// one to time. It counts down a word of the calling thread's block; if the word was zero, it jumps to `timed`.
+/// Otherwise it calls `attempt` and jumps to `wait` if the result is `busy`, or at once if the mutex is robust
+/// ([`crate::functions::is_robust`]). `timed` and `wait` take the mutex and the address of the caller.
 #[macro_export]
 macro_rules! export_lock {
     ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {
@@ -140,6 +140,8 @@ macro_rules! export_lock {
             concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
             "sub dword ptr fs:[rax + {left}], 1",
             "jb 2f",
+            "test byte ptr [rdi + 16], 16",
+            "jnz 3f",
             "push rdi",
             ".cfi_adjust_cfa_offset 8",
             "call qword ptr [rip + {attempt}]",
