@@ -1,6 +1,7 @@
 //! Records parallel and teams regions and their implicit tasks.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
 use contech_trace::event::{Arrival, TEAM_STREAMS};
@@ -98,6 +99,7 @@ unsafe fn begin_implicit(
     task: Data,
     (first, size, index): (u32, u32, u32),
 ) {
+    region.begun.fetch_add(1, Relaxed);
     let mut flags = Word::STARTED;
     if index == 0 {
         flags |= Word::PRIMARY;
@@ -173,6 +175,15 @@ pub(super) unsafe extern "C" fn parallel_end(
         worker.team.set(region.outer_team);
         if let Some((first, size)) = region.team() {
             worker.region.set(region.outer);
+            // libomp announces a region right inside of a teams region twice. The first time only the primary's task
+            // begins, which then meets the region.
+            if region.begun.load(Relaxed) == 1 {
+                for index in 1..size {
+                    enter(a, Word::new(first + index, Word::STARTED), Arrival::Begins);
+                    a.recorder.end_entered(a.tls);
+                    enter(a, region.encountering, Arrival::Resumes);
+                }
+            }
             let before = region.before.get();
             let taken = a.since(before);
             a.with_aux(ParallelEnd, object(first), 0, size.into(), before, taken);

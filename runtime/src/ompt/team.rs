@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Release};
 
 use super::abi::Data;
 use super::word::Word;
@@ -12,6 +12,8 @@ pub(super) struct Region {
     /// First context of the team and, in the upper half, number of contexts. 0 before the first implicit task begins,
     /// [`BUSY`] while it does.
     team: AtomicU64,
+    /// Number of the team's tasks that have begun.
+    pub(super) begun: AtomicU32,
     /// The word of the task that met the region. It is a copy, because libomp moves words about if it nests teams of
     /// one.
     pub(super) encountering: Word,
@@ -34,6 +36,7 @@ impl Region {
     ) -> Self {
         Region {
             team: AtomicU64::new(0),
+            begun: AtomicU32::new(0),
             encountering,
             outer,
             outer_team,

@@ -106,3 +106,32 @@ fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
     scratch.done();
     Ok(())
 }
+
+/// libomp announces the region in the teams twice when the host runs it, and runs it once.
+const TARGET: &str = r"
+int main(void) {
+    int a[256];
+#pragma omp target teams distribute parallel for map(tofrom : a)
+    for (int i = 0; i < 256; i++) a[i] = i;
+    return a[7] != 7;
+}
+";
+
+#[test]
+fn a_target_region_that_the_host_runs_has_no_task_that_never_begins() -> Result<()> {
+    let scratch = Scratch::new("openmp/target")?;
+    let source = scratch.write("target.c", TARGET)?;
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O1", "-g", "-fopenmp"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("target")))?.ok()?;
+    let mut command = Command::new(scratch.join("target"));
+    command.env("OMP_NUM_THREADS", "4");
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    recording.graphs(true)?;
+    recording.run.ok()?;
+    let trace = &recording.traces[0];
+    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    assert!(!notes.contains("not begun"), "{notes}");
+    scratch.done();
+    Ok(())
+}
