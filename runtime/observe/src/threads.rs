@@ -76,6 +76,10 @@ impl Fork {
 
     /// Removes a thread that was joined or will not be joined. The last one ends the phase.
     fn gone(&self, handle: usize, joined: bool) {
+        // In a copy of the process the lock may be held for ever, by a thread that was creating another one.
+        if !process::is_observed() {
+            return;
+        }
         self.lock();
         if self.remove(handle) && self.live.fetch_sub(1, Relaxed) == 1 {
             if let Some(instance) = self.instance() {
@@ -145,7 +149,7 @@ struct Observed;
 
 impl Threads for Observed {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
-        let Some(creator) = tls::lane() else {
+        let Some(creator) = tls::lane().filter(|_| process::is_observed()) else {
             return call(None);
         };
         let entered = creator.enter(State::Scheduling);

@@ -73,6 +73,18 @@ fn a_link_beside_the_observation_is_not_written_through() -> Result<()> {
 }
 
 #[test]
+fn a_child_waits_for_no_thread_that_it_does_not_have() -> Result<()> {
+    let scratch = Scratch::new("observe-forks")?;
+    let program = build(&scratch, "forks.c", &["-pthread"])?;
+    let file = scratch.join("forks.obs");
+    let finished = run(&mut observed(&program, &[], &file))?.ok()?;
+    ensure!(finished.out() == "0\n", "{finished}");
+    read(&file)?;
+    scratch.done();
+    Ok(())
+}
+
+#[test]
 fn a_lock_that_is_given_up_and_a_wait_that_is_cancelled_end_as_they_would() -> Result<()> {
     let scratch = Scratch::new("observe-tries")?;
     for source in ["mutex_robust.c", "cancel_in_sem_wait.c"] {
