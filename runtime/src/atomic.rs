@@ -121,7 +121,7 @@ pub(crate) unsafe extern "C" fn end(
         draw();
     }
     if token & INTERRUPTS == 0 {
-        STRIPES[stripe].give();
+        STRIPES[stripe].give(tls.owner());
     }
     tls.set_held(token >> BEFORE_BITS);
     if let Some(recorder) = recorder {
@@ -258,7 +258,7 @@ pub(crate) fn abandon(tls: &TlsBlock) {
         tls.set_held(0);
         let stripe = usize::try_from(stripe).unwrap_or(0);
         if STRIPES[stripe].is_held_by(tls.owner()) {
-            STRIPES[stripe].give();
+            STRIPES[stripe].give(tls.owner());
         }
     }
 }

@@ -10,8 +10,9 @@
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use contech_guest::kernel::Instant;
 use contech_trace::event::Recorded;
 
 use crate::options::{Options, Region};
@@ -73,7 +74,9 @@ impl Gate {
     /// Whether accesses are recorded at this moment, and for how long this stays so unless the number changes; `None` is
     /// for ever.
     pub(crate) fn state(&self) -> (Recorded, Option<Duration>) {
-        let passed = self.started.elapsed();
+        let needs_time = self.sample > 1 || matches!(self.region, Region::Between(..));
+        let passed = needs_time.then(|| self.started.elapsed());
+        let passed = passed.unwrap_or_default();
         let (within, until) = match self.region {
             Region::All => (true, None),
             Region::Marked => (self.marks.load(SeqCst) > 0, None),

@@ -4,12 +4,13 @@
 )]
 //! The file, pipe or descriptor that a trace is written to.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use contech_guest::kernel::{self, Instant};
 use contech_trace::file::{FileHeader, HEADER_BYTES};
 
 use crate::{mask, memory};
@@ -57,17 +58,34 @@ const ASKED: u64 = 64 << 20;
 /// Descriptors from this number on are out of the way of programs that count on low numbers.
 const FIRST_DESCRIPTOR: RawFd = 900;
 
-fn last_error<T>() -> io::Result<T> {
-    Err(io::Error::last_os_error())
+/// A system call, past the C library.
+fn call<const N: usize>(number: libc::c_long, arguments: [usize; N]) -> io::Result<usize> {
+    // SAFETY: the callers of this module pass pointers to what lives through the call, with its size.
+    unsafe { kernel::call(number, arguments) }.map_err(io::Error::from_raw_os_error)
+}
+
+/// A descriptor or flags, as a system call takes them.
+fn word(number: libc::c_int) -> usize {
+    #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
+    let word = number as usize;
+    word
+}
+
+fn descriptor(opened: usize) -> RawFd {
+    RawFd::try_from(opened).unwrap_or(-1)
+}
+
+fn open(path: &CStr, flags: libc::c_int) -> io::Result<RawFd> {
+    let (here, path) = (word(libc::AT_FDCWD), path.as_ptr().expose_provenance());
+    let flags = word(flags | libc::O_CLOEXEC | libc::O_NOCTTY);
+    call(libc::SYS_openat, [here, path, flags, 0o666]).map(descriptor)
 }
 
 fn identity(fd: RawFd) -> io::Result<(u64, u64, u32)> {
     // SAFETY: stat is plain data for which zero is a value.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live stat.
-    if unsafe { libc::fstat(fd, &raw mut stat) } != 0 {
-        return last_error();
-    }
+    let at = (&raw mut stat).expose_provenance();
+    call(libc::SYS_fstat, [word(fd), at])?;
     Ok((stat.st_dev, stat.st_ino, stat.st_mode & libc::S_IFMT))
 }
 
@@ -77,15 +95,12 @@ impl Descriptor {
     /// # Errors
     /// When the descriptor is not open.
     pub fn duplicate(fd: RawFd) -> io::Result<Self> {
-        // SAFETY: duplicating needs no memory; a bad number is an error.
-        let mut copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR) };
-        if copy < 0 {
-            // SAFETY: duplicating needs no memory, as above. The limit on descriptors may be below `FIRST_DESCRIPTOR`.
-            copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
-        }
-        if copy < 0 {
-            return last_error();
-        }
+        let duplicate = |lowest: RawFd| {
+            let how = [word(fd), word(libc::F_DUPFD_CLOEXEC), word(lowest)];
+            call(libc::SYS_fcntl, how).map(descriptor)
+        };
+        // The limit on descriptors may be below `FIRST_DESCRIPTOR`.
+        let copy = duplicate(FIRST_DESCRIPTOR).or_else(|_| duplicate(3))?;
         let (device, inode, _) = identity(copy)?;
         let mut made = Descriptor {
             fd: copy,
@@ -111,12 +126,9 @@ impl Descriptor {
             return Self::duplicate(fd);
         }
         let again = CString::new(format!("/proc/self/fd/{fd}"))?;
-        let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
-        // SAFETY: the path is a C string.
-        let own = unsafe { libc::open(again.as_ptr(), flags) };
-        if own < 0 {
+        let Ok(own) = open(&again, libc::O_WRONLY | libc::O_NONBLOCK) else {
             return Self::duplicate(fd);
-        }
+        };
         let made = Self::duplicate(own);
         close(own);
         made
@@ -141,19 +153,14 @@ impl Descriptor {
             use std::os::unix::fs::FileTypeExt;
             m.file_type().is_fifo()
         });
-        let common = libc::O_CLOEXEC | libc::O_NOCTTY;
-        let open = |flags| {
-            // SAFETY: the path is a C string.
-            unsafe { libc::open(name.as_ptr(), flags | common, 0o666) }
-        };
         // A FIFO is opened only for writing, so that the end of its reader is noticed. A file is opened for reading too
         // if possible, to look at what is there.
         let fd = if fifo {
             // The FIFO is opened, and later written, without blocking, because all signals are blocked here.
             loop {
-                let fd = open(libc::O_WRONLY | libc::O_NONBLOCK);
-                if fd >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENXIO) {
-                    break fd;
+                match open(&name, libc::O_WRONLY | libc::O_NONBLOCK) {
+                    Err(e) if e.raw_os_error() == Some(libc::ENXIO) => {}
+                    opened => break opened?,
                 }
                 if mask::end_is_asked() {
                     return Err(io::Error::new(
@@ -161,17 +168,12 @@ impl Descriptor {
                         "a signal came before its reader",
                     ));
                 }
-                std::thread::sleep(Duration::from_millis(10));
+                kernel::sleep(Duration::from_millis(10));
             }
         } else {
-            match open(libc::O_RDWR | libc::O_CREAT) {
-                -1 => open(libc::O_WRONLY | libc::O_CREAT),
-                fd => fd,
-            }
+            open(&name, libc::O_RDWR | libc::O_CREAT)
+                .or_else(|_| open(&name, libc::O_WRONLY | libc::O_CREAT))?
         };
-        if fd < 0 {
-            return last_error();
-        }
         let made = Self::claim(fd, started_unix_ns);
         close(fd);
         made
@@ -180,9 +182,11 @@ impl Descriptor {
     fn claim(fd: RawFd, started_unix_ns: u64) -> io::Result<Self> {
         let (.., kind) = identity(fd)?;
         if kind == libc::S_IFREG {
-            // SAFETY: locking needs no memory.
-            if unsafe { libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-                return match io::Error::last_os_error().raw_os_error() {
+            if let Err(e) = call(
+                libc::SYS_flock,
+                [word(fd), word(libc::LOCK_EX | libc::LOCK_NB)],
+            ) {
+                return match e.raw_os_error() {
                     // The lock belongs to the open file, so the copy below keeps it.
                     Some(libc::EWOULDBLOCK) => Err(io::ErrorKind::ResourceBusy.into()),
                     _ => Self::truncate(fd), // a file system without locks
@@ -197,38 +201,33 @@ impl Descriptor {
     }
 
     fn truncate(fd: RawFd) -> io::Result<Self> {
-        // SAFETY: truncating needs no memory.
-        if unsafe { libc::ftruncate(fd, 0) } != 0 {
-            return last_error();
-        }
+        call(libc::SYS_ftruncate, [word(fd), 0])?;
         Self::duplicate(fd)
     }
 
     fn write_all(&self, mut parts: [libc::iovec; 2]) -> io::Result<()> {
         let mut progress = Instant::now();
         while parts.iter().any(|p| p.iov_len > 0) {
-            // SAFETY: the parts point into slices the caller of `write` holds.
-            let n = unsafe { libc::syscall(libc::SYS_writev, self.fd, parts.as_ptr(), 2) };
-            let Ok(mut n) = usize::try_from(n) else {
-                match io::Error::last_os_error() {
-                    e if e.kind() == io::ErrorKind::Interrupted => {}
-                    e if e.kind() == io::ErrorKind::WouldBlock => {
-                        self.wait_writable();
-                        let rest = progress.elapsed();
-                        if rest > REST && mask::end_is_asked() {
-                            return Err(io::Error::other(
-                                "its reader rests, and a signal is to end the program",
-                            ));
-                        }
-                        if rest > self.patience && self.ending.is_some_and(|e| e.load(Relaxed)) {
-                            return Err(io::Error::other(
-                                "its reader rests, and the program has ended",
-                            ));
-                        }
+            let at = parts.as_ptr().expose_provenance();
+            let mut n = match call(libc::SYS_writev, [word(self.fd), at, parts.len()]) {
+                Ok(n) => n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait_writable();
+                    let rest = progress.elapsed();
+                    if rest > REST && mask::end_is_asked() {
+                        return Err(io::Error::other(
+                            "its reader rests, and a signal is to end the program",
+                        ));
                     }
-                    e => return Err(e),
+                    if rest > self.patience && self.ending.is_some_and(|e| e.load(Relaxed)) {
+                        return Err(io::Error::other(
+                            "its reader rests, and the program has ended",
+                        ));
+                    }
+                    continue;
                 }
-                continue;
+                Err(e) => return Err(e),
             };
             progress = Instant::now();
             for part in &mut parts {
@@ -266,23 +265,27 @@ impl Descriptor {
             events: libc::POLLOUT,
             revents: 0,
         };
-        // SAFETY: the pointer is to one live pollfd.
-        unsafe { libc::syscall(libc::SYS_poll, &raw mut poll, 1, 100) };
+        let time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 100_000_000,
+        };
+        let at = (&raw mut poll).expose_provenance();
+        let time = (&raw const time).expose_provenance();
+        let _ = call(libc::SYS_ppoll, [at, 1, time, 0, 0]);
     }
 }
 
 fn close(fd: RawFd) {
-    // SAFETY: the descriptor was opened here and is not used afterwards.
-    unsafe { libc::syscall(libc::SYS_close, fd) };
+    let _ = call(libc::SYS_close, [word(fd)]);
 }
 
 /// Whether the file holds a trace that this very process has written since it started. Then the process has replaced
 /// its program (exec), and the earlier trace must stay.
 fn is_own(fd: RawFd, started_unix_ns: u64) -> bool {
     let mut head = [0u8; HEADER_BYTES];
-    // SAFETY: pointer and length are those of the array.
-    let n = unsafe { libc::pread(fd, head.as_mut_ptr().cast(), head.len(), 0) };
-    usize::try_from(n) == Ok(HEADER_BYTES)
+    let at = head.as_mut_ptr().expose_provenance();
+    let n = call(libc::SYS_pread64, [word(fd), at, head.len(), 0]);
+    n.is_ok_and(|n| n == HEADER_BYTES)
         && FileHeader::decode(&head)
             .is_ok_and(|h| h.pid == memory::process_id() && h.start_unix_ns >= started_unix_ns)
 }
@@ -305,11 +308,12 @@ impl Output for Descriptor {
 
     fn free(&self) -> Option<u64> {
         let (.., kind) = identity(self.fd).ok()?;
-        // SAFETY: statvfs is plain data for which zero is a value.
-        let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live statvfs.
-        let known = unsafe { libc::fstatvfs(self.fd, &raw mut stat) } == 0;
-        (known && kind == libc::S_IFREG).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
+        // SAFETY: statfs is plain data for which zero is a value.
+        let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
+        let at = (&raw mut stat).expose_provenance();
+        call(libc::SYS_fstatfs, [word(self.fd), at]).ok()?;
+        let block = u64::try_from(stat.f_frsize).ok().filter(|n| *n > 0)?;
+        (kind == libc::S_IFREG).then(|| stat.f_bavail.saturating_mul(block))
     }
 }
 

@@ -1,12 +1,10 @@
-#![allow(
-    unsafe_code,
-    reason = "asks the kernel for the thread's resource usage"
-)]
 //! Whether the trace's file keeps up. While it does, the writer lags only if it lacks a processor, and the program's
 //! threads give it theirs. If the file does not keep up, pausing the program would help nobody.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use contech_guest::kernel::{Instant, sleeps};
 
 use crate::queue::Patience;
 
@@ -43,10 +41,10 @@ impl Pace {
 
     /// Runs a write and notes how long it took.
     pub(crate) fn time<R>(&self, write: impl FnOnce() -> R) -> R {
-        let (sleeps, started) = (sleeps(), Instant::now());
+        let (before, started) = (sleeps(), Instant::now());
         let result = write();
         let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.wrote(spent, self::sleeps() != sleeps);
+        self.wrote(spent, sleeps() != before);
         result
     }
 
@@ -61,15 +59,6 @@ impl Pace {
         self.spent.store(spent, Relaxed);
         self.slept.store(asleep, Relaxed);
     }
-}
-
-/// How often the calling thread has given up the processor.
-fn sleeps() -> i64 {
-    // SAFETY: all zero is a valid rusage.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live rusage.
-    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-    usage.ru_nvcsw
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! these names with loom's instead.
 
 pub(crate) use std::hint::spin_loop;
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
-pub(crate) use std::thread::yield_now;
+
+pub(crate) use contech_guest::kernel::yield_now;
+pub(crate) use contech_guest::lock::{Condvar, Mutex, MutexGuard};
 
 pub(crate) use contech_guest::arch::add_here;
 

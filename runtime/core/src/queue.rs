@@ -8,15 +8,15 @@
 //! a second.
 
 use std::collections::VecDeque;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use contech_guest::kernel::Instant;
 use contech_trace::file::Totals;
 
 use crate::buffer::Part;
 use crate::lane::Lane;
 use crate::primitive::{Condvar, Mutex};
-use crate::sync::{lock, wait};
+use crate::sync::{lock, wait, wait_for};
 
 /// The most bytes of records that travel inside a message.
 pub const INLINE: usize = 48;
@@ -326,10 +326,7 @@ impl Queue {
                 state = wait(&self.work, state);
                 continue;
             };
-            let waited = self.work.wait_timeout(state, time);
-            let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            state = guard;
-            lingered = timeout.timed_out();
+            (state, lingered) = wait_for(&self.work, state, time);
             if lingered && !state.has_work() {
                 state.cork = None;
             }
@@ -421,8 +418,7 @@ impl Queue {
             let left = stall.min(patience.total.saturating_sub(started.elapsed()));
             in_time = !left.is_zero();
             if in_time {
-                let waited = self.idle.wait_timeout(state, left);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                state = wait_for(&self.idle, state, left).0;
             }
         }
         state.waiters -= 1;

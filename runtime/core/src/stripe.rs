@@ -12,7 +12,9 @@
 //!
 //! `tests/model` tries every interleaving of this file.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use contech_guest::kernel::Instant;
 
 use crate::owners::OWNER_BITS;
 use crate::primitive::atomic::{
@@ -39,6 +41,9 @@ fn taken_by(owner: u64, seen: u64) -> u64 {
 /// How long a holder may take. It is a few instructions away from giving the stripe back, but may have
 /// been preempted.
 pub const PATIENCE: Duration = Duration::from_secs(1);
+/// The most that counts of the time between two looks at a holder. The rest is no patience: the whole process may have
+/// been stopped meanwhile, holder and all.
+const LOOK: Duration = Duration::from_millis(10);
 /// Tries before a thread that waits lets others run.
 const ROUNDS: u32 = 64;
 
@@ -94,8 +99,14 @@ impl Stripe {
     /// Whether this thread has the stripe. A thread without a number never does.
     #[inline]
     pub fn is_held_by(&self, owner: u64) -> bool {
+        owner != 0 && self.names(owner)
+    }
+
+    /// Whether a thread has the stripe whose number, which may be 0, is this one.
+    #[inline]
+    fn names(&self, owner: u64) -> bool {
         let seen = self.word.load(Relaxed);
-        owner != 0 && seen & LOCKED != 0 && seen & (COUNT - OWNER) == owner * OWNER
+        seen & LOCKED != 0 && seen & (COUNT - OWNER) == owner * OWNER
     }
 
     /// Takes the stripe for a thread.
@@ -127,14 +138,14 @@ impl Stripe {
         self.take(owner);
         let found = read();
         let ticket = self.draw(false);
-        self.give();
+        self.give(owner);
         held(false);
         (ticket, found)
     }
 
     #[cold]
     fn wait(&self, owner: u64) {
-        let (mut holder, mut since) = (0, None);
+        let (mut holder, mut waited, mut looked) = (0, Duration::ZERO, Instant::now());
         for round in 0u32.. {
             if self.try_take(owner) {
                 return;
@@ -144,20 +155,27 @@ impl Stripe {
                 continue;
             }
             let seen = self.word.load(Relaxed);
-            let waited = match since {
-                Some(since) if seen == holder => Instant::duration_since(&Instant::now(), since),
-                _ => {
-                    (holder, since) = (seen, Some(Instant::now()));
-                    Duration::ZERO
-                }
+            let since = looked.elapsed().min(LOOK);
+            waited = if seen == holder {
+                waited + since
+            } else {
+                Duration::ZERO
             };
-            let mine = taken_by(owner, seen);
-            if waited >= PATIENCE && seen & LOCKED != 0 && self.replace(seen, mine) {
-                self.taken_over.fetch_add(1, Relaxed);
+            (holder, looked) = (seen, Instant::now());
+            if waited >= PATIENCE && self.take_over(owner, seen) {
                 return;
             }
             yield_now();
         }
+    }
+
+    /// Takes the stripe from a thread that does not come back, if the word is still the one that was seen.
+    pub(crate) fn take_over(&self, owner: u64, seen: u64) -> bool {
+        let taken = seen & LOCKED != 0 && self.replace(seen, taken_by(owner, seen));
+        if taken {
+            self.taken_over.fetch_add(1, Relaxed);
+        }
+        taken
     }
 
     /// Draws the ticket of the operation that was made while the stripe is held, a write or not. If a handler of this
@@ -170,11 +188,11 @@ impl Stripe {
         (self.word.load(Relaxed) & TICKET) + u64::from(!writes)
     }
 
-    /// Gives the stripe back. What handlers of this thread drew stays drawn.
+    /// Gives back the stripe that the thread took. What handlers of this thread drew stays drawn.
     #[inline]
-    pub fn give(&self) {
-        // It may have been taken over, and given back since.
-        if self.word.load(Relaxed) & LOCKED != 0 {
+    pub fn give(&self, owner: u64) {
+        // It may have been taken over. Then it is not this thread's to give.
+        if self.names(owner) {
             add_here(&self.word, LOCKED.wrapping_neg());
         }
     }

@@ -86,7 +86,7 @@ mod tests {
                 STRIPES_UNDER_TEST[stripe].take(owner);
                 let value = VARIABLE.fetch_add(1, Relaxed);
                 let ticket = STRIPES_UNDER_TEST[stripe].draw(true);
-                STRIPES_UNDER_TEST[stripe].give();
+                STRIPES_UNDER_TEST[stripe].give(owner);
                 (ticket, value)
             });
             pairs.collect::<Vec<_>>()
@@ -109,7 +109,7 @@ mod tests {
         let drawn = [true, false, false, true].map(|writes| {
             stripes[5].take(1);
             let ticket = stripes[5].draw(writes);
-            stripes[5].give();
+            stripes[5].give(1);
             ticket
         });
         assert_eq!(drawn, [2, 3, 3, 4]);
@@ -124,7 +124,7 @@ mod tests {
                 STRIPES[7].take(owner);
                 VARIABLE.fetch_add(1, Relaxed);
                 STRIPES[7].draw(true);
-                STRIPES[7].give();
+                STRIPES[7].give(owner);
             }
         };
         let look = |owner: u64| {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(stripes[5].draw(true), 2);
         assert_eq!(stripes[5].draw(false), 3);
         assert_eq!(stripes[5].draw(true), 4);
-        stripes[5].give();
+        stripes[5].give(1);
         assert!(stripes[5].try_take(2));
         assert_eq!(stripes[5].draw(false), 5, "no write was forgotten");
     }
@@ -174,10 +174,15 @@ mod tests {
             stripes[5].take(owner);
             assert!(stripes[5].is_held_by(owner) && !stripes[5].is_held_by(owner + 1));
             assert_eq!(stripes[5].draw(true), 2 * (round + 1));
-            stripes[5].give();
+            stripes[5].give(owner);
         }
         stripes[5].take(0);
         assert!(!stripes[5].is_held_by(0), "0 is nobody's number");
+        stripes[5].give(0);
+        assert!(
+            stripes[5].try_take(1),
+            "a thread without a number gives back, too"
+        );
     }
 
     #[test]
@@ -187,8 +192,13 @@ mod tests {
         stripes[5].take(2);
         assert_eq!(stripes.taken_over(), 1);
         assert!(stripes[5].is_held_by(2) && !stripes[5].is_held_by(1));
-        stripes[5].give();
-        assert!(stripes[5].try_take(2));
+        stripes[5].give(1);
+        assert!(
+            stripes[5].is_held_by(2),
+            "a holder that comes back late gives nothing back"
+        );
+        stripes[5].give(2);
+        assert!(stripes[5].try_take(1));
     }
 
     #[test]

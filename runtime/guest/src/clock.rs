@@ -1,19 +1,9 @@
-#![allow(unsafe_code, reason = "clock_gettime takes a pointer")]
 //! Time stamps: the processor's clock, and its frequency.
 
 use std::time::Duration;
 
 use crate::arch::ticks;
-
-fn nanoseconds(clock: libc::clockid_t) -> u64 {
-    let mut t = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is to a live timespec.
-    unsafe { libc::clock_gettime(clock, &raw mut t) };
-    t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
-}
+use crate::kernel::nanoseconds;
 
 /// The processor's clock and the monotonic clock (ns) at the same moment: the tightest pair of a few tries.
 fn pair() -> (u64, u64) {

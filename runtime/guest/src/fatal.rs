@@ -5,6 +5,7 @@
 
 use std::ffi::c_int;
 
+use crate::kernel::call;
 use crate::memory;
 
 /// The classic signals (signal(7)) whose default action ends the process and that may be handled. SIGKILL may not be
@@ -76,15 +77,15 @@ pub fn restore(signal: c_int) {
         restorer: 0,
         mask: 0,
     };
-    let nowhere = std::ptr::null_mut::<Action>();
+    let (signal, action) = (
+        usize::try_from(signal).unwrap_or(0),
+        (&raw const default).expose_provenance(),
+    );
     // SAFETY: the action is live and has the kernel's layout, whose mask is eight bytes.
-    unsafe {
-        libc::syscall(
+    let _ = unsafe {
+        call(
             libc::SYS_rt_sigaction,
-            signal,
-            &raw const default,
-            nowhere,
-            size_of::<u64>(),
+            [signal, action, 0, size_of::<u64>()],
         )
     };
 }
@@ -96,15 +97,10 @@ pub fn end(signal: c_int, code: c_int) {
     if is_fault(signal, code) {
         return;
     }
+    let (process, thread) = (memory::process_id() as usize, memory::thread_id() as usize);
+    let signal = usize::try_from(signal).unwrap_or(0);
     // SAFETY: the call only sends this thread a signal.
-    unsafe {
-        libc::syscall(
-            libc::SYS_tgkill,
-            memory::process_id(),
-            memory::thread_id(),
-            signal,
-        )
-    };
+    let _ = unsafe { call(libc::SYS_tgkill, [process, thread, signal]) };
 }
 
 /// Ends the program by a signal, outside of handlers.

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use crate::mask::Blocked;
-use crate::memory;
+use crate::{kernel, memory};
 
 /// Number of size classes: powers of two from 16 bytes to 32 KiB. Larger blocks are mapped one by one.
 const CLASSES: usize = 12;
@@ -60,7 +60,7 @@ impl Heap {
     pub fn lock(&self) {
         while self.locked.swap(true, Acquire) {
             while self.locked.load(Relaxed) {
-                std::thread::yield_now();
+                kernel::yield_now();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept the program's
-//! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls by number, a heap of its
-//! own, messages, files that are whole, the signals that end a process, the functions of threads, the OpenMP tools interface, and time.
+//! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls past the C library, a heap
+//! of its own, the process it began in, messages, files that are whole, the signals that end a process, the functions of
+//! threads, the OpenMP tools interface, and time.
 //!
 //! The recorder, the observer and the on-line profiler use this crate. It exports no symbol itself.
 #![allow(
@@ -14,6 +15,9 @@ pub mod fatal;
 pub mod functions;
 pub mod futex;
 pub mod heap;
+pub mod home;
+pub mod kernel;
+pub mod lock;
 pub mod lookup;
 pub mod mask;
 pub mod memory;

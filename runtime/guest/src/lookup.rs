@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, Ordering::Acquire, Ordering::Release};
 
+use crate::kernel;
 use crate::mask::Blocked;
 use crate::notice;
 
@@ -120,7 +121,7 @@ impl<T> Table<T> {
             // allocation functions, and those use `get_if_ready`.
             Err(_) => {
                 while self.state.load(Acquire) != READY {
-                    std::thread::yield_now();
+                    kernel::yield_now();
                 }
             }
         }

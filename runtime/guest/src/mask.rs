@@ -1,6 +1,8 @@
 #![allow(unsafe_code, reason = "the signal mask is a system call")]
 //! Blocks all signals around the slow path, so that no handler and no cancellation interrupts the runtime halfway.
 
+use crate::kernel::call;
+
 /// All signals are blocked while this value lives, including those that the C library keeps for itself. (The C
 /// library's own functions do not block these, and so would leave cancellation open.)
 #[derive(Debug)]
@@ -51,15 +53,17 @@ impl Drop for Blocked {
 }
 
 fn set(mask: u64) -> u64 {
+    const SET_MASK: usize = libc::SIG_SETMASK as usize;
     let mut old = 0u64;
+    let (new_at, old_at) = (
+        (&raw const mask).expose_provenance(),
+        (&raw mut old).expose_provenance(),
+    );
     // SAFETY: both pointers are to live 8-byte masks, the size the call is told.
-    unsafe {
-        libc::syscall(
+    let _ = unsafe {
+        call(
             libc::SYS_rt_sigprocmask,
-            libc::SIG_SETMASK,
-            &raw const mask,
-            &raw mut old,
-            SET_BYTES,
+            [SET_MASK, new_at, old_at, SET_BYTES],
         )
     };
     old
@@ -71,7 +75,12 @@ pub fn end_is_asked() -> bool {
     const ASKING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
     let mut pending = 0u64;
     // SAFETY: the pointer is to a live 8-byte mask, the size the call is told.
-    unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, SET_BYTES) };
+    let _ = unsafe {
+        call(
+            libc::SYS_rt_sigpending,
+            [(&raw mut pending).expose_provenance(), SET_BYTES],
+        )
+    };
     ASKING.iter().any(|signal| pending >> (signal - 1) & 1 != 0)
 }
 

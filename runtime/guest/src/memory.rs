@@ -1,25 +1,25 @@
-#![allow(
-    unsafe_code,
-    reason = "system calls made directly, past the functions the runtime itself interposes"
-)]
-//! System calls by number: memory, identity, errno. The C library's own names for some of these are
-//! defined by the runtime for interception, so it must not call them.
+//! Memory, identity and errno. The C library's own names for some of these are defined by the runtime for interception,
+//! so it must not call them.
+
+use crate::kernel::call;
 
 /// Maps fresh zeroed memory; `None` when there is none.
 pub fn map(bytes: usize) -> Option<*mut u8> {
+    const ACCESS: usize = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    const KIND: usize = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as usize;
     // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing memory.
-    let at = unsafe {
-        libc::syscall(
-            libc::SYS_mmap,
-            0usize,
-            bytes,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1isize,
-            0usize,
-        )
-    };
-    (at != -1).then_some(at as *mut u8)
+    let at = unsafe { call(libc::SYS_mmap, [0, bytes, ACCESS, KIND, usize::MAX, 0]) };
+    at.ok().map(std::ptr::with_exposed_provenance_mut)
+}
+
+/// Maps zeroed memory that is zeroed again in every copy of the process. A kernel that cannot do so (before 4.14) copies
+/// it.
+pub(crate) fn map_wiped_on_fork(bytes: usize) -> Option<*mut u8> {
+    const WIPE: usize = libc::MADV_WIPEONFORK as usize;
+    let at = map(bytes)?;
+    // SAFETY: the memory was mapped here, and nothing is in it.
+    let _ = unsafe { call(libc::SYS_madvise, [at.expose_provenance(), bytes, WIPE]) };
+    Some(at)
 }
 
 /// Gives back memory of [`map`].
@@ -28,27 +28,34 @@ pub fn map(bytes: usize) -> Option<*mut u8> {
 /// Nothing refers to the `bytes` bytes at `at`, which one call of [`map`] returned.
 pub unsafe fn unmap(at: *mut u8, bytes: usize) {
     // SAFETY: the caller gives up exactly one mapping nothing refers to.
-    unsafe { libc::syscall(libc::SYS_munmap, at, bytes) };
+    let _ = unsafe { call(libc::SYS_munmap, [at.expose_provenance(), bytes]) };
 }
 
 /// Process id from the kernel: differs in the child of a vfork, where memory does not.
 #[must_use]
 pub fn process_id() -> u32 {
     // SAFETY: getpid has no arguments and cannot fail.
-    u32::try_from(unsafe { libc::syscall(libc::SYS_getpid) }).unwrap_or(0)
+    let id = unsafe { call(libc::SYS_getpid, []) };
+    id.ok().and_then(|id| id.try_into().ok()).unwrap_or(0)
 }
 
 /// Kernel id of the calling thread; equals the process id in the main thread.
 #[must_use]
 pub fn thread_id() -> u32 {
     // SAFETY: gettid has no arguments and cannot fail.
-    u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0)
+    let id = unsafe { call(libc::SYS_gettid, []) };
+    id.ok().and_then(|id| id.try_into().ok()).unwrap_or(0)
 }
 
 /// Writes to stderr as much as one system call takes.
 pub(crate) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the pointer and length are those of a slice.
-    unsafe { libc::syscall(libc::SYS_write, 2, bytes.as_ptr(), bytes.len()) };
+    let _ = unsafe {
+        call(
+            libc::SYS_write,
+            [2, bytes.as_ptr().expose_provenance(), bytes.len()],
+        )
+    };
 }
 
 /// Restores errno when dropped: interception must not be visible in it.

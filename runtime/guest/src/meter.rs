@@ -1,4 +1,3 @@
-#![allow(unsafe_code, reason = "reads the thread's clocks through pointers")]
 //! Measures the time in which other programs had the processor, which is not the measured program's time.
 //!
 //! The measure is the thread's own CPU time, which is dear to read (three system calls). So [`Meter::read`] is for
@@ -8,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::arch::ticks;
+use crate::kernel::{nanoseconds, sleeps};
 
 /// Ticks, about 30 microseconds. No other program runs within a shorter interval.
 pub const LONG: u64 = 90_000;
@@ -90,24 +90,11 @@ impl Meter {
 
 impl Reading {
     fn now() -> Self {
-        let clock = |id| {
-            let mut t = libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            };
-            // SAFETY: the pointer is to a live timespec.
-            unsafe { libc::clock_gettime(id, &raw mut t) };
-            t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
-        };
-        // SAFETY: all zero is a valid rusage.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live rusage.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         Reading {
             ticks: ticks(),
-            wall: clock(libc::CLOCK_MONOTONIC),
-            cpu: clock(libc::CLOCK_THREAD_CPUTIME_ID),
-            waits: usage.ru_nvcsw.unsigned_abs(),
+            wall: nanoseconds(libc::CLOCK_MONOTONIC),
+            cpu: nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID),
+            waits: sleeps(),
         }
     }
 }

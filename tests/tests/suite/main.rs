@@ -11,6 +11,7 @@ mod export;
 mod fortran;
 mod fuzz;
 mod gate;
+mod guests;
 mod heap;
 mod kill;
 mod lagging;

@@ -27,8 +27,6 @@ mod pool;
 mod queue;
 #[path = "../../src/stripe.rs"]
 mod stripe;
-#[path = "../../src/sync.rs"]
-mod sync;
 #[path = "../../src/turns.rs"]
 mod turns;
 
@@ -38,7 +36,7 @@ use contech_runtime_core::owners;
 /// What the runtime's `primitive` names, of loom.
 mod primitive {
     pub(crate) use loom::hint::spin_loop;
-    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use loom::sync::{Condvar, Mutex};
     pub(crate) use loom::thread::yield_now;
 
     use atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
@@ -52,6 +50,34 @@ mod primitive {
         pub(crate) use loom::sync::atomic::{
             AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
         };
+    }
+}
+
+/// What the runtime's `sync` names, of loom.
+mod sync {
+    use std::time::Duration;
+
+    use loom::sync::{Condvar, Mutex, MutexGuard};
+
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap()
+    }
+
+    pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        mutex.try_lock().ok()
+    }
+
+    pub(crate) fn wait<'a, T>(on: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        on.wait(guard).unwrap()
+    }
+
+    pub(crate) fn wait_for<'a, T>(
+        on: &Condvar,
+        guard: MutexGuard<'a, T>,
+        time: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let (guard, over) = on.wait_timeout(guard, time).unwrap();
+        (guard, over.timed_out())
     }
 }
 

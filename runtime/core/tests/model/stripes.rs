@@ -11,6 +11,7 @@ crate::tests! {
     tickets_of_writes_are_the_order_of_their_values
     a_load_without_the_lock_finds_the_value_of_its_ticket
     a_load_that_takes_the_lock_finds_the_value_of_its_ticket
+    a_holder_that_comes_back_late_leaves_the_lock_to_the_one_that_took_it_over
 }
 
 /// A variable with its stripe.
@@ -35,7 +36,7 @@ impl Ordered {
         self.stripe.take(owner);
         let before = self.variable.fetch_add(1, Relaxed);
         let ticket = self.stripe.draw(true);
-        self.stripe.give();
+        self.stripe.give(owner);
         assert_eq!(ticket, STEP * (before + 1));
     }
 
@@ -51,7 +52,7 @@ impl Ordered {
         self.stripe.take(owner);
         let found = self.variable.load(Relaxed);
         let ticket = self.stripe.draw(false);
-        self.stripe.give();
+        self.stripe.give(owner);
         assert_eq!(ticket, STEP * found + 1);
     }
 }
@@ -80,4 +81,27 @@ fn a_load_without_the_lock_finds_the_value_of_its_ticket() {
 
 fn a_load_that_takes_the_lock_finds_the_value_of_its_ticket() {
     beside_writes(|ordered| (0..2).for_each(|_| ordered.read(2)));
+}
+
+fn a_holder_that_comes_back_late_leaves_the_lock_to_the_one_that_took_it_over() {
+    model(None, || {
+        let ordered = Ordered::new();
+        ordered.stripe.take(1);
+        let seen = ordered.stripe.word.load(Relaxed);
+        assert!(ordered.stripe.take_over(2, seen));
+        let late = {
+            let ordered = Arc::clone(&ordered);
+            thread::spawn(move || ordered.stripe.give(1))
+        };
+        let third = {
+            let ordered = Arc::clone(&ordered);
+            thread::spawn(move || assert!(!ordered.stripe.try_take(3)))
+        };
+        assert!(ordered.stripe.is_held_by(2));
+        late.join().unwrap();
+        third.join().unwrap();
+        assert!(ordered.stripe.is_held_by(2));
+        ordered.stripe.give(2);
+        assert!(ordered.stripe.try_take(3));
+    });
 }

@@ -8,7 +8,7 @@ mod calls;
 mod flush;
 mod stubs;
 
-pub use calls::system_call;
+pub use calls::{raw_call, system_call};
 pub use flush::keeping_all;
 
 /// The clock: ticks at a constant rate, the same on every core. Only differences have a meaning.

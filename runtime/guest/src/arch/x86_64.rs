@@ -10,7 +10,7 @@ mod flush;
 mod pack;
 mod stubs;
 
-pub use calls::system_call;
+pub use calls::{raw_call, system_call};
 pub use flush::keeping_all;
 pub use pack::pack;
 

@@ -1,7 +1,28 @@
 //! System calls of the program, made as the C library's `syscall` makes them.
 
-use std::arch::naked_asm;
+use std::arch::{asm, naked_asm};
 use std::ffi::c_long;
+
+/// Makes a system call past the C library: nothing of the program's can stand in front of it, and errno stays as it
+/// is. A failure is the negative number of the error.
+///
+/// # Safety
+/// The requirements of the system call apply.
+#[inline(always)]
+pub unsafe fn raw_call(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller promises what the system call requires; the kernel changes no registers but these.
+    unsafe {
+        asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
 
 /// Makes any system call; a failure is -1 and errno.
 ///

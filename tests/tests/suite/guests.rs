@@ -1,0 +1,281 @@
+//! Processes that are built in ways of their own: a host that closes a plug-in, and a library that stands in front of
+//! the C library and counts on the threads that it has seen.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, middle};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+fn compile(compiler: &Path, dir: &Path, words: &[&str]) -> Result<()> {
+    let mut command = Command::new(compiler);
+    run(command.current_dir(dir).args(words))?.ok()?;
+    Ok(())
+}
+
+/// Uses a plug-in in a thread, closes it, and then lets the thread end.
+const HOST: &str = r#"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_barrier_t used, closed;
+static long (*sum)(long);
+static void *work(void *arg) {
+    long result = sum(1000);
+    pthread_barrier_wait(&used);
+    pthread_barrier_wait(&closed);
+    return (void *)result;
+}
+int main(void) {
+    pthread_barrier_init(&used, 0, 2);
+    pthread_barrier_init(&closed, 0, 2);
+    for (int i = 0; i < 3; i++) {
+        pthread_t t;
+        void *plugin = dlopen("./plugin.so", RTLD_NOW), *result;
+        if (!plugin) return puts(dlerror());
+        sum = (long (*)(long))dlsym(plugin, "sum");
+        pthread_create(&t, 0, work, 0);
+        pthread_barrier_wait(&used);
+        dlclose(plugin);
+        pthread_barrier_wait(&closed);
+        pthread_join(t, &result);
+        printf("%ld\n", (long)result);
+    }
+    return 0;
+}
+"#;
+const PLUGIN: &str = r"
+static volatile long cells[64];
+long sum(long n) {
+    long all = 0;
+    for (long i = 0; i < n; i++) { if (i % 3) cells[i * i & 63] += 1; all += i; }
+    return all;
+}
+";
+
+#[test]
+fn a_host_that_is_not_instrumented_closes_a_plug_in_that_is() -> Result<()> {
+    let scratch = Scratch::new("guests/plugin")?;
+    scratch.write("host.c", HOST)?;
+    scratch.write("plugin.c", PLUGIN)?;
+    let dir = scratch.dir();
+    let host = ["-O1", "-pthread", "host.c", "-o", "host"];
+    compile(Path::new("clang-22"), dir, &host)?;
+    let plugin = ["-O1", "-fPIC", "-shared", "plugin.c", "-o", "plugin.so"];
+    for mode in ["", "--contech-mode=workspan"] {
+        let words: Vec<&str> = plugin
+            .into_iter()
+            .chain((!mode.is_empty()).then_some(mode))
+            .collect();
+        compile(Toolchain::contech().compiler(false), dir, &words)?;
+        let command = || {
+            let mut command = Command::new("./host");
+            command.current_dir(dir);
+            command
+        };
+        let expected = "499500\n499500\n499500\n";
+        let off = run(command().env("CONTECH_OFF", "1"))?.ok()?;
+        assert_eq!(off.out(), expected);
+        let traces = scratch.join(format!("traces{mode}"));
+        let recording = Recording::of(&mut command(), &traces)?;
+        assert_eq!(recording.run.clone().ok()?.out(), expected);
+        if mode.is_empty() {
+            assert_eq!(recording.graphs(true)?.len(), 1);
+        }
+    }
+    scratch.done();
+    Ok(())
+}
+
+/// Stands in front of functions of the C library, and ends the process when a thread that it has not seen calls one.
+const INTERPOSER: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static __thread int seen;
+static void check(const char *name) {
+    char line[64] = "unseen thread in ";
+    if (seen || syscall(SYS_gettid) == getpid()) return;
+    strcat(line, name);
+    strcat(line, "\n");
+    syscall(SYS_write, 2, line, strlen(line));
+    abort();
+}
+struct begun { void *(*body)(void *); void *arg; };
+static void *begin(void *p) {
+    struct begun b = *(struct begun *)p;
+    seen = 1;
+    free(p);
+    return b.body(b.arg);
+}
+int seen_create(pthread_t *t, void *(*body)(void *), void *arg) {
+    struct begun *b = malloc(sizeof *b);
+    b->body = body;
+    b->arg = arg;
+    return pthread_create(t, 0, begin, b);
+}
+#define FRONT(name) \
+    long front_##name(long a, long b, long c, long d, long e, long f) __asm__(#name); \
+    long front_##name(long a, long b, long c, long d, long e, long f) { \
+        static long (*real)(long, long, long, long, long, long); \
+        check(#name); \
+        if (!real) real = (long (*)(long, long, long, long, long, long))dlsym(RTLD_NEXT, #name); \
+        return real(a, b, c, d, e, f); \
+    }
+FRONTS
+"#;
+const FRONTS: [&str; 26] = [
+    "fstat",
+    "fstat64",
+    "fstatvfs",
+    "fstatvfs64",
+    "statfs",
+    "open64",
+    "write",
+    "writev",
+    "pwrite64",
+    "pread64",
+    "fcntl64",
+    "poll",
+    "ppoll",
+    "clock_gettime",
+    "gettimeofday",
+    "time",
+    "nanosleep",
+    "clock_nanosleep",
+    "usleep",
+    "sched_yield",
+    "getrusage",
+    "sigpending",
+    "madvise",
+    "getenv",
+    "sysconf",
+    "pthread_self",
+];
+const WATCHED: &str = r"
+#include <pthread.h>
+#include <stdio.h>
+int seen_create(pthread_t *t, void *(*body)(void *), void *arg);
+static volatile long cells[64];
+static void *work(void *arg) {
+    for (long i = 0; i < 300000; i++) if (i * i % 7 & 1) cells[i * 7919 & 63] += i;
+    return arg;
+}
+int main(void) {
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) seen_create(&t[i], work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    puts(FORMAT);
+    return 0;
+}
+";
+
+#[test]
+fn the_writer_calls_nothing_that_a_library_may_stand_in_front_of() -> Result<()> {
+    let scratch = Scratch::new("guests/interposer")?;
+    let fronts: String = FRONTS.map(|name| format!("FRONT({name})\n")).concat();
+    scratch.write("front.c", INTERPOSER.replace("FRONTS", &fronts))?;
+    scratch.write("main.c", WATCHED.replace("FORMAT", "\"done\""))?;
+    let dir = scratch.dir();
+    let front = [
+        "-O1",
+        "-fPIC",
+        "-shared",
+        "-fno-builtin",
+        "-w",
+        "front.c",
+        "-o",
+        "libfront.so",
+    ];
+    compile(Path::new("clang-22"), dir, &front)?;
+    let flags = [
+        "-O1",
+        "-pthread",
+        "main.c",
+        "-L.",
+        "-lfront",
+        "-Wl,-rpath,$ORIGIN",
+        "-o",
+        "prog",
+    ];
+    compile(Toolchain::contech().compiler(false), dir, &flags)?;
+    let mut command = Command::new("./prog");
+    command.current_dir(dir).env("CONTECH_BUFFER", "32K");
+    command.env("LD_PRELOAD", dir.join("libfront.so"));
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    if recording.run.clone().ok()?.out() != "done\n" {
+        bail!("{}", recording.run);
+    }
+    assert_eq!(recording.graphs(true)?.len(), 1);
+    scratch.done();
+    Ok(())
+}
+
+/// Threads that operate on one variable, in a process that is stopped for longer than a thread waits for another one.
+const STOPPED: &str = r"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern pid_t _Fork(void);
+static atomic_long counter;
+static atomic_int done;
+
+static void *work(void *arg) {
+    while (!done) counter++;
+    return arg;
+}
+
+int main(void) {
+    pthread_t t[8];
+    for (int i = 0; i < 8; i++) pthread_create(&t[i], NULL, work, NULL);
+    pid_t me = getpid(), p = _Fork();
+    if (p == 0) {
+        for (int i = 0; i < 4; i++) {
+            usleep(20000);
+            kill(me, SIGSTOP);
+            usleep(1200000);
+            kill(me, SIGCONT);
+        }
+        _exit(0);
+    }
+    waitpid(p, NULL, 0);
+    done = 1;
+    for (int i = 0; i < 8; i++) pthread_join(t[i], NULL);
+    return counter == 0;
+}
+";
+
+#[test]
+fn who_was_stopped_keeps_its_place_in_the_order_of_atomic_operations() -> Result<()> {
+    let scratch = Scratch::new("guests/stopped")?;
+    scratch.write("main.c", STOPPED)?;
+    let dir = scratch.dir();
+    let flags = ["-O2", "-pthread", "main.c", "-o", "prog"];
+    compile(Toolchain::contech().compiler(false), dir, &flags)?;
+    let mut command = Command::new("./prog");
+    let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
+    recording.run.clone().ok()?;
+    let [trace] = recording.traces.as_slice() else {
+        bail!("{:?}", recording.traces);
+    };
+    let said = middle(trace, &scratch.join("graph.tg"))?.ok()?.out();
+    assert!(
+        !said.contains("wrong order") && !said.contains("same place"),
+        "{said}"
+    );
+    scratch.done();
+    Ok(())
+}
