@@ -2,11 +2,12 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
-use std::sync::atomic::{
-    AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use contech_guest::home::Home;
+use contech_guest::lock::Mutex;
 use contech_guest::notice;
+use contech_runtime_core::modules::Found;
 use contech_runtime_core::{Recorder, TlsBlock};
 
 use crate::tls::block;
@@ -14,17 +15,38 @@ use crate::tls::block;
 /// A function that makes a recorder.
 type Make = fn(&TlsBlock) -> Option<&'static Recorder>;
 
-static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
+/// No copy of the process sees it, however the copy was made: it would write into its parent's trace.
+static RECORDER: Home<Recorder> = Home::new();
 /// The function that made the recorder. It also makes that of a forked child.
 static MAKE: OnceLock<Make> = OnceLock::new();
 /// True in a forked child whose recorder is not made yet.
 static DUE: AtomicBool = AtomicBool::new(false);
 
+/// What a forked child has from its parent.
+pub(crate) struct Inherited {
+    /// The traced process that this one was forked from; 0 for none.
+    pub(crate) parent: u32,
+    /// The modules it had.
+    pub(crate) modules: Vec<Found>,
+}
+
+/// Held while the recorder is made and while the process forks: a child in which another thread, which it does not
+/// have, was making the recorder could never make one.
+pub(crate) static INHERITED: Mutex<Inherited> = Mutex::new(Inherited {
+    parent: 0,
+    modules: Vec::new(),
+});
+
 /// The recorder, if there is one.
 #[inline(always)]
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    // SAFETY: the pointer is null or points to a recorder that is never freed.
-    unsafe { RECORDER.load(Acquire).as_ref() }
+    RECORDER.get()
+}
+
+/// Whether this process may have a recorder: it never had one, nor did one that it is a copy of, or it is a child of
+/// `fork`. Any other copy has only this thread, and perhaps locks of threads it has not, so it goes on unrecorded.
+pub(crate) fn may_be_made() -> bool {
+    !RECORDER.was_set() || DUE.load(Relaxed)
 }
 
 /// The recorder. In a forked child this makes it, if there is none yet.
@@ -47,16 +69,21 @@ fn due() -> Option<&'static Recorder> {
     made
 }
 
-/// Sets the recorder of the process.
-pub(crate) fn set(recorder: &'static Recorder, make: Make) {
+/// Sets the recorder of the process. Returns `false` if memory has run out.
+pub(crate) fn set(recorder: &'static Recorder, make: Make) -> bool {
     MAKE.get_or_init(|| make);
     DUE.store(false, Relaxed);
-    RECORDER.store(std::ptr::from_ref(recorder).cast_mut(), Release);
+    RECORDER.set(recorder)
+}
+
+/// Leaves the recording for good.
+pub(crate) fn leave() {
+    RECORDER.leave();
 }
 
 /// Forgets the parent's recorder in a forked child, which makes its own.
 pub(crate) fn forget() {
-    RECORDER.store(std::ptr::null_mut(), Release);
+    RECORDER.leave();
     DUE.store(true, Relaxed);
 }
 

@@ -1,64 +1,89 @@
-//! Forks: the parent goes on, and the child gets a trace of its own if it ever records anything.
+//! Forks: the parent goes on, and the child gets a trace of its own if it ever records anything. That is so for
+//! `fork`. A child that was made in another way (`_Fork`, a system call) is not recorded.
 
+use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use contech_runtime_core::modules::Found;
+use contech_guest::lock::{MutexGuard, lock};
+use contech_guest::mask::Blocked;
 use contech_trace::event::SyncOp::Fork;
 
 use crate::active::active;
 use crate::atomic::STRIPES;
-use crate::current::{self, guarded};
+use crate::current::{self, INHERITED, Inherited, guarded};
 use crate::heap::HEAP;
 use crate::real::real;
 use crate::tls::block;
 
-/// The modules of the process that is about to fork. In the child no lock of the old recorder can be relied on.
-static MODULES: Mutex<Vec<Found>> = Mutex::new(Vec::new());
-static PARENT: AtomicU32 = AtomicU32::new(0);
-static INSTALLED: AtomicBool = AtomicBool::new(false);
-
-/// The traced process that this one was forked from (0 for none), and the modules it had.
-pub(crate) fn inherited() -> (u32, Vec<Found>) {
-    let modules = MODULES.lock().map(|mut m| std::mem::take(&mut *m));
-    (PARENT.load(Relaxed), modules.unwrap_or_default())
+/// What the thread that forks holds from the first of these handlers to the last one, in parent and child. No handler
+/// of a signal may run meanwhile: it might need what its own thread holds.
+struct Forking {
+    inherited: MutexGuard<'static, Inherited>,
+    traced: bool,
+    _blocked: Blocked,
 }
 
-/// Registers handlers of forks. They are the first to be registered, so they run closest to the fork.
-pub(crate) fn install() {
-    if !INSTALLED.swap(true, Relaxed) {
-        // SAFETY: the functions take no arguments and live for ever.
-        unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
-    }
+struct Held(UnsafeCell<Option<Forking>>);
+
+// SAFETY: only the thread that holds `INHERITED` uses it.
+unsafe impl Sync for Held {}
+
+static HELD: Held = Held(UnsafeCell::new(None));
+
+/// Registers handlers of forks, when this library is loaded. They are the first to be registered, so they run closest
+/// to the fork.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static INSTALL: extern "C" fn() = install;
+
+extern "C" fn install() {
+    // SAFETY: the functions take no arguments and live for ever.
+    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
 unsafe extern "C" fn prepare() {
-    guarded(|| {
-        if let (Some(recorder), Ok(mut modules)) = (current::recorder(), MODULES.lock()) {
-            *modules = recorder.loaded_modules();
-        }
-    });
+    let blocked = Blocked::new();
+    // Several threads may fork at the same time. One waits here for the other's fork.
+    let mut inherited = lock(&INHERITED);
+    let recorder = current::recorder();
+    if let Some(recorder) = recorder {
+        // In the child no lock of the old recorder can be relied on.
+        inherited.modules = guarded(|| recorder.loaded_modules()).unwrap_or_default();
+    }
+    let forking = Forking {
+        inherited,
+        traced: recorder.is_some(),
+        _blocked: blocked,
+    };
+    // SAFETY: this thread holds `INHERITED`.
+    unsafe { *HELD.0.get() = Some(forking) };
     HEAP.lock();
+}
+
+fn held() -> Option<Forking> {
+    // SAFETY: this thread holds `INHERITED` since `prepare`.
+    unsafe { (*HELD.0.get()).take() }
 }
 
 unsafe extern "C" fn parent() {
     HEAP.unlock();
-    guarded(|| {
-        if let Ok(mut modules) = MODULES.lock() {
-            modules.clear();
-        }
-    });
+    if let Some(mut forking) = held()
+        && forking.traced
+    {
+        forking.inherited.modules.clear();
+    }
 }
 
 unsafe extern "C" fn child() {
     HEAP.unlock();
     STRIPES.free_all();
-    if current::recorder().is_some() {
-        PARENT.store(parent_id(), Relaxed);
+    block().reset();
+    if let Some(mut forking) = held()
+        && forking.traced
+    {
+        forking.inherited.parent = parent_id();
         current::forget();
     }
-    block().reset();
 }
 
 fn parent_id() -> u32 {

@@ -36,7 +36,7 @@ unsafe extern "C-unwind" fn watched(
 ) -> c_long {
     match number {
         // SAFETY: the caller's arguments are passed on below.
-        libc::SYS_seccomp => unsafe { sandbox::before_seccomp(address, value) },
+        libc::SYS_seccomp => unsafe { sandbox::before_seccomp(address, operation, value) },
         libc::SYS_exit | libc::SYS_exit_group => exit::before_system_call(number),
         _ => {}
     }

@@ -40,6 +40,9 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         let _quiet = tls.quiet();
         recorder.register(tls, found);
         refresh_callers(recorder);
+        // To make a thread later, from within a flush, might call an allocator of the program's whose lock the program
+        // holds there.
+        recorder.expect_threads();
     });
 }
 

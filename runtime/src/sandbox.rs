@@ -31,12 +31,19 @@ pub(crate) fn is_confined() -> bool {
 /// on in scratch memory, for which `flush` makes no system call.
 fn confined() {
     let tls = block();
-    before(|recorder| recorder.seal(tls));
+    before(|recorder| recorder.seal(tls, false));
     for lane in Lane::ALL {
         scratch::last_resort(tls, lane);
     }
     tls.set_role(ENDED);
     CONFINED.store(true, Relaxed);
+}
+
+/// Ends the trace, because all threads lose the right to system calls that recording takes. From now on none of ours
+/// is made.
+fn all_confined() {
+    before(|recorder| recorder.seal(block(), true));
+    current::leave();
 }
 
 /// The system calls that recording takes in threads of the program.
@@ -48,12 +55,25 @@ const NEEDED: [c_long; 6] = [
     libc::SYS_munmap,
     libc::SYS_rt_sigprocmask,
 ];
+/// Those that the writer's thread takes besides.
+const WRITER_NEEDS: [c_long; 9] = [
+    libc::SYS_clock_gettime,
+    libc::SYS_exit,
+    libc::SYS_fstat,
+    libc::SYS_fstatfs,
+    libc::SYS_getrusage,
+    libc::SYS_ppoll,
+    libc::SYS_rt_sigpending,
+    libc::SYS_sched_yield,
+    libc::SYS_writev,
+];
 
-/// A filter applies to the calls of this thread and of the threads it makes. So the writer's thread is made before.
+/// A filter applies to the calls of this thread and of the threads it makes. So the writer's thread is made before. With
+/// `all`, the filter applies to the threads that there are, too.
 ///
 /// # Safety
 /// The program gives this filter to the kernel: the pointer is null, or leads to one.
-unsafe fn filter(program: *const sock_fprog) {
+unsafe fn filter(program: *const sock_fprog, all: bool) {
     // SAFETY: the caller says so.
     let steps = unsafe { program.as_ref() }.map_or(&[][..], |program| match program.len {
         0 => &[],
@@ -61,9 +81,14 @@ unsafe fn filter(program: *const sock_fprog) {
         n => unsafe { std::slice::from_raw_parts(program.filter, usize::from(n)) },
     });
     let needed = |number: &c_long| u32::try_from(*number).is_ok_and(|n| allows(steps, n));
-    if NEEDED.iter().all(needed) {
+    let writer: &[c_long] = if all { &WRITER_NEEDS } else { &[] };
+    if NEEDED.iter().chain(writer).all(needed) {
         before(Recorder::expect_filter);
-    } else if !steps.is_empty() {
+    } else if steps.is_empty() {
+        // The program asks whether there are filters.
+    } else if all {
+        all_confined();
+    } else {
         confined();
     }
 }
@@ -80,7 +105,9 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     match (option, a) {
         (libc::PR_SET_SECCOMP, STRICT) => confined(),
         // SAFETY: the kernel reads the same filter.
-        (libc::PR_SET_SECCOMP, FILTER) => unsafe { filter(std::ptr::with_exposed_provenance(b)) },
+        (libc::PR_SET_SECCOMP, FILTER) => unsafe {
+            filter(std::ptr::with_exposed_provenance(b), false);
+        },
         _ => {}
     }
     #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
@@ -94,13 +121,18 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
 ///
 /// # Safety
 /// The program gives its arguments to the kernel.
-pub(crate) unsafe fn before_seccomp(operation: usize, program: usize) {
+pub(crate) unsafe fn before_seccomp(operation: usize, flags: usize, program: usize) {
     const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
+    #[allow(clippy::cast_possible_truncation, reason = "the flag is 1")]
+    const ALL: usize = libc::SECCOMP_FILTER_FLAG_TSYNC as usize;
     match operation {
         STRICT => confined(),
         // SAFETY: the kernel reads the same filter.
-        FILTER => unsafe { filter(std::ptr::with_exposed_provenance(program)) },
+        FILTER => unsafe {
+            let all = flags & ALL != 0;
+            filter(std::ptr::with_exposed_provenance(program), all);
+        },
         _ => {}
     }
 }

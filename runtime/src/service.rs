@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
+use contech_guest::kernel::call;
 use contech_guest::mask::Blocked;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
@@ -140,9 +141,15 @@ impl Service {
 
 /// The body of the writer thread.
 unsafe extern "C-unwind" fn run(write: Ptr) -> Ptr {
+    const SET_NAME: usize = libc::PR_SET_NAME as usize;
     block().set_role(RUNTIME);
     // SAFETY: the name is a C string of at most 16 bytes.
-    unsafe { libc::prctl(libc::PR_SET_NAME, c"contech-writer".as_ptr()) };
+    let _ = unsafe {
+        call(
+            libc::SYS_prctl,
+            [SET_NAME, c"contech-writer".as_ptr().expose_provenance()],
+        )
+    };
     // SAFETY: the argument is the box that `start_thread` made for this thread alone.
     let write = unsafe { Box::from_raw(write.cast::<Box<dyn FnOnce() + Send>>()) };
     guarded(write);

@@ -1,8 +1,7 @@
 //! Makes the recorder of the process at the first module, at the first flush or, after a fork, at the first call that
 //! is recorded. It is never needed before.
 
-use std::sync::Mutex;
-
+use contech_guest::lock::lock;
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::{self, Errno};
 use contech_guest::notice;
@@ -11,12 +10,10 @@ use contech_runtime_core::recorder::Start;
 use contech_runtime_core::tls::Lane;
 use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
-use crate::current::{self, guarded, recorder};
+use crate::current::{self, INHERITED, Inherited, guarded, recorder};
 use crate::objects;
 use crate::service::SERVICE;
-use crate::{exit, fork, handlers, loader, real, threads};
-
-static STARTING: Mutex<()> = Mutex::new(());
+use crate::{exit, handlers, loader, real, threads};
 
 /// The recorder, which this makes if there is none. `None` while that is not possible yet, or while this thread is
 /// making it.
@@ -29,14 +26,11 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     let _uncancellable = Uncancellable::new();
     let _blocked = Blocked::new();
     let _quiet = tls.quiet();
-    let _starting = match STARTING.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
-    };
+    let mut inherited = lock(&INHERITED);
     if let Some(recorder) = recorder() {
         return Some(recorder);
     }
-    let made = guarded(make).flatten();
+    let made = guarded(|| make(&mut inherited)).flatten();
     if tls.thread().is_null() {
         // An instrumented allocator that was called in the meantime wrote its records to memory that nobody reads. From
         // now on its records count.
@@ -49,10 +43,10 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
 
 /// Whether a recorder could be made now.
 pub(crate) fn is_possible(tls: &TlsBlock) -> bool {
-    !tls.is_quiet() && has_environment() && !is_privileged()
+    !tls.is_quiet() && current::may_be_made() && has_environment() && !is_privileged()
 }
 
-fn make() -> Option<&'static Recorder> {
+fn make(inherited: &mut Inherited) -> Option<&'static Recorder> {
     std::panic::set_hook(Box::new(|_| {}));
     real::real();
     loader::find();
@@ -61,24 +55,21 @@ fn make() -> Option<&'static Recorder> {
     for warning in &warnings {
         notice::say(warning);
     }
-    let (parent, modules) = fork::inherited();
     let start = Start {
         options,
         effective,
-        parent,
-        modules,
+        parent: inherited.parent,
+        modules: std::mem::take(&mut inherited.modules),
     };
     let recorder = Recorder::start(start, &SERVICE);
     threads::announce_main(recorder);
     SERVICE.prepare();
     objects::refresh_callers(recorder);
-    fork::install();
     exit::install();
     if recorder.is_recording() {
         handlers::install();
     }
-    current::set(recorder, self::start);
-    Some(recorder)
+    current::set(recorder, self::start).then_some(recorder)
 }
 
 unsafe extern "C" {

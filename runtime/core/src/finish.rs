@@ -5,8 +5,9 @@
 //! Ends threads and the trace: writes every live buffer up to its thread's cursor.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use contech_guest::kernel::{Instant, sleep};
 use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;
 
@@ -128,8 +129,8 @@ impl Recorder {
 
     /// Ends the recording of the calling thread, which is about to lose the right to nearly all system calls. If it is
     /// the only thread, the trace and the writer's thread end too, because the end of the program's only thread must
-    /// end the process.
-    pub fn seal(&'static self, tls: &TlsBlock) {
+    /// end the process. They also end if `all` threads lose that right.
+    pub fn seal(&'static self, tls: &TlsBlock, all: bool) {
         const WHY: &str = "seccomp leaves a thread no way to record; its recording ends here, the program goes on";
         if !self.is_own_process() || !self.is_recording() {
             return;
@@ -140,7 +141,7 @@ impl Recorder {
         let _quiet = tls.quiet();
         lock(&self.notes).push(WHY.to_owned());
         let reason = EndReason::ProcessExit;
-        if self.live.load(SeqCst) <= 1 {
+        if all || self.live.load(SeqCst) <= 1 {
             let how = Finish {
                 reason,
                 patience: None,
@@ -167,7 +168,7 @@ impl Recorder {
         if self.finishing.swap(true, SeqCst) {
             let started = Instant::now();
             while !self.ended.load(SeqCst) && started.elapsed() < THREAD_PATIENCE {
-                std::thread::sleep(Duration::from_millis(1));
+                sleep(Duration::from_millis(1));
             }
             return;
         }
@@ -260,7 +261,7 @@ impl Recorder {
             if now != seen {
                 (seen, since) = (now, Instant::now());
             }
-            std::thread::sleep(Duration::from_micros(100));
+            sleep(Duration::from_micros(100));
             since.elapsed() < THREAD_PATIENCE
         };
         let parties = threads.iter().collect();

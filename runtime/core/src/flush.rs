@@ -101,7 +101,11 @@ impl Recorder {
             .desk
             .turn(thread.context(), inner, (depth, lane), (cursor, now));
         if begun && depth == 0 {
-            self.serve();
+            if self.forked {
+                self.serve();
+            } else {
+                self.hand_on();
+            }
         }
         if self.gate.has_reached(self.desk.queue.bytes()) {
             notice::say(&self.gate.told_limit());

@@ -93,6 +93,8 @@ pub struct Recorder {
     pub(crate) modules: Mutex<Modules>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) pace: Pace,
+    /// Whether the process is the child of another one that was traced.
+    pub(crate) forked: bool,
     /// Whether the writer thread runs.
     pub(crate) service: Mutex<bool>,
     pub(crate) host: &'static dyn Host,
@@ -155,6 +157,7 @@ impl Recorder {
             modules: Mutex::new(Modules::new()),
             writer: Mutex::new(Writer::new(None)),
             pace: Pace::default(),
+            forked: start.parent != 0,
             service: Mutex::new(false),
             host,
             counters: Counters::default(),
@@ -488,8 +491,9 @@ impl Recorder {
     }
 
     /// Makes sure that what is queued gets written: by the writer thread, which this starts if necessary, or else by
-    /// the caller. Do not call this from signal handlers, nor from threads that end: making a thread takes locks of the
-    /// C library that the interrupted code may hold, and state that an ending thread has given up.
+    /// the caller. To make a thread, the C library calls the program's allocator, whose lock the program may hold where
+    /// it flushes. So this is called when the program loads modules or makes a thread itself. Only a forked child
+    /// calls it from a flush: its C library keeps the stack of the parent's writer, and takes that.
     pub(crate) fn serve(&'static self) {
         if self.desk.counting_only {
             return;
@@ -535,8 +539,8 @@ impl Recorder {
         self.expect_threads();
     }
 
-    /// Starts the writer thread, because the program is about to make a thread: the first of the program's threads to
-    /// end must not have to start the writer.
+    /// Starts the writer thread, because the program loads modules or is about to make a thread: neither a flush nor the
+    /// first of the program's threads to end must have to start the writer.
     pub fn expect_threads(&'static self) {
         if self.is_recording() {
             let _blocked = Blocked::new();
