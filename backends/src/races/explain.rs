@@ -19,7 +19,7 @@ impl HeldIn {
     ///
     /// # Errors
     /// When the graph cannot be read.
-    pub(super) fn held_in(graph: &Graph, tasks: impl Iterator<Item = TaskId>) -> Result<Self> {
+    pub(super) fn of_tasks(graph: &Graph, tasks: impl Iterator<Item = TaskId>) -> Result<Self> {
         let mut wanted: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
         for id in tasks {
             wanted.entry(id.context).or_default().insert(id.seq);

@@ -311,7 +311,7 @@ impl Merged {
             .races
             .values()
             .flat_map(|found| [found.example.first, found.example.second]);
-        let locks = HeldIn::held_in(graph, examples)?;
+        let locks = HeldIn::of_tasks(graph, examples)?;
         let mut races = Vec::new();
         for ((a, b), found) in self.races {
             let example = found.example;

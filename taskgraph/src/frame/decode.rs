@@ -11,7 +11,7 @@ use crate::codec::Unpacker;
 use crate::error::{Error, Result, malformed};
 use crate::frame::Layout;
 use crate::frame::plan::Plan;
-use crate::frame::resume::Resumes;
+use crate::frame::resume::{Known, Resumes};
 use crate::frame::shape::Shape;
 use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, id_bytes};
 use crate::path::PathSet;
@@ -73,9 +73,8 @@ impl DecodedFrame {
         self.tables.get(record.table as usize)
     }
 
-    /// What is known before a record where a span begins: the index of a function, its slots and iteration numbers. `None`
-    /// if the first path from there on begins its function.
-    pub(super) fn known_at(&self, start: usize) -> Option<(u32, (&[u64], &[u64]))> {
+    /// What is known before a record where a span begins. `None` if the first path from there on begins its function.
+    pub(super) fn known_at(&self, start: usize) -> Option<Known<'_>> {
         let resume = self.resumes.next(start)?;
         // What is no path changes nothing of it.
         let is_path = |record: &Record| {

@@ -327,7 +327,8 @@ pub(crate) fn count(
     mut count: impl FnMut(BlockId, u64),
 ) -> Result<bool> {
     let plans = plans(frame, templates, score);
-    let mut known = frame.known_at(records.start).map_or(NONE, |known| known.0);
+    let known = frame.known_at(records.start);
+    let mut known = known.map_or(NONE, |known| known.function);
     let mut rest = frame.records.get(records).unwrap_or(&[]);
     while let [record, ..] = rest {
         let Some(plan) = plans.get(record.table as usize) else {

@@ -159,12 +159,12 @@ impl Player {
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.known = NONE;
-        if let Some((function, (slots, iterations))) = frame.known_at(records.start) {
-            self.known = function;
+        if let Some(known) = frame.known_at(records.start) {
+            self.known = known.function;
             self.state.slots.clear();
-            self.state.slots.extend_from_slice(slots);
+            self.state.slots.extend_from_slice(known.slots);
             self.state.iterations.clear();
-            self.state.iterations.extend_from_slice(iterations);
+            self.state.iterations.extend_from_slice(known.iterations);
         }
         self.inside = None;
         self.records = records;

@@ -77,6 +77,15 @@ struct Resume {
     slots: usize,
 }
 
+/// What is known of a function where it goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'f> {
+    /// Index of the function.
+    pub(super) function: u32,
+    pub(super) slots: &'f [u64],
+    pub(super) iterations: &'f [u64],
+}
+
 /// The resumes of a decoded frame.
 #[derive(Debug, Default)]
 pub(super) struct Resumes {
@@ -133,12 +142,16 @@ impl Resumes {
         self.all.get(at).map(|r| r.record)
     }
 
-    /// The index of the function that goes on at a record that something is stored of, and its slots and iteration numbers.
-    pub(super) fn at(&self, record: usize) -> Option<(u32, (&[u64], &[u64]))> {
+    /// What is stored of a record.
+    pub(super) fn at(&self, record: usize) -> Option<Known<'_>> {
         let at = self.all.binary_search_by_key(&record, |r| r.record).ok()?;
         let resume = self.all[at];
         let end = self.all.get(at + 1).map_or(self.values.len(), |r| r.first);
-        let values = &self.values[resume.first..end];
-        Some((resume.function, values.split_at(resume.slots)))
+        let (slots, iterations) = self.values[resume.first..end].split_at(resume.slots);
+        Some(Known {
+            function: resume.function,
+            slots,
+            iterations,
+        })
     }
 }
