@@ -13,14 +13,12 @@ use crate::frame::Layout;
 use crate::frame::plan::Plan;
 use crate::frame::resume::{Known, Resumes};
 use crate::frame::shape::Shape;
-use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, id_bytes};
+use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, WHAT, id_bytes};
 use crate::path::PathSet;
 use crate::wire::Reader;
 
 mod others;
 mod table;
-
-pub(super) const WHAT: &str = "frame";
 
 /// One record of a decoded frame.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use self::iterated::Place;
 use self::kernel::{Kernel, write};
-use super::decode::{DecodedFrame, Record, Table, WHAT};
+use super::WHAT;
+use super::decode::{DecodedFrame, Record, Table};
 use super::emission::Emission;
 use super::plan::{How, NONE, Plan};
 use super::play::{Nests, Played, Player, Score};

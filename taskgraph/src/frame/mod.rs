@@ -28,6 +28,8 @@ pub(crate) use play::{Nests, Played, Player, Score};
 pub use template::Site;
 pub(crate) use template::Templates;
 
+/// The name of a frame in errors.
+const WHAT: &str = "frame";
 /// A frame with this many values, or half as many records, is full.
 pub(crate) const FULL_VALUES: usize = 1 << 17;
 /// The same for frames whose values repeat so far apart that a larger frame takes fewer bytes.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use crate::action::Action;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
-use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
+use crate::frame::WHAT;
+use crate::frame::decode::{DecodedFrame, Record, Table};
 use crate::frame::plan::NONE;
 use crate::id::BlockId;
 use crate::path::{

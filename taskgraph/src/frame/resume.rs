@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::path::{CompiledFunction, PathSet};
 use crate::wire::{Reader, put_delta, put_varint};
 
-use super::decode::WHAT;
+use super::WHAT;
 
 /// The resumes of a frame that is being written, in the order of their records.
 #[derive(Debug, Default)]

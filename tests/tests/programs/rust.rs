@@ -12,7 +12,7 @@ use contech_tests::once::Once;
 use contech_tests::outputs::{Outputs, target_dir};
 use contech_tests::process::{Finished, run, run_for};
 use contech_tests::program::{Mode, Program};
-use contech_tests::recording::{Recording, backend_json, middle};
+use contech_tests::recording::{Recording, backend_json, fine, middle};
 use contech_tests::scratch::Scratch;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -120,7 +120,7 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
         ensure!(races.is_empty(), "invented {races:#?}");
     }
     if !aborts {
-        let graphs = [taskgraph::map(&graphs[0])?];
+        let graphs = [taskgraph::map(fine(&graphs[0]))?];
         tasks::check_counts(program, &graphs)?;
         tasks::check_edges(program, &graphs)?;
         if program.mode == Mode::Golden {

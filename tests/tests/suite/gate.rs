@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend, compare, middle, verify};
+use contech_tests::recording::{Recording, backend, compare, fine, middle, verify};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use taskgraph::{AccessesOf, Action, NoteKind, SyncOp, TaskKind};
@@ -105,7 +105,8 @@ fn record(program: &Path, dir: &Path, set: &[(&str, &str)]) -> (PathBuf, String)
     let recording = Recording::of(&mut command, dir).unwrap();
     let said = String::from_utf8_lossy(&recording.run.stderr).into_owned();
     let graphs = recording.graphs(true).unwrap();
-    (graphs[0].clone(), said)
+    // Every synchronisation is a task there.
+    (fine(&graphs[0]), said)
 }
 
 /// Whether `part` is in `whole` without gaps, and where.

@@ -14,7 +14,7 @@ use contech_tests::process::run;
 use contech_tests::recording::{compare, middle, verify};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
-use taskgraph::{Note, SyncOp};
+use taskgraph::{Action, Note, SyncOp};
 
 /// Four threads that never end: loops over arrays, a list, allocations, a mutex and a barrier. Each notes in a file shared
 /// with the test when it ended its rounds.
@@ -92,9 +92,12 @@ fn compare_with_log(trace: &Path, graph: &Path, log: &Path) {
     let mut locks = [0; 5];
     for task in graph.tasks() {
         let task = task.unwrap();
-        if task.op() == SyncOp::MutexLock {
-            locks[task.id().context.get() as usize] += 1;
-        }
+        let own = &mut locks[task.id().context.get() as usize];
+        let lock = |action: Action<'_>| {
+            let op = SyncOp::MutexLock;
+            *own += usize::from(matches!(action, Action::Sync { op: o, .. } if o == op));
+        };
+        task.for_each_action(lock).unwrap();
     }
     let log = fs::read(log).unwrap();
     let ended: Vec<u64> = log

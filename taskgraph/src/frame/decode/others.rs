@@ -1,9 +1,8 @@
 //! Decodes the other actions of a frame.
 
-use super::WHAT;
 use crate::action::Action;
 use crate::error::Result;
-use crate::frame::other;
+use crate::frame::{WHAT, other};
 use crate::wire::Reader;
 use contech_program::{AllocKind, SyncOp};
 

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Rows, WHAT};
+use super::Rows;
 use crate::column::Head;
 use crate::error::{Result, malformed};
 use crate::frame::MAX_VALUES;
+use crate::frame::WHAT;
 use crate::frame::shape::Shape;
 use crate::wire::Reader;
 
