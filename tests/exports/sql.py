@@ -55,6 +55,14 @@ json.dump(
             f"SELECT count(*) FROM '{files('accesses')}' a JOIN 'tasks.parquet' t USING (task) "
             "WHERE a.at_ns NOT BETWEEN start_ns AND end_ns OR a.context <> t.context"
         )[0][0],
+        # What is a task is an action of that task.
+        "synchronised": [
+            ask("SELECT count(*) FROM 'synchronisations.parquet' WHERE operation = 'mutex_lock'")[0][0],
+            ask(
+                "SELECT count(*) FROM 'tasks.parquet' t ANTI JOIN 'synchronisations.parquet' s "
+                "USING (task) WHERE t.operation LIKE 'mutex_%'"
+            )[0][0],
+        ],
         "events": dict(ask("SELECT event, count(*) FROM 'allocations.parquet' GROUP BY event")),
         "answers": [[list(row) for row in ask(question)] for question in questions],
         "in_polars": [[list(row) for row in in_polars(question)] for question in questions],

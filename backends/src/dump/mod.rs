@@ -8,7 +8,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
-use taskgraph::{Action, ContextId};
+use taskgraph::{Action, ContextId, Piece, Reader};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
@@ -46,6 +46,9 @@ struct What {
     /// Memory accesses of a task, or of a whole context with CTX:*: R or W, address, size
     #[arg(long, value_name = "CTX:SEQ")]
     accesses: Option<Selection>,
+    /// Synchronisations of a task, or of a whole context with CTX:*: task, operation, object
+    #[arg(long, value_name = "CTX:SEQ")]
+    synchronisations: Option<Selection>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +87,13 @@ struct AccessRow {
     size: u64,
 }
 
+#[derive(Serialize)]
+struct SynchronisationRow {
+    task: String,
+    op: &'static str,
+    object: u64,
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -111,8 +121,13 @@ impl What {
             blocks(graph, selection, Rows::new(out, format, "blocks"))
         } else if let Some(selection) = self.accesses {
             accesses(graph, selection, Rows::new(out, format, "accesses"))
+        } else if let Some(selection) = self.synchronisations {
+            let rows = Rows::new(out, format, "synchronisations");
+            synchronisations(graph, selection, rows)
         } else {
-            bail!("nothing chosen: give --tasks, --edges, --blocks or --accesses")
+            bail!(
+                "nothing chosen: give --tasks, --edges, --blocks, --accesses or --synchronisations"
+            )
         }
     }
 }
@@ -238,11 +253,40 @@ fn accesses(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<(
     rows.finish()
 }
 
+fn synchronisations(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<()> {
+    rows.header(&["task", "op", "object"])?;
+    let mut reader = Reader::new(graph, 1).without_accesses();
+    each_selected(graph, selection, |task| {
+        // Blocks only.
+        if task.action_count() == task.block_count() {
+            return Ok(());
+        }
+        reader.open(task);
+        while let Some(batch) = reader.next()? {
+            for piece in batch.pieces() {
+                let Piece::Action(Action::Sync { op, object }) = piece else {
+                    continue;
+                };
+                let row = SynchronisationRow {
+                    task: task.id().to_string(),
+                    op: op.name(),
+                    object,
+                };
+                rows.row(&row, |out, sep| {
+                    write!(out, "{}{sep}{}{sep}{object:#x}", row.task, row.op)
+                })?;
+            }
+        }
+        Ok(())
+    })?;
+    rows.finish()
+}
+
 /// Calls `f` with each selected task in program order.
-fn each_selected(
-    graph: &Graph,
+fn each_selected<'g>(
+    graph: &'g Graph,
     selection: Selection,
-    mut f: impl FnMut(&Task<'_>) -> Result<()>,
+    mut f: impl FnMut(&Task<'g>) -> Result<()>,
 ) -> Result<()> {
     let context: ContextId = selection.context();
     if graph.context(context).is_none() {

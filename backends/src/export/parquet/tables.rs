@@ -105,6 +105,17 @@ const ALLOCATIONS: [Field; 10] = [
     ("line", MaybeInt),
 ];
 
+const SYNCHRONISATIONS: [Field; 8] = [
+    ("context", Int),
+    ("task", Int),
+    ("at_ns", Int),
+    ("operation", Text),
+    ("object", Int),
+    ("function", Text),
+    ("file", Text),
+    ("line", MaybeInt),
+];
+
 /// The number of a task as one column.
 pub(super) fn number(id: TaskId) -> u64 {
     u64::from(id.context.get()) << 32 | u64::from(id.seq)
@@ -142,6 +153,7 @@ struct Tables<'g> {
     edges: Table,
     waits: Table,
     allocations: Table,
+    synchronisations: Table,
     /// Executions by block.
     executions: Vec<u64>,
     /// Where the call at the end of a block is.
@@ -167,6 +179,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u
         edges: create("edges.parquet", &EDGES)?,
         waits: create("waits.parquet", &WAITS)?,
         allocations: create("allocations.parquet", &ALLOCATIONS)?,
+        synchronisations: create("synchronisations.parquet", &SYNCHRONISATIONS)?,
         executions: vec![0; graph.info().blocks.len()],
         calls: FxHashMap::default(),
     };
@@ -185,6 +198,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u
         ("blocks", blocks),
         ("waits", tables.waits.finish()?),
         ("allocation events", tables.allocations.finish()?),
+        ("synchronisations", tables.synchronisations.finish()?),
     ])
 }
 
@@ -199,7 +213,7 @@ impl<'g> Tables<'g> {
             let own = task.id();
             counts.clear();
             if task.action_count() > task.block_count() {
-                self.allocations(position, &task, &mut reader, &mut counts)?;
+                self.others(position, &task, &mut reader, &mut counts)?;
             } else if !task.spans().is_empty() {
                 reader.count_blocks(&task, &mut counts)?;
             }
@@ -243,8 +257,8 @@ impl<'g> Tables<'g> {
         self.waits(id)
     }
 
-    /// Allocations and mappings, at the call that ends the block before; counts the blocks on the way.
-    fn allocations(
+    /// Allocations, mappings and synchronisations, at the call that ends the block before; counts the blocks on the way.
+    fn others(
         &mut self,
         position: u32,
         task: &Task<'g>,
@@ -254,6 +268,7 @@ impl<'g> Tables<'g> {
         let first = Moment::first(position, task);
         let (mut last, mut index) = (None, 0);
         let mut events = Vec::new();
+        let mut synchronisations = Vec::new();
         reader.open(task);
         while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
@@ -268,6 +283,10 @@ impl<'g> Tables<'g> {
                     }
                     Piece::Action(Action::Fresh { addr, size }) => {
                         Some(("fresh", addr, Some(size)))
+                    }
+                    Piece::Action(Action::Sync { op, object }) => {
+                        synchronisations.push((index, op.name(), object, last));
+                        None
                     }
                     _ => None,
                 };
@@ -289,6 +308,24 @@ impl<'g> Tables<'g> {
                 .bits(address)
                 .maybe(bytes)
                 .text(&call.callee)
+                .text(&call.function)
+                .text(&call.file)
+                .maybe(call.line);
+        }
+        for (index, operation, object, block) in synchronisations {
+            // A task that is one is where the task before it ends.
+            let block = match block {
+                None => block_before(task)?,
+                found => found,
+            };
+            let call = self.call(block);
+            self.synchronisations
+                .row()?
+                .int(id.context.get().into())
+                .int(number(id))
+                .int(first.later(index).time())
+                .text(&named(operation))
+                .bits(object)
                 .text(&call.function)
                 .text(&call.file)
                 .maybe(call.line);

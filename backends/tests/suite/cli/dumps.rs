@@ -33,6 +33,16 @@ fn accesses_are_dumped_in_program_order() {
 }
 
 #[test]
+fn synchronisations_are_dumped_in_program_order() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.ok("dump two.tg --synchronisations 1:*"),
+        "1:1 mutex_lock 0xfeed\n1:3 mutex_unlock 0xfeed\n"
+    );
+    assert_eq!(folder.ok("dump two.tg --synchronisations 1:0"), "");
+}
+
+#[test]
 fn tasks_edges_and_blocks_are_dumped() {
     let folder = Folder::new();
     let tasks = folder.ok("dump two.tg --tasks");
