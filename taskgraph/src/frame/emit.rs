@@ -142,6 +142,15 @@ impl Emitter {
                     self.player.only(self.records.start);
                     self.walked(e, frame, batch)?;
                 }
+                How::Other => {
+                    let action = frame.others.get(record.row as usize);
+                    if let Some(mut played) = action.map(|action| Played::Other(*action)) {
+                        if e.space > 0 {
+                            prefix(e.info, &mut played, &mut [], e.space);
+                        }
+                        batch.push(e.info, played, &[]);
+                    }
+                }
             }
             if plan.script != NONE {
                 batch.execute(plan.script, times as u64);
@@ -335,7 +344,7 @@ pub(crate) fn count(
         let Some(plan) = plans.get(record.table as usize) else {
             return Err(malformed(WHAT, "a record of no table"));
         };
-        if !matches!(plan.how, How::Straight | How::Flow) {
+        if !matches!(plan.how, How::Straight | How::Flow | How::Other) {
             return Ok(false);
         }
         if plan.function != known && plan.function != NONE {
@@ -378,6 +387,10 @@ fn plan(symbol: u32, templates: &Templates, score: Score<'_>) -> Plan {
         fresh: false,
         how: How::Walk,
     };
+    if symbol == Table::OTHER {
+        plan.how = How::Other;
+        return plan;
+    }
     let Some(Some(t)) = templates.straight.get(symbol as usize) else {
         let path = (symbol as usize).checked_sub(score.layout.blocks.len());
         if path.and_then(|path| templates.iterated.get(path)) == Some(&true) {

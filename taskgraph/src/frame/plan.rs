@@ -30,4 +30,6 @@ pub(super) enum How {
     Loops,
     /// By a player.
     Walk,
+    /// It is an action that executes nothing.
+    Other,
 }
