@@ -42,7 +42,7 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         refresh_callers(recorder);
         // To make a thread later, from within a flush, might call an allocator of the program's whose lock the program
         // holds there.
-        recorder.expect_threads();
+        recorder.expect_flushes();
     });
 }
 

@@ -102,6 +102,22 @@ impl Host for Service {
         started
     }
 
+    fn has_own_allocator(&self) -> bool {
+        // SAFETY: the name is a C string.
+        let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+        let home = |function: *const c_void| {
+            // SAFETY: all zero is a value; the call fills it in for an address in a loaded object.
+            let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+            // SAFETY: the pointer is to a live value.
+            unsafe { libc::dladdr(function, &raw mut info) };
+            info.dli_fbase.addr()
+        };
+        let library = home(real().pthread_create as *const c_void);
+        let ours = home(Self::start_thread as *const c_void);
+        let next = home(real().malloc as *const c_void);
+        next != library || ![library, ours].contains(&home(first))
+    }
+
     fn join_writer(&self) {
         // SAFETY: this is the handle of the writer, and the call is made once for each started writer.
         unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };

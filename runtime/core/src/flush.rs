@@ -101,7 +101,7 @@ impl Recorder {
             .desk
             .turn(thread.context(), inner, (depth, lane), (cursor, now));
         if begun && depth == 0 {
-            if self.forked {
+            if self.starts_late {
                 self.serve();
             } else {
                 self.hand_on();

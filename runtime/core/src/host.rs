@@ -5,6 +5,11 @@ pub trait Host: Sync {
     /// Starts a thread that runs `write` with all signals blocked. Returns `false` if no thread can be started.
     fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool;
 
+    /// Whether the program has an allocator of its own, whose lock it may hold where it flushes.
+    fn has_own_allocator(&self) -> bool {
+        false
+    }
+
     /// Waits for the end of the writer's thread.
     fn join_writer(&self);
 

@@ -93,8 +93,8 @@ pub struct Recorder {
     pub(crate) modules: Mutex<Modules>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) pace: Pace,
-    /// Whether the process is the child of another one that was traced.
-    pub(crate) forked: bool,
+    /// Whether a flush may start the writer thread.
+    pub(crate) starts_late: bool,
     /// Whether the writer thread runs.
     pub(crate) service: Mutex<bool>,
     pub(crate) host: &'static dyn Host,
@@ -157,7 +157,7 @@ impl Recorder {
             modules: Mutex::new(Modules::new()),
             writer: Mutex::new(Writer::new(None)),
             pace: Pace::default(),
-            forked: start.parent != 0,
+            starts_late: start.parent != 0 || !host.has_own_allocator(),
             service: Mutex::new(false),
             host,
             counters: Counters::default(),
@@ -492,8 +492,9 @@ impl Recorder {
 
     /// Makes sure that what is queued gets written: by the writer thread, which this starts if necessary, or else by
     /// the caller. To make a thread, the C library calls the program's allocator, whose lock the program may hold where
-    /// it flushes. So this is called when the program loads modules or makes a thread itself. Only a forked child
-    /// calls it from a flush: its C library keeps the stack of the parent's writer, and takes that.
+    /// it flushes. With an allocator of its own, this is called when it loads modules or makes a thread itself; a forked
+    /// child calls it from a flush all the same: its C library keeps the stack of the parent's writer, and takes that.
+    /// With the C library's, it is called from the first flush: allocations lie where they lie natively until then.
     pub(crate) fn serve(&'static self) {
         if self.desk.counting_only {
             return;
@@ -537,6 +538,13 @@ impl Recorder {
     pub fn expect_filter(&'static self) {
         self.confined.store(true, Relaxed);
         self.expect_threads();
+    }
+
+    /// Starts the writer thread, because modules are loaded, if no flush may do that.
+    pub fn expect_flushes(&'static self) {
+        if !self.starts_late {
+            self.expect_threads();
+        }
     }
 
     /// Starts the writer thread, because the program loads modules or is about to make a thread: neither a flush nor the

@@ -26,6 +26,7 @@ pub mod mpi;
 pub mod notice;
 pub mod ompt;
 pub mod threads;
+mod vdso;
 pub mod whole;
 
 pub use notice::say;
