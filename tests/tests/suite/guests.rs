@@ -132,7 +132,7 @@ int seen_create(pthread_t *t, void *(*body)(void *), void *arg) {
     }
 FRONTS
 "#;
-/// Without `pthread_self`, which the C library itself and the standard library call in every thread.
+/// Without `pthread_self`: the recorder calls it in a new thread of the program, before the library has seen that thread.
 const FRONTS: [&str; 25] = [
     "fstat",
     "fstat64",
