@@ -199,8 +199,9 @@ extern "C" fn slow(a: usize, caller: usize) -> usize {
     SLOW.fetch_add(1, Relaxed);
     a + usize::from(caller != 0)
 }
-extern "C" fn attempt(lock: usize) -> c_int {
-    c_int::try_from(lock).unwrap_or(0)
+extern "C" fn attempt(lock: *const [c_int; 10]) -> c_int {
+    // SAFETY: the test passes a pointer to such words.
+    unsafe { (*lock)[0] }
 }
 
 static CALLER: AtomicUsize = AtomicUsize::new(0);
@@ -269,9 +270,15 @@ fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
         "none is left: the slow function has argument and caller"
     );
     block().left.store(9, Relaxed);
-    assert_eq!(lock(0, 0, 0), 0, "the lock is free");
-    let waits = lock(usize::try_from(libc::EBUSY).unwrap_or(0), 0, 0);
+    // What the attempt finds, and whether the mutex is robust.
+    let tried = |found: c_int, robust: c_int| {
+        let words = [found, 0, 0, 0, robust, 0, 0, 0, 0, 0];
+        lock((&raw const words).expose_provenance(), 0, 0)
+    };
+    assert_eq!(tried(0, 0), 0, "the lock is free");
+    let waits = tried(libc::EBUSY, 0);
     assert!(waits > 4096, "the function that waits was told its caller");
+    assert!(tried(0, 16) > 4096, "a robust mutex is not tried first");
     block().left.store(0, Relaxed);
     assert_eq!(lock(7, 0, 0), 8, "a timed call");
 }
