@@ -1,6 +1,33 @@
 //! Which locks a context holds, from what it does.
 
-use taskgraph::{Family, SyncOp, WaitCause};
+use anyhow::Result;
+use taskgraph::{Action, Family, Mmap, Piece, Reader, SyncOp, WaitCause};
+
+use super::Task;
+
+/// Calls `f` with operation and object of each synchronisation of a task.
+///
+/// # Errors
+/// When the task cannot be read, or `f` fails.
+pub(crate) fn each_synchronisation<'g>(
+    reader: &mut Reader<'g, Mmap>,
+    task: &Task<'g>,
+    mut f: impl FnMut(SyncOp, u64) -> Result<()>,
+) -> Result<()> {
+    // It executes blocks only.
+    if task.action_count() == task.block_count() {
+        return Ok(());
+    }
+    reader.open(task);
+    while let Some(batch) = reader.next()? {
+        for piece in batch.pieces() {
+            if let Piece::Action(Action::Sync { op, object }) = piece {
+                f(op, object)?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// A lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use taskgraph::{
 
 use super::apportion::Apportion;
 use super::table::weight;
-use crate::analysis::locks::Locks;
+use crate::analysis::locks::{Locks, each_synchronisation};
 use crate::analysis::{Graph, Task};
 
 /// Number of scenarios computed in one pass.
@@ -130,19 +130,12 @@ impl Scenario {
         let mut reader = Reader::new(graph, 16).without_accesses();
         let mut tasks = graph.walk();
         while let Some(task) = tasks.next()? {
-            if task.action_count() == task.block_count() {
-                continue;
-            }
-            reader.open(task);
-            while let Some(batch) = reader.next()? {
-                for piece in batch.pieces() {
-                    if let Piece::Action(Action::Sync { op, object }) = piece
-                        && op.cause() == Some(WaitCause::Lock)
-                    {
-                        asked.retain(|(_, lock)| *lock != object);
-                    }
+            each_synchronisation(&mut reader, task, |op, object| {
+                if op.cause() == Some(WaitCause::Lock) {
+                    asked.retain(|(_, lock)| *lock != object);
                 }
-            }
+                Ok(())
+            })?;
             if asked.is_empty() {
                 return Ok(());
             }

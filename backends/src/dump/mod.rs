@@ -8,8 +8,9 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
-use taskgraph::{Action, ContextId, Piece, Reader};
+use taskgraph::{Action, ContextId, Reader};
 
+use crate::analysis::locks::each_synchronisation;
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
 use crate::cli::{Common, output};
@@ -257,27 +258,16 @@ fn synchronisations(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> 
     rows.header(&["task", "op", "object"])?;
     let mut reader = Reader::new(graph, 1).without_accesses();
     each_selected(graph, selection, |task| {
-        // Blocks only.
-        if task.action_count() == task.block_count() {
-            return Ok(());
-        }
-        reader.open(task);
-        while let Some(batch) = reader.next()? {
-            for piece in batch.pieces() {
-                let Piece::Action(Action::Sync { op, object }) = piece else {
-                    continue;
-                };
-                let row = SynchronisationRow {
-                    task: task.id().to_string(),
-                    op: op.name(),
-                    object,
-                };
-                rows.row(&row, |out, sep| {
-                    write!(out, "{}{sep}{}{sep}{object:#x}", row.task, row.op)
-                })?;
-            }
-        }
-        Ok(())
+        each_synchronisation(&mut reader, task, |op, object| {
+            let row = SynchronisationRow {
+                task: task.id().to_string(),
+                op: op.name(),
+                object,
+            };
+            rows.row(&row, |out, sep| {
+                write!(out, "{}{sep}{}{sep}{object:#x}", row.task, row.op)
+            })
+        })
     })?;
     rows.finish()
 }

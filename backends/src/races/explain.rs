@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use taskgraph::{Action, Piece, Reader, TaskId, TaskKind};
+use taskgraph::{Reader, TaskId, TaskKind};
 
 use super::tally::Example;
 use crate::analysis::Graph;
-use crate::analysis::locks::{Held, Locks};
+use crate::analysis::locks::{Held, Locks, each_synchronisation};
 
 /// Locks held in some tasks.
 #[derive(Debug, Default)]
@@ -38,18 +38,10 @@ impl HeldIn {
                 if id.seq == last {
                     break;
                 }
-                // Only blocks, and so no locks.
-                if task.action_count() == task.block_count() {
-                    continue;
-                }
-                reader.open(task);
-                while let Some(batch) = reader.next()? {
-                    for piece in batch.pieces() {
-                        if let Piece::Action(Action::Sync { op, object }) = piece {
-                            held.see(op, object);
-                        }
-                    }
-                }
+                each_synchronisation(&mut reader, task, |op, object| {
+                    held.see(op, object);
+                    Ok(())
+                })?;
             }
         }
         Ok(Self(found))
