@@ -11,7 +11,7 @@ use serde::Serialize;
 use taskgraph::{BlockCounts, ContextId};
 
 use crate::account::{self, Account, Row};
-use crate::analysis::{Analysis, Change, Graph, Order, Reads, Task};
+use crate::analysis::{Analysis, Graph, Order, Reads, Task};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 /// Number of losses that are shown, the largest ones.
@@ -77,7 +77,6 @@ impl Analysis for Predict {
         "How fast the run would be on more processors, and without each of its largest losses";
     const ORDER: Order = Account::ORDER;
     const READS: Reads = Account::READS;
-    const CHANGES: bool = Account::CHANGES;
     type Config = Options;
     type Shard = account::Shard;
     type Report = Report;
@@ -85,10 +84,6 @@ impl Analysis for Predict {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         let account = Account::new(account::Options::default(), graph)?;
         Ok(Self(account.on(options.processors.0)))
-    }
-
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.0.change(change)
     }
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {

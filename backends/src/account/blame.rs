@@ -1,73 +1,105 @@
-//! Finds the cause of each moment in which a processor had nothing to do.
+//! Finds the cause of each moment in which a processor has nothing to do, in a replay on idle processors.
 //!
-//! The number of idle processors at a moment is the number of processors less the number of running contexts. Their
-//! time is divided among the contexts that wait for a reason, and charged to what the awaited context does at that
-//! moment: if that context waits too, to what it waits for, and so on. A context that waits for the end of what it has
-//! started gets no share while others wait. If no other context waits, the code that still runs is to blame: as serial
-//! code or, within a parallel phase, as the largest share of the work. Who comes last because of waits of its own, for a
-//! lock or for a processor, has no larger share of the work: the others wait for what it waited for.
-//!
-//! A context from which other programs took the processor runs with a part of one, and lacks the rest of it. Of those
-//! who wait for it, the same part waits for its work, and the rest for a processor.
+//! The time of idle processors is divided among the contexts that wait for a reason, and charged to what the awaited
+//! context does at that moment: if that context waits too, to what it waits for, and so on. A context that waits for
+//! the end of what it has started gets no share while others wait. If no other context waits, the code that still runs
+//! is to blame: as serial code or, within a parallel phase, as the largest share of the work. Who comes last because of
+//! waits of its own has no larger share of the work: the others wait for what it waited for.
 
-mod idle;
-
-use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, SyncOp, TaskId};
 
-use super::births::{Births, Thread};
-use super::charges::{Charge, Charges};
-use super::context::{Also, Doing, Lag, Now, SERIAL};
+use super::charges::Charges;
 use super::group::{Group, Key, STRETCHES, When};
+use super::replay::Watch;
+use super::strands::Strands;
 use super::wait::{Kind, Wait};
-use crate::analysis::{Cause, Change, Graph, State, end_of, ready_ns};
 
 /// A charge of less than this, ns, is that of a small piece of work.
 const PIECE_NS: f64 = 50_000.0;
-/// A context that ran for less than one part in so many of its wait had nothing to do.
-const IDLE: f64 = 10.0;
+/// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
+/// that long.
+const SERIAL: f64 = 50.0;
+/// A context that ends so many waits of its creator, and hardly waits for its creator, makes something for it.
+const FED: u32 = 8;
+/// The largest number of waits that are followed in a chain.
+const DEEP: usize = 32;
+/// The largest number of waiting contexts that are considered at one moment.
+const MOST: usize = 64;
+/// Stands for a context that is not in the list of those that wait.
+const NOWHERE: usize = usize::MAX;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
 pub(super) struct Blame {
-    /// Length of the run from its first task on, without what the recording took, ns.
-    pub(super) duration_ns: u64,
     /// Processor time in which contexts ran, ns.
     pub(super) used: f64,
-    /// The part of `used` in which contexts were created, ns.
-    pub(super) making: f64,
-    /// The part of `used` that was spent in calls of code that was not recorded, ns.
-    pub(super) outside: f64,
-    /// Number of contexts that ran.
-    pub(super) contexts: u64,
     pub(super) groups: Vec<Group>,
-    /// What each task is charged with.
+    /// What each strand is charged with.
     pub(super) charges: Charges,
 }
 
-/// The causes up to a change.
+/// What a context does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Doing {
+    /// It has not begun, has ended, or has no processor.
+    #[default]
+    Away,
+    /// It runs this strand.
+    Runs(usize),
+    /// It waits at this strand, for another context if that is known.
+    Waits(usize, Option<u32>),
+}
+
+/// The current state of a context.
+#[derive(Clone, Debug, Default)]
+struct Now {
+    doing: Doing,
+    /// Its place among those that wait or run.
+    place: usize,
+    begun: bool,
+    /// How often it ended a wait of its creator, and its creator one of its own.
+    fed: u32,
+    asked: u32,
+    /// How long it has run, and how long at least one context had run when it began, ns.
+    ran_ns: f64,
+    born_ns: f64,
+    /// The time for which at least one context ran, when its wait began, ns.
+    busy_ns: f64,
+    /// The time that was charged to its wait so far, ns.
+    blamed: f64,
+    /// What the strand it runs is charged with so far, by group, ns; and the idle processor time beside the strand
+    /// which no wait accounts for.
+    charged: Vec<(u32, f64)>,
+    idle: f64,
+    /// How long it was kept from its work since it last met the others, by group, ns.
+    delays: Vec<(u32, f64)>,
+    /// How long processors have been idle beside it since then, ns.
+    idle_ns: f64,
+}
+
+/// The causes up to a moment of the replay.
 #[derive(Debug)]
-pub(super) struct Sweep {
-    processors: u32,
-    now_ns: u64,
-    end_ns: u64,
+pub(super) struct Sweep<'s> {
+    strands: &'s Strands,
+    processors: f64,
+    now_ns: f64,
+    /// Length of the run, ns.
+    end_ns: f64,
     contexts: Vec<Now>,
-    running: Vec<usize>,
-    waiting: Vec<usize>,
-    births: Births,
-    /// The largest number of contexts that ran at one time so far: for so many there are threads.
-    threads: usize,
+    running: Vec<u32>,
+    waiting: Vec<u32>,
     alive: u32,
+    /// Number of contexts that wait for the end of others.
+    joining: u32,
     groups: FxHashMap<Key, u32>,
-    /// Idle processor time of this phase that no wait accounts for, with the place and the task of a context that ran
-    /// meanwhile; the length of the phase; how long more than one context ran in it.
-    phase: Vec<(usize, u32, f64)>,
+    /// Idle processor time of this phase that no wait accounts for, by context and strand; the length of the phase;
+    /// how long more than one context ran in it.
+    phase: Vec<(u32, usize, f64)>,
     phase_when: When,
-    phase_ns: u64,
-    together_ns: u64,
+    phase_ns: f64,
+    together_ns: f64,
     /// For how long at least one context has run.
-    busy_ns: u64,
+    busy_ns: f64,
     /// For how long the contexts that ended in this phase were kept from their work, ns, and how many they are.
     ended: (f64, f64),
     /// The largest number of contexts at one time that did something other than wait for the end of others.
@@ -75,184 +107,80 @@ pub(super) struct Sweep {
     blame: Blame,
 }
 
-impl Blame {
-    /// What a task is charged with; see [`Charges::of`].
-    pub(super) fn charges(&self, task: TaskId) -> &[Charge] {
-        self.charges.of(task)
+/// The cause of an idle processor's moment.
+enum Root {
+    /// The context that runs, and whether it is awaited only through other contexts.
+    Runs(u32, bool),
+    /// A wait for something outside.
+    Outside(Wait),
+    /// Nothing is awaited any more: who waits is about to go on.
+    Waking,
+}
+
+impl Now {
+    /// It meets the others: from here on all have the same time for their work.
+    fn meet(&mut self) {
+        self.delays.clear();
+        self.idle_ns = 0.0;
+    }
+
+    /// How long it was kept from its work since it last met the others, ns.
+    fn delay(&self) -> f64 {
+        self.delays.iter().map(|(_, ns)| ns).sum()
+    }
+
+    /// The part of an interval of `ns`, `after` ns after others began to wait for this context, for which they wait
+    /// only because it was kept from its work, and they were for no more than `others` ns. If it has more to do than
+    /// they have, that comes last.
+    fn kept(&self, others: f64, after: f64, ns: f64) -> f64 {
+        (self.delay() - others - after).clamp(0.0, ns) / ns.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether it makes what its creator waits for time and again. Otherwise its creator waits for the end of a piece of
+    /// work, or gives it the next one.
+    fn feeds(&self) -> bool {
+        self.fed / FED > self.asked
+    }
+
+    /// Whether it works for a part of its life that counts.
+    fn works(&self, busy_ns: f64) -> bool {
+        self.ran_ns * SERIAL >= busy_ns - self.born_ns
     }
 }
 
-impl Sweep {
-    /// For a run on `processors` processors.
-    pub(super) fn new(graph: &Graph, processors: u32) -> Self {
-        let contexts = || graph.contexts().filter(|context| context.task_count > 0);
-        let began = contexts().map(|context| context.first_ns).min();
-        let (began, end_ns) = (began.unwrap_or(0), end_of(graph));
-        let creator = |context: Context| context.creator.map(|task| task.context);
+impl<'s> Sweep<'s> {
+    /// For a replay of `end_ns` on `processors` processors.
+    pub(super) fn new(strands: &'s Strands, processors: u32, end_ns: f64) -> Self {
         Self {
-            processors: processors.max(1),
-            now_ns: began,
+            strands,
+            processors: f64::from(processors.max(1)),
+            now_ns: 0.0,
             end_ns,
-            contexts: contexts()
-                .map(|context| Now::new(creator(context)))
-                .collect(),
+            contexts: vec![Now::default(); strands.leads.len()],
             running: Vec::new(),
             waiting: Vec::new(),
-            births: Births::of(graph, processors as usize),
-            threads: 0,
             alive: 0,
+            joining: 0,
             groups: FxHashMap::default(),
             phase: Vec::new(),
             phase_when: When::default(),
-            phase_ns: 0,
-            together_ns: 0,
-            busy_ns: 0,
+            phase_ns: 0.0,
+            together_ns: 0.0,
+            busy_ns: 0.0,
             ended: (0.0, 0.0),
             most: 0,
-            blame: Blame {
-                duration_ns: end_ns.saturating_sub(began),
-                contexts: contexts().count() as u64,
-                charges: Charges::new(contexts().map(|context| context.id)),
-                ..Blame::default()
-            },
+            blame: Blame::default(),
         }
     }
 
-    /// Follows a change; they come in order of time.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
-    pub(super) fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        while let Some(thread) = self.births.thread(change.at_ns) {
-            self.advance(thread.ready_ns);
-            self.lacks(&thread);
-        }
-        self.advance(change.at_ns);
-        if let (None, Some(first)) = (change.from, change.task) {
-            self.births.begin(first.graph(), self.now_ns)?;
-        }
-        let at = change.context;
-        let before = &self.contexts[at];
-        if let (Doing::Runs(task, _), Some(same)) = (before.doing, change.task)
-            && same.id() == task
-        {
-            return Ok(());
-        }
-        let meanwhile = self.busy_ns - before.busy_ns;
-        let own_ns = before.ran_ns - before.ran_before_ns;
-        match before.doing {
-            Doing::Away => self.appear(at),
-            Doing::Runs(..) => {
-                self.running.retain(|&other| other != at);
-                self.leave(at);
-            }
-            Doing::Waits(wait) => {
-                let blamed = before.blamed;
-                self.waiting.retain(|&other| other != at);
-                if blamed > 0.0 {
-                    let group = self.group(Key::of(&wait));
-                    self.blame.groups[group as usize].waited(&wait, blamed);
-                }
-                self.hand_over(at, &wait);
-                let meets = matches!(wait.kind, Kind::Barrier | Kind::Idle | Kind::End);
-                let group = self.group(Key::of(&wait));
-                let now = &mut self.contexts[at];
-                // Whoever had no processor goes on with what it did before.
-                if !matches!(wait.kind, Kind::Unknown | Kind::Recording) {
-                    now.ran_before_ns = now.ran_ns;
-                }
-                if meets {
-                    now.meet();
-                    // Who comes last does not wait.
-                    let last = wait.ended_by.filter(|_| wait.kind != Kind::End);
-                    let last = last.and_then(|(task, _)| self.blame.charges.place(task.context));
-                    if let Some(last) = last {
-                        self.contexts[last].meet();
-                    }
-                } else {
-                    // While nothing ran, it fell behind nobody.
-                    now.keep(group, meanwhile as f64);
-                }
-            }
-        }
-        let mut lag = None;
-        if let (Some(State::Waiting(Cause::Other)), Some(task)) = (change.to, change.task)
-            && ready_ns(task, self.now_ns)? == self.now_ns
-        {
-            lag = Lag::of(task);
-        }
-        let doing = match (change.to, change.task) {
-            (Some(to), Some(task)) if to == State::Running || lag.is_some() => {
-                self.running.push(at);
-                Doing::Runs(task.id(), Also::of(task))
-            }
-            (Some(State::Waiting(cause)), Some(task)) => {
-                self.waiting.push(at);
-                let mut wait = Wait::of(task, cause)?;
-                let ends = wait.ended_by.map_or(self.now_ns, |(_, end)| end);
-                let idles = own_ns * IDLE < ends.saturating_sub(self.now_ns) as f64;
-                // At a barrier of the program's own only threads meet that have a part of the work.
-                if wait.kind == Kind::Barrier && idles && task.op() != SyncOp::AtomicLoad {
-                    wait.kind = Kind::Idle;
-                }
-                Doing::Waits(wait)
-            }
-            _ => {
-                self.alive -= 1;
-                self.ended = (self.ended.0 + self.contexts[at].delay(), self.ended.1 + 1.0);
-                self.contexts[at].meet();
-                Doing::Away
-            }
-        };
-        let now = &mut self.contexts[at];
-        (now.doing, now.blamed) = (doing, 0.0);
-        (now.share, now.lag, now.busy_ns) = (1.0, lag, self.busy_ns);
-        if self.alive <= 1 {
-            self.end_phase();
-        }
-        Ok(())
-    }
-
-    /// A context begins.
-    fn appear(&mut self, at: usize) {
-        self.contexts[at].born_ns = self.busy_ns;
-        self.alive += 1;
-    }
-
-    /// A thread that has not begun lacks a processor from now on.
-    fn lacks(&mut self, thread: &Thread) {
-        let at = thread.place;
-        self.appear(at);
-        let now = &mut self.contexts[at];
-        (now.busy_ns, now.lag) = (self.busy_ns, thread.lag);
-        if thread.lag.is_some() {
-            self.running.push(at);
-            now.doing = Doing::Runs(thread.first, thread.also);
-        } else {
-            self.waiting.push(at);
-            now.doing = Doing::Waits(Wait::for_processor(thread.first));
-        }
-    }
-
-    /// Notes what passes between a context and the one that created it, when the wait of the context at a place ends.
-    fn hand_over(&mut self, at: usize, wait: &Wait) {
-        let from = wait.ended_by.filter(|_| wait.kind == Kind::Word);
-        let Some((from, _)) = from else { return };
-        if self.contexts[at].creator == Some(from.context) {
-            self.contexts[at].asked += 1;
-        } else if let Some(other) = self.blame.charges.place(from.context) {
-            let other = &mut self.contexts[other];
-            other.fed += u32::from(other.creator == Some(wait.task.context));
-        }
-    }
-
-    /// All causes, after the last change.
+    /// All causes, after the end of the replay.
     pub(super) fn finish(mut self) -> Blame {
-        self.advance(self.end_ns);
-        self.end_phase();
-        for at in 0..self.contexts.len() {
-            self.leave(at);
+        for context in self.running.clone() {
+            if let Doing::Runs(strand) = self.contexts[context as usize].doing {
+                self.stops(context, strand);
+            }
         }
+        self.end_phase();
         self.blame.charges.settle();
         for charge in self.blame.charges.all() {
             if charge.ns < PIECE_NS {
@@ -262,115 +190,16 @@ impl Sweep {
         self.blame
     }
 
-    /// The context at a place leaves the task that it runs, with all that the task is charged with.
-    fn leave(&mut self, at: usize) {
-        let now = &mut self.contexts[at];
-        let Doing::Runs(task, _) = now.doing else {
-            return;
-        };
-        for (group, ns) in now.charged.drain(..) {
-            self.blame.charges.add(at, task.seq, group, ns);
-        }
-        let idle = std::mem::take(&mut now.idle);
-        if idle > 0.0 {
-            self.phase.push((at, task.seq, idle));
-        }
+    fn now(&mut self, context: u32) -> &mut Now {
+        &mut self.contexts[context as usize]
     }
 
-    /// Accounts for the time since the last change.
-    fn advance(&mut self, now_ns: u64) {
-        if now_ns <= self.now_ns {
-            return;
+    /// The wait that a context is in.
+    fn wait(&self, context: u32) -> Option<&'s Wait> {
+        match self.contexts[context as usize].doing {
+            Doing::Waits(strand, _) => self.strands.wait_of(strand).map(|waits| &waits.wait),
+            _ => None,
         }
-        let ns = now_ns - self.now_ns;
-        let beside = self.waiting.iter().filter(|&&at| {
-            self.contexts[at]
-                .wait()
-                .is_some_and(|wait| wait.kind == Kind::End)
-        });
-        let at_work = self
-            .alive
-            .saturating_sub(u32::try_from(beside.count()).unwrap_or(u32::MAX));
-        self.most = self.most.max(at_work);
-        let runs = self.running.len().min(self.processors as usize);
-        self.threads = self.threads.max(runs);
-        let used = self.hand_out();
-        self.blame.used += used * ns as f64;
-        let had: f64 = self.running.iter().map(|&at| self.contexts[at].share).sum();
-        let each = used / had.max(f64::MIN_POSITIVE) * ns as f64;
-        for &at in &self.running {
-            let now = &self.contexts[at];
-            match now.doing {
-                Doing::Runs(_, Also::Makes) => self.blame.making += now.share * each,
-                Doing::Runs(_, Also::Calls) => self.blame.outside += now.share * each,
-                _ => {}
-            }
-        }
-        self.phase_ns += ns;
-        self.busy_ns += if self.running.is_empty() { 0 } else { ns };
-        // Who lacks a processor works, too.
-        let late = self.births.late(self.now_ns, now_ns);
-        let begins = if self.threads > runs { late } else { 0 };
-        let kept = |&at: &usize| {
-            self.contexts[at]
-                .wait()
-                .is_some_and(|wait| wait.kind == Kind::Unknown)
-        };
-        let kept = self.waiting.iter().filter(|at| kept(at)).count();
-        if self.running.len() + kept + usize::from(begins * 2 > ns) > 1 {
-            self.together_ns += ns;
-        }
-        let idle = f64::from(self.processors) - used;
-        if idle > 0.0 {
-            self.idle(idle, late, now_ns);
-        }
-        let mut all_lacked = 0.0;
-        for place in 0..self.running.len() {
-            let at = self.running[place];
-            let lacked = self.contexts[at].run(ns as f64);
-            if lacked > 0.0 {
-                let nothing = self.group(Key::Nothing);
-                self.contexts[at].keep(nothing, lacked);
-            }
-            all_lacked += lacked;
-        }
-        // As long as no processor is left over, those that have ended would have been kept as much as those that run.
-        if self.running.len() >= self.processors as usize {
-            self.ended.0 += self.ended.1 * all_lacked / self.running.len() as f64;
-        }
-        self.now_ns = now_ns;
-    }
-
-    /// Hands the processors out to the contexts that run: those that lag behind get what the others leave. Returns how
-    /// many processors are used.
-    fn hand_out(&mut self) -> f64 {
-        let (mut full, mut needed) = (0.0, 0.0);
-        for &at in &self.running {
-            let now = &mut self.contexts[at];
-            now.share = now.needs(self.now_ns);
-            match now.lag {
-                None => full += 1.0,
-                Some(_) => needed += now.share,
-            }
-        }
-        let processors = f64::from(self.processors);
-        let left = f64::max(processors - full, 0.0);
-        if needed > left {
-            for &at in &self.running {
-                let now = &mut self.contexts[at];
-                if now.lag.is_some() {
-                    now.share *= left / needed;
-                }
-            }
-        }
-        f64::min(full + needed, processors)
-    }
-
-    /// The time from the last change to this one, in stretches of the run.
-    fn stretch(&self, until_ns: u64) -> (f64, f64) {
-        let all = self.end_ns.max(1) as f64;
-        let place = |ns: u64| ns as f64 * STRETCHES as f64 / all;
-        (place(self.now_ns), place(until_ns))
     }
 
     fn group(&mut self, key: Key) -> u32 {
@@ -381,49 +210,348 @@ impl Sweep {
         })
     }
 
+    fn group_of(&mut self, key: Key) -> &mut Group {
+        let group = self.group(key);
+        &mut self.blame.groups[group as usize]
+    }
+
+    /// The context leaves the list of those that run or wait.
+    fn leave(&mut self, context: u32) {
+        let now = &mut self.contexts[context as usize];
+        let place = std::mem::replace(&mut now.place, NOWHERE);
+        let list = match std::mem::take(&mut now.doing) {
+            Doing::Away => return,
+            Doing::Runs(_) => &mut self.running,
+            Doing::Waits(..) => &mut self.waiting,
+        };
+        list.swap_remove(place);
+        if let Some(&moved) = list.get(place) {
+            self.contexts[moved as usize].place = place;
+        }
+    }
+
+    fn enter(&mut self, context: u32, doing: Doing) {
+        let list = match doing {
+            Doing::Away => return,
+            Doing::Runs(_) => &mut self.running,
+            Doing::Waits(..) => &mut self.waiting,
+        };
+        list.push(context);
+        let place = list.len() - 1;
+        let now = &mut self.contexts[context as usize];
+        (now.doing, now.place) = (doing, place);
+    }
+
+    /// The next `ns` from now on, in stretches of the run.
+    fn stretch(&self, ns: f64) -> (f64, f64) {
+        let place = |at: f64| at * STRETCHES as f64 / self.end_ns.max(1.0);
+        (place(self.now_ns), place(self.now_ns + ns))
+    }
+
     /// Charges the time of a finished phase in which the running code is to blame. If one context worked at a time and
     /// others waited for it, the code is serial. Otherwise the contexts that ran last had more to do.
     fn end_phase(&mut self) {
         for at in 0..self.running.len() {
-            let at = self.running[at];
-            let now = &mut self.contexts[at];
+            let context = self.running[at];
+            let now = self.now(context);
             let idle = std::mem::take(&mut now.idle);
             now.meet();
-            if let Some(task) = now.task().filter(|_| idle > 0.0) {
-                self.phase.push((at, task.seq, idle));
+            if let Doing::Runs(strand) = now.doing
+                && idle > 0.0
+            {
+                self.phase.push((context, strand, idle));
             }
         }
         let serial = self.together_ns * SERIAL <= self.phase_ns;
         let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
         // The number of processors that had no thread in the whole phase.
-        let fewer = self.processors.saturating_sub(self.most.max(1));
-        let missing = if serial {
+        let fewer = self.processors - f64::from(self.most.max(1));
+        let missing = if serial || fewer <= 0.0 {
             0.0
         } else {
-            f64::from(fewer) / f64::from(self.processors.max(1))
+            fewer * self.phase_ns
         };
-        let threads = if missing > 0.0 {
-            Some(self.group(Key::Threads))
-        } else {
-            None
-        };
-        let all: f64 = self.phase.iter().map(|&(_, _, ns)| ns).sum();
-        let gone = (missing * f64::from(self.processors) * self.phase_ns as f64).min(all);
-        for (at, seq, ns) in self.phase.drain(..) {
-            let ns = ns * (1.0 - gone / all.max(1.0));
+        let all: f64 = self.phase.iter().map(|&(.., ns)| ns).sum();
+        let gone = missing.min(all);
+        let part = gone / all.max(1.0);
+        for (_, strand, ns) in std::mem::take(&mut self.phase) {
+            let ns = ns * (1.0 - part);
             self.blame.groups[group as usize].ns += ns;
-            self.blame.charges.add(at, seq, group, ns);
+            self.blame.charges.add(strand, group, ns);
         }
         let when = std::mem::take(&mut self.phase_when);
-        let part = gone / all.max(1.0);
-        let found = &mut self.blame.groups[group as usize];
-        found.when.join(&when, 1.0 - part);
-        if let Some(threads) = threads {
-            let threads = &mut self.blame.groups[threads as usize];
+        self.blame.groups[group as usize]
+            .when
+            .join(&when, 1.0 - part);
+        if gone > 0.0 {
+            let threads = self.group_of(Key::Threads);
             threads.ns += gone;
             threads.when.join(&when, part);
         }
-        (self.phase_ns, self.together_ns, self.most) = (0, 0, 0);
+        (self.phase_ns, self.together_ns, self.most) = (0.0, 0.0, 0);
         self.ended = (0.0, 0.0);
+    }
+
+    /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
+    /// thing, nor is an event that never comes, nor a wait that is the context's purpose (a thread that only sleeps,
+    /// waits for signals, or writes what others have made).
+    fn has_reason(&self, context: u32) -> bool {
+        let now = &self.contexts[context as usize];
+        let Some(wait) = self.wait(context) else {
+            return false;
+        };
+        match wait.kind {
+            Kind::End => false,
+            Kind::Outside => now.works(self.busy_ns),
+            Kind::Word => now.works(self.busy_ns) && wait.ended_by.is_some(),
+            _ => true,
+        }
+    }
+
+    /// Charges the time of `idle` processors.
+    fn idle(&mut self, idle: f64, ns: f64) {
+        let stretch = self.stretch(ns);
+        let mut left = idle * ns;
+        let waiting = self.waiting.iter().copied();
+        let waiting: Vec<u32> = waiting
+            .filter(|&context| self.has_reason(context))
+            .take(MOST)
+            .collect();
+        if !waiting.is_empty() {
+            let each = (left / waiting.len() as f64).min(ns);
+            left -= each * waiting.len() as f64;
+            for context in waiting {
+                self.lay_on(context, each, ns, stretch);
+            }
+        }
+        if left < idle * ns * 1e-9 {
+            return;
+        }
+        if !self.running.is_empty() {
+            let each = left / self.running.len() as f64;
+            let others = self.ended.0 / f64::max(self.ended.1, 1.0);
+            for place in 0..self.running.len() {
+                let context = self.running[place];
+                let now = self.now(context);
+                let kept = now.kept(others, now.idle_ns, ns) * each;
+                now.idle_ns += ns;
+                now.idle += each - kept;
+                self.phase_when.add(stretch, each - kept);
+                self.lay_on_delays(context, kept, stretch);
+            }
+            return;
+        }
+        // No context runs, and none waits for a context that runs. If one waits for something outside, that is the
+        // cause. Otherwise one is about to begin or to go on.
+        let outside = self.waiting.iter().find_map(|&context| {
+            let wait = self.wait(context)?;
+            wait.is_outside().then_some(*wait)
+        });
+        let group = self.group_of(outside.as_ref().map_or(Key::Starting, Key::of));
+        group.lose(left, stretch);
+        if let Some(wait) = outside {
+            group.waited(&wait, left);
+        }
+    }
+
+    /// Charges idle processor time to what kept a context from its work.
+    fn lay_on_delays(&mut self, context: u32, ns: f64, stretch: (f64, f64)) {
+        if ns <= 0.0 {
+            return;
+        }
+        let now = &self.contexts[context as usize];
+        let all = now.delay();
+        for &(group, part) in &now.delays {
+            self.blame.groups[group as usize].lose(ns * part / all.max(1.0), stretch);
+        }
+    }
+
+    /// Charges `ns` of idle processor time, of a moment of `passed` ns, to what a context waits for.
+    fn lay_on(&mut self, context: u32, mut ns: f64, passed: f64, stretch: (f64, f64)) {
+        let Some(&wait) = self.wait(context) else {
+            return;
+        };
+        let key = Key::of(&wait);
+        match self.root(context) {
+            Root::Runs(other, by_others) => {
+                let now = &self.contexts[context as usize];
+                if matches!(wait.kind, Kind::Barrier | Kind::Idle) {
+                    let awaited = &self.contexts[other as usize];
+                    let after = self.busy_ns - now.busy_ns - passed;
+                    let kept = awaited.kept(now.delay(), after, passed) * ns;
+                    ns -= kept;
+                    self.lay_on_delays(other, kept, stretch);
+                }
+                let creates = self.strands.creators[other as usize] == Some(context);
+                let own = creates && !self.contexts[other as usize].feeds();
+                let id = self.strands.ids[other as usize];
+                let group = self.group(key);
+                let found = &mut self.blame.groups[group as usize];
+                found.lose(ns, stretch);
+                found.held_by(id, ns);
+                if own || by_others {
+                    found.indirect += ns;
+                }
+                add(&mut self.now(other).charged, group, ns);
+            }
+            Root::Outside(outside) => {
+                let group = self.group_of(Key::of(&outside));
+                group.lose(ns, stretch);
+                group.waited(&outside, ns);
+            }
+            Root::Waking => {
+                let group = self.group_of(key);
+                group.lose(ns, stretch);
+                group.late += ns;
+            }
+        }
+        self.now(context).blamed += ns;
+    }
+
+    /// What the context that a context waits for does or, if that one waits, what it waits for.
+    fn root(&self, context: u32) -> Root {
+        let mut at = context;
+        for depth in 0..DEEP {
+            match self.contexts[at as usize].doing {
+                Doing::Runs(_) => return Root::Runs(at, depth > 1),
+                Doing::Waits(_, Some(other)) => at = other,
+                Doing::Waits(..) => match self.wait(at).filter(|wait| wait.is_outside()) {
+                    Some(&outside) => return Root::Outside(outside),
+                    None => return Root::Waking,
+                },
+                Doing::Away => return Root::Waking,
+            }
+        }
+        Root::Waking
+    }
+
+    /// Notes what passes between a context and the one that created it, when a wait of the context ends.
+    fn hand_over(&mut self, context: u32, other: u32) {
+        let creators = &self.strands.creators;
+        if creators[context as usize] == Some(other) {
+            self.now(context).asked += 1;
+        } else if creators[other as usize] == Some(context) {
+            self.now(other).fed += 1;
+        }
+    }
+}
+
+impl Watch for Sweep<'_> {
+    fn begins(&mut self, context: u32) {
+        if self.alive <= 1 {
+            self.end_phase();
+        }
+        let busy_ns = self.busy_ns;
+        let now = self.now(context);
+        (now.begun, now.born_ns) = (true, busy_ns);
+        self.alive += 1;
+    }
+
+    fn waits(&mut self, context: u32, strand: usize, other: Option<u32>) {
+        let kind = self.strands.wait_of(strand).map(|waits| waits.wait.kind);
+        // Who has not been created yet does not wait.
+        let unborn = other.is_some() || self.strands.creators[context as usize].is_none();
+        if kind == Some(Kind::Begin) && unborn {
+            return;
+        }
+        self.joining += u32::from(kind == Some(Kind::End));
+        let busy_ns = self.busy_ns;
+        self.enter(context, Doing::Waits(strand, other));
+        self.now(context).busy_ns = busy_ns;
+    }
+
+    fn waits_for(&mut self, context: u32, other: u32) {
+        if let Doing::Waits(_, holder) = &mut self.now(context).doing {
+            *holder = Some(other);
+        }
+    }
+
+    fn waited(&mut self, context: u32, _: usize) {
+        let (wait, doing) = (self.wait(context).copied(), self.now(context).doing);
+        self.leave(context);
+        let Some(wait) = wait else { return };
+        self.joining -= u32::from(wait.kind == Kind::End);
+        let meanwhile = self.busy_ns - self.now(context).busy_ns;
+        let blamed = std::mem::take(&mut self.now(context).blamed);
+        let group = self.group(Key::of(&wait));
+        if blamed > 0.0 {
+            self.blame.groups[group as usize].waited(&wait, blamed);
+        }
+        let other = match doing {
+            Doing::Waits(_, other) => other,
+            _ => None,
+        };
+        if let Some(other) = other.filter(|_| wait.kind == Kind::Word) {
+            self.hand_over(context, other);
+        }
+        match wait.kind {
+            Kind::Barrier | Kind::Idle | Kind::End => {
+                self.now(context).meet();
+                // Who comes last does not wait.
+                if let Some(last) = other.filter(|_| wait.kind != Kind::End) {
+                    self.now(last).meet();
+                }
+            }
+            Kind::Begin => {}
+            // While nothing ran, it fell behind nobody.
+            _ => add(&mut self.now(context).delays, group, meanwhile),
+        }
+    }
+
+    fn runs(&mut self, context: u32, strand: usize) {
+        self.enter(context, Doing::Runs(strand));
+    }
+
+    fn stops(&mut self, context: u32, strand: usize) {
+        self.leave(context);
+        let now = &mut self.contexts[context as usize];
+        for (group, ns) in now.charged.drain(..) {
+            self.blame.charges.add(strand, group, ns);
+        }
+        let idle = std::mem::take(&mut now.idle);
+        if idle > 0.0 {
+            self.phase.push((context, strand, idle));
+        }
+    }
+
+    fn ends(&mut self, context: u32) {
+        if !std::mem::take(&mut self.now(context).begun) {
+            return;
+        }
+        self.alive -= 1;
+        let now = self.now(context);
+        let delay = now.delay();
+        now.meet();
+        self.ended = (self.ended.0 + delay, self.ended.1 + 1.0);
+        if self.alive <= 1 {
+            self.end_phase();
+        }
+    }
+
+    fn passes(&mut self, ns: f64, idle: f64) {
+        self.most = self.most.max(self.alive.saturating_sub(self.joining));
+        self.phase_ns += ns;
+        if self.running.len() > 1 {
+            self.together_ns += ns;
+        }
+        if !self.running.is_empty() {
+            self.busy_ns += ns;
+        }
+        self.blame.used += ns * self.running.len() as f64;
+        if idle > 0.0 {
+            self.idle(idle, ns);
+        }
+        for place in 0..self.running.len() {
+            let context = self.running[place];
+            self.now(context).ran_ns += ns;
+        }
+        self.now_ns += ns;
+    }
+}
+
+fn add(charges: &mut Vec<(u32, f64)>, group: u32, ns: f64) {
+    match charges.iter_mut().find(|charge| charge.0 == group) {
+        Some(charge) => charge.1 += ns,
+        None => charges.push((group, ns)),
     }
 }

@@ -67,10 +67,6 @@ impl Report {
         let beside: u64 = self.losses.iter().filter(beside).map(|row| row.ns).sum();
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
-        // What other programs took of the processors is no time of the program.
-        let preempted = |row: &&Row| row.cause == Loss::Preemption;
-        let preempted: u64 = self.losses.iter().filter(preempted).map(|row| row.ns).sum();
-        let base = self.total_ns.saturating_sub(preempted);
         let slow = f64::min(running / all.max(1.0), SLOWEST);
         for (cause, Estimate { ns, code, .. }) in causes.into_iter().zip(found) {
             let ns = whole(slow * ns);
@@ -82,7 +78,7 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
-                mended: Row::scaled(&greedy, ratio(ns, base) * with_it),
+                mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
                 ..Row::of(cause)
             });
         }

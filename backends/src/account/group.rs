@@ -67,17 +67,12 @@ pub(super) enum Key {
     Threads,
     /// Threads that begin, or that find that what they waited for has happened.
     Starting,
-    /// The recording itself.
-    Recording,
-    /// Nothing ran, for no recorded reason.
-    Nothing,
 }
 
 impl Key {
     pub(super) fn of(wait: &Wait) -> Self {
         match wait.kind {
-            Kind::Unknown => Self::Nothing,
-            Kind::Recording => Self::Recording,
+            Kind::Begin | Kind::Unknown | Kind::Recording => Self::Starting,
             // Such waits have no object; the places where contexts sleep tell them apart.
             Kind::Outside => Self::Wait(Kind::Outside, 0),
             kind => Self::Wait(kind, wait.object),

@@ -34,8 +34,6 @@ pub enum Loss {
     Startup,
     /// Fewer threads than processors.
     Threads,
-    /// Contexts that could have run had no processor.
-    Preemption,
     /// Threads begin, or go on after their wait has ended.
     Starting,
 }
@@ -43,7 +41,7 @@ pub enum Loss {
 impl Loss {
     /// All causes.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -58,7 +56,6 @@ impl Loss {
         Self::Message,
         Self::Startup,
         Self::Threads,
-        Self::Preemption,
         Self::Starting,
     ];
 
@@ -80,7 +77,6 @@ impl Loss {
             Self::Message => "message",
             Self::Startup => "startup",
             Self::Threads => "threads",
-            Self::Preemption => "preemption",
             Self::Starting => "starting",
         }
     }
@@ -102,7 +98,6 @@ impl Loss {
             Self::Io => "call",
             Self::Message => "message",
             Self::Threads => "f0",
-            Self::Preemption => "other",
             Self::Startup | Self::Starting => "delay",
         }
     }
@@ -125,7 +120,6 @@ impl Loss {
             Self::Message => "waiting for messages",
             Self::Startup => "starting and ending MPI",
             Self::Threads => "fewer threads than processors",
-            Self::Preemption => "time in which threads could have run and had no processor",
             Self::Starting => "starting threads and waking them",
         }
     }
@@ -156,9 +150,6 @@ impl Loss {
             Self::Message => "Send earlier, or do something else meanwhile.",
             Self::Startup => "Each run pays this once: a longer run shows the rest better.",
             Self::Threads => "Start as many threads as there are processors.",
-            Self::Preemption => {
-                "Other programs on the machine, or the recording itself, had the processors."
-            }
             Self::Starting => "Start threads once, and give each of them more to do.",
         }
     }
@@ -166,6 +157,6 @@ impl Loss {
     /// Whether nobody can mend it in the program. Such losses come last, and nothing is promised for their end.
     #[must_use]
     pub fn is_given(self) -> bool {
-        matches!(self, Self::Startup | Self::Preemption | Self::Starting)
+        matches!(self, Self::Startup | Self::Starting)
     }
 }

@@ -1,14 +1,14 @@
 //! `account`: where the time of the processors went, and what it was lost to, by cause and place.
 //!
-//! The total is the number of processors that the program could use times the length of the run. Running contexts use
-//! a part of it. At each moment the rest is charged to what the waiting contexts wait for (`blame`), and there to the
-//! code that the awaited context executes at the time. A recorded run is slower than a native one, so shares are
-//! comparable and times are not.
+//! The run is replayed on as many processors as the program could use, which nobody else uses: each context takes the
+//! time of its own work, and waits for what it waited for in the recorded run (`strands`, `replay`). So what other
+//! programs took of the processors is no loss. The total is the number of processors times the length of the replay.
+//! Running contexts use a part of it. At each moment the rest is charged to what the waiting contexts wait for
+//! (`blame`), and there to the code that the awaited context executes at the time. A recorded run is slower than a
+//! native one, so shares are comparable and times are not.
 
-mod births;
 mod blame;
 mod charges;
-mod context;
 mod estimate;
 mod group;
 mod loss;
@@ -17,7 +17,7 @@ mod render;
 mod replay;
 mod rows;
 mod site;
-mod steps;
+mod strands;
 mod wait;
 mod weights;
 
@@ -28,13 +28,15 @@ use taskgraph::{BlockCounts, BlockId, ContextId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Change, Graph, LongCall, Order, Part, Reads, Task, default_config, long_call, run_all,
+    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, default_config, end_of, long_call,
+    run_all, state_in,
 };
 use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
-use charges::Charge;
+use replay::{Nobody, Removable, Schedule, replay};
+use strands::Strands;
 use weights::{Moves, Weights};
 
 pub use loss::Loss;
@@ -54,11 +56,21 @@ pub struct Options {
 pub struct Account {
     processors: u32,
     recorded: bool,
-    sweep: Option<Sweep>,
     moves: Moves,
     /// The numbers of processors that the run is predicted for; without any, those of the run and twice as many.
     on: Vec<u32>,
+    run: Run,
+}
+
+/// The replayed run.
+#[derive(Debug, Default)]
+struct Run {
+    strands: Strands,
+    /// Length of the replay, ns.
+    ns: f64,
     blame: Blame,
+    /// Whether the run has too many strands to be replayed.
+    too_long: bool,
 }
 
 #[derive(Debug, Default)]
@@ -77,9 +89,11 @@ pub struct Report {
     pub processors: u32,
     /// Whether that number is recorded or given; otherwise it is the largest number of contexts that ran at one time.
     pub recorded: bool,
-    /// Length of the run.
+    /// Length of the recorded run.
     pub duration_ns: u64,
-    /// Processor time: the processors times the length of the run.
+    /// Length of the run on processors that nobody else uses.
+    pub replayed_ns: u64,
+    /// Processor time: the processors times `replayed_ns`.
     pub total_ns: u64,
     /// Processor time in which the recording had paused the program; it is not part of `total_ns`.
     pub recording_ns: u64,
@@ -147,7 +161,6 @@ impl Analysis for Account {
         "Where the processors' time went: what it was lost to, by cause and place";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Counts;
-    const CHANGES: bool = true;
     type Config = Options;
     type Shard = Shard;
     type Report = Report;
@@ -164,25 +177,16 @@ impl Analysis for Account {
             }
         };
         Ok(Self {
-            processors,
+            processors: processors.max(1),
             recorded: given.is_some(),
-            sweep: Some(Sweep::new(graph, processors)),
             moves: Moves::of(graph.info()),
-            blame: Blame::default(),
+            run: Run::default(),
             on: Vec::new(),
         })
     }
 
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.sweep
-            .as_mut()
-            .map_or(Ok(()), |sweep| sweep.change(change))
-    }
-
-    fn prepare(&mut self, _: &Graph) -> Result<()> {
-        if let Some(sweep) = self.sweep.take() {
-            self.blame = sweep.finish();
-        }
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        self.run = Run::of(graph, self.processors)?;
         Ok(())
     }
 
@@ -200,23 +204,28 @@ impl Analysis for Account {
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());
         }
-        let charges = self.blame.charges(task.id());
-        if charges.is_empty() {
+        if state_in(task, call) != State::Running {
             return Ok(());
         }
         let all = work.all();
-        for &Charge { group, ns, .. } in charges {
-            let most = shard.most.entry(group).or_insert((ns, task.id()));
-            if ns > most.0 {
-                *most = (ns, task.id());
-            }
-            if let Some(block) = call.and_then(LongCall::block) {
-                *shard.code.entry((group, block)).or_default() += ns;
-                continue;
-            }
-            for (block, weight) in work.iter() {
-                let part = weight as f64 / all.max(1) as f64;
-                *shard.code.entry((group, block)).or_default() += ns * part;
+        let Run { strands, blame, .. } = &self.run;
+        for strand in strands.strands_of(task.id()) {
+            let strand_ns = strands.all[strand].ns.max(1);
+            let part = task.duration_ns().min(strand_ns) as f64 / strand_ns as f64;
+            for charge in blame.charges.of(strand) {
+                let (group, ns) = (charge.group, charge.ns * part);
+                let most = shard.most.entry(group).or_insert((ns, task.id()));
+                if ns > most.0 {
+                    *most = (ns, task.id());
+                }
+                if let Some(block) = call.and_then(LongCall::block) {
+                    *shard.code.entry((group, block)).or_default() += ns;
+                    continue;
+                }
+                for (block, weight) in work.iter() {
+                    let part = weight as f64 / all.max(1) as f64;
+                    *shard.code.entry((group, block)).or_default() += ns * part;
+                }
             }
         }
         Ok(())
@@ -242,18 +251,38 @@ impl Analysis for Account {
     }
 }
 
-/// Sorts by time, the largest loss first. Losses that nobody can mend are last, however large they are.
-fn sort(losses: &mut [Row]) {
-    losses.sort_by_key(Row::rank);
+impl Run {
+    /// Replays a run on so many processors.
+    fn of(graph: &Graph, processors: u32) -> Result<Self> {
+        let Some(strands) = Strands::of(graph)? else {
+            return Ok(Self {
+                ns: end_of(graph) as f64,
+                too_long: true,
+                ..Self::default()
+            });
+        };
+        let none = Removable::default();
+        let on = (processors, Schedule::Greedy);
+        let (ns, _) = replay(&strands, on, (&none, 0), Nobody);
+        let sweep = Sweep::new(&strands, processors, ns);
+        let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
+        let blame = sweep.finish();
+        Ok(Self {
+            blame,
+            strands,
+            ns,
+            too_long: false,
+        })
+    }
 }
 
-impl Row {
-    /// The row's place among others.
-    fn rank(&self) -> (bool, std::cmp::Reverse<u64>, Loss) {
-        (
-            self.cause.is_given(),
-            std::cmp::Reverse(self.ns),
-            self.cause,
-        )
-    }
+/// Sorts by what the run gains without each loss, the largest gain first. Losses that nobody can mend are last, however
+/// large they are.
+fn sort(losses: &mut [Row]) {
+    losses.sort_by(|a, b| {
+        let gain = |row: &Row| row.mended.first().copied().unwrap_or(0.0);
+        let given = a.cause.is_given().cmp(&b.cause.is_given());
+        let largest = b.ns.cmp(&a.ns).then(a.cause.cmp(&b.cause));
+        given.then(gain(b).total_cmp(&gain(a))).then(largest)
+    });
 }

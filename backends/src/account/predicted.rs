@@ -1,26 +1,25 @@
 //! What the run would take on other numbers of processors, as it is and without each of the largest losses.
 
-use anyhow::Result;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::charges::Charge;
 use super::group::{Key, When};
-use super::replay::{Schedule, replay};
-use super::steps::{Losses, Steps};
+use super::replay::{Losses, Nobody, Removable, Schedule, replay};
+use super::strands::MOST;
+use super::wait::Kind;
 use super::{Account, Loss, Row};
-use crate::analysis::Graph;
 
-/// Number of losses that a replay removes, the largest ones; each has a bit of [`Losses`].
-const MOST: usize = Losses::BITS as usize;
+/// Number of losses that a replay removes, the largest ones, at most and of a very long run.
+const REPLAYED: usize = 8;
+const LEAST: usize = 2;
 
 /// A loss on its way to the report.
 #[derive(Debug)]
 pub(super) struct Lost {
     pub(super) row: Row,
-    /// Lost processor time, ns, and the part of it after what was waited for had happened.
+    /// Lost processor time, ns.
     pub(super) ns: f64,
-    pub(super) late: f64,
     pub(super) when: When,
     /// The groups that it is made of.
     pub(super) groups: Vec<u32>,
@@ -31,15 +30,14 @@ impl Lost {
         Self {
             row,
             ns,
-            late: 0.0,
             when: When::default(),
             groups: Vec::new(),
         }
     }
 }
 
-/// How many times as fast as the recorded run it would be, by number of processors. Empty if the run is too long to
-/// be replayed.
+/// How many times as fast as on its own processors the run would be, by number of processors. Empty if the run is too
+/// long to be replayed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Predicted {
     /// The numbers of processors.
@@ -48,84 +46,99 @@ pub struct Predicted {
     pub greedy: Vec<f64>,
     /// The program as it is, where processors take work from each other.
     pub stealing: Vec<f64>,
+    /// Without the two losses that cost most, on the run's own processors. 0 if there are fewer.
+    pub without_two: f64,
 }
 
 impl Predicted {
-    /// Replays a run of `total` ns of processor time as it is, and without each of its losses, whose groups have these
-    /// keys.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
-    pub(super) fn of(
-        graph: &Graph,
-        account: &Account,
-        keys: &[Key],
-        total: f64,
-        losses: &mut [Lost],
-    ) -> Result<Self> {
-        let own = account.processors;
+    /// Replays a run as it is, and without each of its largest losses, whose groups have these keys.
+    pub(super) fn of(account: &Account, keys: &[Key], losses: &mut [Lost]) -> Self {
+        if account.run.too_long {
+            return Self::default();
+        }
+        let (own, run) = (account.processors, &account.run);
         let processors = match account.on.as_slice() {
             [] => vec![own, own.saturating_mul(2)],
             on => on.to_vec(),
         };
+        let all = run.strands.all.len().max(1);
+        let most = (MOST / all).clamp(LEAST, REPLAYED);
         let replayed = |lost: &&mut Lost| lost.row.cause.is_replayed();
-        let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
-        let mut locks: FxHashMap<u64, Losses> = FxHashMap::default();
-        let mut asleep = 0;
-        for (lost, at) in losses.iter_mut().filter(replayed).zip(0..MOST) {
-            for &group in &lost.groups {
-                let known = match keys.get(group as usize) {
-                    Some(&Key::Wait(_, lock)) if lost.row.cause == Loss::Lock => {
-                        locks.entry(lock).or_default()
-                    }
-                    _ => bits.entry(group).or_default(),
-                };
-                *known |= 1 << at;
-            }
-            if lost.row.cause == Loss::Io {
-                asleep |= 1 << at;
-            }
-        }
-        let charged = |task| {
-            let charges = account.blame.charges(task).iter();
-            let bit = |charge: &Charge| bits.get(&charge.group).copied().unwrap_or(0);
-            charges.map(bit).fold(0, std::ops::BitOr::bitor)
+        let chosen: Vec<&mut Lost> = losses.iter_mut().filter(replayed).take(most).collect();
+        let removable = removable(account, keys, &chosen);
+        let took = |on: u32, schedule, removed: Losses| {
+            let losses = (&removable, removed);
+            replay(&run.strands, (on, schedule), losses, Nobody).0
         };
-        let Some(steps) = Steps::of(graph, charged, &locks, asleep)? else {
-            return Ok(Self::default());
-        };
-        // What other programs took of the processors is no time of the program.
-        let lost = losses.iter();
-        let preempted = lost.filter(|lost| lost.row.cause == Loss::Preemption);
-        let preempted: f64 = preempted.map(|lost| lost.ns).sum();
-        let took = (total - preempted) / f64::from(own.max(1));
-        let now = replay(&steps, own, Schedule::Greedy, 0).max(1.0);
-        // What the replay does not explain stays, without the part of it that belongs to the removed loss.
-        let predict = |on: u32, schedule, removed, late: f64| {
-            let again = replay(&steps, on, schedule, removed);
-            let late = late / f64::from(own.max(1));
-            let ns = match took - now {
-                more if more > 0.0 => again + (more - late).max(0.0),
-                _ => again * took / now,
-            };
-            took / ns.max(1.0)
-        };
-        let speedups = |schedule, removed, late| -> Vec<f64> {
+        // What is left out with each replay, and how it is scheduled.
+        let mut wanted = vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)];
+        wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
+        let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
+        let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
             let on = processors.iter();
-            on.map(|&on| predict(on, schedule, removed, late)).collect()
-        };
-        let greedy = speedups(Schedule::Greedy, 0, 0.0);
-        for lost in losses.iter_mut() {
+            on.map(move |&on| (on, schedule, removed))
+        });
+        let jobs: Vec<(u32, Schedule, Losses)> = jobs.chain(two).collect();
+        let speedups: Vec<f64> = jobs
+            .into_par_iter()
+            .map(|(on, schedule, removed)| run.ns / took(on, schedule, removed).max(1.0))
+            .collect();
+        let mut speedups = speedups.into_iter();
+        let mut next = || speedups.by_ref().take(processors.len()).collect();
+        let (greedy, stealing): (Vec<f64>, Vec<f64>) = (next(), next());
+        for lost in chosen {
+            lost.row.mended = next();
+        }
+        for lost in losses.iter_mut().filter(|lost| lost.row.mended.is_empty()) {
             lost.row.mended = Row::scaled(&greedy, lost.row.share);
         }
-        for (lost, at) in losses.iter_mut().filter(replayed).zip(0..MOST) {
-            lost.row.mended = speedups(Schedule::Greedy, 1 << at, lost.late);
-        }
-        Ok(Self {
-            stealing: speedups(Schedule::Stealing, 0, 0.0),
+        Self {
+            without_two: speedups.next().unwrap_or(0.0),
+            stealing,
             processors,
             greedy,
-        })
+        }
+    }
+}
+
+/// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody waits for it.
+fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable {
+    let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
+    let mut locks: FxHashMap<Key, Losses> = FxHashMap::default();
+    let mut asleep = 0;
+    for (at, lost) in losses.iter().enumerate() {
+        let bit = 1 << at;
+        for &group in &lost.groups {
+            match keys.get(group as usize) {
+                Some(&key) if matches!(lost.row.cause, Loss::Lock | Loss::Barrier) => {
+                    *locks.entry(key).or_default() |= bit
+                }
+                _ => *bits.entry(group).or_default() |= bit,
+            }
+        }
+        if lost.row.cause == Loss::Io {
+            asleep |= bit;
+        }
+    }
+    let Account { run, .. } = account;
+    let waits = run.strands.waits.iter();
+    let of_lock = waits.map(|waits| locks.get(&Key::of(&waits.wait)).copied().unwrap_or(0));
+    let mut strands = vec![0; run.strands.all.len()];
+    for (strand, group) in run.blame.charges.groups() {
+        strands[strand] |= bits.get(&group).copied().unwrap_or(0);
+    }
+    for (at, strand) in run.strands.all.iter().enumerate() {
+        let outside = run
+            .strands
+            .wait_of(at)
+            .is_some_and(|waits| waits.wait.kind == Kind::Outside);
+        if strand.sleeps {
+            strands[at] = if outside { asleep } else { 0 };
+        }
+    }
+    Removable {
+        waits: of_lock.collect(),
+        strands,
     }
 }
 
@@ -148,6 +161,7 @@ impl Loss {
             Self::Serial
                 | Self::Imbalance
                 | Self::Lock
+                | Self::Barrier
                 | Self::Producer
                 | Self::Handover
                 | Self::Io

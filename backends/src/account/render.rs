@@ -11,6 +11,10 @@ use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
 
 /// Who would make a run only so many times as fast gains little.
 const LITTLE: f64 = 1.05;
+/// A run that uses a smaller part of the processors loses much.
+const USEFUL: f64 = 0.8;
+/// A recorded run that took longer than its replay by more than one part in so many had not the processors it needed.
+const BUSY: u64 = 5;
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -23,18 +27,10 @@ impl Report {
         }
         let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
         let processors = plural(self.processors.into(), "processor");
-        let own = self.total_ns / u64::from(self.processors.max(1));
+        let own = self.replayed_ns;
         let duration = time(own);
-        let paused = self.duration_ns.saturating_sub(own);
-        let without = match paused > own / 20 {
-            true => format!(
-                ", not counting {} in which the recording made the program wait",
-                time(paused)
-            ),
-            false => String::new(),
-        };
-        let mut begin =
-            format!("{processors} for {duration}{without}: {used} of their time ran the program.");
+        let begin = format!("{processors} for {duration}: {used} of their time ran the program.");
+        let mut begin = format!("{}{begin}", self.busy());
         if own < SHORT_NS {
             begin = format!("A run of {duration} is too short to judge a program by. {begin}");
         }
@@ -45,6 +41,17 @@ impl Report {
             Some(most) if most.cause.is_given() => {
                 format!(
                     "{begin} The program lost nothing by itself. {}",
+                    most.sentence()
+                )
+            }
+            Some(most) if self.losses.iter().all(Row::gains_little) && self.loses_much() => {
+                let two = self.predicted.without_two;
+                let both = match two >= LITTLE {
+                    true => format!(" Without the first two, it would be {two:.1} times as fast."),
+                    false => String::new(),
+                };
+                format!(
+                    "{begin} No loss brings much alone.{both} The first: {}",
                     most.sentence()
                 )
             }
@@ -62,6 +69,35 @@ impl Report {
 }
 
 impl Report {
+    /// Whether a part of the processors' time that counts ran nothing.
+    fn loses_much(&self) -> bool {
+        crate::view::units::ratio(self.useful_ns, self.total_ns) < USEFUL
+    }
+
+    /// What kept the program from its processors, if that was much.
+    fn busy(&self) -> String {
+        let paused = self.recording_ns / u64::from(self.processors.max(1));
+        let busy = self
+            .duration_ns
+            .saturating_sub(self.replayed_ns.saturating_add(paused));
+        let mut text = String::new();
+        if busy > self.replayed_ns / BUSY {
+            let _ = write!(
+                text,
+                "The machine was busy: the recorded run took {}. The account is of the same run on processors of its own. ",
+                time(self.duration_ns)
+            );
+        }
+        if paused > self.replayed_ns / 20 {
+            let _ = write!(
+                text,
+                "The recording made the program wait for {}, which does not count. ",
+                time(paused)
+            );
+        }
+        text
+    }
+
     /// All processor time as one bar.
     fn bar(&self) -> Chart {
         let part = |name: &str, color: &str, ns: u64| Part {

@@ -1,4 +1,4 @@
-//! Replays a run on any number of processors, as it was or with one loss removed.
+//! Replays a run on processors that nobody else uses, as it was or with losses removed.
 //!
 //! A context that can run gets a processor as soon as one is free, and keeps it until it waits. With a loss removed,
 //! processors that nobody else can use help with the code that the loss is charged to: what others waited for is
@@ -8,7 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::steps::{Losses, Steps};
+use rustc_hash::FxHashMap;
+
+use super::strands::{LockUse, Needs, Strands, Waits};
 use crate::view::units::whole;
 
 /// Who gets the next free processor.
@@ -21,29 +23,97 @@ pub(super) enum Schedule {
     Stealing,
 }
 
+/// A set of losses, by their bits.
+pub(super) type Losses = u16;
+
+/// What is charged with which losses.
+#[derive(Debug, Default)]
+pub(super) struct Removable {
+    /// By strand: the losses that are charged to it.
+    pub(super) strands: Vec<Losses>,
+    /// By wait: the losses without which nobody waits there.
+    pub(super) waits: Vec<Losses>,
+}
+
+/// What somebody who watches a replay is told.
+pub(super) trait Watch {
+    /// The context has begun.
+    fn begins(&mut self, _context: u32) {}
+    /// The context waits at a strand: for a strand of the other context, or until some time has passed.
+    fn waits(&mut self, _context: u32, _strand: usize, _other: Option<u32>) {}
+    /// The context waits for this other context from now on, which has the lock.
+    fn waits_for(&mut self, _context: u32, _other: u32) {}
+    /// The wait at a strand is over.
+    fn waited(&mut self, _context: u32, _strand: usize) {}
+    /// The context runs a strand from now on.
+    fn runs(&mut self, _context: u32, _strand: usize) {}
+    /// The context has done the strand.
+    fn stops(&mut self, _context: u32, _strand: usize) {}
+    fn ends(&mut self, _context: u32) {}
+    /// So much time (ns) passes until the next change, in which so many processors have nothing to do.
+    fn passes(&mut self, _ns: f64, _idle: f64) {}
+}
+
+/// Nobody watches.
+#[derive(Debug)]
+pub(super) struct Nobody;
+
+impl Watch for Nobody {}
+
 /// A context on a processor.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     context: u32,
-    /// What is left of its step, ns.
+    /// What is left of its strand, ns.
     left: f64,
     /// Whether idle processors help.
     helped: bool,
 }
 
+/// How far a context is at its next strand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    /// It has just done the strand before.
+    #[default]
+    Begin,
+    /// It waits for strands of others.
+    Blocked,
+    /// It waits for a lock, after what else it waited for.
+    Locked,
+    /// What it waited for has happened, and it is about to go on.
+    Waking,
+    /// It sleeps, in the strand itself.
+    Asleep,
+    /// It waits for nothing more.
+    Free,
+}
+
+/// A lock.
+#[derive(Debug, Default)]
+struct Lock {
+    /// The contexts that have it, more than one if they only read.
+    holders: Vec<u32>,
+    shared: bool,
+    /// Who waits for it and with which use, the first one first.
+    queue: VecDeque<(u32, LockUse)>,
+}
+
 /// A replay.
 #[derive(Debug)]
-struct Replay<'s> {
-    steps: &'s Steps,
+struct Replay<'s, W> {
+    strands: &'s Strands,
+    removable: &'s Removable,
     /// The losses that are removed.
     removed: Losses,
     schedule: Schedule,
+    watch: W,
     now: f64,
-    /// The next step of each context.
+    /// The next strand of each context, and how far it is there.
     next: Vec<u32>,
-    /// By context: the steps that others wait for, and who waits.
-    awaited: Vec<BinaryHeap<Reverse<(u32, u32)>>>,
-    /// Contexts whose next step may begin, if it needs nothing.
+    at: Vec<At>,
+    /// By context: the strands that others wait for, and who waits with which strand.
+    awaited: Vec<BinaryHeap<Reverse<(u32, u32, u32)>>>,
+    /// Contexts whose next strand may begin, if it needs nothing.
     woken: Vec<u32>,
     /// Contexts that can run, by the processor on which they became ready; with [`Schedule::Greedy`] all are with the
     /// first one.
@@ -53,22 +123,34 @@ struct Replay<'s> {
     running: Vec<Option<Running>>,
     /// Number of processors for which there is no context, and which can only help.
     spare: u32,
-    asleep: BinaryHeap<Reverse<(u64, u32)>>,
+    /// When something happens to a context at a strand, unless it is elsewhere by then.
+    timers: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    locks: FxHashMap<u64, Lock>,
+    /// How many locks contexts have that have some.
+    holds: FxHashMap<u32, u32>,
     /// Number of contexts that the run waits for.
     leads: usize,
 }
 
 /// How long the run takes on `processors` processors, in ns, without the losses `removed`.
-pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed: Losses) -> f64 {
-    let contexts = steps.leads.len();
+pub(super) fn replay<W: Watch>(
+    strands: &Strands,
+    (processors, schedule): (u32, Schedule),
+    (removable, removed): (&Removable, Losses),
+    watch: W,
+) -> (f64, W) {
+    let contexts = strands.leads.len();
     let places = contexts.clamp(1, processors.max(1) as usize);
     let spare = processors.saturating_sub(u32::try_from(places).unwrap_or(u32::MAX));
     let mut replay = Replay {
-        steps,
+        strands,
+        removable,
         removed,
         schedule,
+        watch,
         now: 0.0,
-        next: steps.contexts[..contexts].to_vec(),
+        next: strands.contexts[..contexts].to_vec(),
+        at: vec![At::Begin; contexts],
         awaited: vec![BinaryHeap::new(); contexts],
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
             .rev()
@@ -77,15 +159,17 @@ pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed
         queued: 0,
         running: vec![None; places],
         spare,
-        asleep: BinaryHeap::new(),
-        leads: steps.leads.iter().filter(|&&leads| leads).count(),
+        timers: BinaryHeap::new(),
+        locks: FxHashMap::default(),
+        holds: FxHashMap::default(),
+        leads: strands.leads.iter().filter(|&&leads| leads).count(),
     };
     replay.settle(None, 0);
-    while replay.leads > 0 && replay.advance() {}
-    replay.now
+    while replay.leads > 0 && (replay.advance() || replay.unlock()) {}
+    (replay.now, replay.watch)
 }
 
-impl Replay<'_> {
+impl<W: Watch> Replay<'_, W> {
     /// Lets time pass until something ends. Returns false if nothing can.
     fn advance(&mut self) -> bool {
         for at in 0..self.running.len() {
@@ -101,14 +185,15 @@ impl Replay<'_> {
         let more = f64::from(idle) / f64::from(helped.max(1));
         let rate = |on: &Running| if on.helped { 1.0 + more } else { 1.0 };
         let ends = self.running.iter().flatten().map(|on| on.left / rate(on));
-        let wakes = self
-            .asleep
-            .peek()
-            .map(|Reverse((at, _))| *at as f64 - self.now);
-        let Some(passed) = ends.chain(wakes).min_by(f64::total_cmp) else {
+        let timer = self.timers.peek().map(|Reverse((at, ..))| *at as f64);
+        let timer = timer.map(|at| at - self.now);
+        let Some(passed) = ends.chain(timer).min_by(f64::total_cmp) else {
             return false;
         };
         let passed = passed.max(0.0);
+        if passed > 0.0 {
+            self.watch.passes(passed, f64::from(idle));
+        }
         self.now += passed;
         for at in 0..self.running.len() {
             let Some(on) = &mut self.running[at] else {
@@ -118,16 +203,39 @@ impl Replay<'_> {
             if on.left < 0.5 {
                 let context = on.context;
                 self.running[at] = None;
+                self.watch
+                    .stops(context, self.next[context as usize] as usize);
                 self.finish(context, at);
             }
         }
-        while let Some(&Reverse((until, context))) = self.asleep.peek()
+        while let Some(&Reverse((until, context, strand))) = self.timers.peek()
             && until as f64 <= self.now + 0.5
         {
-            self.asleep.pop();
-            self.finish(context, 0);
+            self.timers.pop();
+            self.time(context, strand);
         }
         true
+    }
+
+    /// The time has come that a context waited for at a strand.
+    fn time(&mut self, context: u32, strand: u32) {
+        let number = context as usize;
+        if self.next[number] != strand {
+            return;
+        }
+        match self.at[number] {
+            At::Asleep => {
+                self.watch.waited(context, strand as usize);
+                self.finish(context, 0);
+            }
+            At::Blocked | At::Waking => {
+                self.watch.waited(context, strand as usize);
+                self.at[number] = At::Free;
+                self.woken.push(context);
+                self.settle(None, 0);
+            }
+            At::Begin | At::Free | At::Locked => {}
+        }
     }
 
     /// The next context for a processor.
@@ -143,34 +251,45 @@ impl Replay<'_> {
         let others = || (1..all).find_map(|step| self.ready[(processor + step) % all].pop_front());
         let context = own.or_else(others)?;
         self.queued -= 1;
-        let step = self.steps.all[self.next[context as usize] as usize];
+        let strand = self.next[context as usize] as usize;
+        self.watch.runs(context, strand);
         Some(Running {
             context,
-            left: step.ns as f64,
-            helped: step.losses & self.removed != 0,
+            left: self.strands.all[strand].ns as f64,
+            helped: self.is_removed(&self.removable.strands, strand),
         })
     }
 
-    /// A context has done a step, and goes on with the next one.
+    fn is_removed(&self, losses: &[Losses], at: usize) -> bool {
+        self.removed != 0 && losses.get(at).is_some_and(|of| of & self.removed != 0)
+    }
+
+    /// A context has done a strand, and goes on with the next one.
     fn finish(&mut self, context: u32, processor: usize) {
-        self.next[context as usize] += 1;
-        self.wake(context as usize);
+        self.done(context as usize);
         self.settle(Some(context), processor);
     }
 
-    /// Wakes those who waited for steps that a context has done.
-    fn wake(&mut self, context: usize) {
-        let done = self.next[context] - self.steps.contexts[context];
+    /// A context has done a strand; wakes those who waited for it.
+    fn done(&mut self, context: usize) {
+        self.next[context] += 1;
+        self.at[context] = At::Begin;
+        let done = self.next[context] - self.strands.contexts[context];
         let awaited = &mut self.awaited[context];
-        while let Some(&Reverse((step, waits))) = awaited.peek()
-            && step < done
+        while let Some(&Reverse((strand, waits, with))) = awaited.peek()
+            && strand < done
         {
             awaited.pop();
-            self.woken.push(waits);
+            let waiting = waits as usize;
+            if self.next[waiting] == with && self.at[waiting] == At::Blocked {
+                self.at[waiting] = At::Begin;
+                self.watch.waited(waits, with as usize);
+                self.woken.push(waits);
+            }
         }
     }
 
-    /// Takes `first` and all that have woken on a processor through steps without duration, until they run, sleep,
+    /// Takes `first` and all that have woken on a processor through strands without duration, until they run, sleep,
     /// wait or end. `first` keeps the processor if it runs.
     fn settle(&mut self, first: Option<u32>, processor: usize) {
         let queue = match self.schedule {
@@ -192,41 +311,195 @@ impl Replay<'_> {
         }
     }
 
-    /// Takes a context through steps without duration; whether it can run then.
+    /// Takes a context through strands without duration; whether it can run then.
     fn is_ready(&mut self, number: u32) -> bool {
         let context = number as usize;
-        let steps = self.steps;
-        let done = |next: &[u32], other: u32| next[other as usize] - steps.contexts[other as usize];
-        while self.next[context] < steps.contexts[context + 1] {
+        let strands = self.strands;
+        let own = strands.of_context(number);
+        while (self.next[context] as usize) < own.end {
             let at = self.next[context] as usize;
-            let step = &steps.all[at];
-            let begin = at
-                .checked_sub(1)
-                .map_or(0, |before| steps.all[before].needs_end);
-            let needs = &steps.needs[begin as usize..step.needs_end as usize];
-            let kept = step.freed & self.removed == 0;
-            let missing = needs
-                .iter()
-                .filter(|_| kept)
-                .find(|&&(other, before)| before >= done(&self.next, other));
-            if let Some(&(other, before)) = missing {
-                self.awaited[other as usize].push(Reverse((before, number)));
+            let strand = &strands.all[at];
+            if self.at[context] == At::Begin && self.is_kept(number, at) {
                 return false;
             }
-            match (step.ns, step.sleeps) {
-                (1.., true) if step.losses & self.removed == 0 => {
-                    let until = whole(self.now + step.ns as f64);
-                    self.asleep.push(Reverse((until, number)));
+            if self.at[context] != At::Locked && self.is_locked(number, at) {
+                return false;
+            }
+            if at == own.start {
+                self.watch.begins(number);
+            }
+            let removed = self.is_removed(&self.removable.strands, at);
+            match (strand.ns, strand.sleeps) {
+                (1.., true) if !removed => {
+                    self.sleep(number, at, strand.ns, At::Asleep);
                     return false;
                 }
-                (1.., false) => return true,
-                _ => {
-                    self.next[context] += 1;
-                    self.wake(context);
+                (1.., false) => {
+                    self.at[context] = At::Free;
+                    return true;
                 }
+                _ => self.done(context),
             }
         }
-        self.leads -= usize::from(steps.leads[context]);
+        self.watch.ends(number);
+        if self.holds.contains_key(&number) {
+            self.give_all(number);
+        }
+        self.leads -= usize::from(strands.leads[context]);
         false
     }
+
+    /// Whether a context has to wait before a strand.
+    fn is_kept(&mut self, number: u32, at: usize) -> bool {
+        let strands = self.strands;
+        let strand = &strands.all[at];
+        let wait = strand.wait as usize;
+        if strand.sleeps || self.is_removed(&self.removable.waits, wait) {
+            return false;
+        }
+        let waits = strands.waits.get(wait);
+        let order = waits.map_or(Needs::Recorded, |waits| waits.needs);
+        let done = |other: u32| self.next[other as usize] - strands.contexts[other as usize];
+        let needs = strands.needs_of(at);
+        let needs = needs.iter().filter(|_| order != Needs::Nothing);
+        let missing = needs
+            .copied()
+            .find(|&(other, before)| before >= done(other));
+        let own = strand_number(at);
+        if let Some((other, before)) = missing {
+            self.at[number as usize] = At::Blocked;
+            self.awaited[other as usize].push(Reverse((before, number, own)));
+            if let Needs::Within(most) = order {
+                let until = whole(self.now + most as f64);
+                self.timers.push(Reverse((until, number, own)));
+            }
+            self.watch.waits(number, at, Some(other));
+            return true;
+        }
+        match waits {
+            Some(&Waits { latency_ns: ns, .. }) if ns > 0 => {
+                self.sleep(number, at, ns, At::Waking);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a context has to wait for the lock that it takes before a strand. Otherwise it has the lock, or has given
+    /// it back.
+    fn is_locked(&mut self, number: u32, at: usize) -> bool {
+        let Some((object, how)) = self.strands.lock_of(at) else {
+            return false;
+        };
+        if self.is_removed(&self.removable.waits, self.strands.all[at].wait as usize) {
+            return false;
+        }
+        let lock = self.locks.entry(object).or_default();
+        if how == LockUse::Give {
+            let had = lock.holders.len();
+            lock.holders.retain(|&holder| holder != number);
+            if lock.holders.len() < had {
+                self.gave(number);
+                self.hand_on(object);
+            }
+            return false;
+        }
+        let shares = lock.shared && how == LockUse::Share && lock.queue.is_empty();
+        match lock.holders.first() {
+            None => lock.shared = how == LockUse::Share,
+            Some(&holder) if holder != number && !shares => {
+                lock.queue.push_back((number, how));
+                self.at[number as usize] = At::Locked;
+                self.watch.waits(number, at, Some(holder));
+                return true;
+            }
+            Some(_) => {}
+        }
+        if !lock.holders.contains(&number) {
+            lock.holders.push(number);
+            *self.holds.entry(number).or_default() += 1;
+        }
+        false
+    }
+
+    /// A context has one lock less.
+    fn gave(&mut self, number: u32) {
+        if let Some(holds) = self.holds.get_mut(&number) {
+            *holds -= 1;
+            if *holds == 0 {
+                self.holds.remove(&number);
+            }
+        }
+    }
+
+    /// A context ends with locks.
+    fn give_all(&mut self, number: u32) {
+        let held = self.locks.iter_mut().filter_map(|(&object, lock)| {
+            let had = lock.holders.len();
+            lock.holders.retain(|&holder| holder != number);
+            (lock.holders.len() < had).then_some(object)
+        });
+        let mut held: Vec<u64> = held.collect();
+        held.sort_unstable();
+        self.holds.remove(&number);
+        for object in held {
+            self.hand_on(object);
+        }
+    }
+
+    /// Gives a free lock to those that wait for it.
+    fn hand_on(&mut self, object: u64) {
+        let Some(lock) = self.locks.get_mut(&object) else {
+            return;
+        };
+        let mut taken = None;
+        while let Some(&(next, how)) = lock.queue.front() {
+            let shares = lock.shared && how == LockUse::Share;
+            if !lock.holders.is_empty() && !shares {
+                break;
+            }
+            lock.queue.pop_front();
+            lock.shared = how == LockUse::Share;
+            lock.holders.push(next);
+            *self.holds.entry(next).or_default() += 1;
+            self.watch.waited(next, self.next[next as usize] as usize);
+            self.woken.push(next);
+            taken = Some(next);
+        }
+        if let Some(taken) = taken {
+            for &(waits, _) in &lock.queue {
+                self.watch.waits_for(waits, taken);
+            }
+        }
+    }
+
+    /// Where the order of locks differs from the recorded one, contexts may wait for each other in a circle, which the
+    /// program never did. One of them goes on without its lock. Returns false if none waits for a lock.
+    fn unlock(&mut self) -> bool {
+        let waits = self
+            .locks
+            .values_mut()
+            .filter_map(|lock| lock.queue.pop_front());
+        let Some((context, _)) = waits.min_by_key(|&(context, _)| context) else {
+            return false;
+        };
+        self.watch
+            .waited(context, self.next[context as usize] as usize);
+        self.woken.push(context);
+        self.settle(None, 0);
+        true
+    }
+
+    fn sleep(&mut self, number: u32, at: usize, ns: u64, how: At) {
+        self.at[number as usize] = how;
+        let until = whole(self.now + ns as f64);
+        self.timers
+            .push(Reverse((until, number, strand_number(at))));
+        self.watch.waits(number, at, None);
+    }
+}
+
+/// Strands are counted with 32 bits (`strands::MOST`).
+fn strand_number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -12,9 +12,9 @@ use super::predicted::{Lost, Predicted};
 use super::site::{Site, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
-use super::{Account, Loss, Report, Row, Shard};
-use crate::analysis::Graph;
+use super::{Account, Loss, Report, Row, Shard, sort};
 use crate::analysis::source::Place;
+use crate::analysis::{Graph, end_of};
 use crate::view::units::whole;
 
 /// Number of groups, the costliest, whose place is searched.
@@ -45,10 +45,11 @@ struct Placed {
 }
 
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-    let groups = std::mem::take(&mut account.blame.groups);
+    let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (groups, weights) = placed(graph, groups, shards)?;
-    let blame = &account.blame;
+    let run = &account.run;
+    let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
     // line, whatever function the line is in.
     let line = |placed: &Placed| {
@@ -61,34 +62,35 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             *barriers.entry(line(placed)).or_default() += placed.group.waits;
         }
     }
-    let ran = blame.used - blame.making;
-    let small = small(blame.contexts, ran);
+    let total = run.ns * f64::from(account.processors);
+    let used = match run.too_long {
+        true => total,
+        false => run.blame.used,
+    };
+    let making = run.strands.making as f64;
+    let ran = used - making;
+    let small = small(contexts, ran);
     let handing_out = if small {
-        (blame.contexts as f64 * TASK_NS).min(ran)
+        (contexts as f64 * TASK_NS).min(ran)
     } else {
         0.0
     };
-    let (mut recording, mut scheduling) = (0.0, blame.making + handing_out);
+    let mut scheduling = making + handing_out;
     let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
     for placed in groups {
-        if placed.group.key == Key::Recording {
-            recording += placed.group.ns;
-            continue;
-        }
         // Starting contexts takes longer than what they do.
         let starts = placed.group.key == Key::Starting && placed.group.ns > ran;
-        if starts && blame.contexts >= SOME {
+        if starts && contexts >= SOME {
             scheduling += placed.group.ns;
             continue;
         }
         let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
-        let loss = placed.group.loss(blame.used / at_barrier.max(1) as f64);
+        let loss = placed.group.loss(used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
-            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Preemption | Loss::Starting
+            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting
         );
-        // One context runs alone, piece by piece, if it cannot make the others or hand them out in time. Long pieces
-        // are those in which another program had the processor.
+        // One context runs alone, piece by piece, if it cannot make the others or hand them out in time.
         let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
         if small && (of_tasks || alone) {
             scheduling += placed.group.ns;
@@ -100,7 +102,6 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
         known.row.waits += placed.group.waits;
         known.ns += placed.group.ns;
-        known.late += placed.group.late;
         known.when.join(&placed.group.when, 1.0);
         known.groups.extend(placed.groups);
     }
@@ -116,30 +117,38 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         };
         losses.push(Lost::new(row, scheduling));
     }
-    // The time that the recording took belongs to no loss.
-    let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
     let mut losses = shares(losses, total);
-    let predicted = Predicted::of(graph, &account, &keys, total, &mut losses)?;
+    let predicted = Predicted::of(&account, &keys, &mut losses);
     if small {
-        without_handing_out(&mut losses, &predicted, blame.contexts, weights.total());
+        without_handing_out(&mut losses, &predicted, contexts, weights.total());
     }
     let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
+    let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
+    sort(&mut losses);
     Ok(Report {
         processors: account.processors,
         recorded: account.recorded,
-        duration_ns: blame.duration_ns,
+        duration_ns: end_of(graph).saturating_sub(begin_of(graph)),
+        replayed_ns: whole(run.ns),
         total_ns: whole(total),
-        recording_ns: whole(recording),
+        recording_ns: run.strands.recording * u64::from(account.processors),
         useful_ns: whole(ran - handing_out),
-        outside_ns: whole(blame.outside),
-        losses: losses.into_iter().map(|lost| lost.row).collect(),
+        outside_ns: run.strands.outside,
+        losses,
         predicted,
-        contexts: blame.contexts,
+        contexts,
         ir_ops: weights.total(),
         times: weights.times,
         handouts,
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
     })
+}
+
+/// When the first context begins, ns.
+fn begin_of(graph: &Graph) -> u64 {
+    let contexts = graph.contexts().filter(|context| context.task_count > 0);
+    let begins = contexts.map(|context| context.first_ns);
+    begins.min().unwrap_or(0)
 }
 
 /// The rows with their shares of all processor time.
@@ -149,7 +158,10 @@ fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
         lost.row.when = lost.when.each();
     }
     losses.retain(|lost| lost.row.ns > 0);
-    losses.sort_by_key(|lost| lost.row.rank());
+    losses.sort_by(|a, b| {
+        let given = a.row.cause.is_given().cmp(&b.row.cause.is_given());
+        given.then(b.row.ns.cmp(&a.row.ns))
+    });
     losses
 }
 
@@ -194,8 +206,7 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
         });
     }
     placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
-    let has_place = |placed: &&mut Placed| placed.group.key != Key::Nothing;
-    for placed in placed.iter_mut().take(PLACED).filter(has_place) {
+    for placed in placed.iter_mut().take(PLACED) {
         placed.site = site(graph, &weights, &placed.group)?;
     }
     Ok((merged(graph.info(), placed), weights))
@@ -277,7 +288,6 @@ impl Group {
             Key::Imbalance => Loss::Imbalance,
             Key::Threads => Loss::Threads,
             Key::Starting => Loss::Starting,
-            Key::Nothing | Key::Recording => Loss::Preemption,
             Key::Wait(Kind::Lock, _) => Loss::Lock,
             Key::Wait(Kind::Turn, _) => Loss::Handover,
             Key::Wait(Kind::Word, _) if self.takes_turns() => Loss::Handover,
@@ -289,7 +299,7 @@ impl Group {
             Key::Wait(Kind::Message, _) => Loss::Message,
             Key::Wait(Kind::Startup, _) => Loss::Startup,
             Key::Wait(Kind::Outside, _) => Loss::Io,
-            Key::Wait(Kind::Unknown | Kind::Recording, _) => Loss::Preemption,
+            Key::Wait(Kind::Begin | Kind::Unknown | Kind::Recording, _) => Loss::Starting,
         }
     }
 }

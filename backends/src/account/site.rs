@@ -1,7 +1,7 @@
 //! Where contexts wait: the call, and the caller of its function if that function is only a wrapper or is a library's.
 
 use anyhow::Result;
-use taskgraph::{BlockId, CallStack, TaskId, TaskKind};
+use taskgraph::{Action, BlockId, CallStack, TaskId, TaskKind, WaitCause};
 
 use super::weights::Weights;
 use crate::analysis::source::Place;
@@ -31,7 +31,7 @@ pub(super) struct Site {
 pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Site>> {
     let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
-    // A task that waits in a call contains that call itself.
+    // A task that waits in a call contains that call itself, unless the call is the last thing before it.
     if graph.task(waits)?.kind() != TaskKind::Work {
         at = waits.previous();
     }
@@ -50,14 +50,18 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
     let (mut last, mut found) = (None, false);
     for task in tasks.iter().rev() {
         let waiting = Some(task).filter(|task| task.id() == waits);
-        // A task that waits in one of its calls may go on to others.
+        // A task that waits in one of its calls, or for a lock, may go on to others.
         let call = waiting.and_then(long_call).and_then(LongCall::block);
-        task.for_each_block(|block| {
-            if !found {
+        task.for_each_action(|action| match action {
+            Action::Block(block) if !found => {
                 stack.step(info, block.id());
                 last = Some(block.id());
+                found |= call.is_some() && call == last;
             }
-            found |= call.is_some() && call == last;
+            Action::Sync { op, .. } if waiting.is_some() && call.is_none() => {
+                found |= op.cause() == Some(WaitCause::Lock);
+            }
+            _ => {}
         })?;
     }
     let Some(last) = last else { return Ok(None) };

@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Outside,
     /// The end of a pause that the recording made.
     Recording,
+    /// To begin: a thread that was made has no processor yet.
+    Begin,
     /// The recording does not tell.
     Unknown,
 }
@@ -63,16 +65,6 @@ impl Wait {
             task: task.id(),
             ended_by: before,
         })
-    }
-
-    /// The wait of a context for a processor, before it begins a task.
-    pub(super) fn for_processor(task: TaskId) -> Self {
-        Self {
-            kind: Kind::Unknown,
-            object: 0,
-            task,
-            ended_by: None,
-        }
     }
 
     /// Whether the program cannot end the wait: the context waits for something outside, or has no processor.

@@ -24,10 +24,10 @@ pub(crate) struct Segment<'g> {
 }
 
 /// Between two tries for the same lock a thread that waits for it executes at most so many blocks.
-const TURN_BLOCKS: u64 = 32;
+pub(crate) const TURN_BLOCKS: u64 = 32;
 
 /// Whether an operation tried for a lock and did not wait. One that waited until its time was over is a wait by itself.
-fn has_failed(task: &Task<'_>) -> bool {
+pub(crate) fn has_failed(task: &Task<'_>) -> bool {
     let tries = [SyncOp::MutexTryFail, SyncOp::RwTryFail, SyncOp::SemTryFail];
     task.duration_ns() == 0 && tries.contains(&task.op())
 }
@@ -37,10 +37,14 @@ fn has_failed(task: &Task<'_>) -> bool {
 /// or has no processor (`blocked`) is not work either.
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
-    state(task, long_call(task))
+    state_in(task, long_call(task))
 }
 
-fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) -> State {
+/// The same, for a task that spends its time in this call.
+pub(crate) fn state_in<D: AsRef<[u8]>>(
+    task: &taskgraph::Task<'_, D>,
+    call: Option<LongCall>,
+) -> State {
     match task.kind() {
         TaskKind::Work if matches!(call, Some(LongCall::Waits(_))) => State::Waiting(Cause::Call),
         TaskKind::Work if call == Some(LongCall::Starved) => State::Waiting(Cause::Other),
@@ -53,7 +57,6 @@ fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) 
 
 /// Reads a context's tasks in order and yields its segments.
 pub(crate) struct Segments<'g> {
-    graph: &'g Graph,
     tasks: Walk<'g, Mmap>,
     /// The task whose segment comes next, and the one before.
     ahead: Option<Task<'g>>,
@@ -79,7 +82,6 @@ impl<'g> Segments<'g> {
     /// When its first task cannot be read.
     pub(crate) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
         let mut segments = Self {
-            graph,
             tasks: graph.walk_of(context),
             ahead: None,
             done: None,
@@ -113,7 +115,7 @@ impl<'g> Segments<'g> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap = if task.start_ns() > from_ns {
-                Some(self.gap_cause(task)?)
+                Some(gap_cause(task, self.before)?)
             } else {
                 None
             };
@@ -135,7 +137,7 @@ impl<'g> Segments<'g> {
                 return Ok(false);
             };
             let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
-            let mut state = state(task, call);
+            let mut state = state_in(task, call);
             std::mem::swap(&mut self.ahead, &mut self.done);
             self.step()?;
             let mut done = &self.done;
@@ -188,7 +190,7 @@ impl<'g> Segments<'g> {
             let Some(next) = self.ahead.as_ref().filter(again) else {
                 if state == State::Running {
                     call = long_call(&turn);
-                    state = self::state(&turn, call);
+                    state = state_in(&turn, call);
                 }
                 last = Some(turn);
                 break;
@@ -212,23 +214,24 @@ impl<'g> Segments<'g> {
             call,
         }))
     }
+}
 
-    fn gap_cause(&self, next: &Task<'g>) -> Result<Cause> {
-        if next.kind() == TaskKind::Barrier || self.before == Some(TaskKind::Barrier) {
+/// What a context waits for between two tasks, of which the one before is of this kind.
+pub(crate) fn gap_cause(next: &Task<'_>, before: Option<TaskKind>) -> Result<Cause> {
+    if next.kind() == TaskKind::Barrier || before == Some(TaskKind::Barrier) {
+        return Ok(Cause::Barrier);
+    }
+    // A context that forks a team joins it at the end. Meanwhile its thread is one of the team, in a context of
+    // its own.
+    if next.kind() == TaskKind::Join {
+        return Ok(Cause::Join);
+    }
+    for &dependency in next.stored_dependencies() {
+        if next.other(dependency)?.kind() == TaskKind::Barrier {
             return Ok(Cause::Barrier);
         }
-        // A context that forks a team joins it at the end. Meanwhile its thread is one of the team, in a context of
-        // its own.
-        if next.kind() == TaskKind::Join {
-            return Ok(Cause::Join);
-        }
-        for &dependency in next.stored_dependencies() {
-            if self.graph.task(dependency)?.kind() == TaskKind::Barrier {
-                return Ok(Cause::Barrier);
-            }
-        }
-        Ok(Cause::Other)
     }
+    Ok(Cause::Other)
 }
 
 impl<'g> Iterator for Segments<'g> {

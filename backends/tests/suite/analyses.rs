@@ -394,7 +394,7 @@ fn a_shared_cache_sees_tasks_in_breadth_first_order() {
 }
 
 #[test]
-fn the_findings_are_what_processors_lose_the_most_first_and_races_last() {
+fn the_findings_are_what_brings_the_most_first_and_races_last() {
     let data = PageData::collect(&graph(two()), cache::Options::default(), |_| {}).unwrap();
     let findings: Vec<_> = data
         .findings
@@ -403,7 +403,7 @@ fn the_findings_are_what_processors_lose_the_most_first_and_races_last() {
         .collect();
     // For the lock 150 us of 1600 us are lost. At the barrier 200 us are lost, 150 of them because who comes last waited
     // for the lock. Before the thread and after it 100 us each are lost.
-    let lost = ["lock", "serial", "imbalance", "imbalance"];
+    let lost = ["lock", "imbalance", "serial", "imbalance"];
     let of_order = findings.iter().filter(|finding| lost.contains(&finding.1));
     assert_eq!(
         of_order.map(|finding| finding.1).collect::<Vec<_>>(),
@@ -612,10 +612,10 @@ fn a_run_whose_work_is_one_chain_is_not_told_to_use_more_processors() {
     }
     let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
     let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
-    assert_eq!(said, [("preemption", 0.6)]);
+    assert_eq!(said, []);
     assert!(
         data.headline.starts_with(
-            "A run of 500 us is too short to judge a program by. 1 processor for 500 us: 40%"
+            "A run of 200 us is too short to judge a program by. The machine was busy: the recorded run took 500 us."
         ),
         "{}",
         data.headline

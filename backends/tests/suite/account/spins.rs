@@ -46,7 +46,7 @@ fn threads_that_count_themselves_and_spin_meet_at_a_barrier() {
 #[test]
 fn who_had_no_processor_before_a_barrier_had_something_to_do() {
     let report = met(false, 5);
-    assert_eq!(first(&report), (Loss::Imbalance, 1, "a.c:30".to_owned()));
+    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
 }
 
 #[test]
