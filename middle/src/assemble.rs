@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::contexts::{ContextRecord, ContextTable};
 use crate::draft::{Draft, Drafts};
 use crate::error::{Error, Result};
+use crate::executors::Executors;
 use crate::log::Logs;
 use crate::notes::Notes;
 use crate::order::{Outcome, Part, Skeleton, Stuck, breadth_first};
@@ -27,6 +28,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) logs: &'a Logs,
     /// Where the frames are, by the numbers that drafts have for them.
     pub(crate) frames: &'a [FrameRef],
+    /// Who executed them, by the numbers that drafts have.
+    pub(crate) executors: &'a Executors,
     /// `[arrival, barrier task]`.
     pub(crate) aliases: &'a Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
@@ -232,9 +235,12 @@ impl Output<'_> {
                 .filter(|place| **place != FrameRef::default())
                 .ok_or_else(|| Error::internal("a frame that did not end"))?;
         }
+        let executor = self.parts.executors.of(draft.executor);
+        let executor = executor.ok_or_else(|| Error::internal("a task that nobody executed"))?;
         let clock = self.parts.clock;
         self.outgoing.task(dependencies, |record| {
             record.id = id;
+            record.executor = executor;
             record.kind = draft.kind;
             record.op = draft.op;
             record.object = draft.object;

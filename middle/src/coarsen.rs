@@ -184,7 +184,9 @@ impl Joining {
         let alone = late || draft.end - draft.start >= self.limits.work;
         open.end = draft.end;
         let goes_on = open.draft.as_ref();
-        let goes_on = goes_on.is_some_and(|joined| draft.end - joined.start < self.limits.joined);
+        let goes_on = goes_on.is_some_and(|joined| {
+            draft.end - joined.start < self.limits.joined && draft.executor == joined.executor
+        });
         if !joins || !goes_on || alone || edges.arrives {
             self.end(open)?;
         }
@@ -260,7 +262,13 @@ impl Joining {
         let writer = &mut open.writer;
         let times = Some((draft.start, draft.end));
         self.logs.append(open.context, |out| {
-            writer.put_work(out, times, &draft.counts, draft.spans.last());
+            writer.put_work(
+                out,
+                draft.executor,
+                times,
+                &draft.counts,
+                draft.spans.last(),
+            );
         })?;
         next(open)
     }

@@ -17,6 +17,8 @@ pub(crate) struct ContextState {
     pub(crate) away: Option<u64>,
     /// Ticks that the context's thread spent in other contexts since the last task. They are not work of this context.
     pub(crate) shift: u64,
+    /// The stream that the last records were read from.
+    pub(crate) executor: u32,
     /// Number of the last piece that was read to its end, for a context that goes from thread to thread.
     pub(crate) piece: u32,
     /// A piece of such a context is being read.
@@ -63,6 +65,7 @@ pub(crate) struct OpenWork {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ContextRecord {
     pub(crate) places: u32,
+    executor: u32,
     piece: u32,
     pub(crate) clock: u64,
     pub(crate) last: u64,
@@ -89,6 +92,7 @@ impl ContextState {
     fn record(&self) -> ContextRecord {
         ContextRecord {
             places: self.places,
+            executor: self.executor,
             piece: self.piece,
             clock: self.clock,
             last: self.last,
@@ -108,6 +112,7 @@ impl ContextState {
     fn resumed(record: &ContextRecord) -> Self {
         ContextState {
             places: record.places,
+            executor: record.executor,
             piece: record.piece,
             clock: record.clock,
             last: record.last,
@@ -170,7 +175,12 @@ impl Contexts {
             (None, Some(record)) => (Box::new(ContextState::resumed(record)), false),
             (None, None) => {
                 self.records.set(context, ContextRecord::default());
-                (Box::default(), true)
+                // Until something is read of it.
+                let new = ContextState {
+                    executor: context,
+                    ..ContextState::default()
+                };
+                (Box::new(new), true)
             }
         };
         self.at_hand = Some((context, state));

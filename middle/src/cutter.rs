@@ -11,6 +11,7 @@ use crate::contexts::Contexts;
 use crate::draft::Draft;
 use crate::encode::{EncodedChunk, Span, action};
 use crate::error::{Error, Result};
+use crate::executors::Streamed;
 use crate::log::Logs;
 use crate::messages::Messages;
 use crate::notes::Notes;
@@ -34,6 +35,7 @@ pub(crate) struct Cutter {
     streams: Streams,
     pub(crate) logs: Logs,
     pub(crate) events: Events,
+    pub(crate) executors: Streamed,
     pub(crate) notes: Notes,
     pub(crate) regions: Regions,
     /// There are tasks that are actions if they order nothing with other contexts.
@@ -65,6 +67,7 @@ impl Cutter {
             streams: Streams::default(),
             logs: Logs::new(spill, memory / 2),
             events: Events::new(spill, memory / 2),
+            executors: Streamed::default(),
             notes: Notes::default(),
             regions: Regions::default(),
             has_actions: false,
@@ -85,6 +88,7 @@ impl Cutter {
         let (state, _) = self.contexts.entry(0);
         (state.announced, state.started) = (true, true);
         (state.end_seen, state.ended) = (true, true);
+        self.executors.note(0);
         let draft = Draft {
             kind: TaskKind::Create,
             op: taskgraph::SyncOp::MpiRanks,

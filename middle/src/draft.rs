@@ -15,6 +15,8 @@ pub(crate) struct Draft {
     pub(crate) kind: TaskKind,
     pub(crate) op: SyncOp,
     pub(crate) object: u64,
+    /// The stream in which it was recorded: that of the thread which executed it.
+    pub(crate) executor: u32,
     /// In ticks; not before the end of the context's previous draft.
     pub(crate) start: u64,
     /// In ticks; not before the start.
@@ -34,6 +36,8 @@ enum Entry {
     Span,
     /// The drafts that follow came from the chunk at this place in the file.
     Chunk(u64),
+    /// The drafts that follow, and the one that has begun, are of another executor.
+    Executor,
 }
 
 /// The lowest bits of an entry's first byte say what it is.
@@ -42,6 +46,8 @@ const SYNC: u8 = 1;
 const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
 const ENTRY: u8 = 3;
+/// A bit of the first byte of a chunk's place: a number of an executor follows instead.
+const EXECUTOR: u8 = 4;
 /// A draft that begins where the one before ends. Only its duration follows.
 const FOLLOWS: u8 = 4;
 /// A work task with the counts of the previous one.
@@ -76,6 +82,8 @@ pub(crate) struct DraftWriter {
     counts: Option<Counts>,
     /// Frame and record at which the last span ended.
     next: Option<(u64, u32)>,
+    /// The executor of the last draft.
+    executor: Option<u32>,
 }
 
 impl DraftWriter {
@@ -106,6 +114,14 @@ impl DraftWriter {
         self.next = Some(after(span));
     }
 
+    /// Writes the executor of the draft that follows, if the draft before has another one.
+    fn put_executor(&mut self, out: &mut Vec<u8>, executor: u32) {
+        if self.executor.replace(executor) != Some(executor) {
+            out.push(CHUNK | EXECUTOR);
+            put(out, executor.into());
+        }
+    }
+
     /// Writes the first byte of a draft, and its times.
     fn put_first(&mut self, out: &mut Vec<u8>, first: u8, times: Option<(u64, u64)>) {
         let Some((start, end)) = times else {
@@ -125,10 +141,12 @@ impl DraftWriter {
     pub(crate) fn put_work(
         &mut self,
         out: &mut Vec<u8>,
+        executor: u32,
         times: Option<(u64, u64)>,
         counts: &Counts,
         last: Option<&FrameSpan>,
     ) {
+        self.put_executor(out, executor);
         let goes_on = last.filter(|s| self.next == Some((s.frame.0, s.first_record)));
         match (goes_on, last) {
             (None, Some(span)) => self.put_span(out, span),
@@ -151,6 +169,7 @@ impl DraftWriter {
 
     /// Writes any task that is not work, with its record if it has one.
     pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft, own: Option<&FrameSpan>) {
+        self.put_executor(out, draft.executor);
         let times = (!draft.open).then_some((draft.start, draft.end));
         let deed = Some((draft.kind, draft.op, draft.object));
         let mut tag = SYNC;
@@ -248,7 +267,7 @@ impl<'a> Drafts<'a> {
             }
             match self.decoder.next(&self.page, &mut self.at, draft)? {
                 Entry::Draft => return Ok(true),
-                Entry::Span => {}
+                Entry::Span | Entry::Executor => {}
                 Entry::Chunk(offset) => self.chunk = offset,
             }
         }
@@ -312,6 +331,7 @@ struct Decoder {
     deeds: [Deed; 2],
     counts: Counts,
     next: (u64, u32),
+    executor: u32,
 }
 
 impl Decoder {
@@ -319,6 +339,10 @@ impl Decoder {
     fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
         let tag = byte(bytes, at)?;
         match tag & ENTRY {
+            CHUNK if tag & EXECUTOR != 0 => {
+                self.executor = get32(bytes, at)?;
+                return Ok(Entry::Executor);
+            }
             CHUNK => return Ok(Entry::Chunk(get(bytes, at)?)),
             SPAN => {
                 self.span(draft, get(bytes, at)?, get32(bytes, at)?, get32(bytes, at)?);
@@ -357,6 +381,7 @@ impl Decoder {
                 };
             }
         }
+        draft.executor = self.executor;
         Ok(Entry::Draft)
     }
 
@@ -473,7 +498,7 @@ mod tests {
                 let end = 10 * (i + 1);
                 // The longest row without a time is longer than what is read ahead.
                 let timed = i % 3 == 0 && i < rows / 2 || i + 1 == rows;
-                writer.put_work(out, timed.then_some((writer.end(), end)), &counts, None);
+                writer.put_work(out, 0, timed.then_some((writer.end(), end)), &counts, None);
             }
         })
         .unwrap();
@@ -506,6 +531,7 @@ mod tests {
             // Some drafts begin where the one before ends.
             let (start, end) = (u64::from(i) * 10, u64::from(i) * 10 + 9 + u64::from(i % 2));
             let object = u64::from(i / 8) * 0x1000;
+            let executor = i / 11 % 2 * 7;
             // Counts and objects change in some tasks only, and spans go on in some tasks only.
             let counts = Counts {
                 blocks: u64::from(i / 9),
@@ -524,13 +550,14 @@ mod tests {
                     kind,
                     op,
                     object,
+                    executor,
                     start,
                     end,
                     ..Draft::default()
                 };
                 logs.append(1, |out| writer.put_sync(out, &draft, None))
                     .unwrap();
-                expected.push((start, end, op, object, 0, Vec::new()));
+                expected.push((start, end, op, object, executor, 0, Vec::new()));
             } else {
                 let first = FrameSpan {
                     frame: FrameRef(99),
@@ -540,7 +567,7 @@ mod tests {
                     if i % 2 == 0 {
                         writer.put_span(out, &first);
                     }
-                    writer.put_work(out, Some((start, end)), &counts, Some(&span));
+                    writer.put_work(out, executor, Some((start, end)), &counts, Some(&span));
                 })
                 .unwrap();
                 let spans = if i % 2 == 0 {
@@ -548,7 +575,7 @@ mod tests {
                 } else {
                     vec![span]
                 };
-                expected.push((start, end, SyncOp::None, 0, counts.blocks, spans));
+                expected.push((start, end, SyncOp::None, 0, executor, counts.blocks, spans));
             }
         }
         logs.put_down().unwrap();
@@ -560,11 +587,12 @@ mod tests {
                 end,
                 op,
                 object,
+                executor,
                 spans,
                 counts,
                 ..
             } = draft.clone();
-            found.push((start, end, op, object, counts.blocks, spans));
+            found.push((start, end, op, object, executor, counts.blocks, spans));
         }
         assert_eq!(found, expected);
     }

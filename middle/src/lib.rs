@@ -33,6 +33,7 @@ mod edges;
 mod encode;
 mod equal;
 mod error;
+mod executors;
 mod fences;
 mod gate;
 mod input;
@@ -78,6 +79,7 @@ use crate::clock::Clock;
 use crate::contexts::ContextTable;
 use crate::cutter::Cutter;
 use crate::edges::Edges;
+use crate::executors::Executors;
 use crate::input::Source;
 use crate::log::Logs;
 use crate::meta::Facts;
@@ -267,6 +269,7 @@ impl<'a> Conversion<'a> {
             contexts,
             logs,
             frames,
+            executors,
             aliases,
             by_target,
             align,
@@ -281,6 +284,7 @@ impl<'a> Conversion<'a> {
             contexts: &contexts,
             logs: &logs,
             frames: &frames,
+            executors: &executors,
             aliases: &aliases,
             spill: &spill,
             memory: options.memory,
@@ -303,6 +307,7 @@ impl<'a> Conversion<'a> {
             meta.unrecorded = Some(unrecorded);
             meta.notes.insert(0, note);
         }
+        writer.set_executors(executors.table);
         let totals = writer.finish(contexts, meta.clone())?;
         let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
         Ok(Summary {
@@ -341,6 +346,7 @@ struct Ordered {
     contexts: ContextTable,
     logs: Logs,
     frames: Vec<FrameRef>,
+    executors: Executors,
     aliases: Sorted<2>,
     by_target: Sorted<2>,
     align: Align,
@@ -364,6 +370,7 @@ fn order(
         contexts,
         logs,
         frames,
+        executors,
         events,
         messages,
         mut notes,
@@ -374,6 +381,7 @@ fn order(
         ..
     } = cutter;
     let mut contexts = contexts.finish();
+    let executors = executors.finish(&contexts);
     let events = events.finish()?;
     let zeros: Vec<_> = facts.iter().map(|f| f.zero().1).collect();
     let mut align = Align::new(&zeros);
@@ -419,6 +427,7 @@ fn order(
         contexts,
         logs,
         frames,
+        executors,
         aliases,
         by_target,
         align,

@@ -30,20 +30,23 @@ pub(crate) enum Record {
 /// A piece of a context: the context and the number of the piece.
 pub(crate) type Piece = (u32, u32);
 
+/// A piece that is held back: the stream that it is in, and its records.
+pub(crate) type Held = (u32, Vec<Record>);
+
 /// The state of all streams as far as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     /// For each stream, the number of the chunk that comes next.
     next_chunk: FxHashMap<u32, u64>,
     /// The stream at hand.
-    stream: u32,
+    pub(crate) stream: u32,
     /// For each stream, the context in which reading stopped, unless it is the thread's own.
     last: FxHashMap<u32, u32>,
     /// The context that the current records belong to.
     pub(crate) context: u32,
     /// The piece that the current records belong to, while they are held back.
     pub(crate) holding: Option<Piece>,
-    held: BTreeMap<Piece, Vec<Record>>,
+    held: BTreeMap<Piece, Held>,
 }
 
 impl Streams {
@@ -77,16 +80,17 @@ impl Streams {
     }
 
     pub(crate) fn hold(&mut self, piece: Piece, record: Record) {
-        self.held.entry(piece).or_default().push(record);
+        let new = || (self.stream, Vec::new());
+        self.held.entry(piece).or_insert_with(new).1.push(record);
     }
 
     /// Takes the records of a piece that were held back.
-    pub(crate) fn release(&mut self, piece: Piece) -> Option<Vec<Record>> {
+    pub(crate) fn release(&mut self, piece: Piece) -> Option<Held> {
         self.held.remove(&piece)
     }
 
     /// Takes the first piece that is still held back.
-    pub(crate) fn release_any(&mut self) -> Option<(Piece, Vec<Record>)> {
+    pub(crate) fn release_any(&mut self) -> Option<(Piece, Held)> {
         self.held.pop_first()
     }
 }

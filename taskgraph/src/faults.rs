@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::builder::GraphBuilder;
 use crate::unit::FILE_HEADER;
 use crate::{
-    BlockId, Context, ContextId, FrameEncoder, FrameRef, FrameSpan, GraphWriter, MemOp, RunMeta,
-    StaticInfo, SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
+    BlockId, Context, ContextId, Executor, ExecutorId, FrameEncoder, FrameRef, FrameSpan,
+    GraphWriter, MemOp, RunMeta, StaticInfo, SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
 };
 
 fn id(context: u32, seq: u32) -> TaskId {
@@ -103,6 +103,11 @@ impl Parts {
         self.order
             .iter()
             .for_each(|id| writer.put_order(*id).unwrap());
+        let executors = (0..2).map(|number| Executor {
+            id: ExecutorId::new(number),
+            ..Executor::default()
+        });
+        writer.set_executors(executors.collect());
         writer
             .finish_in_memory(self.contexts.clone(), RunMeta::default())
             .unwrap()
@@ -149,6 +154,10 @@ fn verify_finds_every_planted_fault() {
         (|p| p.tasks[3].0.frames[0].frame.0 += 1, "frame"),
         (|p| p.tasks[3].0.frames[0].frame.0 = u64::MAX, "frame"),
         (|p| p.stray_frame = true, "20 actions, the tasks have 10"),
+        (
+            |p| p.tasks[2].0.executor = ExecutorId::new(2),
+            "executor 2, of 2",
+        ),
         (
             |p| p.tasks[1].0.op = SyncOp::None,
             "0:1: a create task with operation none",

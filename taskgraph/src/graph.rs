@@ -15,8 +15,9 @@ use crate::cache::Cache;
 use crate::context::Context;
 use crate::context_table::ContextTable;
 use crate::error::{ErrorKind, Result};
+use crate::executor::{self, Executor};
 use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout, Templates};
-use crate::id::{ContextId, TaskId};
+use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
@@ -47,6 +48,7 @@ pub struct TaskGraph<D> {
     order_index: Range<usize>,
     contexts: Range<usize>,
     names: Range<usize>,
+    executors: Range<usize>,
     /// Page of the task looked for last, by context modulo their number.
     hints: [AtomicUsize; HINTS],
     task_pages: Cache<TaskPage>,
@@ -124,6 +126,26 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     pub fn task_count(&self, id: ContextId) -> u32 {
         let table = self.context_table().ok();
         table.map_or(0, |t| t.find(id).map_or(0, |at| t.task_count(at)))
+    }
+
+    /// Number of executors, whose ids are the numbers below it.
+    pub fn executor_count(&self) -> usize {
+        executor::records(self.section(&self.executors)).len()
+    }
+
+    /// All executors by ascending id.
+    pub fn executors(&self) -> impl Iterator<Item = Executor> + '_ {
+        let records = executor::records(self.section(&self.executors));
+        (0..)
+            .zip(records)
+            .map(|(id, record)| executor::read(id, record))
+    }
+
+    /// One executor; `None` when the graph has none with this id.
+    pub fn executor(&self, id: ExecutorId) -> Option<Executor> {
+        let records = executor::records(self.section(&self.executors));
+        let record = records.get(id.index())?;
+        Some(executor::read(id.get(), record))
     }
 
     /// The number in front of the addresses of a context's tasks.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-pub use contech_program::id::{BlockId, ContextId, FunctionId, OpId};
+pub use contech_program::id::{BlockId, ContextId, ExecutorId, FunctionId, OpId};
 
 /// A task: its context and its place in the context's program order. The text form is `3:17`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
-    /// The context that executed the task.
+    /// The context that the task is a part of.
     pub context: ContextId,
     /// 0, 1, 2, ... in program order within the context.
     pub seq: u32,

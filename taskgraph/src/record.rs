@@ -1,6 +1,6 @@
 //! What a writer stores per task.
 
-use crate::id::TaskId;
+use crate::id::{ExecutorId, TaskId};
 use crate::{SyncOp, TaskKind};
 
 /// A frame of a graph file, as [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) returned it (its file offset).
@@ -24,6 +24,9 @@ pub struct FrameSpan {
 pub struct TaskRecord {
     /// The id of the task.
     pub id: TaskId,
+    /// The thread that executed it: a number of the table that
+    /// [`GraphWriter::set_executors`](crate::GraphWriter::set_executors) is given.
+    pub executor: ExecutorId,
     /// The kind of the task.
     pub kind: TaskKind,
     /// The operation; [`SyncOp::None`] for work.

@@ -6,7 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::Context;
 use crate::error::{Result, misuse};
-use crate::id::{ContextId, TaskId};
+use crate::executor::Executor;
+use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::record::TaskRecord;
 
 /// A sum over a set of edges that does not depend on their order. It is equal for equal sets, and different for other
@@ -44,6 +45,8 @@ pub(crate) struct WriteRules {
     next: HashMap<ContextId, u32>,
     ordered: u64,
     tasks: u64,
+    /// The executor with the greatest number, and a task that has it.
+    executor: Option<(ExecutorId, TaskId)>,
 }
 
 impl WriteRules {
@@ -57,6 +60,9 @@ impl WriteRules {
 
     /// Checks a task before it is written.
     pub(crate) fn task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
+        if self.executor.is_none_or(|(most, _)| most < task.executor) {
+            self.executor = Some((task.executor, task.id));
+        }
         if self.off() {
             return Ok(());
         }
@@ -130,6 +136,31 @@ impl WriteRules {
         *next += 1;
         self.ordered += 1;
         Ok(())
+    }
+
+    /// Checks the executors; if none are given, those that tasks have are returned.
+    pub(crate) fn executors(&self, given: Vec<Executor>) -> Result<Vec<Executor>> {
+        let Some((most, task)) = self.executor else {
+            return Ok(given);
+        };
+        if given.is_empty() {
+            let unknown = |number| Executor {
+                id: ExecutorId::new(number),
+                ..Executor::default()
+            };
+            return Ok((0..=most.get()).map(unknown).collect());
+        }
+        let numbered = (0..).zip(&given).all(|(at, e)| e.id.get() == at);
+        if !numbered && !self.off() {
+            return Err(misuse("the executors are not numbered 0, 1, 2, ..."));
+        }
+        if most.index() >= given.len() && !self.off() {
+            return Err(misuse(format!(
+                "task {task} has executor {most}, and there are {}",
+                given.len()
+            )));
+        }
+        Ok(given)
     }
 
     /// Checks everything together before the file is completed.

@@ -7,7 +7,7 @@ use crate::action::{Action, BlockExec};
 use crate::error::Result;
 use crate::frame::{DecodedFrame, Nests, Played, Player};
 use crate::graph::TaskGraph;
-use crate::id::{BlockId, TaskId};
+use crate::id::{BlockId, ExecutorId, TaskId};
 use crate::page::{TaskPage, TaskTotals};
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
@@ -133,6 +133,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     #[must_use]
     pub fn id(&self) -> TaskId {
         self.page.id(self.at).unwrap_or_default()
+    }
+
+    /// The executor: the thread that executed it. It executes one task at a time, and the tasks of one context may have
+    /// several. A task that stands for several contexts (a barrier) has the executor of the context that it is in.
+    #[must_use]
+    pub fn executor(&self) -> ExecutorId {
+        self.page.executor(self.at)
     }
 
     /// Whether it is the last task of its context.
@@ -274,6 +281,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         let totals = self.totals();
         TaskRecord {
             id: self.id(),
+            executor: self.executor(),
             kind: self.kind(),
             op: self.op(),
             object: self.object(),

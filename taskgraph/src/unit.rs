@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -31,6 +31,7 @@ pub(crate) enum Tag {
     OrderIndex = u32::from_le_bytes(*b"OIDX"),
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Names = u32::from_le_bytes(*b"NAME"),
+    Executors = u32::from_le_bytes(*b"EXEC"),
     FrameIndex = u32::from_le_bytes(*b"FIDX"),
     Info = u32::from_le_bytes(*b"INFO"),
     Paths = u32::from_le_bytes(*b"PATH"),
@@ -39,7 +40,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Frame,
         Self::TaskPage,
         Self::DependentsPage,
@@ -49,6 +50,7 @@ impl Tag {
         Self::OrderIndex,
         Self::Contexts,
         Self::Names,
+        Self::Executors,
         Self::FrameIndex,
         Self::Info,
         Self::Paths,
@@ -68,6 +70,7 @@ impl Tag {
             Self::OrderIndex => "order page index",
             Self::Contexts => "context table",
             Self::Names => "context names",
+            Self::Executors => "executor table",
             Self::FrameIndex => "frame index",
             Self::Info => "static tables",
             Self::Paths => "path tables",

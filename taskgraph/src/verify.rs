@@ -38,7 +38,7 @@ fn fault(place: impl std::fmt::Display, fault: impl Into<String>) -> Error {
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// Checks everything, in time O(file): the checksum of every unit; that tasks are dense and sorted, and that each
-    /// context has as many as it says; times; that every action belongs to exactly one task, and that each task's
+    /// context has as many as it says; times; that each task has an executor; that every action belongs to exactly one task, and that each task's
     /// totals are those of its actions; that incoming and outgoing edges are the same and lead to tasks that exist;
     /// that the order has every task once, after its predecessors (so the graph is acyclic); and the totals.
     ///

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::context_table;
 use crate::error::{Result, misuse};
+use crate::executor::{self, Executor};
 use crate::frame::{EncodedFrame, FrameIndexWriter};
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
@@ -62,6 +63,7 @@ pub struct GraphWriter {
     order_index: PageIndexWriter,
     frame_index: FrameIndexWriter,
     used_paths: BTreeSet<u32>,
+    executors: Vec<Executor>,
     /// The encoded path tables.
     paths: Option<Vec<u8>>,
 }
@@ -103,6 +105,7 @@ impl GraphWriter {
             order_index: PageIndexWriter::default(),
             frame_index: FrameIndexWriter::default(),
             used_paths: BTreeSet::new(),
+            executors: Vec::new(),
             paths: None,
         };
         this.write(&unit::file_header(unit::VERSION))?;
@@ -301,6 +304,12 @@ impl GraphWriter {
         }
     }
 
+    /// Says which executors there are: their ids are their places, 0, 1, 2, ... Without this call, nothing is known of the
+    /// executors that tasks have.
+    pub fn set_executors(&mut self, executors: Vec<Executor>) {
+        self.executors = executors;
+    }
+
     /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
     /// were written.
     ///
@@ -327,6 +336,8 @@ impl GraphWriter {
     }
 
     fn complete(&mut self, contexts: &[Context], run: RunMeta) -> Result<Summary> {
+        let executors = std::mem::take(&mut self.executors);
+        let executors = self.rules.executors(executors)?;
         self.rules.complete(contexts)?;
         self.flush_tasks()?;
         self.flush_dependents()?;
@@ -355,6 +366,7 @@ impl GraphWriter {
             (Tag::OrderIndex, self.order_index.bytes().to_vec()),
             (Tag::Contexts, table),
             (Tag::Names, names),
+            (Tag::Executors, executor::encode(&executors)),
             (Tag::Info, info),
             (Tag::Meta, meta),
         ];

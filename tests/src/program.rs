@@ -20,7 +20,7 @@
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
 //! | `NOTE: TEXT` | a note of the graph says this |
-//! | `CHECK: accesses`, `bytes`, `allocations`, `lock-order`, `log-order`, `turns` | standard output says what the graph must hold |
+//! | `CHECK: accesses`, `bytes`, `allocations`, `executors`, `lock-order`, `log-order`, `turns` | standard output says what the graph must hold |
 //! | `NEEDS: FEATURE` | run only where `/proc/cpuinfo` has it; compiled and linked anyway |
 
 use std::fs;
@@ -48,6 +48,8 @@ pub enum Check {
     Bytes,
     /// Lines `alloc KIND address size`, `free address`, `map ...`, `unmap ...`: exactly these, in this order.
     Allocations,
+    /// One line with a number: so many threads, at the least, write what they have for themselves.
+    Executors,
     /// One line `sections ADDRESS COUNT SIZE`: the array in which critical sections logged their order.
     LogOrder,
     /// One line of context numbers: the order in which contexts took the lock.
@@ -195,6 +197,7 @@ impl Program {
                     "accesses" => Check::Accesses,
                     "bytes" => Check::Bytes,
                     "allocations" => Check::Allocations,
+                    "executors" => Check::Executors,
                     "log-order" => Check::LogOrder,
                     "lock-order" => Check::LockOrder,
                     "turns" => Check::Turns,

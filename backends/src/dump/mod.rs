@@ -55,6 +55,7 @@ struct What {
 #[derive(Serialize)]
 struct TaskRow {
     id: String,
+    executor: u32,
     kind: &'static str,
     op: &'static str,
     object: u64,
@@ -136,6 +137,7 @@ impl What {
 fn tasks(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
     let columns = [
         "id",
+        "executor",
         "kind",
         "op",
         "object",
@@ -152,6 +154,7 @@ fn tasks(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
         let task = task?;
         let row = TaskRow {
             id: task.id().to_string(),
+            executor: task.executor().get(),
             kind: task.kind().name(),
             op: task.op().name(),
             object: task.object(),
@@ -168,13 +171,13 @@ fn tasks(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
                 .collect(),
         };
         rows.row(&row, |out, sep| {
-            let TaskRow { id, kind, op, object, start_ns, end_ns, blocks, reads, writes, bytes, dependencies } = &row;
+            let TaskRow { id, executor, kind, op, object, start_ns, end_ns, blocks, reads, writes, bytes, dependencies } = &row;
             let dependencies = match (dependencies.is_empty(), sep) {
                 (true, ' ') => "-".to_owned(),
                 (_, ' ') => dependencies.join(","),
                 _ => dependencies.join(" "),
             };
-            write!(out, "{id}{sep}{kind}{sep}{op}{sep}{object:#x}{sep}{start_ns}{sep}{end_ns}{sep}{blocks}{sep}{reads}{sep}{writes}{sep}{bytes}{sep}{dependencies}")
+            write!(out, "{id}{sep}{executor}{sep}{kind}{sep}{op}{sep}{object:#x}{sep}{start_ns}{sep}{end_ns}{sep}{blocks}{sep}{reads}{sep}{writes}{sep}{bytes}{sep}{dependencies}")
         })?;
     }
     rows.finish()

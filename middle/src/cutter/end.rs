@@ -16,12 +16,12 @@ impl Cutter {
             self.notes
                 .remark("nothing was recorded of the first context", String::new);
         }
-        while let Some((piece, records)) = self.streams.release_any() {
+        while let Some((piece, held)) = self.streams.release_any() {
             self.notes.damage(
                 "parts of a task that went from thread to thread are missing",
                 || format!("before piece {} of context {}", piece.1, piece.0),
             );
-            self.read_held(piece, records)?;
+            self.read_held(piece, held)?;
         }
         for context in self.contexts.numbers() {
             self.contexts.retire();
@@ -35,6 +35,8 @@ impl Cutter {
             let state_entered = state.entered;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
             let (idle, left) = (state.idle, state.left);
+            let executor = state.executor;
+            self.executors.note(executor);
             if unseen && context == first {
                 continue;
             }

@@ -63,6 +63,7 @@ impl Cutter {
                 context: own,
                 announced,
                 at,
+                tid,
                 ..
             } => {
                 if own != context || state.started || state.places > 0 {
@@ -73,6 +74,7 @@ impl Cutter {
                     return Ok(());
                 }
                 (state.started, state.announced) = (true, state.announced | announced);
+                self.executors.thread(state.executor, tid);
                 (state.clock, state.first) = (full(at), full(at));
                 if !announced && context != self.space.first() {
                     self.notes
@@ -246,6 +248,7 @@ impl Cutter {
             draft.start = state.clock;
         }
         draft.end = draft.end.max(draft.start);
+        draft.executor = state.executor;
         state.clock = draft.end;
         let place = piece.next_place()?;
         let writer = &mut piece.state.writer;

@@ -52,9 +52,9 @@ impl Piece<'_> {
         if let Some((_, end)) = times {
             self.state.clock = end;
         }
-        let writer = &mut self.state.writer;
+        let (executor, writer) = (self.state.executor, &mut self.state.writer);
         self.logs.append(self.context, |out| {
-            writer.put_work(out, times, &open.counts, open.span.as_ref());
+            writer.put_work(out, executor, times, &open.counts, open.span.as_ref());
         })
     }
 }

@@ -7,7 +7,7 @@ use super::piece::Piece;
 use crate::draft::DraftWriter;
 use crate::encode::EncodedChunk;
 use crate::error::Result;
-use crate::streams::{Record, TEAM_STREAMS, piece_after};
+use crate::streams::{Held, Record, TEAM_STREAMS, piece_after};
 
 impl Cutter {
     /// Takes a record of the context at hand.
@@ -75,10 +75,35 @@ impl Cutter {
                 (state.piece, state.in_piece) = (piece, true);
             }
         }
+        if self.streams.holding.is_none() {
+            self.executed_by(context, self.streams.stream)?;
+        }
         if stays {
             return Ok(());
         }
         self.feed(Record::Arrive(how, at))
+    }
+
+    /// The thread of this stream goes on with the context. What another one did of it is a task of its own, until that
+    /// one left it.
+    fn executed_by(&mut self, context: u32, stream: u32) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        if state.executor == stream {
+            return Ok(());
+        }
+        if state.started || state.places > 0 || state.open.span.is_some() {
+            let at = state.away.unwrap_or(state.last);
+            self.cut_at_gate(context, at)?;
+            let keep_empty = self.keeps_empty();
+            let mut piece = self.piece(context);
+            let places = piece.state.places;
+            piece.end_work(at, keep_empty)?;
+            if piece.state.places > places {
+                piece.state.shift = 0;
+            }
+        }
+        self.contexts.entry(context).0.executor = stream;
+        Ok(())
     }
 
     fn arrive(&mut self, context: u32, how: Arrival, at: u64) -> Result<()> {
@@ -115,8 +140,8 @@ impl Cutter {
             return Ok(());
         }
         let next = (context, piece_after(state.piece));
-        if let Some(records) = self.streams.release(next) {
-            self.read_held(next, records)?;
+        if let Some(held) = self.streams.release(next) {
+            self.read_held(next, held)?;
         }
         Ok(())
     }
@@ -124,8 +149,9 @@ impl Cutter {
     pub(super) fn read_held(
         &mut self,
         (context, piece): (u32, u32),
-        records: Vec<Record>,
+        (stream, records): Held,
     ) -> Result<()> {
+        self.executed_by(context, stream)?;
         let (state, _) = self.contexts.entry(context);
         (state.piece, state.in_piece) = (piece, true);
         for record in records {
@@ -154,6 +180,7 @@ impl Cutter {
             context
         };
         self.streams.begin(context, chunk.seq);
+        self.executors.note(context);
         let missing = chunk.seq > next_chunk;
         if missing {
             let (from, to) = (next_chunk, chunk.seq);

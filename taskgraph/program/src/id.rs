@@ -1,4 +1,4 @@
-//! Small ids: contexts, blocks, functions and static memory operations.
+//! Small ids: contexts, executors, blocks, functions and static memory operations.
 
 use std::fmt;
 
@@ -45,6 +45,11 @@ macro_rules! index_id {
 index_id! {
     /// A context: a thread, an MPI rank or an explicit task; 0 is the one the program started in.
     ContextId
+}
+index_id! {
+    /// An executor: a thread of a process, which executes the tasks of one context or of many; 0 is the thread that the
+    /// program started in.
+    ExecutorId
 }
 index_id! {
     /// A basic block (or a piece of one, cut after a call): index into [`StaticInfo::blocks`](crate::StaticInfo::blocks).

@@ -29,7 +29,7 @@ use crate::builder::work::{BuiltAction, put_actions};
 use crate::context::Context;
 use crate::error::Result;
 use crate::graph::TaskGraph;
-use crate::id::{BlockId, ContextId, FunctionId, TaskId};
+use crate::id::{BlockId, ContextId, ExecutorId, FunctionId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::op::MemOp;
 use crate::record::TaskRecord;
@@ -61,6 +61,7 @@ struct BuiltContext {
     first_ns: u64,
     clock: u64,
     tasks: Vec<BuiltTask>,
+    executor: ExecutorId,
     /// Tasks of other contexts that the next task depends on.
     next_after: Vec<TaskId>,
 }
@@ -151,9 +152,20 @@ impl GraphBuilder {
         })
     }
 
-    fn add_context(&mut self, context: BuiltContext) -> ContextId {
+    fn add_context(&mut self, mut context: BuiltContext) -> ContextId {
+        let id = ContextId::new(number(self.contexts.len()));
+        context.executor = ExecutorId::new(id.get());
         self.contexts.push(context);
-        ContextId::new(number(self.contexts.len() - 1))
+        id
+    }
+
+    /// Says who executes the tasks that are added to a context from now on. Without this, the executor of each context has
+    /// the same number as the context.
+    ///
+    /// # Panics
+    /// When the context was not made here.
+    pub fn execute(&mut self, context: ContextId, executor: u32) {
+        self.contexts[context.index()].executor = ExecutorId::new(executor);
     }
 
     /// A work task from `start` to `end` nanoseconds, with the actions `f` adds.
@@ -356,6 +368,7 @@ impl GraphBuilder {
         c.clock = end;
         let record = TaskRecord {
             id,
+            executor: c.executor,
             kind,
             op,
             object,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::{HINTS, TaskGraph};
 use crate::cache::Cache;
 use crate::error::{Result, malformed};
+use crate::executor;
 use crate::frame::Layout;
 use crate::static_table;
 use crate::unit::{self, Tag, Unit};
@@ -93,6 +94,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             order_index: sections.range(Tag::OrderIndex)?,
             contexts: sections.range(Tag::Contexts)?,
             names: sections.range(Tag::Names)?,
+            executors: sections.range(Tag::Executors)?,
             hints: [const { AtomicUsize::new(0) }; HINTS],
             task_pages: Cache::new(LEAST_PAGES),
             dependents_pages: Cache::new(EDGE_CACHE),
@@ -111,6 +113,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         this.task_index()?;
         this.dependents_index()?;
         this.order_index()?;
+        executor::check(this.section(&this.executors))?;
         let pages = this.context_table()?.len().saturating_mul(PAGES_OF_CONTEXT);
         this.task_pages = Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES));
         Ok(this)

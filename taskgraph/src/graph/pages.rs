@@ -30,11 +30,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         if let Some(known) = self.task_pages.get(at) {
             return Ok(known);
         }
-        let decoded = Arc::new(TaskPage::decode(Unit::read(
-            self.bytes(),
-            at,
-            Tag::TaskPage,
-        )?)?);
+        let payload = Unit::read(self.bytes(), at, Tag::TaskPage)?;
+        let decoded = Arc::new(TaskPage::decode(payload, self.executor_count())?);
         self.task_pages
             .put(at, Arc::clone(&decoded), decoded.weight());
         Ok(decoded)

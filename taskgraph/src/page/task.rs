@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::codec::MAX_PAGE;
 use crate::column::Head;
 use crate::error::{Result, malformed};
-use crate::id::{ContextId, TaskId};
+use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::page::{IdPredictor, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan};
 use crate::wire::{Reader, unzigzag};
@@ -26,6 +26,7 @@ const WHAT: &str = "task page";
 #[derive(Clone, Copy)]
 enum Column {
     Runs,
+    Executor,
     Class,
     Kind,
     Op,
@@ -37,7 +38,7 @@ enum Column {
     Spans,
 }
 /// Number of columns: the named ones, and the contexts and sequence numbers of the edges.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 13;
 
 /// Bits of the kind column above the kind itself.
 const HAS_OBJECT: u8 = 8;
@@ -95,6 +96,7 @@ pub(crate) struct TaskTotals {
 #[derive(Debug, Default)]
 pub(crate) struct TaskPage {
     ids: Vec<TaskId>,
+    executors: Vec<ExecutorId>,
     /// Start and end, ns.
     times: Vec<(u64, u64)>,
     /// The class of each, by its number.
@@ -120,6 +122,12 @@ impl TaskPage {
     #[inline]
     pub(crate) fn id(&self, at: usize) -> Option<TaskId> {
         self.ids.get(at).copied()
+    }
+
+    /// The executor of task `at`.
+    #[inline]
+    pub(crate) fn executor(&self, at: usize) -> ExecutorId {
+        self.executors[at]
     }
 
     /// The start and the end of task `at`.
@@ -187,7 +195,7 @@ impl TaskPage {
 
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<(TaskId, u64, u64, u16)>() * self.ids.len()
+        size_of::<(TaskId, ExecutorId, u64, u64, u16)>() * self.ids.len()
             + size_of::<Class>() * self.classes.len()
             + size_of::<u32>() * (self.spans_ends.len() + self.edges_ends.len())
             + size_of::<(u32, u32)>() * self.ids.len()
@@ -195,12 +203,13 @@ impl TaskPage {
             + size_of::<TaskId>() * self.edges.len()
     }
 
-    /// Decodes one column after the other, so that each loop is short.
-    pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
+    /// Decodes one column after the other, so that each loop is short. There are so many executors in the graph.
+    pub(crate) fn decode(payload: &[u8], all: usize) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
         let mut page = Self::default();
-        page.decode_ids(columns.of(Column::Runs))?;
+        let runs = page.decode_ids(columns.of(Column::Runs))?;
+        page.decode_executors(&runs, all, columns.of(Column::Executor))?;
         page.decode_classes(&mut columns)?;
         page.decode_times(&mut columns)?;
         let mut previous = Previous::default();
@@ -219,14 +228,17 @@ impl TaskPage {
         Ok(page)
     }
 
-    fn decode_ids(&mut self, runs: &mut Reader<'_>) -> Result<()> {
-        let mut context = 0u32;
+    /// Returns how many tasks each run has.
+    fn decode_ids(&mut self, runs: &mut Reader<'_>) -> Result<Vec<u32>> {
+        let (mut context, mut ended) = (0u32, None);
+        let mut tasks = Vec::new();
         while runs.remaining() > 0 {
             let step = runs.varint32()?;
-            let ascends = step > 0 || self.ids.is_empty();
+            let (first, n) = (runs.varint32()?, runs.varint32()?);
+            // Another executor goes on with the context, or another context begins.
+            let ascends = step > 0 || self.ids.is_empty() || ended == Some(first);
             let next = context.checked_add(step).filter(|_| ascends);
             context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
-            let (first, n) = (runs.varint32()?, runs.varint32()?);
             if n as usize > FULL_TASKS - self.ids.len() {
                 return Err(runs.error("more tasks than a page holds"));
             }
@@ -234,6 +246,27 @@ impl TaskPage {
             let end = end.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
             let id = |seq| TaskId::new(ContextId::new(context), seq);
             self.ids.extend((first..end).map(id));
+            ended = Some(end);
+            tasks.push(n);
+        }
+        Ok(tasks)
+    }
+
+    fn decode_executors(
+        &mut self,
+        runs: &[u32],
+        all: usize,
+        column: &mut Reader<'_>,
+    ) -> Result<()> {
+        let mut executor = 0;
+        self.executors.reserve(self.ids.len());
+        for &tasks in runs {
+            executor = column.delta32(executor)?;
+            if executor as usize >= all {
+                return Err(column.error(format!("executor {executor}, of {all}")));
+            }
+            let until = self.executors.len() + tasks as usize;
+            self.executors.resize(until, ExecutorId::new(executor));
         }
         Ok(())
     }

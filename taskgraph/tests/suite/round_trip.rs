@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use taskgraph::{
-    Access, Action, AllocKind, Block, BlockId, Context, ContextId, Counts, FrameEncoder, FrameSpan,
-    Function, GraphWriter, MemOp, Module, OpKind, RunMeta, StaticInfo, SyncOp, TaskGraph, TaskId,
-    TaskKind, TaskRecord,
+    Access, Action, AllocKind, Block, BlockId, Context, ContextId, Counts, ExecutorId,
+    FrameEncoder, FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, RunMeta, StaticInfo,
+    SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ enum Act {
 #[derive(Clone, Debug)]
 struct Step {
     context: usize,
+    executor: u32,
     kind: TaskKind,
     op: SyncOp,
     object: u64,
@@ -130,9 +131,10 @@ fn step() -> impl Strategy<Value = Step> {
         acts(),
         after,
         any::<bool>(),
+        prop_oneof![3 => Just(0u32), 1 => 0u32..8],
     )
         .prop_map(
-            |(context, kind, op, object, gap, duration, acts, after, cut)| {
+            |(context, kind, op, object, gap, duration, acts, after, cut, executor)| {
                 let kind = TaskKind::ALL[kind];
                 let work = kind == TaskKind::Work;
                 let op = if work { SyncOp::None } else { SyncOp::ALL[op] };
@@ -140,6 +142,7 @@ fn step() -> impl Strategy<Value = Step> {
                 let acts = if work { acts } else { Vec::new() };
                 Step {
                     context,
+                    executor,
                     kind,
                     op,
                     object,
@@ -250,6 +253,7 @@ fn write(steps: Vec<Step>) -> (Model, Vec<u8>) {
         let (kind, op, object) = (step.kind, step.op, step.object);
         let record = TaskRecord {
             id,
+            executor: ExecutorId::new(step.executor),
             kind,
             op,
             object,
@@ -399,6 +403,7 @@ proptest! {
 fn a_graph_of_many_pages_reads_back() {
     let step = |i: usize| Step {
         context: i % 5,
+        executor: [7, 0, 300][i / 300 % 3],
         kind: TaskKind::ALL[i / 5 % 5],
         op: if (i / 5).is_multiple_of(5) {
             SyncOp::None
@@ -453,6 +458,7 @@ fn a_huge_task_spans_frames() {
         .collect();
     let step = Step {
         context: 0,
+        executor: 0,
         kind: TaskKind::Work,
         op: SyncOp::None,
         object: 0,
@@ -484,6 +490,7 @@ fn threads_share_a_graph() {
     };
     let step = |i: usize| Step {
         context: i % 5,
+        executor: 0,
         kind: TaskKind::Work,
         op: SyncOp::None,
         object: 0,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{
-    Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
-    Module, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Block, BlockId, Context, ContextId, Executor, ExecutorId, FrameEncoder, FrameSpan, Function,
+    GraphWriter, MemOp, Module, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 /// A directory removed at the end of a test.
@@ -95,6 +95,38 @@ fn a_failed_finish_leaves_nothing_behind() {
             .is_err()
     );
     assert!(dir.files().is_empty());
+}
+
+#[test]
+fn a_task_of_an_executor_that_is_not_in_the_table_is_refused() {
+    let finish = |table: &[u32]| {
+        let mut writer = GraphWriter::in_memory(info()).unwrap();
+        let record = TaskRecord {
+            executor: ExecutorId::new(2),
+            ..task(0, 0)
+        };
+        writer.put_task(&record, &[]).unwrap();
+        writer.put_order(id(0, 0)).unwrap();
+        let executor = |&number: &u32| Executor {
+            id: ExecutorId::new(number),
+            tid: 40 + number,
+            space: 0,
+        };
+        writer.set_executors(table.iter().map(executor).collect());
+        let bytes = writer.finish_in_memory(vec![context(0, 1)], RunMeta::default());
+        bytes.map_err(|error| error.to_string())
+    };
+    let graph = TaskGraph::from_bytes(finish(&[0, 1, 2]).unwrap()).unwrap();
+    let task = graph.task(id(0, 0)).unwrap();
+    assert_eq!(graph.executor(task.executor()).unwrap().tid, 42);
+    assert_eq!(graph.executors().count(), 3);
+    let error = finish(&[0, 1]).unwrap_err();
+    assert!(error.contains("executor 2, and there are 2"), "{error}");
+    let error = finish(&[0, 2, 1]).unwrap_err();
+    assert!(error.contains("not numbered"), "{error}");
+    // Without a table, nothing is known of them.
+    let graph = TaskGraph::from_bytes(finish(&[]).unwrap()).unwrap();
+    assert_eq!(graph.executors().map(|e| e.tid).collect::<Vec<_>>(), [0; 3]);
 }
 
 #[test]

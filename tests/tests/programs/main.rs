@@ -7,6 +7,7 @@
 mod accesses;
 mod allocations;
 mod bytes;
+mod executors;
 mod golden;
 mod lock_order;
 mod log_order;

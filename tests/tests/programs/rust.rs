@@ -11,13 +11,13 @@ use contech_tests::matrix;
 use contech_tests::once::Once;
 use contech_tests::outputs::{Outputs, target_dir};
 use contech_tests::process::{Finished, run, run_for};
-use contech_tests::program::{Mode, Program};
+use contech_tests::program::{Check, Mode, Program};
 use contech_tests::recording::{Recording, backend_json, fine, middle};
 use contech_tests::scratch::Scratch;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use crate::{golden, tasks};
+use crate::{executors, golden, tasks};
 
 /// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes the first
 /// two, because building all programs and libraries in another way costs more than running them.
@@ -123,6 +123,9 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
         let graphs = [taskgraph::map(fine(&graphs[0]))?];
         tasks::check_counts(program, &graphs)?;
         tasks::check_edges(program, &graphs)?;
+        if program.check == Some(Check::Executors) {
+            executors::check(&recording.run.out(), &graphs[0])?;
+        }
         if program.mode == Mode::Golden {
             let first = ways()[0].0 == profile;
             golden::compare(program, first, &graphs[0])?;

@@ -12,7 +12,8 @@ use contech_tests::toolchain::Toolchain;
 
 use crate::tasks::Graph;
 use crate::{
-    accesses, allocations, bytes, golden, lock_order, log_order, models, structure, tasks, turns,
+    accesses, allocations, bytes, executors, golden, lock_order, log_order, models, structure,
+    tasks, turns,
 };
 
 pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
@@ -121,6 +122,7 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<Vec<Gr
         Some(Check::Accesses) => accesses::check(&said, &graphs[0]),
         Some(Check::Bytes) => bytes::check(&said, &graphs[0]),
         Some(Check::Allocations) => allocations::check(&said, &graphs[0]),
+        Some(Check::Executors) => executors::check(&said, &graphs[0]),
         Some(Check::LogOrder) => log_order::check(&said, &graphs[0]),
         Some(Check::LockOrder) => lock_order::check(&said, &graphs[0]),
         Some(Check::Turns) => turns::check(&said, &recording.traces[0], &graphs[0]),

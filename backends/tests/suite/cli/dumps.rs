@@ -49,10 +49,10 @@ fn tasks_edges_and_blocks_are_dumped() {
     assert_eq!(tasks.lines().count(), 15);
     assert_eq!(
         tasks.lines().next(),
-        Some("0:0 work none 0x0 0 100000 10 0 10 80 -")
+        Some("0:0 0 work none 0x0 0 100000 10 0 10 80 -")
     );
     assert!(
-        tasks.contains("\n1:1 sync mutex_lock 0xfeed 150000 300000 0 0 0 0 0:4\n"),
+        tasks.contains("\n1:1 1 sync mutex_lock 0xfeed 150000 300000 0 0 0 0 0:4\n"),
         "{tasks}"
     );
     let edges = folder.ok("dump two.tg --edges");

@@ -7,10 +7,18 @@ use super::{
     NARROW, Previous, Spans, TaskTotals,
 };
 use crate::column::{self, Coding};
-use crate::id::{ContextId, TaskId};
+use crate::id::{ExecutorId, TaskId};
 use crate::page::{FULL_EDGES, join_columns};
 use crate::record::{FrameSpan, TaskRecord};
 use crate::wire::{put_delta, put_varint, zigzag};
+
+/// Tasks of one context by one executor.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: TaskId,
+    executor: ExecutorId,
+    tasks: u32,
+}
 
 /// Collects the tasks of a page.
 #[derive(Debug, Default)]
@@ -22,8 +30,7 @@ pub(crate) struct TaskPageWriter {
     /// The numbers of the classes, and what is stored of each task's.
     classes: HashMap<Class, u16>,
     class: Vec<u16>,
-    /// For each run of tasks of one context: the context, the first sequence number, and the number of tasks.
-    runs: Vec<(u32, u32, u32)>,
+    runs: Vec<Run>,
     end_ns: u64,
     /// What is stored of the start of each task, and its duration.
     gaps: Vec<u64>,
@@ -39,16 +46,20 @@ impl TaskPageWriter {
 
     /// The first task; `None` for an empty page.
     pub(crate) fn first(&self) -> Option<TaskId> {
-        self.runs
-            .first()
-            .map(|&(c, s, _)| TaskId::new(ContextId::new(c), s))
+        self.runs.first().map(|run| run.first)
     }
 
     pub(crate) fn push(&mut self, t: &TaskRecord, dependencies: &[TaskId]) {
         self.parts += dependencies.len() + t.frames.len();
         match self.runs.last_mut() {
-            Some((context, _, n)) if *context == t.id.context.get() => *n += 1,
-            _ => self.runs.push((t.id.context.get(), t.id.seq, 1)),
+            Some(run) if (run.first.context, run.executor) == (t.id.context, t.executor) => {
+                run.tasks += 1;
+            }
+            _ => self.runs.push(Run {
+                first: t.id,
+                executor: t.executor,
+                tasks: 1,
+            }),
         }
         self.gaps.push(zigzag(t.start_ns.wrapping_sub(self.end_ns)));
         self.durations.push(t.end_ns.saturating_sub(t.start_ns));
@@ -166,13 +177,21 @@ impl TaskPageWriter {
 
     /// The raw bytes of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
-        let runs = &mut self.columns[Column::Runs as usize];
+        let column = &mut self.columns[Column::Runs as usize];
         let mut last = 0;
-        for &(context, seq, n) in &self.runs {
-            put_varint(runs, u64::from(context.wrapping_sub(last)));
-            put_varint(runs, u64::from(seq));
-            put_varint(runs, u64::from(n));
+        for run in &self.runs {
+            let context = run.first.context.get();
+            put_varint(column, u64::from(context.wrapping_sub(last)));
+            put_varint(column, u64::from(run.first.seq));
+            put_varint(column, u64::from(run.tasks));
             last = context;
+        }
+        let column = &mut self.columns[Column::Executor as usize];
+        let mut last = 0;
+        for run in &self.runs {
+            let executor = u64::from(run.executor.get());
+            put_delta(column, executor, last);
+            last = executor;
         }
         let class = &mut self.columns[Column::Class as usize];
         class.extend(self.class.iter().map(|class| class.to_le_bytes()[0]));

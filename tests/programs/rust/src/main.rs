@@ -42,6 +42,7 @@ programs! {
     condvar_timeout
     crossbeam
     dashmap
+    executors
     exit_code
     fence
     flume
