@@ -128,7 +128,7 @@ impl Graph {
 
 fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
     let (mut id, mut object) = (Vec::new(), Vec::new());
-    let (mut context, mut seq) = (Vec::new(), Vec::new());
+    let (mut context, mut seq, mut executor) = (Vec::new(), Vec::new(), Vec::new());
     let (mut kind, mut operation) = (Vec::new(), Vec::new());
     let mut counts: [Vec<u64>; 6] = Default::default();
     for own in graph.contexts() {
@@ -137,6 +137,7 @@ fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
             id.push(number(task.id()));
             context.push(task.id().context.get());
             seq.push(task.id().seq);
+            executor.push(task.executor().get());
             kind.push(task.kind() as u8);
             operation.push(task.op() as u8);
             object.push(task.object());
@@ -159,6 +160,7 @@ fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
         ("task", Numbers::I64(id)),
         ("context", Numbers::U32(context)),
         ("seq", Numbers::U32(seq)),
+        ("executor", Numbers::U32(executor)),
         ("kind", Numbers::U8(kind)),
         ("operation", Numbers::U8(operation)),
         ("object", Numbers::U64(object)),

@@ -53,10 +53,13 @@ const BLOCKS: [Field; 11] = [
     ("executions", Int),
 ];
 
-const TASKS: [Field; 15] = [
+const EXECUTORS: [Field; 3] = [("executor", Int), ("thread", MaybeInt), ("rank", MaybeInt)];
+
+const TASKS: [Field; 16] = [
     ("task", Int),
     ("context", Int),
     ("seq", Int),
+    ("executor", Int),
     ("kind", Text),
     ("operation", Text),
     ("object", Int),
@@ -187,6 +190,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u
         tables.context(position, context.id)?;
     }
     let contexts = contexts(graph, create("contexts.parquet", &CONTEXTS)?)?;
+    let executors = executors(graph, create("executors.parquet", &EXECUTORS)?)?;
     let functions = functions(graph, create("functions.parquet", &FUNCTIONS)?)?;
     let blocks = create("blocks.parquet", &BLOCKS)?;
     let blocks = blocks_of(graph.info(), &tables.executions, &mut tables.texts, blocks)?;
@@ -194,6 +198,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u
         ("tasks", tables.tasks.finish()?),
         ("edges", tables.edges.finish()?),
         ("contexts", contexts),
+        ("executors", executors),
         ("functions", functions),
         ("blocks", blocks),
         ("waits", tables.waits.finish()?),
@@ -230,6 +235,7 @@ impl<'g> Tables<'g> {
                 .int(number(own))
                 .int(own.context.get().into())
                 .int(own.seq.into())
+                .int(task.executor().get().into())
                 .text(&kind)
                 .text(&named(task.op().name()))
                 .bits(task.object())
@@ -397,6 +403,18 @@ fn contexts(graph: &Graph, mut table: Table) -> Result<u64> {
             .flag(flag(taskgraph::Context::JOINED))
             .flag(flag(taskgraph::Context::DETACHED))
             .flag(flag(taskgraph::Context::CUT));
+    }
+    table.finish()
+}
+
+fn executors(graph: &Graph, mut table: Table) -> Result<u64> {
+    for executor in graph.executors() {
+        let rank = graph.meta().ranks.get(usize::from(executor.space));
+        table
+            .row()?
+            .int(executor.id.get().into())
+            .maybe(known(executor.tid))
+            .maybe(rank.map(|rank| rank.rank.into()));
     }
     table.finish()
 }
