@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind, Walk};
 
+use super::executors::Executors;
 use super::moment::ready_ns;
 use super::{Graph, Moment, Order};
 
@@ -20,14 +21,73 @@ pub(super) trait Takes {
     /// # Errors
     /// What makes going on useless.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
-    /// The context at this position has no more actions.
-    fn context_ended(&mut self, context: (u32, ContextId));
+    /// The executor has no more actions.
+    fn executor_ended(&mut self, executor: u32);
+}
+
+/// Which context is due when.
+struct Due {
+    /// The contexts of each executor.
+    contexts: Vec<BinaryHeap<Reverse<(u64, u32)>>>,
+    /// When the first context of each executor is due, and the executor; and entries that were such once.
+    executors: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Due {
+    fn push(&mut self, executor: u32, time: u64, context: u32) {
+        self.contexts[executor as usize].push(Reverse((time, context)));
+    }
+
+    /// Enters an executor among those that are due.
+    fn enter(&mut self, executor: u32) {
+        if let Some((time, _)) = self.first_of(executor) {
+            self.executors.push(Reverse((time, executor)));
+        }
+    }
+
+    /// When the first context of an executor is due, and which it is.
+    fn first_of(&self, executor: u32) -> Option<(u64, u32)> {
+        self.contexts[executor as usize].peek().map(|first| first.0)
+    }
+
+    /// Takes the first context of an executor, if it is due by then.
+    fn pop_of(&mut self, executor: u32, by: Option<u64>) -> Option<(u64, u32)> {
+        let first = self.first_of(executor);
+        let found = first.filter(|&(time, _)| Some(time) <= by)?;
+        self.contexts[executor as usize].pop();
+        Some(found)
+    }
+
+    /// When the first executor is due, and which it is.
+    fn peek(&mut self) -> Option<(u64, u32)> {
+        while let Some(&Reverse((time, executor))) = self.executors.peek() {
+            if self.first_of(executor).map(|first| first.0) == Some(time) {
+                return Some((time, executor));
+            }
+            self.executors.pop();
+        }
+        None
+    }
+
+    /// Takes the executor that is due first. It is not among the others until [`Due::enter`] is called.
+    fn pop(&mut self) -> Option<u32> {
+        let (_, executor) = self.peek()?;
+        // It may have been entered more than once.
+        while self.peek().is_some_and(|first| first.1 == executor) {
+            self.executors.pop();
+        }
+        Some(executor)
+    }
 }
 
 /// One context on its way through its tasks.
 struct Stream<'g> {
     context: ContextId,
     number: u32,
+    /// Who executes its current task, or will execute its first one.
+    executor: u32,
+    /// Whether it is in a task.
+    begun: bool,
     /// When its last task ended.
     free_ns: u64,
     /// Its tasks, from the first turn to the last.
@@ -74,13 +134,22 @@ pub(super) fn by_time(
     order: Order,
     taker: &mut (impl Takes + ?Sized),
 ) -> Result<()> {
-    let mut due = BinaryHeap::new();
+    let mut executors = Executors::of(graph)?;
+    let mut due = Due {
+        contexts: vec![BinaryHeap::new(); graph.executor_count()],
+        executors: BinaryHeap::new(),
+    };
     let mut streams = Vec::new();
     for (number, context) in (0..).zip(graph.contexts()) {
-        due.push(Reverse((context.first_ns, number)));
+        let first = executors.first(number, context.first_ns);
+        if let Some((executor, time)) = first {
+            due.push(executor, time, number);
+        }
         streams.push(Stream {
             context: context.id,
             number,
+            executor: first.map_or(0, |first| first.0),
+            begun: false,
             free_ns: context.first_ns,
             tasks: None,
             inside: None,
@@ -91,26 +160,40 @@ pub(super) fn by_time(
         Order::Stretches { ns } => (0, ns.max(1)),
         _ => (0, 0),
     };
-    while let Some(Reverse((now, number))) = due.pop() {
-        let stream = &mut streams[number as usize];
-        let limit: Option<u64> = match due.peek() {
-            None => Some(u64::MAX),
-            // Of two contexts that are due at one time, the one with the lower number is first.
-            Some(Reverse((time, other))) if number < *other => Some(time.saturating_add(slice_ns)),
-            Some(Reverse((time, _))) => time.checked_sub(1).map(|t| t.saturating_add(slice_ns)),
-        };
-        // The end of the stretch that this turn begins in.
-        let rest = now
-            .checked_div(stretch_ns)
-            .map(|stretch| (stretch + 1).saturating_mul(stretch_ns) - 1);
-        let turn = Turn {
-            due: limit,
-            blocks: limit.max(rest),
-        };
-        match stream.run(graph, turn, taker)? {
-            Some(time) => due.push(Reverse((time, number))),
-            None => taker.context_ended((number, stream.context)),
+    let all = (0..).take(graph.executor_count());
+    all.for_each(|executor| due.enter(executor));
+    // Of two that are due at one time, the one with the lower number is first.
+    let until = |time: u64, is_first: bool| match is_first {
+        true => Some(time),
+        false => time.checked_sub(1),
+    };
+    while let Some(executor) = due.pop() {
+        let others = due.peek();
+        let others = others.map(|(time, other)| until(time, executor < other));
+        let others = others.map(|limit| limit.map(|limit| limit.saturating_add(slice_ns)));
+        let limit: Option<u64> = others.unwrap_or(Some(u64::MAX));
+        // The executor goes from context to context in its turn.
+        while let Some((now, number)) = due.pop_of(executor, limit) {
+            let stream = &mut streams[number as usize];
+            let own = due.first_of(executor);
+            let own = own.map(|(time, other)| until(time, number < other));
+            let limit = limit.min(own.unwrap_or(Some(u64::MAX)));
+            // The end of the stretch that this turn begins in.
+            let rest = now
+                .checked_div(stretch_ns)
+                .map(|stretch| (stretch + 1).saturating_mul(stretch_ns) - 1);
+            let turn = Turn {
+                due: limit,
+                blocks: limit.max(rest),
+            };
+            if let Some(time) = stream.run(graph, turn, &mut executors, taker)? {
+                due.push(stream.executor, time, number);
+                if stream.executor != executor {
+                    due.enter(stream.executor);
+                }
+            }
         }
+        due.enter(executor);
     }
     Ok(())
 }
@@ -121,8 +204,10 @@ impl<'g> Stream<'g> {
         &mut self,
         graph: &'g Graph,
         turn: Turn,
+        executors: &mut Executors,
         taker: &mut (impl Takes + ?Sized),
     ) -> Result<Option<u64>> {
+        let executor = self.executor;
         loop {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
@@ -133,20 +218,38 @@ impl<'g> Stream<'g> {
                     }
                 }
             }
-            if !self.enter(graph)? {
+            if !self.enter(graph, executors, taker)? {
                 (self.inside, self.tasks) = (None, None);
                 return Ok(None);
+            }
+            if self.executor != executor {
+                let time = self.inside.as_ref().map(|inside| inside.moment.time());
+                return Ok(time);
             }
         }
     }
 
     /// Goes to the next task with actions. Returns false if there is none.
-    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
+    fn enter(
+        &mut self,
+        graph: &'g Graph,
+        executors: &mut Executors,
+        taker: &mut (impl Takes + ?Sized),
+    ) -> Result<bool> {
+        let mut done = |executor: u32| {
+            if executors.done(executor) {
+                taker.executor_ended(executor);
+            }
+        };
+        if std::mem::take(&mut self.begun) {
+            done(self.executor);
+        }
         let (context, number) = (self.context, self.number);
         let new = || Box::new(graph.walk_of(context));
         let tasks = self.tasks.get_or_insert_with(new);
         while let Some(task) = tasks.next()? {
             let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
+            let executor = task.executor().get();
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
@@ -159,11 +262,17 @@ impl<'g> Stream<'g> {
                 });
                 inside.reader.open(task);
                 (inside.piece, inside.offset) = (0, 0);
-                let ready_ns = ready_ns(task, free_ns)?;
-                inside.moment = Moment::of(number, ready_ns, task.end_ns(), task.action_count());
+                // An executor of several contexts may have executed another one until then.
+                let since = match executors.is_alone(executor) {
+                    true => ready_ns(task, free_ns)?,
+                    false => task.start_ns(),
+                };
+                inside.moment = Moment::since(number, task, since);
                 inside.left = task.action_count();
+                (self.executor, self.begun) = (executor, true);
                 return Ok(true);
             }
+            done(executor);
         }
         Ok(false)
     }

@@ -32,7 +32,7 @@ pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Re
 }
 
 /// Feeds an analysis a stretch of the contents of all tasks, from the start of a frame to that of another, and no tasks.
-/// Returns its shards, by context or one of all.
+/// Returns its shards, by context or executor, or one of all.
 fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec<A::Shard>> {
     let (mut all, mut so_far) = (0, 0);
     let mut tasks = graph.walk();
@@ -42,7 +42,7 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
         }
     }
     let positions: FxHashMap<ContextId, u32> = graph.contexts().map(|c| c.id).zip(0..).collect();
-    let apart = analysis.order() == Order::PerContext;
+    let order = analysis.order();
     let (mut shards, mut places) = (Vec::new(), FxHashMap::default());
     let mut reader = Reader::new(graph, FRAMES);
     let mut tasks = graph.walk();
@@ -60,8 +60,12 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
             continue;
         }
         let id = task.id().context;
-        let context = Some(id).filter(|_| apart);
-        let at = *places.entry(context).or_insert_with(|| {
+        let context = Some(id).filter(|_| order == Order::PerContext);
+        let own = match order {
+            Order::PerExecutor => Some(task.executor().get()),
+            _ => context.map(ContextId::get),
+        };
+        let at = *places.entry(own).or_insert_with(|| {
             shards.push(analysis.shard(context));
             shards.len() - 1
         });

@@ -10,6 +10,7 @@ use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 
 use super::by_time::{Takes, by_time};
 use super::changes::{Change, sweep};
+use super::executors::Executors;
 use super::pieces::pieces;
 use super::reading::Reading;
 use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
@@ -28,7 +29,8 @@ const MANY: u64 = 512;
 #[derive(Debug)]
 pub struct Part<A: Analysis> {
     analysis: A,
-    /// The shards by position of the context, for analyses that want the contexts one by one; otherwise one shard.
+    /// The shards by position of the context or by executor, for analyses that want these one by one; otherwise one
+    /// shard.
     shards: Vec<Option<A::Shard>>,
     /// If other workers have tasks, too: which are its own.
     own: Option<Own>,
@@ -43,6 +45,25 @@ struct Own {
     so_far: u64,
     /// Whether the current task is one.
     current: bool,
+}
+
+/// Who does what is seen.
+#[derive(Clone, Copy, Debug)]
+struct Of {
+    /// The context, and its position.
+    context: ContextId,
+    position: u32,
+    executor: u32,
+}
+
+impl Of {
+    fn task(position: u32, task: &Task<'_>) -> Option<Self> {
+        Some(Self {
+            context: task.id().context,
+            position,
+            executor: task.executor().get(),
+        })
+    }
 }
 
 impl<A: Analysis> Part<A> {
@@ -95,6 +116,14 @@ impl<A: Analysis> Part<A> {
         (self.analysis, self.shards.into_iter().flatten().collect())
     }
 
+    /// Whether it has a shard for each context or executor.
+    fn is_apart(&self) -> bool {
+        matches!(
+            self.analysis.order(),
+            Order::PerContext | Order::PerExecutor
+        )
+    }
+
     /// Whether it sees no tasks.
     fn is_by_time(&self) -> bool {
         matches!(
@@ -103,16 +132,20 @@ impl<A: Analysis> Part<A> {
         )
     }
 
-    /// The shard of a context's tasks.
+    /// The shard of a context's tasks by an executor.
     #[inline]
-    fn shard(&mut self, context: Option<(u32, ContextId)>) -> (&A, &mut A::Shard) {
-        let own = context.filter(|_| self.analysis.order() == Order::PerContext);
-        let at = own.map_or(0, |own| own.0 as usize);
+    fn shard(&mut self, of: Option<Of>) -> (&A, &mut A::Shard) {
+        let (at, context) = match (self.analysis.order(), of) {
+            (Order::PerContext, Some(of)) => (of.position, Some(of.context)),
+            (Order::PerExecutor, Some(of)) => (of.executor, None),
+            _ => (0, None),
+        };
+        let at = at as usize;
         if self.shards.len() <= at {
             self.shards.resize_with(at + 1, || None);
         }
         let analysis = &self.analysis;
-        let new = || analysis.shard(own.map(|own| own.1));
+        let new = || analysis.shard(context);
         (analysis, self.shards[at].get_or_insert_with(new))
     }
 }
@@ -159,6 +192,8 @@ pub trait Visitor: Send {
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()>;
     /// The last task of a context is over.
     fn context_ended(&mut self, context: (u32, ContextId));
+    /// The last task of an executor is over. Said in passes by time, and to analyses by executor.
+    fn executor_ended(&mut self, executor: u32);
     /// The pass is over.
     fn end(&mut self);
 }
@@ -185,7 +220,7 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn begin(&mut self) {
-        if self.analysis.order() != Order::PerContext {
+        if !self.is_apart() {
             self.shard(None);
         }
     }
@@ -193,7 +228,7 @@ impl<A: Analysis> Visitor for Part<A> {
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
         let own = self.begins(task);
         if own && !self.is_by_time() {
-            let (analysis, shard) = self.shard(Some((context, task.id().context)));
+            let (analysis, shard) = self.shard(Of::task(context, task));
             analysis.task(shard, task)?;
         }
         Ok(own)
@@ -203,7 +238,11 @@ impl<A: Analysis> Visitor for Part<A> {
         if self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard) = self.shard(Some((first.context, context)));
+        let (analysis, shard) = self.shard(Some(Of {
+            context,
+            position: first.context,
+            executor: first.executor,
+        }));
         pieces(analysis, shard, first, batch)
     }
 
@@ -216,21 +255,38 @@ impl<A: Analysis> Visitor for Part<A> {
         if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard) = self.shard(Some((context, task.id().context)));
+        let (analysis, shard) = self.shard(Of::task(context, task));
         analysis.done(shard, task, counts)
     }
 
-    fn context_ended(&mut self, context: (u32, ContextId)) {
-        let alone = self.analysis.order() == Order::PerContext;
-        let (analysis, shard) = self.shard(Some(context));
-        analysis.ended(shard, context.0);
-        if alone {
+    fn context_ended(&mut self, (position, context): (u32, ContextId)) {
+        if self.analysis.order() == Order::PerContext {
+            let executor = 0;
+            let (analysis, shard) = self.shard(Some(Of {
+                context,
+                position,
+                executor,
+            }));
             analysis.seal(shard);
         }
     }
 
+    fn executor_ended(&mut self, executor: u32) {
+        let alone = self.analysis.order() == Order::PerExecutor;
+        let (context, position) = (ContextId::default(), 0);
+        let (analysis, shard) = self.shard(Some(Of {
+            context,
+            position,
+            executor,
+        }));
+        match alone {
+            true => analysis.seal(shard),
+            false => analysis.ended(shard, executor),
+        }
+    }
+
     fn end(&mut self) {
-        if self.analysis.order() != Order::PerContext {
+        if !self.is_apart() {
             let (analysis, shard) = self.shard(None);
             analysis.seal(shard);
         }
@@ -244,11 +300,16 @@ impl<A: Analysis> Visitor for Part<A> {
 pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let mut part = Part::new(A::new(config, graph)?);
     prepare(graph, &mut [&mut part])?;
-    if !matches!(part.order(), Order::PerContext | Order::Any) {
+    let contexts_apart = match part.order() {
+        Order::PerContext | Order::Any => true,
+        Order::PerExecutor => Executors::of(graph)?.are_contexts(),
+        _ => false,
+    };
+    if !contexts_apart {
         pass(graph, &mut [&mut part])?;
         return part.finish(graph);
     }
-    let alone = part.order() == Order::PerContext;
+    let (alone, named) = (part.is_apart(), part.order() == Order::PerContext);
     let analysis = part.analysis;
     // There is only one analysis, so contexts are read in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
@@ -259,7 +320,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     };
     let shard = |some: &[(u32, Context)]| {
         let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
-        let mut shard = analysis.shard(some.first().filter(|_| alone).map(|one| one.1.id));
+        let mut shard = analysis.shard(some.first().filter(|_| named).map(|one| one.1.id));
         for (number, context) in some {
             let mut tasks = graph.walk_of(context.id);
             while let Some(task) = tasks.next()? {
@@ -269,7 +330,6 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
             }
-            analysis.ended(&mut shard, *number);
         }
         analysis.seal(&mut shard);
         Ok(shard)
@@ -332,7 +392,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             Order::Tables => continue,
             Order::ByTime { .. } | Order::Stretches { .. } if single => None,
             order @ (Order::ByTime { .. } | Order::Stretches { .. }) => Some(order),
-            Order::Any | Order::PerContext | Order::Topological => None,
+            Order::Any | Order::PerContext | Order::PerExecutor | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
         let contents = visitor.reads().in_order();
@@ -384,6 +444,11 @@ fn topological(
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
     let mut reading = Reading::new(graph, FRAMES, any);
     visitors.iter_mut().for_each(|visitor| visitor.begin());
+    let is_by_executor = |visitor: &&mut dyn Visitor| visitor.order() == Order::PerExecutor;
+    let mut executors = match visitors.iter().any(is_by_executor) {
+        true => Some(Executors::of(graph)?),
+        false => None,
+    };
     let mut tasks = graph.walk();
     while let Some(task) = tasks.next()? {
         let id = task.id();
@@ -412,8 +477,17 @@ fn topological(
                 visitor.done(context, task, &reading.counts)?;
             }
         }
+        let executor = task.executor().get();
+        if executors.as_mut().is_some_and(|all| all.done(executor)) {
+            let visitors = visitors
+                .iter_mut()
+                .filter(|visitor| visitor.order() == Order::PerExecutor);
+            visitors.for_each(|visitor| visitor.executor_ended(executor));
+        }
         if task.is_last() {
-            visitors[..].context_ended((context, id.context));
+            for visitor in &mut visitors {
+                visitor.context_ended((context, id.context));
+            }
         }
     }
     visitors.iter_mut().for_each(|visitor| visitor.end());
@@ -426,8 +500,8 @@ impl Takes for [&mut dyn Visitor] {
             .try_for_each(|visitor| visitor.piece(at, piece))
     }
 
-    fn context_ended(&mut self, context: (u32, ContextId)) {
+    fn executor_ended(&mut self, executor: u32) {
         self.iter_mut()
-            .for_each(|visitor| visitor.context_ended(context));
+            .for_each(|visitor| visitor.executor_ended(executor));
     }
 }

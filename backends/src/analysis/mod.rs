@@ -46,6 +46,7 @@ mod changes;
 mod config;
 mod divided;
 mod driver;
+mod executors;
 mod frontier;
 mod graph;
 pub(crate) mod locks;
@@ -87,11 +88,14 @@ pub enum Order {
     Any,
     /// Each context's tasks in program order; one shard per context.
     PerContext,
+    /// Each executor's tasks in the order in which it executed them; one shard per executor.
+    PerExecutor,
     /// Breadth-first, predecessors first, in one shard.
     Topological,
-    /// Not task by task: what all contexts do, in the order of time ([`Analysis::piece`]), in one shard.
+    /// Not task by task: what all executors do, in the order of time ([`Analysis::piece`]), in one shard. What one executor
+    /// does comes in the order in which it did so, whichever contexts it executes.
     ByTime {
-        /// A context keeps its turn for so long after another one would be due.
+        /// An executor keeps its turn for so long after another one would be due.
         slice_ns: u64,
     },
     /// As [`Order::ByTime`] without slices, but what contexts execute and access within each stretch of the run comes
@@ -177,7 +181,7 @@ pub trait Analysis: Sized + Send + Sync {
         Self::ORDER
     }
 
-    /// Empty state: for one context, or for all of them when the order is topological.
+    /// Empty state: for one context in [`Order::PerContext`]; otherwise for one executor, or for all.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
 
     /// A task begins.
@@ -196,8 +200,8 @@ pub trait Analysis: Sized + Send + Sync {
         Ok(())
     }
 
-    /// The context at this position has no more actions. The place to drop what is known of it.
-    fn ended(&self, _shard: &mut Self::Shard, _context: u32) {}
+    /// The executor has no more actions, in a pass by time. The place to drop what is known of it.
+    fn ended(&self, _shard: &mut Self::Shard, _executor: u32) {}
 
     /// The task is over; its blocks are counted for [`Reads::Counts`] only.
     ///

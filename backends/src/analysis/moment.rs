@@ -31,6 +31,8 @@ pub(crate) fn ready_ns(task: &Task<'_>, free_ns: u64) -> Result<u64> {
 pub struct Moment {
     /// The task's context, as a position in the graph's contexts.
     pub context: u32,
+    /// The number of the task's executor.
+    pub executor: u32,
     start_ns: u64,
     /// Time between two actions, in units of 1 / `1 << FRACTION` ns.
     step: u128,
@@ -41,19 +43,26 @@ impl Moment {
     /// The first action of a task.
     #[must_use]
     pub fn first(context: u32, task: &Task<'_>) -> Self {
-        let count = task.action_count();
-        Self::of(context, task.start_ns(), task.end_ns(), count)
+        Self::since(context, task, task.start_ns())
     }
 
-    /// The first of `count` actions of a task from `start_ns` to `end_ns`.
+    /// The first action of a task whose actions began at `start_ns`.
     #[must_use]
-    pub fn of(context: u32, start_ns: u64, end_ns: u64, count: u64) -> Self {
-        let length = end_ns.saturating_sub(start_ns);
+    pub(super) fn since(context: u32, task: &Task<'_>, start_ns: u64) -> Self {
         Self {
             context,
+            executor: task.executor().get(),
+            ..Self::of(start_ns, task.end_ns(), task.action_count())
+        }
+    }
+
+    /// The first of `count` actions from `start_ns` to `end_ns`.
+    fn of(start_ns: u64, end_ns: u64, count: u64) -> Self {
+        let length = end_ns.saturating_sub(start_ns);
+        Self {
             start_ns,
             step: quotient(u128::from(length) << FRACTION, count.max(1).into()),
-            index: 0,
+            ..Self::default()
         }
     }
 
@@ -121,17 +130,17 @@ mod tests {
 
     #[test]
     fn actions_are_spread_evenly_over_their_task() {
-        let first = Moment::of(0, 100, 180, 4);
+        let first = Moment::of(100, 180, 4);
         let times: Vec<u64> = (0..4).map(|index| first.later(index).time()).collect();
         assert_eq!(times, [110, 130, 150, 170]);
-        assert_eq!(Moment::of(0, 5, 5, 9).later(7).time(), 5);
-        assert_eq!(Moment::of(0, 0, 1 << 63, 2).later(1).time(), 3 << 61);
+        assert_eq!(Moment::of(5, 5, 9).later(7).time(), 5);
+        assert_eq!(Moment::of(0, 1 << 63, 2).later(1).time(), 3 << 61);
     }
 
     #[test]
     fn as_many_happen_until_a_time_as_have_such_times() {
         for (end, count) in [(180, 4), (180, 7), (101, 50), (100, 3), (1 << 40, 9)] {
-            let first = Moment::of(0, 100, end, count);
+            let first = Moment::of(100, end, count);
             for time in (90..200).chain([1 << 39, 1 << 41]) {
                 for index in [0, 1, count - 1] {
                     let from = first.later(index);

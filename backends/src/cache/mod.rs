@@ -2,7 +2,7 @@
 //!
 //! The caches see every access of the graph: contexts interleave in the breadth-first order of tasks (section 4.2), an
 //! access that spans lines looks each of them up, and a bulk copy touches every line it reads and writes. Replacement
-//! is least recently used, exactly. `--private` gives each context caches of its own, without coherence between them.
+//! is least recently used, exactly. `--private` gives each executor caches of its own, without coherence between them.
 //! With [`Sample`], the fully associative caches are estimated from a part of the lines.
 
 mod geometry;
@@ -50,10 +50,10 @@ pub struct Options {
     /// Bytes of a cache line
     #[arg(long, value_name = "BYTES", default_value = "64")]
     pub line: Size,
-    /// One cache that all contexts share (the default)
+    /// One cache that all executors share (the default)
     #[arg(long, conflicts_with = "private")]
     pub shared: bool,
-    /// A cache for each context; the counts are the sums
+    /// A cache for each executor, a thread; the counts are the sums
     #[arg(long)]
     pub private: bool,
     /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
@@ -103,10 +103,10 @@ pub enum Shard {
     Counts(Found),
 }
 
-/// What a worker found of the caches of a context, or of all contexts.
+/// What a worker found of the caches of an executor, or of all.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
-    context: Option<u32>,
+    executor: Option<u32>,
     counts: Counts,
     stretch: Option<model::Stretch>,
 }
@@ -145,7 +145,7 @@ impl Counts {
 /// A model, and the reader of tasks that feeds it.
 #[derive(Debug)]
 pub struct Feed {
-    context: Option<u32>,
+    executor: Option<u32>,
     model: CacheModel,
     look_ups: LookUps,
 }
@@ -155,7 +155,7 @@ pub struct Feed {
 pub struct Report {
     /// Bytes of a line.
     pub line: u64,
-    /// Whether each context has its own cache.
+    /// Whether each executor has its own cache.
     pub private: bool,
     /// The share of the lines from which the numbers are estimated; absent if they are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,17 +234,17 @@ impl Analysis for Cache {
 
     fn order(&self) -> Order {
         if self.private {
-            Order::PerContext
+            Order::PerExecutor
         } else {
             Self::ORDER
         }
     }
 
-    fn shard(&self, context: Option<ContextId>) -> Shard {
+    fn shard(&self, _: Option<ContextId>) -> Shard {
         let (geometries, sample) = (&self.geometries, self.sample);
         let shift = geometries.line_shift;
         Shard::Model(Box::new(Feed {
-            context: context.map(ContextId::get),
+            executor: None,
             model: match self.stretch {
                 true => CacheModel::of_stretch(geometries),
                 false => CacheModel::of(geometries, sample),
@@ -253,8 +253,9 @@ impl Analysis for Cache {
         }))
     }
 
-    fn piece(&self, shard: &mut Shard, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+    fn piece(&self, shard: &mut Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if let Shard::Model(feed) = shard {
+            feed.executor = Some(at.executor).filter(|_| self.private);
             feed.look_ups.piece(piece, &mut feed.model);
         }
         Ok(())
@@ -263,7 +264,7 @@ impl Analysis for Cache {
     fn seal(&self, shard: &mut Shard) {
         if let Shard::Model(feed) = shard {
             let Feed {
-                context,
+                executor,
                 model,
                 look_ups,
             } = &mut **feed;
@@ -273,7 +274,7 @@ impl Analysis for Cache {
             let new = stretch.as_ref().map_or(0, model::Stretch::new_lines);
             counts.misses.iter_mut().for_each(|missed| *missed -= new);
             *shard = Shard::Counts(Found {
-                context: *context,
+                executor: *executor,
                 counts,
                 stretch,
             });
@@ -323,7 +324,7 @@ impl Divided for Cache {
                 all.len()
             );
             if let Some(stretch) = &found.stretch {
-                let model = models.entry(found.context);
+                let model = models.entry(found.executor);
                 let new = || CacheModel::of(&self.geometries, Sample::ALL);
                 model.or_insert_with(new).follow(stretch);
                 // Known of the whole run only.

@@ -1,6 +1,6 @@
 //! `hierarchy`: private first- and second-level caches kept coherent by MESI, and a shared last level.
 //!
-//! Contexts run on cores of their own (or, with `--cores`, context c on core c modulo N) and are interleaved by time
+//! Executors run on cores of their own (or, with `--cores`, executor e on core e modulo N) and are interleaved by time
 //! ([`Order::ByTime`]). A private miss is *cold* if the core never used the line, *coherence* if another core's write
 //! took it away, and *replaced* (capacity or conflict) otherwise. The protocol is in [`Machine`].
 //!
@@ -27,7 +27,7 @@ use crate::size::Size;
 pub use machine::{CoreCounts, Lookups, MAX_CORES, Machine, Mesi, Shape};
 pub use set_cache::SetCache;
 
-/// How long a context keeps its turn, unless the command line says otherwise.
+/// How long an executor keeps its turn, unless the command line says otherwise.
 const SLICE: u64 = 100;
 
 /// Options of `hierarchy`.
@@ -46,10 +46,10 @@ pub struct Options {
     /// Bytes of a cache line
     #[arg(long, value_name = "BYTES", default_value = "64")]
     pub line: Size,
-    /// Cores; contexts take turns on them [default: one for each context, at most 64]
+    /// Cores; executors take turns on them [default: one for each executor, at most 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub cores: Option<u32>,
-    /// How long a context keeps running before another one's turn, in nanoseconds
+    /// How long an executor keeps running before another one's turn, in nanoseconds
     #[arg(long, value_name = "NS", default_value_t = SLICE)]
     pub slice: u64,
 }
@@ -111,7 +111,7 @@ pub struct Hierarchy {
     l3: Option<Shape>,
     cores: Option<u32>,
     slice: u64,
-    contexts: usize,
+    executors: usize,
 }
 
 /// What the caches did.
@@ -199,7 +199,7 @@ impl Analysis for Hierarchy {
             l3: options.l3.shape("--l3", line)?,
             cores: options.cores,
             slice: options.slice,
-            contexts: graph.contexts().count(),
+            executors: graph.executor_count(),
         })
     }
 
@@ -210,22 +210,22 @@ impl Analysis for Hierarchy {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Watch {
-        self.watch(self.contexts)
+        self.watch(self.executors)
     }
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        watch.piece(at.context, piece);
+        watch.piece(at.executor, piece);
         Ok(())
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
         let watch = shards.into_iter().next();
-        let watch = watch.unwrap_or_else(|| self.watch(graph.contexts().count()));
+        let watch = watch.unwrap_or_else(|| self.watch(graph.executor_count()));
         Ok(self.report(&watch.machine))
     }
 }
 
-/// The machine, and the core of each context.
+/// The machine, and the core of each executor.
 #[derive(Debug)]
 pub struct Watch {
     machine: Machine,
@@ -238,9 +238,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A piece of what a context does.
-    fn piece(&mut self, context: u32, piece: &Piece<'_>) {
-        let core = context as usize % self.cores;
+    /// A piece of what an executor does.
+    fn piece(&mut self, executor: u32, piece: &Piece<'_>) {
+        let core = executor as usize % self.cores;
         match piece {
             Piece::Blocks(blocks) => {
                 let accesses = blocks.accesses();
@@ -304,9 +304,9 @@ impl Watch {
 }
 
 impl Hierarchy {
-    /// The consumer of all contexts' actions in the order of time.
-    fn watch(&self, contexts: usize) -> Watch {
-        let cores = self.cores.map_or(contexts, |cores| cores as usize);
+    /// The consumer of all executors' actions in the order of time.
+    fn watch(&self, executors: usize) -> Watch {
+        let cores = self.cores.map_or(executors, |cores| cores as usize);
         let machine = Machine::new(cores, self.l1, self.l2, self.l3);
         let cores = machine.counts().len();
         Watch {

@@ -1,4 +1,4 @@
-//! Private, coherent caches of one line size, of all contexts.
+//! Private, coherent caches of one line size, of all executors.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::heap::SiteId;
 
 /// The index of a line that nobody has used.
 const UNUSED: u32 = u32::MAX;
-/// Marks the index of a line that several contexts use.
+/// Marks the index of a line that several executors use.
 const SHARED: u32 = 1 << 31;
 
 /// Entries of the table of quiet lines.
@@ -21,7 +21,7 @@ const NO_LINE: u64 = u64::MAX;
 /// Log2 of the bytes within which neighbours of a line are looked for.
 const PAGE_SHIFT: u32 = 14;
 
-/// A line that one context uses.
+/// A line that one executor uses.
 #[derive(Clone, Copy, Debug)]
 struct Private {
     written: Bytes,
@@ -30,12 +30,12 @@ struct Private {
     op: u32,
 }
 
-/// Misses that needed another context's data, and misses that did not.
+/// Misses that needed another executor's data, and misses that did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Misses {
-    /// Data of another context was needed.
+    /// Data of another executor was needed.
     pub true_misses: u64,
-    /// No data of another context was needed.
+    /// No data of another executor was needed.
     pub false_misses: u64,
 }
 
@@ -67,15 +67,15 @@ type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
 /// What happened to the lines of some memory.
 #[derive(Debug)]
 pub struct Found {
-    /// Bytes read by one context that another wrote: `(writer, reader)`.
+    /// Bytes read by one executor that another wrote: `(writer, reader)`.
     pub communicated: Vec<((u32, u32), u64)>,
-    /// First accesses of a context to a line.
+    /// First accesses of an executor to a line.
     pub cold: u64,
-    /// Writes that took a line away from other contexts.
+    /// Writes that took a line away from other executors.
     pub taken: u64,
-    /// Misses on lines that the context lost when it was another one's turn, just before.
+    /// Misses on lines that the executor lost when it was another one's turn, just before.
     pub contested: u64,
-    /// Other misses, on a line beside one that the context has just missed on.
+    /// Other misses, on a line beside one that the executor has just missed on.
     pub ahead: u64,
     /// The lines with misses.
     pub lines: Vec<FoundLine>,
@@ -86,8 +86,8 @@ pub struct Found {
 pub struct FoundLine {
     /// Its address.
     pub line: u64,
-    /// Number of contexts that use it.
-    pub contexts: u64,
+    /// Number of executors that use it.
+    pub executors: u64,
     /// Its misses, by the place where its memory was allocated and by the operations on both sides.
     pub misses: Vec<((SiteId, u32, u32), Misses)>,
 }
@@ -99,23 +99,23 @@ pub struct Caches {
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
-    /// Lines, and the context that used each of them last and learns nothing from reading it again.
+    /// Lines, and the executor that used each of them last and learns nothing from reading it again.
     quiet: Box<[(u64, u32); QUIET]>,
     private: Vec<Private>,
     /// The shared lines and what is known of them.
     shared: Vec<(u64, SharedLine)>,
-    /// By position: whether a context has ended.
+    /// By position: whether an executor has ended.
     ended: Vec<bool>,
     effects: Effects,
     misses: FxHashMap<u64, LineMisses>,
-    /// Bytes read by one context that another wrote: `(writer, reader)`.
+    /// Bytes read by one executor that another wrote: `(writer, reader)`.
     communicated: FxHashMap<(u32, u32), u64>,
     /// See [`Found`].
     cold: u64,
     taken: u64,
     contested: u64,
     ahead: u64,
-    /// How often another context had its turn so far; a turn that was longer than two slices counts more often.
+    /// How often another executor had its turn so far; a turn that was longer than two slices counts more often.
     pub turn: u64,
 }
 
@@ -142,9 +142,9 @@ impl Caches {
         }
     }
 
-    /// A context accesses nothing any more.
-    pub(super) fn end_context(&mut self, context: u32) {
-        let at = context as usize;
+    /// An executor accesses nothing any more.
+    pub(super) fn end_executor(&mut self, executor: u32) {
+        let at = executor as usize;
         self.ended.resize(self.ended.len().max(at + 1), false);
         self.ended[at] = true;
     }
@@ -161,9 +161,9 @@ impl Caches {
         self.shift
     }
 
-    /// One access by `context`; `site` gives the place where the memory was allocated.
+    /// One access by `executor`; `site` gives the place where the memory was allocated.
     #[inline]
-    pub fn access(&mut self, context: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
+    pub fn access(&mut self, executor: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
         let (addr, size) = (access.addr, access.size);
         if size == 0 {
             return;
@@ -171,40 +171,40 @@ impl Caches {
         let last_byte = addr.saturating_add(size - 1);
         for line in addr >> self.shift..=last_byte >> self.shift {
             let quiet = usize::try_from(line).unwrap_or(0) % QUIET;
-            if !access.write && self.quiet[quiet] == (line, context) {
+            if !access.write && self.quiet[quiet] == (line, executor) {
                 continue;
             }
             let start = line << self.shift;
             let from = addr.max(start) - start;
             let to = last_byte.min(start + (self.line() - 1)) - start;
             let touched = LineAccess {
-                context,
+                executor,
                 bytes: (Bytes::MAX >> (127 - (to - from))) << from,
                 write: access.write,
                 op: access.op.get(),
                 turn: self.turn,
             };
             let learns = self.touch(line, touched, || site(start + from));
-            self.quiet[quiet] = (if learns { NO_LINE } else { line }, context);
+            self.quiet[quiet] = (if learns { NO_LINE } else { line }, executor);
         }
     }
 
-    /// So many iterations of a run by `context`, in which no access leaves its lines. In lines that the context does
+    /// So many iterations of a run by `executor`, in which no access leaves its lines. In lines that the executor does
     /// not share, or knows all of, each access is taken once, with all its bytes.
     pub(super) fn stretch(
         &mut self,
-        context: u32,
+        executor: u32,
         moving: &[Moving],
         times: u64,
         site: impl Fn(u64) -> SiteId,
     ) {
         let mut all = moving.iter();
-        if times == 1 || !all.all(|moving| self.is_known(context, moving, times)) {
+        if times == 1 || !all.all(|moving| self.is_known(executor, moving, times)) {
             // An iteration that does what the one before did changes nothing.
             let stands = moving.iter().all(|moving| moving.stride == 0);
             for iteration in 0..if stands { 1 } else { times } {
                 for moving in moving {
-                    self.access(context, &moving.later(iteration), &site);
+                    self.access(executor, &moving.later(iteration), &site);
                 }
             }
             return;
@@ -212,7 +212,7 @@ impl Caches {
         for moving in moving.iter().filter(|moving| moving.access.size > 0) {
             let line = moving.access.addr >> self.shift;
             let touched = LineAccess {
-                context,
+                executor,
                 bytes: self.bytes(moving, times),
                 write: moving.access.write,
                 op: moving.access.op.get(),
@@ -234,8 +234,8 @@ impl Caches {
         }
     }
 
-    /// Whether accesses are to one line that no other context has used, or that the context knows all of.
-    fn is_known(&mut self, context: u32, moving: &Moving, times: u64) -> bool {
+    /// Whether accesses are to one line that no other executor has used, or that the executor knows all of.
+    fn is_known(&mut self, executor: u32, moving: &Moving, times: u64) -> bool {
         let Access {
             addr, size, write, ..
         } = moving.access;
@@ -249,18 +249,18 @@ impl Caches {
         let index = *self.index(line);
         if index == UNUSED || index & SHARED == 0 {
             let private = self.private.get(index as usize);
-            return private.is_none_or(|private| private.owner == context);
+            return private.is_none_or(|private| private.owner == executor);
         }
         let shared = &self.shared[(index & !SHARED) as usize].1;
-        shared.knows(context, self.bytes(moving, times), write)
+        shared.knows(executor, self.bytes(moving, times), write)
     }
 
-    /// Returns whether the context may learn something when it reads the line again.
+    /// Returns whether the executor may learn something when it reads the line again.
     #[inline]
     fn touch(&mut self, line: u64, access: LineAccess, site: impl FnOnce() -> SiteId) -> bool {
         let index = *self.index(line);
         if let Some(private) = self.private.get_mut(index as usize)
-            && private.owner == access.context
+            && private.owner == access.executor
         {
             if access.write {
                 (private.written, private.op) = (private.written | access.bytes, access.op);
@@ -291,12 +291,12 @@ impl Caches {
         self.private.push(match access.write {
             true => Private {
                 written: access.bytes,
-                owner: access.context,
+                owner: access.executor,
                 op: access.op,
             },
             false => Private {
                 written: 0,
-                owner: access.context,
+                owner: access.executor,
                 op: 0,
             },
         });
@@ -325,7 +325,7 @@ impl Caches {
         for (writer, bytes) in effects.read.drain(..) {
             *self
                 .communicated
-                .entry((writer, access.context))
+                .entry((writer, access.executor))
                 .or_default() += u64::from(bytes);
         }
         settle(&mut self.misses, line, effects);
@@ -335,7 +335,7 @@ impl Caches {
         learns
     }
 
-    /// Whether the context has just missed on a neighbour of this line. Neighbours on another page do not count, because
+    /// Whether the executor has just missed on a neighbour of this line. Neighbours on another page do not count, because
     /// processors fetch nothing ahead of them.
     fn is_fetched_ahead(&mut self, line: u64, access: &LineAccess) -> bool {
         let page = PAGE_SHIFT - self.shift;
@@ -350,7 +350,7 @@ impl Caches {
             })
     }
 
-    /// Notes that a second context uses the line from now on.
+    /// Notes that a second executor uses the line from now on.
     fn share(&mut self, line: u64, index: u32) -> u32 {
         let Private { written, owner, op } = self.private[index as usize];
         let new = SharedLine::new(owner, written, op);
@@ -363,16 +363,16 @@ impl Caches {
     /// Ends the run.
     #[must_use]
     pub fn finish(mut self) -> Found {
-        let mut contexts = FxHashMap::default();
+        let mut executors = FxHashMap::default();
         for (line, shared) in &mut self.shared {
             shared.finish(&mut self.effects);
             settle(&mut self.misses, *line, &mut self.effects);
-            contexts.insert(*line, shared.contexts());
+            executors.insert(*line, shared.executors());
         }
-        let contexts = |line: &u64| contexts.get(line).copied().unwrap_or(0);
+        let executors = |line: &u64| executors.get(line).copied().unwrap_or(0);
         let line = |(line, misses): (u64, LineMisses)| FoundLine {
             line: line << self.shift,
-            contexts: contexts(&line),
+            executors: executors(&line),
             misses: misses.into_iter().collect(),
         };
         Found {

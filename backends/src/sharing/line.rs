@@ -1,9 +1,9 @@
-//! One line of memory that several contexts use: which contexts hold a copy, which have written what, and why copies
+//! One line of memory that several executors use: which executors hold a copy, which have written what, and why copies
 //! were lost.
 //!
-//! Caches are private, of unlimited size, and coherent. A write takes the line away from all other contexts (as MESI
-//! and its relatives do), and a context that lost it misses at its next access. Such a miss is *true sharing* if,
-//! before the line is lost again, the context touches a byte that another context wrote since it last got the line's
+//! Caches are private, of unlimited size, and coherent. A write takes the line away from all other executors (as MESI
+//! and its relatives do), and an executor that lost it misses at its next access. Such a miss is *true sharing* if,
+//! before the line is lost again, the executor touches a byte that another executor wrote since it last got the line's
 //! news, and *false sharing* if it never does (Dubois et al., "The detection and elimination of useless misses in
 //! multiprocessors", ISCA 1993).
 
@@ -15,7 +15,7 @@ pub type Bytes = u128;
 /// The static operation of an access.
 pub type Op = u32;
 
-/// A context that goes through memory in order misses on neighbouring lines within so many turns.
+/// An executor that goes through memory in order misses on neighbouring lines within so many turns.
 const AHEAD_TURNS: u64 = 8;
 
 /// The site of memory that no recorded allocation holds.
@@ -24,22 +24,22 @@ pub const NOWHERE: SiteId = SiteId::MAX;
 /// One access to some bytes of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct LineAccess {
-    /// The context, by position.
-    pub context: u32,
+    /// The executor, by position.
+    pub executor: u32,
     /// The accessed bytes.
     pub bytes: Bytes,
     /// Whether it writes.
     pub write: bool,
     /// The operation.
     pub op: Op,
-    /// How often another context had its turn before.
+    /// How often another executor had its turn before.
     pub turn: u64,
 }
 
-/// The copy of one context.
+/// The copy of one executor.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
-    context: u32,
+    executor: u32,
     valid: bool,
     /// Whether it is not known yet that the miss which brought the copy is true sharing.
     pending: bool,
@@ -56,10 +56,10 @@ struct Copy {
     unread: Bytes,
 }
 
-/// What one context wrote last.
+/// What one executor wrote last.
 #[derive(Clone, Copy, Debug)]
 struct Writer {
-    context: u32,
+    executor: u32,
     op: Op,
     /// Bytes that nobody has overwritten since.
     bytes: Bytes,
@@ -78,19 +78,19 @@ pub struct Miss {
     pub useless: bool,
 }
 
-/// A line used by several contexts.
+/// A line used by several executors.
 #[derive(Clone, Debug, Default)]
 pub struct SharedLine {
-    /// Copies of contexts that go on; some that have ended may be among them.
+    /// Copies of executors that go on; some that have ended may be among them.
     copies: Vec<Copy>,
-    /// Number of contexts that have used the line.
-    contexts: u64,
-    /// Whether a context that has ended had the line, and nobody has taken it since.
+    /// Number of executors that have used the line.
+    executors: u64,
+    /// Whether an executor that has ended had the line, and nobody has taken it since.
     left: bool,
     writers: Vec<Writer>,
-    /// The context that missed last, and the turn in which it did.
+    /// The executor that missed last, and the turn in which it did.
     missed: Option<(u32, u64)>,
-    /// The bytes that the context of the first copy has written since the other contexts' last access.
+    /// The bytes that the executor of the first copy has written since the other executors' last access.
     own: Bytes,
 }
 
@@ -99,28 +99,28 @@ pub struct SharedLine {
 pub struct Effects {
     /// Misses whose kind is now known.
     pub settled: Vec<Miss>,
-    /// Bytes of other contexts that the access read: writer and number.
+    /// Bytes of other executors that the access read: writer and number.
     pub read: Vec<(u32, u32)>,
-    /// Whether it was the first access of its context.
+    /// Whether it was the first access of its executor.
     pub cold: bool,
-    /// Whether it missed because another context had taken the line.
+    /// Whether it missed because another executor had taken the line.
     pub missed: bool,
-    /// Whether it also lost the line so shortly before that the contexts are fighting for it.
+    /// Whether it also lost the line so shortly before that the executors are fighting for it.
     pub contested: bool,
     /// Whether it took the line from others.
     pub took: bool,
 }
 
 impl SharedLine {
-    /// A line that one context has used so far, which wrote `written` (last by `op`).
+    /// A line that one executor has used so far, which wrote `written` (last by `op`).
     #[must_use]
     pub fn new(owner: u32, written: Bytes, op: Op) -> Self {
         let mut line = Self::default();
         line.copies.push(Copy::fresh(owner));
-        line.contexts = 1;
+        line.executors = 1;
         if written != 0 {
             line.writers.push(Writer {
-                context: owner,
+                executor: owner,
                 op,
                 bytes: written,
             });
@@ -128,34 +128,34 @@ impl SharedLine {
         line
     }
 
-    /// Contexts that use the line.
+    /// Executors that use the line.
     #[must_use]
-    pub fn contexts(&self) -> u64 {
-        self.contexts
+    pub fn executors(&self) -> u64 {
+        self.executors
     }
 
-    /// Whether the context of this access has just missed here, so that its processor fetches the neighbours ahead.
+    /// Whether the executor of this access has just missed here, so that its processor fetches the neighbours ahead.
     #[must_use]
     pub fn fetches_ahead(&self, access: &LineAccess) -> bool {
-        self.missed.is_some_and(|(context, turn)| {
-            context == access.context && access.turn - turn <= AHEAD_TURNS
+        self.missed.is_some_and(|(executor, turn)| {
+            executor == access.executor && access.turn - turn <= AHEAD_TURNS
         })
     }
 
-    /// Whether these accesses change nothing but the operation of the last write: the context has the line and all its
+    /// Whether these accesses change nothing but the operation of the last write: the executor has the line and all its
     /// news, and the others know already that what it writes is not theirs any more.
     #[must_use]
-    pub fn knows(&self, context: u32, bytes: Bytes, write: bool) -> bool {
+    pub fn knows(&self, executor: u32, bytes: Bytes, write: bool) -> bool {
         self.copies.first().is_some_and(|copy| {
-            copy.context == context
+            copy.executor == executor
                 && copy.valid
                 && (copy.stale | copy.unread) & bytes == 0
                 && (!write || bytes & !self.own == 0)
         })
     }
 
-    /// Takes an access; calls `site` if the access misses. `ended` says of each context whether it accesses nothing any
-    /// more. Returns whether the context may learn something when it reads the line again.
+    /// Takes an access; calls `site` if the access misses. `ended` says of each executor whether it accesses nothing any
+    /// more. Returns whether the executor may learn something when it reads the line again.
     pub fn access(
         &mut self,
         access: LineAccess,
@@ -163,20 +163,20 @@ impl SharedLine {
         effects: &mut Effects,
         site: impl FnOnce() -> SiteId,
     ) -> bool {
-        if self.knows(access.context, access.bytes, access.write) {
+        if self.knows(access.executor, access.bytes, access.write) {
             let mut writers = self.writers.iter_mut().filter(|_| access.write);
-            if let Some(writer) = writers.find(|writer| writer.context == access.context) {
+            if let Some(writer) = writers.find(|writer| writer.executor == access.executor) {
                 writer.op = access.op;
             }
             return (self.copies[0].stale | self.copies[0].unread) != 0;
         }
         let first = self.copies.first();
-        if first.is_none_or(|copy| copy.context != access.context) {
+        if first.is_none_or(|copy| copy.executor != access.executor) {
             self.own = 0;
         }
         let mut own = self.copies.iter();
         let at = own
-            .position(|copy| copy.context == access.context)
+            .position(|copy| copy.executor == access.executor)
             .unwrap_or_else(|| {
                 self.forget(ended, effects);
                 let others = self
@@ -185,21 +185,21 @@ impl SharedLine {
                     .fold(0, |all, writer| all | writer.bytes);
                 self.copies.push(Copy {
                     unread: others,
-                    ..Copy::fresh(access.context)
+                    ..Copy::fresh(access.executor)
                 });
-                self.contexts += 1;
+                self.executors += 1;
                 effects.cold = true;
                 self.copies.len() - 1
             });
-        // The contexts that took turns last are the first ones. Otherwise the order of the copies means nothing.
+        // The executors that took turns last are the first ones. Otherwise the order of the copies means nothing.
         self.copies.swap(1.min(at), at);
         self.copies.swap(0, 1.min(at));
-        let contexts = self.contexts;
+        let executors = self.executors;
         let copy = &mut self.copies[0];
         if !copy.valid {
             effects.missed = true;
-            effects.contested = access.turn - copy.taken_at <= contexts;
-            self.missed = Some((access.context, access.turn));
+            effects.contested = access.turn - copy.taken_at <= executors;
+            self.missed = Some((access.executor, access.turn));
             (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
         }
         if access.bytes & copy.stale != 0 {
@@ -226,20 +226,20 @@ impl SharedLine {
             for writer in self.writers.iter().filter(|writer| writer.bytes & new != 0) {
                 effects
                     .read
-                    .push((writer.context, (writer.bytes & new).count_ones()));
+                    .push((writer.executor, (writer.bytes & new).count_ones()));
             }
         }
         (self.copies[0].stale | self.copies[0].unread) != 0
     }
 
-    /// Forgets the copies of contexts that have ended, each time that there are twice as many.
+    /// Forgets the copies of executors that have ended, each time that there are twice as many.
     fn forget(&mut self, ended: &[bool], effects: &mut Effects) {
         if self.copies.len() < 4 || !self.copies.len().is_power_of_two() {
             return;
         }
         let left = &mut self.left;
         self.copies.retain_mut(|copy| {
-            let stays = ended.get(copy.context as usize) != Some(&true);
+            let stays = ended.get(copy.executor as usize) != Some(&true);
             if !stays {
                 *left |= copy.valid;
                 copy.lose(effects);
@@ -248,7 +248,7 @@ impl SharedLine {
         });
     }
 
-    /// A write by the context of the first copy.
+    /// A write by the executor of the first copy.
     fn write(&mut self, access: LineAccess, effects: &mut Effects) {
         self.own |= access.bytes;
         effects.took |= std::mem::take(&mut self.left);
@@ -265,15 +265,15 @@ impl SharedLine {
             .iter_mut()
             .for_each(|writer| writer.bytes &= !access.bytes);
         self.writers
-            .retain(|writer| writer.bytes != 0 || writer.context == access.context);
+            .retain(|writer| writer.bytes != 0 || writer.executor == access.executor);
         match self
             .writers
             .iter_mut()
-            .find(|writer| writer.context == access.context)
+            .find(|writer| writer.executor == access.executor)
         {
             Some(writer) => (writer.bytes, writer.op) = (writer.bytes | access.bytes, access.op),
             None => self.writers.push(Writer {
-                context: access.context,
+                executor: access.executor,
                 op: access.op,
                 bytes: access.bytes,
             }),
@@ -287,9 +287,9 @@ impl SharedLine {
 }
 
 impl Copy {
-    fn fresh(context: u32) -> Self {
+    fn fresh(executor: u32) -> Self {
         Self {
-            context,
+            executor,
             valid: true,
             pending: false,
             missed: 0,
@@ -320,7 +320,7 @@ mod tests {
     /// What happened, apart from the order of settled misses.
     type Happened = (Vec<Miss>, Vec<(u32, u32)>, [u64; 4]);
 
-    /// Contexts that follow one another use a line, two at a time.
+    /// Executors that follow one another use a line, two at a time.
     fn used(forgets: bool) -> (SharedLine, Happened) {
         let mut line = SharedLine::new(0, 0xff, 1);
         let (mut effects, mut sums) = (Effects::default(), [0; 4]);
@@ -330,7 +330,7 @@ mod tests {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let (first, random) = (turn / 64, x >> 40);
             let access = LineAccess {
-                context: first + u32::from(x >> 63 == 1),
+                executor: first + u32::from(x >> 63 == 1),
                 bytes: 0xf << (random % 60),
                 write: random % 7 == 0,
                 op: u32::from(random % 5 == 0),
@@ -357,11 +357,11 @@ mod tests {
     }
 
     #[test]
-    fn contexts_that_have_ended_are_forgotten_and_change_nothing() {
+    fn executors_that_have_ended_are_forgotten_and_change_nothing() {
         let [(kept, all), (few, same)] = [false, true].map(used);
         assert_eq!(all, same);
-        assert_eq!(kept.contexts(), few.contexts());
-        assert_eq!(kept.copies.len() as u64, kept.contexts());
+        assert_eq!(kept.executors(), few.executors());
+        assert_eq!(kept.copies.len() as u64, kept.executors());
         assert!(few.copies.len() <= 4, "{}", few.copies.len());
     }
 }

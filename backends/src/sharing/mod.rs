@@ -1,14 +1,14 @@
-//! `sharing`: which contexts read what other contexts wrote, and the cache lines that go back and forth between them.
+//! `sharing`: which executors read what other executors wrote, and the cache lines that go back and forth between them.
 //!
-//! Contexts are interleaved by time ([`Order::ByTime`]). Each has a cache of its own of unlimited size, which is kept
-//! coherent by taking a written line away from all other contexts. A miss on a line that was taken away is true
-//! sharing if data of another context is used before the line is lost again, and false sharing if not (Dubois et al.,
+//! Executors are interleaved by time ([`Order::ByTime`]). Each has a cache of its own of unlimited size, which is kept
+//! coherent by taking a written line away from all other executors. A miss on a line that was taken away is true
+//! sharing if data of another executor is used before the line is lost again, and false sharing if not (Dubois et al.,
 //! ISCA 1993). Padding or moving the data would save the false-sharing misses.
 //!
 //! Limits: the accesses of a task are assumed to be spread evenly over its duration, and recording stretches time. So
-//! the counts are those of a plausible interleaving and not of the one that happened. A context keeps a line for at
-//! least `--slice`, about the time of a transfer. The first accesses of a context to a line (cold) do not count as
-//! misses. If memory is allocated again before the model has come to its release, what other contexts still do there
+//! the counts are those of a plausible interleaving and not of the one that happened. An executor keeps a line for at
+//! least `--slice`, about the time of a transfer. The first accesses of an executor to a line (cold) do not count as
+//! misses. If memory is allocated again before the model has come to its release, what other executors still do there
 //! belongs to its earlier life, and is left out until the release or the end of the allocating task.
 
 mod caches;
@@ -27,7 +27,7 @@ pub use caches::{Caches, Found, FoundLine, Misses};
 pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
-/// How long a context keeps its turn, unless the command line says otherwise.
+/// How long an executor keeps its turn, unless the command line says otherwise.
 pub(crate) const SLICE: u64 = 100;
 
 /// Number of allocations, the latest, whose earlier lives are told apart.
@@ -40,7 +40,7 @@ pub struct Options {
     /// Bytes of a line: 32, 64, 128, or several at once 32,64,128
     #[arg(long, value_name = "BYTES", default_value = "64")]
     pub line: Sizes,
-    /// How long a context keeps running before another one's turn, in nanoseconds
+    /// How long an executor keeps running before another one's turn, in nanoseconds
     #[arg(long, value_name = "NS", default_value_t = SLICE)]
     pub slice: u64,
     /// Rows of each table shown as text
@@ -52,7 +52,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Sharing {
     shifts: Vec<u32>,
-    /// Whether the run has only one context, which shares nothing.
+    /// Whether the run has only one executor, which shares nothing.
     alone: bool,
     options: Options,
 }
@@ -69,7 +69,7 @@ pub struct Findings {
 impl Analysis for Sharing {
     const NAME: &'static str = "sharing";
     const ABOUT: &'static str =
-        "Communication between contexts, true and false sharing by line, allocation and source";
+        "Communication between executors, true and false sharing by line, allocation and source";
     const ORDER: Order = Order::ByTime { slice_ns: SLICE };
     const READS: Reads = Reads::Pieces;
     const NESTS: bool = true;
@@ -90,7 +90,7 @@ impl Analysis for Sharing {
         analysis::full_recording(graph, "sharing needs")?;
         Ok(Self {
             shifts,
-            alone: graph.contexts().nth(1).is_none(),
+            alone: graph.executor_count() < 2,
             options,
         })
     }
@@ -112,9 +112,9 @@ impl Analysis for Sharing {
         Ok(())
     }
 
-    fn ended(&self, watch: &mut Watch, context: u32) {
+    fn ended(&self, watch: &mut Watch, executor: u32) {
         let caches = watch.caches.iter_mut();
-        caches.for_each(|cache| cache.end_context(context));
+        caches.for_each(|cache| cache.end_executor(executor));
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
@@ -129,7 +129,7 @@ impl Analysis for Sharing {
 }
 
 impl Sharing {
-    /// The consumer of all contexts' actions in the order of time.
+    /// The consumer of all executors' actions in the order of time.
     fn watch(&self) -> Watch {
         Watch {
             caches: self
@@ -152,22 +152,22 @@ impl Sharing {
 pub struct Watch {
     caches: Vec<Caches>,
     memory: Memory,
-    /// The last run, and the context that it is of.
+    /// The last run, and the executor that it is of.
     runs: Strides,
     of: u32,
-    /// The context whose turn it is, and when its turn began, ns.
+    /// The executor whose turn it is, and when its turn began, ns.
     turn_of: u32,
     turn_ns: u64,
     slice: u64,
 }
 
 impl Watch {
-    /// A piece of what a context does.
+    /// A piece of what an executor does.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) {
-        let context = at.context;
+        let executor = at.executor;
         self.memory.renewed.retain(|memory| memory.is_known(at));
-        if std::mem::replace(&mut self.turn_of, context) != context {
-            // Contexts that wait for each other have long turns, and do not fight for what they hand over.
+        if std::mem::replace(&mut self.turn_of, executor) != executor {
+            // Executors that wait for each other have long turns, and do not fight for what they hand over.
             let now = at.time();
             let turns = 1 + now.saturating_sub(self.turn_ns) / (2 * self.slice);
             self.turn_ns = now;
@@ -181,17 +181,17 @@ impl Watch {
                 }
                 accesses
                     .iter()
-                    .for_each(|access| self.access(context, &access));
+                    .for_each(|access| self.access(executor, &access));
             }
-            Piece::Run(run) => self.run(context, run),
-            Piece::Nest(nest) => Turns(self, context).nest(nest, false),
+            Piece::Run(run) => self.run(executor, run),
+            Piece::Nest(nest) => Turns(self, executor).nest(nest, false),
             Piece::Action(action) => self.memory.action(at, action),
             _ => {}
         }
-        self.memory.last_block.note(context, piece);
+        self.memory.last_block.note(at.context, piece);
     }
 
-    fn run(&mut self, context: u32, run: &AffineRun<'_>) {
+    fn run(&mut self, executor: u32, run: &AffineRun<'_>) {
         let taken = match self.memory.renewed.as_slice() {
             [] => self.runs.read(run),
             _ => Taken::Irregular,
@@ -199,18 +199,18 @@ impl Watch {
         match taken {
             Taken::Irregular => {
                 self.runs.forget();
-                run.for_each_access(|access| self.access(context, &access));
+                run.for_each_access(|access| self.access(executor, &access));
             }
-            // After the first time the context holds a copy of each line and knows all its news.
-            Taken::Again if self.of == context => {}
+            // After the first time the executor holds a copy of each line and knows all its news.
+            Taken::Again if self.of == executor => {}
             Taken::Again | Taken::New => {
                 self.runs.enter();
-                self.of = context;
+                self.of = executor;
                 let memory = &self.memory;
                 let site = |address| memory.site(address);
                 for cache in &mut self.caches {
                     self.runs.by_line(cache.shift(), |moving, times| {
-                        cache.stretch(context, moving, times, site);
+                        cache.stretch(executor, moving, times, site);
                     });
                 }
             }
@@ -218,18 +218,18 @@ impl Watch {
     }
 
     #[inline]
-    fn access(&mut self, context: u32, access: &Access) {
+    fn access(&mut self, executor: u32, access: &Access) {
         let Self { caches, memory, .. } = self;
-        if memory.is_earlier(context, access) {
+        if memory.is_earlier(executor, access) {
             return;
         }
         for cache in caches.iter_mut() {
-            cache.access(context, access, |address| memory.site(address));
+            cache.access(executor, access, |address| memory.site(address));
         }
     }
 }
 
-/// Goes through a nest that a context executes.
+/// Goes through a nest that an executor executes.
 struct Turns<'w>(&'w mut Watch, u32);
 
 impl NestRuns for Turns<'_> {
@@ -243,16 +243,16 @@ impl NestRuns for Turns<'_> {
 struct Renewed {
     start: u64,
     end: u64,
-    /// The context that has it now.
+    /// The executor that has it now.
     by: u32,
     /// When the task began that allocated it, ns.
     since: u64,
 }
 
 impl Renewed {
-    /// Whether this still counts when a context comes to a moment: its own task that allocated the memory goes on.
+    /// Whether this still counts when an executor comes to a moment: its own task that allocated the memory goes on.
     fn is_known(&self, at: &Moment) -> bool {
-        self.by != at.context || self.since == at.began()
+        self.by != at.executor || self.since == at.began()
     }
 
     fn has(&self, access: &Access) -> bool {
@@ -275,28 +275,28 @@ impl Memory {
         self.heap.find(address).site.unwrap_or(NOWHERE)
     }
 
-    /// Whether an access of a context belongs to an earlier life of its memory.
-    fn is_earlier(&self, context: u32, access: &Access) -> bool {
-        let earlier = |memory: &Renewed| memory.by != context && memory.has(access);
+    /// Whether an access of an executor belongs to an earlier life of its memory.
+    fn is_earlier(&self, executor: u32, access: &Access) -> bool {
+        let earlier = |memory: &Renewed| memory.by != executor && memory.has(access);
         self.renewed.iter().any(earlier)
     }
 
     fn action(&mut self, at: &Moment, action: &Action<'_>) {
-        let (context, since) = (at.context, at.began());
+        let (executor, since) = (at.executor, at.began());
         match *action {
             Action::Alloc { addr, size, .. } => {
-                let site = self.sites.allocated(self.last_block.of(context), size);
+                let site = self.sites.allocated(self.last_block.of(at.context), size);
                 let before = self.heap.allocate(Allocation {
                     start: addr,
                     size,
                     site,
-                    tag: context.into(),
+                    tag: executor.into(),
                 });
-                let others = before.iter().filter(|old| old.tag != u64::from(context));
+                let others = before.iter().filter(|old| old.tag != u64::from(executor));
                 self.renewed.extend(others.map(|old| Renewed {
                     start: old.start,
                     end: old.end(),
-                    by: context,
+                    by: executor,
                     since,
                 }));
                 let oldest = self.renewed.len().saturating_sub(RENEWED);

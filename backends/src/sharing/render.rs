@@ -4,22 +4,22 @@ use super::{LineRow, Report, Source};
 use crate::view::units::count;
 use crate::view::{Cell, Chart, Render, Table, Unit, View};
 
-/// Number of contexts whose matrix fits into a terminal.
+/// Number of executors whose matrix fits into a terminal.
 const SHOWN: usize = 16;
-/// Number of contexts in the picture.
+/// Number of executors in the picture.
 const DRAWN: usize = 128;
 
 impl Render for Report {
     fn view(&self) -> View {
         let mut view = View::default()
             .csv(self.lines_table())
-            .heading("Sharing between contexts");
+            .heading("Sharing between executors");
         for total in &self.totals {
             let Some(cold) = total.cold else {
-                return view.line("The run has one context, which shares nothing.");
+                return view.line("The run has one executor, which shares nothing.");
             };
             view = view.line(format!(
-                "{}-byte lines: {} misses on lines taken by another context, {} of them for nothing (false sharing); {} cold misses.",
+                "{}-byte lines: {} misses on lines taken by another executor, {} of them for nothing (false sharing); {} cold misses.",
                 total.line,
                 count(total.misses()),
                 count(total.false_misses),
@@ -27,17 +27,17 @@ impl Render for Report {
             ));
         }
         if self.matrix.iter().flatten().all(|&bytes| bytes == 0) {
-            view = view.line("No context read what another one wrote.");
-        } else if self.contexts.len() <= SHOWN {
+            view = view.line("No executor read what another one wrote.");
+        } else if self.executors.len() <= SHOWN {
             view = view
-                .heading("Bytes read (column) that another context wrote (row)")
+                .heading("Bytes read (column) that another executor wrote (row)")
                 .chart(self.matrix_chart())
                 .table(self.matrix_table());
         } else {
             view = view.chart(self.matrix_chart());
-            let communicating = count(self.contexts.len() as u64);
+            let communicating = count(self.executors.len() as u64);
             view = view.line(format!(
-                "The matrix of {communicating} contexts is in --format json."
+                "The matrix of {communicating} executors is in --format json."
             ));
         }
         if !self.lines.is_empty() {
@@ -54,14 +54,14 @@ impl Render for Report {
 }
 
 impl Report {
-    /// The first [`DRAWN`] contexts, which communicate most if there are more.
+    /// The first [`DRAWN`] executors, which communicate most if there are more.
     fn matrix_chart(&self) -> Chart {
         let row = |row: &Vec<u64>| row.iter().take(DRAWN).copied().collect();
         Chart::Matrix {
-            title: "Bytes read that another context wrote".to_owned(),
+            title: "Bytes read that another executor wrote".to_owned(),
             axes: ("writer".to_owned(), "reader".to_owned()),
             names: self
-                .contexts
+                .executors
                 .iter()
                 .take(DRAWN)
                 .map(ToString::to_string)
@@ -73,16 +73,16 @@ impl Report {
 
     fn matrix_table(&self) -> Table {
         let columns = std::iter::once("writer".to_owned()).chain(
-            self.contexts
+            self.executors
                 .iter()
-                .map(|context| format!("context {context}")),
+                .map(|executor| format!("executor {executor}")),
         );
         let rows = self
-            .contexts
+            .executors
             .iter()
             .zip(&self.matrix)
-            .map(|(context, row)| {
-                std::iter::once(Cell::Text(format!("context {context}")))
+            .map(|(executor, row)| {
+                std::iter::once(Cell::Text(format!("executor {executor}")))
                     .chain(row.iter().map(|&bytes| Cell::Count(bytes)))
             });
         Table::titled(columns).rows(rows)
@@ -100,7 +100,7 @@ impl Report {
                 Cell::Count(row.size),
                 Cell::Count(row.misses),
                 Cell::Count(row.false_misses),
-                Cell::Count(row.contexts),
+                Cell::Count(row.executors),
                 Cell::from(if row.is_false { "false" } else { "true" }),
                 Cell::Text(row.allocation.clone().unwrap_or_default()),
                 source(|source| source.a.short()),
@@ -112,7 +112,7 @@ impl Report {
             ("size", "size"),
             ("misses", "misses"),
             ("for nothing", "false_misses"),
-            ("contexts", "contexts"),
+            ("executors", "executors"),
             ("sharing", "sharing"),
             ("allocated at", "allocation"),
             ("written at", "a"),

@@ -14,17 +14,17 @@ use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::heap::{SiteId, SiteRow};
 
-/// Number of contexts in the matrix; if there are more, it has those that communicate most.
-const MOST_CONTEXTS: usize = 1024;
+/// Number of executors in the matrix; if there are more, it has those that communicate most.
+const MOST_EXECUTORS: usize = 1024;
 /// The most lines in the result, those with the most misses.
 const MOST_LINES: usize = 10_000;
 
 /// Communication and sharing of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Contexts of the rows and columns of `matrix`: all, or the 1024 that communicate most.
-    pub contexts: Vec<u32>,
-    /// `matrix[i][j]`: bytes that context `contexts[j]` read and `contexts[i]` had written; each value counts once
+    /// Executors of the rows and columns of `matrix`: all, or the 1024 that communicate most.
+    pub executors: Vec<u32>,
+    /// `matrix[i][j]`: bytes that executor `executors[j]` read and `executors[i]` had written; each value counts once
     /// for each reader.
     pub matrix: Vec<Vec<u64>>,
     /// Reads and writes.
@@ -48,22 +48,22 @@ pub struct Report {
 pub struct Total {
     /// Bytes of a line.
     pub line: u64,
-    /// First accesses of a context to a line. They are not counted in a run of one context, which shares nothing.
+    /// First accesses of an executor to a line. They are not counted in a run of one executor, which shares nothing.
     pub cold: Option<u64>,
-    /// Misses that brought data of another context.
+    /// Misses that brought data of another executor.
     pub true_misses: u64,
     /// Misses that did not, which padding would save.
     pub false_misses: u64,
-    /// Writes that took a line from other contexts.
+    /// Writes that took a line from other executors.
     pub taken: u64,
-    /// Misses on lines that the context had lost just before: contexts fight for these lines.
+    /// Misses on lines that the executor had lost just before: executors fight for these lines.
     pub contested: u64,
-    /// Other misses on a line beside one that the context had just missed on, which processors fetch ahead.
+    /// Other misses on a line beside one that the executor had just missed on, which processors fetch ahead.
     pub ahead: u64,
 }
 
 impl Total {
-    /// All misses on lines that another context had taken.
+    /// All misses on lines that another executor had taken.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.true_misses + self.false_misses
@@ -82,11 +82,11 @@ pub struct LineRow {
     pub is_false: bool,
     /// Where its memory was allocated; absent for memory that no recorded allocation holds.
     pub allocation: Option<String>,
-    /// Number of contexts that use it.
-    pub contexts: u64,
-    /// Misses because another context had taken the line.
+    /// Number of executors that use it.
+    pub executors: u64,
+    /// Misses because another executor had taken the line.
     pub misses: u64,
-    /// Misses that brought data of another context.
+    /// Misses that brought data of another executor.
     pub true_misses: u64,
     /// Misses that did not.
     pub false_misses: u64,
@@ -104,7 +104,7 @@ pub struct Source {
     /// The access that missed.
     pub b: Place,
     pub misses: u64,
-    /// Misses that brought data of another context.
+    /// Misses that brought data of another executor.
     pub true_misses: u64,
     /// Misses that did not.
     pub false_misses: u64,
@@ -119,7 +119,7 @@ pub struct SiteMisses {
     #[serde(flatten)]
     pub site: Option<SiteRow>,
     pub misses: u64,
-    /// Misses that brought data of another context.
+    /// Misses that brought data of another executor.
     pub true_misses: u64,
     /// Misses that did not.
     pub false_misses: u64,
@@ -128,10 +128,10 @@ pub struct SiteMisses {
 /// Puts the result together.
 pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize) -> Report {
     let info = graph.info();
-    let alone = graph.contexts().nth(1).is_none();
-    let (contexts, matrix) = matrix(graph, found.caches.first());
+    let alone = graph.executor_count() < 2;
+    let (executors, matrix) = matrix(graph, found.caches.first());
     let mut report = Report {
-        contexts,
+        executors,
         matrix,
         accesses: graph.summary().accesses,
         totals: Vec::new(),
@@ -152,7 +152,7 @@ pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize)
         let mut by_site: BTreeMap<SiteId, Misses> = BTreeMap::new();
         for FoundLine {
             line,
-            contexts,
+            executors,
             misses,
         } in cache.lines
         {
@@ -174,7 +174,7 @@ pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize)
                 size,
                 is_false: of_line.false_misses > of_line.true_misses,
                 allocation: site.and_then(site_row).as_ref().map(in_words),
-                contexts,
+                executors,
                 misses: of_line.all(),
                 true_misses: of_line.true_misses,
                 false_misses: of_line.false_misses,
@@ -212,7 +212,7 @@ pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize)
     report
 }
 
-/// Bytes communicated between the contexts that communicate most.
+/// Bytes communicated between the executors that communicate most.
 fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
     let Some(found) = found else {
         return Default::default();
@@ -221,7 +221,7 @@ fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
     for &(pair, bytes) in &found.communicated {
         *communicated.entry(pair).or_default() += bytes;
     }
-    let ids: Vec<u32> = graph.contexts().map(|context| context.id.get()).collect();
+    let all = graph.executor_count();
     let mut volume: BTreeMap<u32, u64> = BTreeMap::new();
     for (&(writer, reader), &bytes) in &communicated {
         *volume.entry(writer).or_default() += bytes;
@@ -229,23 +229,17 @@ fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
     }
     let mut busiest: Vec<(u64, u32)> = volume.into_iter().map(|(at, bytes)| (bytes, at)).collect();
     busiest.sort_by_key(|&(bytes, at)| (Reverse(bytes), at));
-    busiest.truncate(MOST_CONTEXTS);
+    busiest.truncate(MOST_EXECUTORS);
     let mut chosen: Vec<u32> = busiest.into_iter().map(|row| row.1).collect();
-    if ids.len() <= MOST_CONTEXTS {
-        chosen = (0..).take(ids.len()).collect();
+    if all <= MOST_EXECUTORS {
+        chosen = (0..).take(all).collect();
     }
     chosen.sort_unstable();
     let bytes =
         |writer: u32, reader: u32| communicated.get(&(writer, reader)).copied().unwrap_or(0);
     let row = |&writer: &u32| chosen.iter().map(|&reader| bytes(writer, reader)).collect();
     let matrix = chosen.iter().map(row).collect();
-    (
-        chosen
-            .iter()
-            .filter_map(|&at| ids.get(at as usize).copied())
-            .collect(),
-        matrix,
-    )
+    (chosen, matrix)
 }
 
 /// Pairs of operations as pairs of places, the most misses first.

@@ -7,6 +7,7 @@ mod cache;
 mod cli;
 mod critpath;
 mod custom_tool;
+mod executors;
 mod graphs;
 mod hierarchy;
 mod installed;

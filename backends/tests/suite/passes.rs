@@ -172,7 +172,12 @@ fn every_order_by_task_gives_the_actions_of_the_tasks() {
             })
             .expect("readable");
         }
-        for order in [Order::Topological, Order::PerContext, Order::Any] {
+        for order in [
+            Order::Topological,
+            Order::PerContext,
+            Order::PerExecutor,
+            Order::Any,
+        ] {
             assert!(
                 run::<Log>(order, graph).expect("readable") == expected,
                 "{order:?}"
@@ -187,6 +192,7 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
         let orders = [
             Order::Topological,
             Order::PerContext,
+            Order::PerExecutor,
             Order::Any,
             Order::ByTime { slice_ns: 50 },
             Order::ByTime { slice_ns: 0 },
@@ -196,8 +202,8 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
         let mut caches = Part::new(new.expect("options"));
         let memory = MemUse::new(default_config::<MemUse>().expect("options"), graph);
         let mut memory = Part::new(memory.expect("options"));
-        let [a, b, c, d, e] = &mut logs;
-        run_all(graph, &mut [a, &mut caches, b, c, &mut memory, d, e]).expect("readable");
+        let [a, b, f, c, d, e] = &mut logs;
+        run_all(graph, &mut [a, &mut caches, b, f, c, &mut memory, d, e]).expect("readable");
         for (order, log) in orders.into_iter().zip(logs) {
             let alone = run::<Log>(order, graph).expect("readable");
             assert!(log.finish(graph).expect("a result") == alone, "{order:?}");

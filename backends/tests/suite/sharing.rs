@@ -176,9 +176,9 @@ fn misses_and_communication_equal_those_of_the_history_of_every_byte() {
                 "seed {seed}, line {line}, slice {slice}"
             );
             let mut matrix: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-            for (&writer, row) in report.contexts.iter().zip(&report.matrix) {
+            for (&writer, row) in report.executors.iter().zip(&report.matrix) {
                 let read = report
-                    .contexts
+                    .executors
                     .iter()
                     .zip(row)
                     .filter(|(_, bytes)| **bytes > 0);
@@ -266,7 +266,7 @@ fn two_counters_in_one_line_are_false_sharing_and_padding_ends_it() {
         (
             row.line,
             row.is_false,
-            row.contexts,
+            row.executors,
             row.allocation.as_deref()
         ),
         (0x1000, true, 2, Some("p.c:6"))
@@ -286,7 +286,7 @@ fn a_value_passed_on_is_true_sharing() {
         "{row:?}"
     );
     assert_eq!((row.sources[0].a.line, row.sources[0].b.line), (10, 20));
-    assert_eq!(found.contexts, [0, child.get()]);
+    assert_eq!(found.executors, [0, child.get()]);
     assert!(
         (7900..=8000).contains(&found.matrix[0][1]) && found.matrix[1][0] == 0,
         "{:?}",

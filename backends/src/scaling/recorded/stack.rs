@@ -81,7 +81,7 @@ impl Analysis for Stack {
     const NAME: &'static str = "stack";
     const ABOUT: &'static str =
         "Speedup stack of the parallel phases, contention for the cache by a model";
-    const ORDER: Order = Order::PerContext;
+    const ORDER: Order = Order::PerExecutor;
     const READS: Reads = Reads::Pieces;
     const NESTS: bool = true;
     const CHANGES: bool = true;
@@ -193,7 +193,7 @@ impl Caches {
         })
     }
 
-    /// Misses of a cache for each context: of the whole, and of a share.
+    /// Misses of a cache for each executor: of the whole, and of a share.
     fn misses(self, graph: &Graph, shards: Vec<cache::Shard>) -> Result<(u64, u64)> {
         let report = self.model.finish(graph, shards)?;
         let at = |size: u64| {

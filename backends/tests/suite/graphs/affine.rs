@@ -6,8 +6,8 @@ use std::sync::Arc;
 use contech_backends::analysis::{Graph, open};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, State, Step};
 use taskgraph::{
-    AllocKind, Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter,
-    MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
+    AllocKind, Block, BlockId, Context, ContextId, ExecutorId, FrameEncoder, FrameSpan, Function,
+    GraphWriter, MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
 };
 
 use fastrand::Rng;
@@ -149,6 +149,7 @@ pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph 
         let encoder = FrameEncoder::with_paths(Arc::clone(&table));
         let mut record = task(encoder, &slots, &mut random, &mut writer);
         record.id = TaskId::new(id, 0);
+        record.executor = ExecutorId::new(id.get());
         if contexts > 1 {
             // Time gives contexts the order that they have in the file.
             record.start_ns = u64::from(id.get()) * 250 + random.u64(..250);

@@ -1,0 +1,188 @@
+//! What is about processors goes by executor: a graph whose executors execute many contexts gives what the same accesses
+//! give if each executor is one context.
+
+use contech_backends::analysis::{Analysis, Graph, run};
+use contech_backends::cache::{self, Cache, Ways};
+use contech_backends::hierarchy::{self, Hierarchy};
+use contech_backends::report::default_config;
+use contech_backends::sharing::{self, Sharing};
+use fastrand::Rng;
+use serde_json::Value;
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{BlockId, ContextId, MemOp};
+
+use crate::graphs::graph;
+
+/// A stretch of what an executor does: which of its contexts it does it for, and what.
+struct Stretch {
+    executor: u32,
+    context: usize,
+    start: u64,
+    end: u64,
+    /// Whether it writes, and where.
+    accesses: Vec<(bool, u64)>,
+}
+
+const EXECUTORS: u32 = 3;
+/// Contexts of each executor, and those that any executor goes on with.
+const OWN: usize = 4;
+const MOVED: usize = 3;
+const ALL: usize = OWN * EXECUTORS as usize + MOVED;
+
+/// Executors that are never idle.
+fn stretches(random: &mut Rng) -> Vec<Stretch> {
+    let mut all = Vec::new();
+    let mut clocks = [0; EXECUTORS as usize];
+    let mut moved = [0; MOVED];
+    for at in 0..400 {
+        // All are at work from the start on.
+        let executor = if at < EXECUTORS {
+            at
+        } else {
+            random.u32(..EXECUTORS)
+        };
+        let clock = &mut clocks[executor as usize];
+        let start = *clock;
+        *clock += if at < EXECUTORS {
+            1
+        } else {
+            [1, 3, 40, 250, 3000][random.usize(..5)]
+        };
+        let own = executor as usize * OWN + random.usize(..OWN);
+        let any = random.usize(..MOVED);
+        // It takes longer than a slice to go from one executor to another.
+        let goes_on = moved[any] + 6000 <= start && random.u8(..3) == 0;
+        let context = if goes_on {
+            moved[any] = *clock;
+            OWN * EXECUTORS as usize + any
+        } else {
+            own
+        };
+        let accesses =
+            (0..=random.u64(..30)).map(|_| (random.bool(), 0x1000 + 8 * random.u64(..60)));
+        all.push(Stretch {
+            executor,
+            context,
+            start,
+            end: *clock,
+            accesses: accesses.collect(),
+        });
+    }
+    all
+}
+
+/// The graph, with the contexts of the stretches or with a context for each executor.
+fn built(all: &[Stretch], by_context: bool) -> Graph {
+    let mut b = GraphBuilder::new();
+    let blocks: [BlockId; 2] =
+        [MemOp::load(8), MemOp::store(8)].map(|op| b.block("f", "a.c", 1, &[op]));
+    let number = if by_context { ALL } else { EXECUTORS as usize };
+    let contexts: Vec<ContextId> = (0..number).map(|_| b.context("")).collect();
+    for one in all {
+        let context = match by_context {
+            true => contexts[one.context],
+            false => contexts[one.executor as usize],
+        };
+        b.execute(context, one.executor);
+        b.work(context, one.start, one.end, |work| {
+            for &(write, address) in &one.accesses {
+                work.block(blocks[usize::from(write)], &[address]);
+            }
+        });
+    }
+    for (number, &context) in contexts.iter().enumerate() {
+        // Each context has a task, whose executor there must be.
+        if by_context && !all.iter().any(|one| one.context == number) {
+            b.execute(context, 0);
+        }
+    }
+    graph(b)
+}
+
+fn found<A: Analysis>(config: A::Config, graph: &Graph) -> Value
+where
+    A::Report: serde::Serialize,
+{
+    serde_json::to_value(run::<A>(config, graph).expect("readable")).expect("plain data")
+}
+
+#[test]
+fn what_executors_do_for_many_contexts_is_what_they_do_for_one() {
+    for seed in 0..60 {
+        let all = stretches(&mut Rng::with_seed(seed));
+        let [many, one] = [true, false].map(|by_context| built(&all, by_context));
+        for slice in [0, 100, 5000] {
+            let sharing = |graph| {
+                let options = sharing::Options {
+                    slice,
+                    ..default_config::<Sharing>().expect("options")
+                };
+                found::<Sharing>(options, graph)
+            };
+            assert_eq!(sharing(&many), sharing(&one), "{seed}, {slice}");
+            let hierarchy = |graph| {
+                let options = hierarchy::Options {
+                    slice,
+                    l1: "256:1".parse().expect("a level"),
+                    ..default_config::<Hierarchy>().expect("options")
+                };
+                found::<Hierarchy>(options, graph)
+            };
+            assert_eq!(hierarchy(&many), hierarchy(&one), "{seed}, {slice}");
+        }
+        let private = |graph| {
+            let options = cache::Options {
+                private: true,
+                sizes: "64..4K".parse().expect("sizes"),
+                ways: vec![Ways::Set(1), Ways::Full],
+                ..cache::Options::default()
+            };
+            found::<Cache>(options, graph)
+        };
+        assert_eq!(private(&many), private(&one), "{seed}");
+    }
+}
+
+/// Two tasks, one after the other, write a line in turns with what others did before; `second` executes the second.
+fn two_tasks(second: u32) -> Graph {
+    let mut b = GraphBuilder::new();
+    let write = b.block("task", "a.c", 3, &[MemOp::store(8)]);
+    let main = b.context("main");
+    b.work(main, 0, 10, |_| {});
+    let tasks = [b.create(main), b.create(main)];
+    for turn in 0..50 {
+        for (at, executor) in [(0, 1), (1, second)] {
+            let start = 100 + (2 * turn + at) * 1000;
+            let task = tasks[usize::try_from(at).expect("small")];
+            b.execute(task, executor);
+            b.work(task, start, start + 1000, |work| {
+                work.block(write, &[0x1000 + 8 * at]);
+            });
+        }
+    }
+    tasks.into_iter().for_each(|task| {
+        b.join(main, task);
+    });
+    graph(b)
+}
+
+#[test]
+fn tasks_share_a_line_if_different_executors_execute_them() {
+    let totals = |second| {
+        let found = found::<Sharing>(
+            default_config::<Sharing>().expect("options"),
+            &two_tasks(second),
+        );
+        let number = |name: &str| found["totals"][0][name].as_u64().expect("a number");
+        [
+            number("cold"),
+            number("true_misses") + number("false_misses"),
+        ]
+    };
+    assert_eq!(totals(1), [1, 0], "one executor has the line all the time");
+    assert_eq!(
+        totals(2),
+        [2, 98],
+        "each turn but the first ones takes the line"
+    );
+}
