@@ -23,34 +23,37 @@ use crate::workspan::{self, WorkSpan};
 /// The analyses, in the order that `--list` and the report show.
 pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
-    analysis::<crate::account::Account>()
-        .shown(Shown::of::<crate::account::Account>().section("Account")),
+    analysis::<crate::account::Account>().shown(
+        Shown::of::<crate::account::Account>()
+            .section("Account")
+            .told_first(),
+    ),
     analysis::<crate::predict::Predict>(),
-    analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
+    analysis::<Parallelism>().shown(Shown::of::<Parallelism>().told_first()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
     analysis::<Cache>()
-        .shown(Shown::with::<Cache>(|graph, choices| {
+        .shown(Shown::with(|graph, choices| {
             begin::<Cache>(choices.cache(graph)?, graph)
         }))
         .divided(Division::of::<Cache>()),
     analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>()
         .shown(
-            Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
+            Shown::with(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
                 .section("Call sites"),
         )
         .divided(Division::of::<WorkSpan>()),
     analysis::<Factors>().shown(Shown::of::<Factors>().section("Factors")),
     analysis::<crate::scaling::recorded::Stack>(),
     analysis::<Misses>().shown(
-        Shown::with::<Misses>(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
+        Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
             .section("Misses"),
     ),
     analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
     analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
     analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
     analysis::<MemUse>().shown(
-        Shown::with::<MemUse>(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
+        Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
             .section("Memory"),
     ),
 ];

@@ -10,6 +10,7 @@ mod traces;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +19,8 @@ use clap::{Parser, Subcommand};
 use contech_plain::say;
 use rustix::process::Signal;
 
-use crate::analysis::{self, Cause, Graph};
+use crate::account;
+use crate::analysis::{self, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::parallelism;
@@ -36,8 +38,6 @@ const PARTLY: u8 = 4;
 /// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
 const LOSSES: usize = 5;
 const OTHERS: usize = 3;
-/// Waits printed before the losses are known.
-const WAITS: usize = 3;
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Parser)]
@@ -113,6 +113,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &RunArguments) -> Result<u8> {
     let converter = middle::find()?;
     let folder = TraceFolder::prepare(&arguments.output)?;
+    let report_path = arguments.output.join("report.html");
+    // The page of an earlier run is not taken for that of one that is interrupted.
+    match fs::remove_file(&report_path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("cannot remove {}", report_path.display()));
+        }
+        _ => {}
+    }
     let interrupt = interrupt::install().context("cannot take signals")?;
     let program = Program::run(&arguments.program, &folder.pattern(), &interrupt)?;
     say!("contech: {} {}", program.name(), program.outcome());
@@ -133,13 +141,11 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     for warning in analysis::warnings(&graph) {
         say!("contech: warning: {warning}");
     }
-    let report_path = arguments.output.join("report.html");
-    let data = write_report(&graph, arguments.exact, &report_path)?;
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    summarise(&data);
+    write_report(&graph, arguments.exact, &report_path)?;
     say!("contech: report  {}", report_path.display());
     say!(
         "contech: graph   {}  (more: contech-backend --list)",
@@ -161,26 +167,29 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     })
 }
 
-/// Writes the report; its data.
-fn write_report(graph: &Graph, exact: bool, path: &Path) -> Result<PageData> {
+/// Tells the answer, then makes the page, and tells what that adds.
+fn write_report(graph: &Graph, exact: bool, path: &Path) -> Result<()> {
     let bar = progress::spinner("report");
     let choices = Choices {
         exact,
         ..Choices::default()
     };
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, |times| {
-        bar.suspend(|| begin(graph, times));
+    let mut answer = Vec::new();
+    let data = PageData::collect_telling(graph, choices, step, |times, account| {
+        bar.suspend(|| tell(graph, times, account));
+        answer.clone_from(&account.losses);
     })?;
+    // The page is complete before its file is begun, so who interrupts gets all of it or none.
+    let page = report::render(&data)?;
     bar.finish_and_clear();
-    output::to(Some(path), |out| {
-        Ok(out.write_all(report::render(&data)?.as_bytes())?)
-    })?;
-    Ok(data)
+    output::to(Some(path), |out| Ok(out.write_all(page.as_bytes())?))?;
+    explain(&data, &answer);
+    Ok(())
 }
 
-/// What is known before the code and the accesses are looked at.
-fn begin(graph: &Graph, times: &parallelism::Report) {
+/// The answer: where the time went, the most first.
+fn tell(graph: &Graph, times: &parallelism::Report, account: &account::Report) {
     let summary = graph.summary();
     say!("contech: {}", times.sentence());
     say!(
@@ -190,39 +199,23 @@ fn begin(graph: &Graph, times: &parallelism::Report) {
         plural(summary.blocks, "block execution"),
         plural(summary.accesses, "access")
     );
-    let life = times.life_ns();
-    let known = times.places.iter().filter(|at| at.place.is_known());
-    // Who is alone waits for nobody: what such a wait took, the system took.
-    let alone = times.contexts == 1;
-    let known = known.filter(|at| !alone || matches!(at.cause, Cause::Call | Cause::Delay));
-    let most = known.take(WAITS);
-    for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
-        let (cause, place) = (at.cause.name(), at.place.located());
-        let waited = time(at.ns);
-        say!("contech: {waited:>16}  waiting ({cause}) {place}");
-    }
+    say!("contech: {}", account.sentence());
+    let useful = account.useful_ns;
+    row(ratio(useful, account.total_ns), useful, "the program");
+    losses(account.losses.iter());
 }
 
-/// Where the time went, the most first, and what is not about time.
-fn summarise(data: &PageData) {
+/// What the page adds: what the program lost while it ran, and what is not about time.
+fn explain(data: &PageData, answer: &[account::Row]) {
     let account = &data.account;
-    say!("contech: {}", data.headline);
-    let program = ratio(account.useful_ns, account.total_ns);
-    let row = |part: f64, ns: u64, what: &str| {
-        say!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
-    };
-    row(program, account.useful_ns, "the program");
-    for loss in account
-        .losses
-        .iter()
-        .filter(|loss| loss.share >= WORTH)
-        .take(LOSSES)
-    {
-        row(
-            loss.share,
-            loss.ns,
-            &format!("{}{}", loss.cause.name(), loss.places()),
-        );
+    let more = || account.losses.iter().filter(|row| !answer.contains(row));
+    if more().any(|row| row.share >= WORTH) {
+        let first = account.losses.first();
+        match first.is_some_and(|first| !answer.contains(first)) {
+            true => say!("contech: {}", data.headline),
+            false => say!("contech: models say what the program lost while it ran:"),
+        }
+        losses(more());
     }
     let others = ["spawns", "unrecorded", "bottleneck", "races"];
     let findings = data
@@ -235,4 +228,16 @@ fn summarise(data: &PageData) {
     if let Some(estimated) = data.cache.estimated() {
         say!("contech: {estimated}");
     }
+}
+
+/// The largest losses, one per line.
+fn losses<'a>(losses: impl Iterator<Item = &'a account::Row>) {
+    for loss in losses.filter(|loss| loss.share >= WORTH).take(LOSSES) {
+        let what = format!("{}{}", loss.cause.name(), loss.places());
+        row(loss.share, loss.ns, &what);
+    }
+}
+
+fn row(part: f64, ns: u64, what: &str) {
+    say!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
 }

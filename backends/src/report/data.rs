@@ -9,7 +9,7 @@ use super::outcomes::Outcomes;
 use super::section::Section;
 use super::source;
 use crate::account::{self, Account};
-use crate::analysis::{self, Analysis, Cause, Graph, Reads, State};
+use crate::analysis::{self, Analysis, Cause, Graph, State};
 use crate::parallelism::{self, WaitTime};
 use crate::view::Chart;
 use crate::view::page::label;
@@ -98,10 +98,10 @@ impl PageData {
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        Self::collect_telling(graph, choices, progress, |_| {})
+        Self::collect_telling(graph, choices, progress, |_, _| {})
     }
 
-    /// The same; `tell` is called with what order and times alone say, as soon as it is known.
+    /// The same; `tell` is called with the answer as soon as it is known. What comes after explains it.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -109,16 +109,14 @@ impl PageData {
         graph: &Graph,
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
-        tell: impl FnOnce(&parallelism::Report),
+        tell: impl FnOnce(&parallelism::Report, &account::Report),
     ) -> Result<Self> {
         let choices = choices.into();
         progress("order and times");
-        let mut all = Outcomes::of(graph, &choices, |reads| reads == Reads::Tasks)?;
-        tell(all.have()?);
+        let mut all = Outcomes::of(graph, &choices, true)?;
+        tell(all.have()?, all.have()?);
         progress("code and accesses");
-        all.join(Outcomes::of(graph, &choices, |reads| {
-            reads != Reads::Tasks
-        })?);
+        all.join(Outcomes::of(graph, &choices, false)?);
         let recorded = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
         account.estimate(all.get().filter(|_| recorded), all.get(), all.get());

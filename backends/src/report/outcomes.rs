@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::Choices;
 use super::section::Section;
 use super::shown::{Begun, Outcome};
-use crate::analysis::{Graph, Reads, Visitor, run_all};
+use crate::analysis::{Graph, Visitor, run_all};
 use crate::cli::registry::{ENTRIES, Entry};
 
 /// Results, and the reasons why some are missing.
@@ -22,19 +22,15 @@ pub(super) struct Outcomes {
 type Way = (&'static Entry, Result<Box<dyn Begun>, String>);
 
 impl Outcomes {
-    /// Runs the analyses of the registry whose reads `which` selects.
+    /// Runs the analyses of the registry that belong to the answer told first, or all others.
     ///
     /// # Errors
     /// The first error of an analysis or of the graph.
-    pub(super) fn of(
-        graph: &Graph,
-        choices: &Choices,
-        which: impl Fn(Reads) -> bool,
-    ) -> Result<Self> {
+    pub(super) fn of(graph: &Graph, choices: &Choices, told_first: bool) -> Result<Self> {
         let mut ways: Vec<Way> = Vec::new();
         for entry in ENTRIES {
             let Some(shown) = &entry.shown else { continue };
-            if !which(shown.reads) {
+            if shown.told_first != told_first {
                 continue;
             }
             match (shown.begin)(graph, choices) {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::Choices;
-use crate::analysis::{Analysis, Graph, Part, Reads, Visitor, default_config};
+use crate::analysis::{Analysis, Graph, Part, Visitor, default_config};
 use crate::view::{PagePart, Render};
 
 /// What the report knows about an analysis.
@@ -14,8 +14,8 @@ use crate::view::{PagePart, Render};
 pub struct Shown {
     /// The word for its section in the page's menu; `None` if the page draws the analysis' result itself.
     pub menu: Option<&'static str>,
-    /// What the analysis reads of tasks.
-    pub(super) reads: Reads,
+    /// Whether its result is a part of the answer that is told before the page is made.
+    pub(super) told_first: bool,
     /// Prepares the analysis for a pass over a graph.
     pub(super) begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
 }
@@ -50,18 +50,27 @@ impl Shown {
     {
         Self {
             menu: None,
-            reads: A::READS,
+            told_first: false,
             begin: |graph, _| begin::<A>(default_config::<A>()?, graph),
         }
     }
 
     /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
     #[must_use]
-    pub const fn with<A: Analysis>(begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>) -> Self {
+    pub const fn with(begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>) -> Self {
         Self {
             menu: None,
-            reads: A::READS,
+            told_first: false,
             begin,
+        }
+    }
+
+    /// Its result is a part of the answer that is told before the page is made, so it should not take long.
+    #[must_use]
+    pub const fn told_first(self) -> Self {
+        Self {
+            told_first: true,
+            ..self
         }
     }
 

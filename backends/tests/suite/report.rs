@@ -21,8 +21,9 @@ fn data(page: &str) -> Value {
     serde_json::from_str(json).unwrap()
 }
 
+/// The account counts blocks for the answer, before the page decodes the frames.
 #[test]
-fn the_frames_of_one_context_are_decoded_twice_at_most() {
+fn the_frames_of_one_context_are_counted_once_and_decoded_twice_at_most() {
     let mut b = builder("./walk");
     let block = b.block("walk", "walk.c", 3, &[MemOp::load(8), MemOp::store(4)]);
     let main = b.context("main");
@@ -41,7 +42,7 @@ fn the_frames_of_one_context_are_decoded_twice_at_most() {
     assert!(once > 1, "{once}");
     PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
     let report = graph.frames_decoded() - once;
-    assert!(report <= 2 * once, "{report} for {once} frames");
+    assert!(report <= 3 * once, "{report} for {once} frames");
 }
 
 #[test]
