@@ -7,6 +7,7 @@
 
 pub mod ahead;
 pub mod analyses;
+pub mod answer;
 pub mod compare;
 pub mod equal;
 pub mod findings;
@@ -17,7 +18,6 @@ pub mod graph;
 pub mod kept;
 pub mod measure;
 pub mod pace;
-pub mod patterns;
 pub mod programs;
 pub mod real;
 pub mod record;

@@ -4,14 +4,18 @@
     reason = "wait4 is the only call that says what one child used, and priority is set between fork and exec"
 )]
 
-use std::io::Read;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use contech_tests::process::line_of;
+
+/// Ticks of a second in `/proc`, on all architectures that Linux runs on here.
+const TICKS: u32 = 100;
 
 /// What one run used.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +89,45 @@ pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
         .take()
         .context("a pipe was asked for")?
         .read_to_end(&mut out)?;
+    Ok((out, ended(&child, &line, begun)?))
+}
+
+/// Runs a command to its end; `each` gets every line of its standard error, with the wall and CPU time that it and the
+/// processes it has waited for had spent by then.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub fn watched(
+    command: &mut Command,
+    mut each: impl FnMut(&str, (Duration, Duration)),
+) -> Result<Usage> {
+    let line = line_of(command);
+    let begun = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {line}"))?;
+    let said = child.stderr.take().context("a pipe was asked for")?;
+    for said in BufReader::new(said).lines() {
+        each(&said?, (begun.elapsed(), cpu_of(child.id())?));
+    }
+    ended(&child, &line, begun)
+}
+
+/// The CPU time of a process and of those it has waited for.
+fn cpu_of(pid: u32) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The name of the program may have any letter in it.
+    let (_, fields) = stat.rsplit_once(')').context("a process has a name")?;
+    let ticks = fields.split_whitespace().skip(11).take(4);
+    let ticks = ticks.map(str::parse::<u32>).sum::<Result<u32, _>>()?;
+    Ok(Duration::from_secs(1) * ticks / TICKS)
+}
+
+/// Waits for a child that has said all.
+fn ended(child: &Child, line: &str, begun: Instant) -> Result<Usage> {
     let pid = i32::try_from(child.id())?;
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -105,13 +148,10 @@ pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
             u32::try_from(t.tv_usec)? * 1000,
         ))
     };
-    Ok((
-        out,
-        Usage {
-            user: time(usage.ru_utime)?,
-            system: time(usage.ru_stime)?,
-            wall: begun.elapsed(),
-            peak_bytes: u64::try_from(usage.ru_maxrss)? * 1024,
-        },
-    ))
+    Ok(Usage {
+        user: time(usage.ru_utime)?,
+        system: time(usage.ru_stime)?,
+        wall: begun.elapsed(),
+        peak_bytes: u64::try_from(usage.ru_maxrss)? * 1024,
+    })
 }

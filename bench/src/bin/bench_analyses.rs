@@ -9,7 +9,6 @@ use anyhow::Result;
 use clap::Parser;
 use contech_bench::equal::equal;
 use contech_bench::pace;
-use contech_bench::patterns;
 use contech_bench::record::{self, heading};
 use contech_tests::debian;
 use contech_tests::outputs::Outputs;
@@ -64,9 +63,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let old = arguments.old.as_deref();
     let done = match old.filter(|_| arguments.equal) {
         Some(old) => equal(old, &arguments.only, &scratch, &mut text),
-        None => pace::table(old, &scratch)
-            .and_then(|table| Ok(table + &patterns::tables(old, &scratch)?))
-            .map(|tables| text += &tables),
+        None => pace::table(old, &scratch).map(|table| text += &table),
     };
     fs::remove_dir_all(&scratch)?;
     done?;

@@ -1,0 +1,177 @@
+//! How long a user of `contech run` waits, beside how long the recorded run takes: for the first sentence about the
+//! time, and for the page. And what each analysis of the same graph takes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
+use contech_tests::program::is_cxx;
+
+use crate::analyses::analyse;
+use crate::form::Form;
+use crate::measure::{Usage, measure, watched};
+
+/// Programs below `bench/`, and the argument with which they run about a tenth of a second natively, or less where the
+/// recording is large.
+const PROGRAMS: [(&str, u32); 15] = [
+    ("programs/hash.c", 100),
+    ("programs/spmv.c", 500),
+    ("programs/gather.c", 500),
+    ("programs/tree.c", 40),
+    ("programs/quicksort.c", 16),
+    ("programs/quicksort_threads.cpp", 16),
+    ("programs/histogram_threads.c", 1500),
+    ("programs/triad_threads.c", 20_000),
+    ("programs/bank_threads.c", 3000),
+    ("programs/queue_threads.cpp", 50_000),
+    ("programs/barrier_threads.c", 10_000),
+    ("patterns/loops.c", 100),
+    ("patterns/storm.c", 1000),
+    ("patterns/tasks.c", 22),
+    ("patterns/counters.c", 100_000),
+];
+
+/// What is asked of each graph.
+const ANALYSES: [&str; 12] = [
+    "account",
+    "parallelism",
+    "blocks",
+    "cache",
+    "critpath",
+    "workspan",
+    "factors",
+    "misses",
+    "hierarchy",
+    "sharing",
+    "races",
+    "memuse",
+];
+
+/// What begins the line with the answer, after the number of processors, and the line that ends the program.
+const ANSWER: &str = " of their time ran the program";
+const ENDED: &str = " finished";
+
+/// Wall and CPU time since the start of `contech run`.
+type Spent = (Duration, Duration);
+
+/// A run of `contech run`.
+struct Run {
+    /// Until the program had ended, and until the answer was told.
+    ended: Spent,
+    answer: Spent,
+    whole: Usage,
+}
+
+/// The name of a program.
+fn name(file: &str) -> &str {
+    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str());
+    stem.unwrap_or(file)
+}
+
+fn compiled(file: &str, form: Form, dir: &Path) -> Result<PathBuf> {
+    let source = workspace().join("bench").join(file);
+    let program = dir.join(format!("{}.{}", name(file), form.name()));
+    let mut compiler = Command::new(form.compiler(is_cxx(&source)));
+    if is_cxx(&source) {
+        compiler.arg("-std=c++20");
+    }
+    compiler.args(["-O2", "-g", "-pthread", "-fopenmp"]);
+    run(compiler.arg(&source).arg("-o").arg(&program).arg("-lm"))?.ok()?;
+    Ok(program)
+}
+
+/// Runs `contech run` of a folder of tools.
+fn answered(home: &Path, program: &Path, argument: &str, dir: &Path) -> Result<Run> {
+    let mut command = Command::new(home.join("contech"));
+    command.arg("run").arg("-o").arg(dir.join("out"));
+    command.arg("--").arg(program).arg(argument);
+    let (mut ended, mut answer) = (None, None);
+    let whole = watched(&mut command, |line, spent| {
+        if line.ends_with(ENDED) {
+            ended = Some(spent);
+        }
+        if line.contains(ANSWER) && answer.is_none() {
+            answer = Some(spent);
+        }
+    })?;
+    Ok(Run {
+        ended: ended.context("the program did not end")?,
+        answer: answer.context("there was no answer")?,
+        whole,
+    })
+}
+
+/// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are measured.
+pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
+    let new = Outputs::get().dir().to_owned();
+    let homes: Vec<&Path> = [old, Some(new.as_path())].into_iter().flatten().collect();
+    let mut waits = String::from(
+        "\nSeconds. *Recorded* is the recorded run alone; *answer* and *page* are what `contech run` takes from the end of the program to the first sentence about the time, and to its own end. \
+         Each with wall time and CPU time. *Ratio* is (recorded + answer) / recorded, wall.\n\n\
+         | program | M accesses | native | recorded | answer, wall | CPU | ratio | page, wall | CPU | peak MB |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let mut each = format!(
+        "\nCPU seconds of each analysis of the same graphs.\n\n| program | {} |\n|---|{}\n",
+        ANALYSES.join(" | "),
+        "---:|".repeat(ANALYSES.len())
+    );
+    for (file, argument) in PROGRAMS {
+        if !file.contains(only) {
+            continue;
+        }
+        let argument = argument.to_string();
+        let native = compiled(file, Form::Native, dir)?;
+        let program = compiled(file, Form::Fast, dir)?;
+        let (_, native) = measure(Command::new(native).arg(&argument))?;
+        let (mut runs, mut costs) = (Vec::new(), Vec::new());
+        for home in &homes {
+            runs.push(answered(home, &program, &argument, dir)?);
+        }
+        let graph = dir.join("out/graph.tg");
+        for name in ANALYSES {
+            costs.push(analyse(&[name], &graph, 1)?.cpu);
+        }
+        let accesses = taskgraph::map(&graph)?.summary().accesses;
+        row(&mut waits, name(file), accesses, &native, &runs);
+        let costs: Vec<String> = costs.iter().map(|cost| format!("{cost:.2}")).collect();
+        let _ = writeln!(each, "| {} | {} |", name(file), costs.join(" | "));
+        eprintln!("{}", each.lines().last().unwrap_or_default());
+        fs::remove_dir_all(dir.join("out"))?;
+    }
+    Ok(waits + &each)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn row(text: &mut String, name: &str, accesses: u64, native: &Usage, runs: &[Run]) {
+    let each = |figure: &dyn Fn(&Run) -> f64, digits: usize| {
+        let figures = runs.iter().map(|run| format!("{:.digits$}", figure(run)));
+        figures.collect::<Vec<_>>().join(" -> ")
+    };
+    let after = |run: &Run| [run.answer.0 - run.ended.0, run.answer.1 - run.ended.1];
+    let rest = |run: &Run| {
+        let (wall, cpu) = run.ended;
+        [run.whole.wall - wall, run.whole.cpu().saturating_sub(cpu)]
+    };
+    let _ = writeln!(
+        text,
+        "| {name} | {:.1} | {:.2} | {} | {} | {} | {} | {} | {} | {} |",
+        accesses as f64 / 1e6,
+        native.wall.as_secs_f64(),
+        each(&|run| run.ended.0.as_secs_f64(), 2),
+        each(&|run| after(run)[0].as_secs_f64(), 2),
+        each(&|run| after(run)[1].as_secs_f64(), 2),
+        each(
+            &|run| run.answer.0.as_secs_f64() / run.ended.0.as_secs_f64().max(0.001),
+            0
+        ),
+        each(&|run| rest(run)[0].as_secs_f64(), 2),
+        each(&|run| rest(run)[1].as_secs_f64(), 2),
+        each(&|run| run.whole.peak_bytes as f64 / 1e6, 0),
+    );
+    eprintln!("{}", text.lines().last().unwrap_or_default());
+}

@@ -1,0 +1,44 @@
+//! `cargo bench-answer`: how long a user waits for the answer of a recorded run, as tables and a dated file.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use contech_bench::answer;
+use contech_bench::record::{self, heading};
+use contech_tests::outputs::Outputs;
+
+/// Measures `contech run`: the recorded run, the answer, the page, and each analysis
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Where programs, traces and graphs go
+    #[arg(long, default_value = "/dev/shm")]
+    dir: PathBuf,
+    /// A folder with other tools, which are measured, too
+    #[arg(long, value_name = "DIR")]
+    old: Option<PathBuf>,
+    /// Only the programs whose names contain this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Print only, write no record
+    #[arg(long)]
+    dry: bool,
+}
+
+fn main() -> ExitCode {
+    record::exit(run(&Arguments::parse()))
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    Outputs::locate()?;
+    let scratch = arguments
+        .dir
+        .join(format!("contech-bench-answer-{}", std::process::id()));
+    fs::create_dir_all(&scratch)?;
+    let tables = answer::tables(arguments.old.as_deref(), &arguments.only, &scratch);
+    fs::remove_dir_all(&scratch)?;
+    let text = heading("The answer of a recorded run") + &tables?;
+    record::publish(&text, "answer", arguments.dry)
+}
