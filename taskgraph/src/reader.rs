@@ -30,6 +30,8 @@ pub struct Reader<'g, D> {
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
+    /// Synchronisation that is no task is left out.
+    silent: bool,
     /// Nests whose blocks have operands come as one.
     nests: bool,
     emitter: Box<Emitter>,
@@ -79,6 +81,14 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         self
     }
 
+    /// The same, but without synchronisation that is no task ([`Action::Sync`](crate::Action::Sync)). So executions
+    /// on both sides of it come as one piece, and pieces are of fewer actions than the task has.
+    #[must_use]
+    pub fn without_synchronisation(mut self) -> Self {
+        self.silent = true;
+        self
+    }
+
     /// The same, but loops in loops come as one piece ([`Piece::Nest`]) even if their blocks access memory, where that is
     /// enough to know the accesses.
     #[must_use]
@@ -99,6 +109,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             blocks: 0,
             inside: Inside::End,
             counting: false,
+            silent: false,
             nests: false,
             emitter,
         }
@@ -173,7 +184,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             Some((known, e)) if known == context => e,
             _ => {
                 let mut e = self.graph.emission(context)?;
-                e.counting = self.counting;
+                (e.counting, e.silent) = (self.counting, self.silent);
                 known.insert((context, e)).1
             }
         };

@@ -156,6 +156,8 @@ pub trait Visitor: Send {
     fn order(&self) -> Order;
     /// What it reads of tasks.
     fn reads(&self) -> Reads;
+    /// Whether it wants synchronisation that is no task.
+    fn synchronisation(&self) -> bool;
     /// Whether it follows the changes of contexts.
     fn changes(&self) -> bool;
     /// A context goes from one state to another.
@@ -205,6 +207,11 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn reads(&self) -> Reads {
         A::READS
+    }
+
+    fn synchronisation(&self) -> bool {
+        // Who follows time counts actions.
+        A::SYNCHRONISATION || self.is_by_time()
     }
 
     fn changes(&self) -> bool {
@@ -319,7 +326,8 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         contexts.len().div_ceil(SHARDS).max(1)
     };
     let shard = |some: &[(u32, Context)]| {
-        let mut reading = Reading::new(graph, 1, |reads| A::READS == reads);
+        let any = |reads| A::READS == reads;
+        let mut reading = Reading::new(graph, 1, any, A::SYNCHRONISATION);
         let mut shard = analysis.shard(some.first().filter(|_| named).map(|one| one.1.id));
         for (number, context) in some {
             let mut tasks = graph.walk_of(context.id);
@@ -442,7 +450,8 @@ fn topological(
         false => positions.get(&id).copied().unwrap_or(0),
     };
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
-    let mut reading = Reading::new(graph, FRAMES, any);
+    let synchronisation = visitors.iter().any(|visitor| visitor.synchronisation());
+    let mut reading = Reading::new(graph, FRAMES, any, synchronisation);
     visitors.iter_mut().for_each(|visitor| visitor.begin());
     let is_by_executor = |visitor: &&mut dyn Visitor| visitor.order() == Order::PerExecutor;
     let mut executors = match visitors.iter().any(is_by_executor) {

@@ -142,6 +142,10 @@ pub trait Analysis: Sized + Send + Sync {
     const READS: Reads = Reads::Tasks;
     /// Whether it follows what contexts do over time ([`Analysis::change`]).
     const CHANGES: bool = false;
+    /// Whether synchronisation that is no task comes among the pieces (`Action::Sync`). It cuts executions into many
+    /// pieces. It also comes if it is wanted by another analysis of the pass, or if actions are counted to know their
+    /// time.
+    const SYNCHRONISATION: bool = false;
     /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as runs.
     const NESTS: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.

@@ -15,9 +15,18 @@ pub(super) struct Reading<'g> {
 }
 
 impl<'g> Reading<'g> {
-    /// Reads what any of some analyses reads.
-    pub(super) fn new(graph: &'g Graph, frames: usize, any: impl Fn(Reads) -> bool) -> Self {
+    /// Reads what any of some analyses reads, and synchronisation that is no task if that is asked for.
+    pub(super) fn new(
+        graph: &'g Graph,
+        frames: usize,
+        any: impl Fn(Reads) -> bool,
+        synchronisation: bool,
+    ) -> Self {
         let reader = Reader::new(graph, frames).with_nests();
+        let reader = match synchronisation {
+            true => reader,
+            false => reader.without_synchronisation(),
+        };
         Self {
             reader: match any(Reads::Pieces) {
                 true => reader,

@@ -17,7 +17,9 @@ use contech_backends::report::default_config;
 use contech_backends::scaling::recorded::{Factors, Stack};
 use contech_backends::sharing::Sharing;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Access, Action, Batch, BlockCounts, BlockId, ContextId, Piece};
+use taskgraph::{
+    Access, Action, AllocKind, Batch, BlockCounts, BlockId, ContextId, MemOp, Piece, SyncOp,
+};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
 type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
@@ -30,6 +32,7 @@ impl Analysis for Log {
     const ABOUT: &'static str = "Every action";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
+    const SYNCHRONISATION: bool = true;
     type Config = Order;
     type Shard = Vec<Seen>;
     type Report = Vec<Seen>;
@@ -345,4 +348,80 @@ fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
             ..default_config::<Misses>().expect("options")
         });
     });
+}
+
+/// Notes how many actions each piece has, and whether that is a synchronisation that is no task.
+struct Pieces<const SYNCHRONISATION: bool>(Order);
+
+impl<const SYNCHRONISATION: bool> Analysis for Pieces<SYNCHRONISATION> {
+    const NAME: &'static str = "pieces";
+    const ABOUT: &'static str = "Every piece";
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
+    const SYNCHRONISATION: bool = SYNCHRONISATION;
+    type Config = Order;
+    type Shard = Vec<(u64, bool)>;
+    type Report = Vec<(u64, bool)>;
+
+    fn new(order: Order, _: &Graph) -> Result<Self> {
+        Ok(Self(order))
+    }
+
+    fn order(&self) -> Order {
+        self.0
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Self::Shard {
+        Vec::new()
+    }
+
+    fn piece(&self, seen: &mut Self::Shard, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let sync = matches!(piece, Piece::Action(Action::Sync { .. }));
+        seen.push((piece.actions(), sync));
+        Ok(())
+    }
+
+    fn finish(self, _: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Report> {
+        Ok(shards.concat())
+    }
+}
+
+#[test]
+fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
+    let mut b = GraphBuilder::new();
+    let block = b.block("f", "f.c", 1, &[MemOp::load(8)]);
+    let main = b.context("main");
+    b.work(main, 0, 100, |w| {
+        w.block(block, &[0x1000]);
+        w.sync(SyncOp::MutexLock, 0xfeed);
+        w.block(block, &[0x2000]);
+        w.sync(SyncOp::MutexUnlock, 0xfeed);
+        w.alloc(0x3000, 16, AllocKind::Malloc);
+        w.block(block, &[0x3000]);
+    });
+    let graph = graph(b);
+    let cut = [
+        (1, false),
+        (1, true),
+        (1, false),
+        (1, true),
+        (1, false),
+        (1, false),
+    ];
+    let whole = [(2, false), (1, false), (1, false)];
+    let slices = Order::ByTime { slice_ns: 0 };
+    for order in [Order::Topological, Order::PerContext, Order::Any] {
+        assert_eq!(run::<Pieces<false>>(order, &graph).unwrap(), whole);
+        assert_eq!(run::<Pieces<true>>(order, &graph).unwrap(), cut);
+    }
+    assert_eq!(run::<Pieces<false>>(slices, &graph).unwrap(), cut);
+    let mut wanted = Part::new(Pieces::<true>(Order::Topological));
+    let mut unwanted = Part::new(Pieces::<false>(Order::Topological));
+    run_all(&graph, &mut [&mut unwanted, &mut wanted]).unwrap();
+    assert_eq!(wanted.finish(&graph).unwrap(), cut);
+    assert_eq!(
+        unwanted.finish(&graph).unwrap(),
+        cut,
+        "they read the same batches"
+    );
 }

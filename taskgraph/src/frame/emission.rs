@@ -13,4 +13,6 @@ pub(crate) struct Emission<'g> {
     pub(crate) space: u16,
     /// Only executions are wanted, no accesses.
     pub(crate) counting: bool,
+    /// Synchronisation that is no task is left out.
+    pub(crate) silent: bool,
 }

@@ -12,6 +12,7 @@ use super::emission::Emission;
 use super::plan::{How, NONE, Plan};
 use super::play::{Nests, Played, Player, Score};
 use super::template::{Carried, Flow, Templates};
+use crate::action::Action;
 use crate::batch::{Batch, FULL, number};
 use crate::error::{Result, malformed};
 use crate::id::BlockId;
@@ -144,6 +145,9 @@ impl Emitter {
                 }
                 How::Other => {
                     let action = frame.others.get(record.row as usize);
+                    let wanted =
+                        |action: &&Action<'_>| !(e.silent && matches!(action, Action::Sync { .. }));
+                    let action = action.filter(wanted);
                     if let Some(mut played) = action.map(|action| Played::Other(*action)) {
                         if e.space > 0 {
                             prefix(e.info, &mut played, &mut [], e.space);

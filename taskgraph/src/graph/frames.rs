@@ -92,6 +92,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             templates: self.templates()?,
             space: self.space_of(context),
             counting: false,
+            silent: false,
         })
     }
 
