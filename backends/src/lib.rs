@@ -15,6 +15,7 @@ pub mod cli;
 pub mod critpath;
 pub mod diff;
 pub mod dump;
+mod duration;
 pub mod export;
 pub mod heap;
 pub mod hierarchy;

@@ -44,6 +44,7 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
     let positions: FxHashMap<ContextId, u32> = graph.contexts().map(|c| c.id).zip(0..).collect();
     let order = analysis.order();
     let (mut shards, mut places) = (Vec::new(), FxHashMap::default());
+    let mut windows = analysis.windows();
     let mut reader = Reader::new(graph, FRAMES);
     let mut tasks = graph.walk();
     while let Some(task) = tasks.next()? {
@@ -72,7 +73,7 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
         let first = Moment::first(positions.get(&id).copied().unwrap_or(0), task);
         reader.open_spans(task, spans);
         while let Some(batch) = reader.next()? {
-            pieces(analysis, &mut shards[at], first, batch)?;
+            pieces(analysis, &mut shards[at], first, batch, &mut windows)?;
         }
     }
     shards.iter_mut().for_each(|shard| analysis.seal(shard));

@@ -11,9 +11,9 @@ use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 use super::by_time::{Takes, by_time};
 use super::changes::{Change, sweep};
 use super::executors::Executors;
-use super::pieces::pieces;
+use super::pieces::{one, pieces};
 use super::reading::Reading;
-use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
+use super::{Analysis, Graph, Moment, Order, Reads, Share, Task, Windows};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 pub(super) const FRAMES: usize = 16;
@@ -34,6 +34,7 @@ pub struct Part<A: Analysis> {
     shards: Vec<Option<A::Shard>>,
     /// If other workers have tasks, too: which are its own.
     own: Option<Own>,
+    windows: Option<Windows>,
 }
 
 /// A worker's tasks: neighbours in the order of the graph, so that few frames are decoded by several workers.
@@ -71,6 +72,7 @@ impl<A: Analysis> Part<A> {
     #[must_use]
     pub fn new(analysis: A) -> Self {
         Self {
+            windows: analysis.windows(),
             analysis,
             shards: Vec::new(),
             own: None,
@@ -132,9 +134,9 @@ impl<A: Analysis> Part<A> {
         )
     }
 
-    /// The shard of a context's tasks by an executor.
+    /// The shard of a context's tasks by an executor, and the windows of the pass.
     #[inline]
-    fn shard(&mut self, of: Option<Of>) -> (&A, &mut A::Shard) {
+    fn shard(&mut self, of: Option<Of>) -> (&A, &mut A::Shard, &mut Option<Windows>) {
         let (at, context) = match (self.analysis.order(), of) {
             (Order::PerContext, Some(of)) => (of.position, Some(of.context)),
             (Order::PerExecutor, Some(of)) => (of.executor, None),
@@ -146,7 +148,8 @@ impl<A: Analysis> Part<A> {
         }
         let analysis = &self.analysis;
         let new = || analysis.shard(context);
-        (analysis, self.shards[at].get_or_insert_with(new))
+        let shard = self.shards[at].get_or_insert_with(new);
+        (analysis, shard, &mut self.windows)
     }
 }
 
@@ -235,7 +238,7 @@ impl<A: Analysis> Visitor for Part<A> {
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
         let own = self.begins(task);
         if own && !self.is_by_time() {
-            let (analysis, shard) = self.shard(Of::task(context, task));
+            let (analysis, shard, _) = self.shard(Of::task(context, task));
             analysis.task(shard, task)?;
         }
         Ok(own)
@@ -245,31 +248,31 @@ impl<A: Analysis> Visitor for Part<A> {
         if self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard) = self.shard(Some(Of {
+        let (analysis, shard, windows) = self.shard(Some(Of {
             context,
             position: first.context,
             executor: first.executor,
         }));
-        pieces(analysis, shard, first, batch)
+        pieces(analysis, shard, first, batch, windows)
     }
 
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let (analysis, shard) = self.shard(None);
-        analysis.piece(shard, at, piece)
+        let (analysis, shard, windows) = self.shard(None);
+        one(analysis, shard, at, piece, windows)
     }
 
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard) = self.shard(Of::task(context, task));
+        let (analysis, shard, _) = self.shard(Of::task(context, task));
         analysis.done(shard, task, counts)
     }
 
     fn context_ended(&mut self, (position, context): (u32, ContextId)) {
         if self.analysis.order() == Order::PerContext {
             let executor = 0;
-            let (analysis, shard) = self.shard(Some(Of {
+            let (analysis, shard, _) = self.shard(Some(Of {
                 context,
                 position,
                 executor,
@@ -281,7 +284,7 @@ impl<A: Analysis> Visitor for Part<A> {
     fn executor_ended(&mut self, executor: u32) {
         let alone = self.analysis.order() == Order::PerExecutor;
         let (context, position) = (ContextId::default(), 0);
-        let (analysis, shard) = self.shard(Some(Of {
+        let (analysis, shard, _) = self.shard(Some(Of {
             context,
             position,
             executor,
@@ -294,7 +297,7 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn end(&mut self) {
         if !self.is_apart() {
-            let (analysis, shard) = self.shard(None);
+            let (analysis, shard, _) = self.shard(None);
             analysis.seal(shard);
         }
     }
@@ -329,12 +332,13 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         let any = |reads| A::READS == reads;
         let mut reading = Reading::new(graph, 1, any, A::SYNCHRONISATION);
         let mut shard = analysis.shard(some.first().filter(|_| named).map(|one| one.1.id));
+        let mut windows = analysis.windows();
         for (number, context) in some {
             let mut tasks = graph.walk_of(context.id);
             while let Some(task) = tasks.next()? {
                 analysis.task(&mut shard, task)?;
                 reading.task(*number, task, |first, batch| {
-                    pieces(&analysis, &mut shard, first, batch)
+                    pieces(&analysis, &mut shard, first, batch, &mut windows)
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
             }

@@ -59,9 +59,10 @@ mod share;
 pub mod source;
 mod state;
 mod strides;
+mod windows;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, ContextId, Piece};
+use taskgraph::{BlockCounts, BlockId, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
 pub use blocked::{LongCall, calls_others, long_call};
@@ -78,6 +79,7 @@ pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in};
 pub use share::Share;
 pub use state::{CAUSES, Cause, State, cause_of};
 pub(crate) use strides::{Moving, Strides, Taken, lines_of};
+pub use windows::Windows;
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +187,12 @@ pub trait Analysis: Sized + Send + Sync {
         Self::ORDER
     }
 
+    /// The part of what is executed that comes as pieces; `None` for all of it. Other actions always come. The result
+    /// must say so.
+    fn windows(&self) -> Option<Windows> {
+        None
+    }
+
     /// Empty state: for one context in [`Order::PerContext`]; otherwise for one executor, or for all.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
 
@@ -203,6 +211,10 @@ pub trait Analysis: Sized + Send + Sync {
     fn piece(&self, _shard: &mut Self::Shard, _at: &Moment, _piece: &Piece<'_>) -> Result<()> {
         Ok(())
     }
+
+    /// The context at this position executed what is in no window ([`Analysis::windows`]), this block as the last one:
+    /// what it calls may be seen.
+    fn passed(&self, _shard: &mut Self::Shard, _context: u32, _last: BlockId) {}
 
     /// The executor has no more actions, in a pass by time. The place to drop what is known of it.
     fn ended(&self, _shard: &mut Self::Shard, _executor: u32) {}

@@ -11,8 +11,6 @@ use crate::analysis::lines_of;
 
 /// Fewer lines of one access are looked at one by one without asking for the size of the caches.
 pub(super) const FEW: u64 = 64;
-/// Of a run with more accesses than this, fewer lines than all are in the sample of a report.
-const MANY: u64 = 1 << 24;
 /// One of so many lines is always in the sample of a report. A cache of 32K then has 16 of them.
 const FEWEST: u64 = 32;
 /// A cache with room for fewer sampled lines than this is modelled roughly: what it holds depends on whether one more
@@ -48,12 +46,12 @@ impl Sample {
         }
     }
 
-    /// For the report of a run with so many accesses: all lines, or so few that about 16 million accesses are left,
-    /// but at least one line in 32.
+    /// For the report of a run with so many accesses: all lines, or so few that about `most` accesses are left, but at
+    /// least one line in 32.
     #[must_use]
-    pub fn within(accesses: u64) -> Self {
+    pub fn within(accesses: u64, most: u64) -> Self {
         let mut parts = 1;
-        while parts < FEWEST && accesses / parts > MANY {
+        while parts < FEWEST && accesses / parts > most {
             parts *= 2;
         }
         Self::new(1.0 / parts as f64)

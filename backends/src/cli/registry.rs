@@ -49,9 +49,17 @@ pub const ENTRIES: &[Entry] = &[
         Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
             .section("Misses"),
     ),
-    analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
-    analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
-    analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
+    analysis::<Hierarchy>().shown(
+        Shown::with(|graph, choices| begin::<Hierarchy>(choices.hierarchy(graph)?, graph))
+            .section("Hierarchy"),
+    ),
+    analysis::<Sharing>().shown(
+        Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
+            .section("Sharing"),
+    ),
+    analysis::<Races>().shown(
+        Shown::with(|graph, choices| begin::<Races>(choices.races(graph)?, graph)).section("Races"),
+    ),
     analysis::<MemUse>().shown(
         Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
             .section("Memory"),

@@ -17,10 +17,16 @@ impl LastBlocks {
     #[inline]
     pub fn note(&mut self, context: u32, piece: &Piece<'_>) {
         if let Some(block) = piece.last_block() {
-            if self.0.len() <= context as usize {
-                self.0.resize(context as usize + 1, None);
-            }
-            self.0[context as usize] = Some(block);
+            self.passed(context, block);
         }
+    }
+
+    /// Notes that a context has executed a block.
+    #[inline]
+    pub fn passed(&mut self, context: u32, block: BlockId) {
+        if self.0.len() <= context as usize {
+            self.0.resize(context as usize + 1, None);
+        }
+        self.0[context as usize] = Some(block);
     }
 }

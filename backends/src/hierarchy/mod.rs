@@ -20,7 +20,7 @@ use serde::Serialize;
 use taskgraph::{Access, AffineRun, ContextId, Piece};
 
 use crate::analysis::{
-    self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, lines_of,
+    self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, Windows, lines_of,
 };
 use crate::size::Size;
 
@@ -52,6 +52,9 @@ pub struct Options {
     /// How long an executor keeps running before another one's turn, in nanoseconds
     #[arg(long, value_name = "NS", default_value_t = SLICE)]
     pub slice: u64,
+    /// The part of the run to look at; `None` for all of it.
+    #[arg(skip)]
+    pub windows: Option<Windows>,
 }
 
 /// A level as typed: `32K:8`, or `none`.
@@ -111,6 +114,7 @@ pub struct Hierarchy {
     l3: Option<Shape>,
     cores: Option<u32>,
     slice: u64,
+    windows: Option<Windows>,
     executors: usize,
 }
 
@@ -119,6 +123,10 @@ pub struct Hierarchy {
 pub struct Report {
     /// Bytes of a line.
     pub line: u64,
+    /// One of so many windows of the run was looked at, and the numbers are so many times what was found, but for first
+    /// uses; absent if all of it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<u64>,
     /// One row for each level and kind of core; the rows of private levels are sums over cores.
     pub levels: Vec<LevelRow>,
     /// One row per core.
@@ -199,6 +207,7 @@ impl Analysis for Hierarchy {
             l3: options.l3.shape("--l3", line)?,
             cores: options.cores,
             slice: options.slice,
+            windows: options.windows,
             executors: graph.executor_count(),
         })
     }
@@ -207,6 +216,10 @@ impl Analysis for Hierarchy {
         Order::ByTime {
             slice_ns: self.slice,
         }
+    }
+
+    fn windows(&self) -> Option<Windows> {
+        self.windows.clone()
     }
 
     fn shard(&self, _: Option<ContextId>) -> Watch {
@@ -321,15 +334,21 @@ impl Hierarchy {
 
     /// The result of a machine that has seen all actions.
     fn report(&self, machine: &Machine) -> Report {
+        let windows = self.windows.as_ref().map(Windows::every);
+        let whole = |count: u64| count.saturating_mul(windows.unwrap_or(1));
+        // A line is used for the first time once, so what a window sees of that stands for no other.
+        let misses = |at: &Lookups| at.cold + whole(at.misses() - at.cold);
         let level = |level, pick: fn(&CoreCounts) -> Lookups| {
-            let sum = |of: fn(&Lookups) -> u64| machine.counts().map(|core| of(&pick(&core))).sum();
+            let sum = |of: &dyn Fn(&Lookups) -> u64| {
+                machine.counts().map(|core| of(&pick(&core))).sum::<u64>()
+            };
             LevelRow {
                 level,
-                accesses: sum(|at| at.accesses),
-                misses: sum(Lookups::misses),
-                cold: Some(sum(|at| at.cold)),
-                coherence: Some(sum(|at| at.coherence)),
-                replaced: Some(sum(|at| at.replaced)),
+                accesses: whole(sum(&|at| at.accesses)),
+                misses: sum(&misses),
+                cold: Some(sum(&|at| at.cold)),
+                coherence: Some(whole(sum(&|at| at.coherence))),
+                replaced: Some(whole(sum(&|at| at.replaced))),
             }
         };
         let mut levels = vec![level("L1", |core| core.l1)];
@@ -339,8 +358,8 @@ impl Hierarchy {
         if self.l3.is_some() {
             levels.push(LevelRow {
                 level: "L3",
-                accesses: machine.counts().map(|core| core.l3).sum(),
-                misses: machine.counts().map(|core| core.l3_misses).sum(),
+                accesses: whole(machine.counts().map(|core| core.l3).sum()),
+                misses: whole(machine.counts().map(|core| core.l3_misses).sum()),
                 cold: None,
                 coherence: None,
                 replaced: None,
@@ -348,22 +367,22 @@ impl Hierarchy {
         }
         let row = |(core, counts): (usize, CoreCounts)| CoreRow {
             core,
-            accesses: counts.l1.accesses,
-            l1_misses: counts.l1.misses(),
-            l1_coherence: counts.l1.coherence,
-            private_misses: if self.l2.is_some() {
-                counts.l2.misses()
-            } else {
-                counts.l1.misses()
-            },
-            transfers: counts.transfers,
-            upgrades: counts.upgrades,
-            invalidated: counts.invalidated,
-            write_backs: counts.write_backs,
-            l3_misses: counts.l3_misses,
+            accesses: whole(counts.l1.accesses),
+            l1_misses: misses(&counts.l1),
+            l1_coherence: whole(counts.l1.coherence),
+            private_misses: misses(match self.l2 {
+                Some(_) => &counts.l2,
+                None => &counts.l1,
+            }),
+            transfers: whole(counts.transfers),
+            upgrades: whole(counts.upgrades),
+            invalidated: whole(counts.invalidated),
+            write_backs: whole(counts.write_backs),
+            l3_misses: whole(counts.l3_misses),
         };
         Report {
             line: 1 << self.line_shift,
+            windows,
             levels,
             cores: machine.counts().enumerate().map(row).collect(),
         }

@@ -1,14 +1,21 @@
 //! How `hierarchy` looks in a terminal and in CSV.
 
 use super::{CoreRow, LevelRow, Report};
+use crate::analysis::Windows;
 use crate::view::units::{count, ratio, share};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 impl Render for Report {
     fn view(&self) -> View {
-        View::default()
-            .heading("Cache hierarchy")
-            .line(self.sentence())
+        let view = View::default().heading("Cache hierarchy");
+        let view = match self.windows {
+            Some(every) => view.line(format!(
+                "{} The numbers are estimates. Each window begins with the caches of the one before, so large ones may miss less than is said.",
+                Windows::sentence(every, "The caches saw")
+            )),
+            None => view,
+        };
+        view.line(self.sentence())
             .line("")
             .table(self.levels_table())
             .heading("By core")

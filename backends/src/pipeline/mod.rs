@@ -24,7 +24,7 @@ use crate::analysis::{self, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::parallelism;
-use crate::report::{self, Choices, PageData};
+use crate::report::{self, Budget, Choices, PageData};
 use crate::view::units::{plural, ratio, share, time};
 
 use program::Program;
@@ -75,9 +75,8 @@ struct RunArguments {
     /// interest or a sample left accesses out
     #[arg(long)]
     strict: bool,
-    /// Look at all cache lines: without it, misses of a run of more than 16 million accesses are estimated from some
-    #[arg(long)]
-    exact: bool,
+    #[command(flatten)]
+    budget: Budget,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -145,7 +144,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    write_report(&graph, arguments.exact, &report_path)?;
+    write_report(&graph, arguments.budget, &report_path)?;
     say!("contech: report  {}", report_path.display());
     say!(
         "contech: graph   {}  (more: contech-backend --list)",
@@ -168,10 +167,10 @@ fn run(arguments: &RunArguments) -> Result<u8> {
 }
 
 /// Tells the answer, then makes the page, and tells what that adds.
-fn write_report(graph: &Graph, exact: bool, path: &Path) -> Result<()> {
+fn write_report(graph: &Graph, budget: Budget, path: &Path) -> Result<()> {
     let bar = progress::spinner("report");
     let choices = Choices {
-        exact,
+        budget,
         ..Choices::default()
     };
     let step = |step| bar.set_message(step);
@@ -225,8 +224,8 @@ fn explain(data: &PageData, answer: &[account::Row]) {
     findings
         .take(OTHERS)
         .for_each(|finding| say!("contech: {}", finding.text));
-    if let Some(estimated) = data.cache.estimated() {
-        say!("contech: {estimated}");
+    for estimate in &data.estimates {
+        say!("contech: {estimate}");
     }
 }
 

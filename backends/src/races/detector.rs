@@ -204,6 +204,11 @@ impl Detector {
         self.running.block = piece.last_block().or(self.running.block);
     }
 
+    /// The task executed what is not looked at, this block as the last one.
+    pub fn passed(&mut self, last: BlockId) {
+        self.running.block = Some(last);
+    }
+
     /// A run that a task repeats finds nothing new, because a task's own accesses are remembered and supersede equal
     /// ones. Only accesses to an earlier life of their memory are not remembered, but counted.
     pub(super) fn run(&mut self, run: &AffineRun<'_>) {

@@ -28,10 +28,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{BlockCounts, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
+use taskgraph::{BlockCounts, BlockId, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, run_all};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, Windows, run_all};
 use crate::size::Size;
 
 use explain::HeldIn;
@@ -51,6 +51,9 @@ pub struct Options {
     /// Memory for the shadow; with less, the graph is read several times
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub memory: Size,
+    /// The part of the run to look at; `None` for all of it.
+    #[arg(skip)]
+    pub windows: Option<Windows>,
 }
 
 /// Memory is divided into fewer than twice so many parts.
@@ -60,6 +63,7 @@ const MOST_PARTS: u32 = 1 << 12;
 #[derive(Debug)]
 pub struct Races {
     memory: usize,
+    windows: Option<Windows>,
     part: Share,
     /// Whether the graph has one context, whose own order orders everything.
     alone: bool,
@@ -75,6 +79,9 @@ pub struct Report {
     /// Pairs of source places. Those whose contexts share no atomic variable come first, and among equals the most
     /// frequent.
     pub races: Vec<Race>,
+    /// One of so many windows of the run was looked at; absent if all of it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<u64>,
     /// Number of checked reads and writes.
     pub accesses: u64,
     /// Accesses that were ignored because the allocation of their memory does not come before them, in units of 8
@@ -139,11 +146,16 @@ impl Analysis for Races {
         let atomic = |op: &MemOp| op.flags & MemOp::ATOMIC != 0;
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
+            windows: options.windows,
             part: Share::ALL,
             alone: graph.contexts().nth(1).is_none(),
             atomic: graph.info().ops.iter().map(atomic).collect(),
             cut: cut(graph)?,
         })
+    }
+
+    fn windows(&self) -> Option<Windows> {
+        self.windows.clone()
     }
 
     fn shard(&self, _: Option<ContextId>) -> Detector {
@@ -164,6 +176,10 @@ impl Analysis for Races {
         Ok(())
     }
 
+    fn passed(&self, detector: &mut Detector, _: u32, last: BlockId) {
+        detector.passed(last);
+    }
+
     fn done(&self, detector: &mut Detector, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
         if !self.alone {
             detector.leave(task);
@@ -179,6 +195,7 @@ impl Analysis for Races {
         while let Some(part) = parts.pop() {
             let mut one = analysis::Part::new(Self {
                 memory: self.memory,
+                windows: self.windows.clone(),
                 part,
                 alone: self.alone,
                 atomic: self.atomic.clone(),
@@ -192,7 +209,8 @@ impl Analysis for Races {
         if self.alone {
             merged.accesses = graph.summary().accesses;
         }
-        merged.report(graph)
+        let looked_at = self.windows.filter(|_| !self.alone);
+        merged.report(graph, looked_at.as_ref().map(Windows::every))
     }
 }
 
@@ -306,7 +324,7 @@ impl Merged {
         }
     }
 
-    fn report(self, graph: &Graph) -> Result<Report> {
+    fn report(self, graph: &Graph, windows: Option<u64>) -> Result<Report> {
         let examples = self
             .races
             .values()
@@ -337,6 +355,7 @@ impl Merged {
         let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
         Ok(Report {
             races,
+            windows,
             accesses: self.accesses,
             unowned: self.unowned,
             atomic_operations: graph.info().ops.iter().filter(atomic).count() as u64,

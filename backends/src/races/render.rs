@@ -1,6 +1,7 @@
 //! How `races` looks in a terminal and in CSV.
 
 use super::{Race, Report, Side};
+use crate::analysis::Windows;
 use crate::view::units::{count, ratio};
 use crate::view::{Cell, Render, Table, View};
 
@@ -50,6 +51,11 @@ impl Report {
         let mut sentence = format!("{found} ({} accesses looked at).", count(self.accesses));
         if self.races.iter().any(|race| race.atomics) {
             sentence += " Some of the contexts also share atomic variables, whose order the graph does not have.";
+        }
+        if let Some(every) = self.windows {
+            sentence += " ";
+            sentence += &Windows::sentence(every, "Races were looked for in");
+            sentence += " There may be others.";
         }
         sentence
     }

@@ -9,7 +9,7 @@ use super::outcomes::Outcomes;
 use super::section::Section;
 use super::source;
 use crate::account::{self, Account};
-use crate::analysis::{self, Analysis, Cause, Graph, State};
+use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
 use crate::parallelism::{self, WaitTime};
 use crate::view::Chart;
 use crate::view::page::label;
@@ -34,6 +34,9 @@ pub struct PageData {
     pub account: account::Report,
     /// What limits the results.
     pub warnings: Vec<String>,
+    /// Which of them are because the models did not look at all of the run.
+    #[serde(skip)]
+    pub estimates: Vec<String>,
     /// Facts about the recording.
     pub run: taskgraph::RunMeta,
     pub stats: stats::Report,
@@ -143,13 +146,19 @@ impl PageData {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
         let mut warnings = analysis::warnings(graph);
-        let estimated = all.get().and_then(cache::Report::estimated);
-        warnings.extend(estimated.filter(|_| recorded));
+        let lines = all.get().and_then(cache::Report::estimated);
+        let windows = choices.windows(graph).map(|windows| {
+            let who = "Races, sharing and the hierarchy of caches were looked for in";
+            Windows::sentence(windows.every(), who) + " A race outside of them is not found."
+        });
+        let estimates: Vec<String> = lines.into_iter().chain(windows).collect();
+        warnings.extend(estimates.iter().filter(|_| recorded).cloned());
         Ok(Self {
             findings: find(&results),
             sections,
             headline: account.sentence(),
             warnings,
+            estimates,
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
             parallelism: ParallelismPlot::new(results.parallelism.clone(), all.get()),

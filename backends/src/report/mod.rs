@@ -1,6 +1,7 @@
 //! `report`: one self-contained, offline HTML page with the findings and every analysis, with interactive plots, or
 //! the data of the page as JSON.
 
+mod budget;
 mod data;
 mod findings;
 mod outcomes;
@@ -16,15 +17,18 @@ use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use contech_plain::say;
 
-use crate::analysis::{self, Graph};
+use crate::analysis::{self, Graph, Windows};
 use crate::cache::{self, Sample};
 use crate::cli::{output, progress};
+use crate::hierarchy::{self, Hierarchy};
 use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
+use crate::races::{self, Races};
 use crate::scaling::Measured;
-use crate::sharing;
+use crate::sharing::{self, Sharing};
 use crate::size::Sizes;
 
+pub use budget::Budget;
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
 pub use page::{MeasuredPage, render, render_measured};
@@ -57,9 +61,9 @@ pub struct Choices {
     /// Options of the miss curves.
     #[command(flatten)]
     pub cache: cache::Options,
-    /// Look at all cache lines: without it, misses of a run of more than 16 million accesses are estimated from some
-    #[arg(long)]
-    pub exact: bool,
+    /// What of a long run the models of the page look at
+    #[command(flatten)]
+    pub budget: Budget,
     /// Speedups measured by `contech scale --format json`, to set beside the bounds of work and span
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
@@ -77,9 +81,35 @@ impl From<cache::Options> for Choices {
 impl Choices {
     /// The share of the lines that misses are estimated from; `None` for all of them.
     fn sample(&self, graph: &Graph) -> Option<f64> {
-        let budget = || Sample::within(graph.summary().accesses).rate();
-        let budget = || (!self.exact).then(budget).flatten();
+        let within = |most| Sample::within(graph.summary().accesses, most).rate();
+        let budget = || self.budget.lines().and_then(within);
         self.cache.sample.or_else(budget)
+    }
+
+    /// What of the run is looked at by models that need all lines and all contexts; `None` for all of it.
+    pub(crate) fn windows(&self, graph: &Graph) -> Option<Windows> {
+        Windows::within(graph.summary().accesses, self.budget.all_lines()?)
+    }
+
+    pub(crate) fn hierarchy(&self, graph: &Graph) -> Result<hierarchy::Options> {
+        Ok(hierarchy::Options {
+            windows: self.windows(graph),
+            ..default_config::<Hierarchy>()?
+        })
+    }
+
+    pub(crate) fn sharing(&self, graph: &Graph) -> Result<sharing::Options> {
+        Ok(sharing::Options {
+            windows: self.windows(graph),
+            ..default_config::<Sharing>()?
+        })
+    }
+
+    pub(crate) fn races(&self, graph: &Graph) -> Result<races::Options> {
+        Ok(races::Options {
+            windows: self.windows(graph),
+            ..default_config::<Races>()?
+        })
     }
 
     /// The options of the miss curves. With a sample that nobody asked for, sizes that are modelled roughly are left

@@ -81,6 +81,25 @@ pub struct Found {
     pub lines: Vec<FoundLine>,
 }
 
+impl Found {
+    /// Takes what was found for one of so many equal parts. But first uses are of whole lines, and each is one.
+    pub(super) fn scale(&mut self, every: u64) {
+        let counts = [&mut self.taken, &mut self.contested, &mut self.ahead];
+        let bytes = self.communicated.iter_mut().map(|(_, bytes)| bytes);
+        let misses = self.lines.iter_mut().flat_map(|line| &mut line.misses);
+        let misses = misses.flat_map(|(_, misses)| {
+            let Misses {
+                true_misses,
+                false_misses,
+            } = misses;
+            [true_misses, false_misses]
+        });
+        for count in counts.into_iter().chain(bytes).chain(misses) {
+            *count = count.saturating_mul(every);
+        }
+    }
+}
+
 /// A line with misses.
 #[derive(Debug)]
 pub struct FoundLine {

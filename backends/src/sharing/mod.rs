@@ -17,9 +17,9 @@ mod render;
 mod report;
 
 use anyhow::{Result, bail};
-use taskgraph::{Access, Action, AffineRun, ContextId, NestRuns, Piece};
+use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, NestRuns, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken, Windows};
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
 
@@ -46,6 +46,9 @@ pub struct Options {
     /// Rows of each table shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
+    /// The part of the run to look at; `None` for all of it.
+    #[arg(skip)]
+    pub windows: Option<Windows>,
 }
 
 /// The analysis, which reads the graph by time.
@@ -101,6 +104,10 @@ impl Analysis for Sharing {
         }
     }
 
+    fn windows(&self) -> Option<Windows> {
+        self.options.windows.clone()
+    }
+
     fn shard(&self, _: Option<ContextId>) -> Watch {
         self.watch()
     }
@@ -112,6 +119,10 @@ impl Analysis for Sharing {
         Ok(())
     }
 
+    fn passed(&self, watch: &mut Watch, context: u32, last: BlockId) {
+        watch.memory.last_block.passed(context, last);
+    }
+
     fn ended(&self, watch: &mut Watch, executor: u32) {
         let caches = watch.caches.iter_mut();
         caches.for_each(|cache| cache.end_executor(executor));
@@ -119,12 +130,17 @@ impl Analysis for Sharing {
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
         let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
-        let found = Findings {
+        let mut found = Findings {
             sites: watch.memory.sites.rows(graph.info()),
             caches: watch.caches.into_iter().map(Caches::finish).collect(),
         };
+        let windows = self.options.windows.filter(|_| !self.alone);
+        let windows = windows.as_ref().map(Windows::every);
+        if let Some(every) = windows {
+            found.caches.iter_mut().for_each(|cache| cache.scale(every));
+        }
         let top = self.options.top as usize;
-        Ok(report::report(graph, &self.shifts, found, top))
+        Ok(report::report(graph, &self.shifts, found, (windows, top)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! How `sharing` looks in a terminal and in CSV.
 
 use super::{LineRow, Report, Source};
+use crate::analysis::Windows;
 use crate::view::units::count;
 use crate::view::{Cell, Chart, Render, Table, Unit, View};
 
@@ -14,6 +15,10 @@ impl Render for Report {
         let mut view = View::default()
             .csv(self.lines_table())
             .heading("Sharing between executors");
+        if let Some(every) = self.windows {
+            let said = Windows::sentence(every, "Sharing was looked for in");
+            view = view.line(format!("{said} The numbers are estimates."));
+        }
         for total in &self.totals {
             let Some(cold) = total.cold else {
                 return view.line("The run has one executor, which shares nothing.");

@@ -29,6 +29,10 @@ pub struct Report {
     pub matrix: Vec<Vec<u64>>,
     /// Reads and writes.
     pub accesses: u64,
+    /// One of so many windows of the run was looked at, and the numbers are so many times what was found, but for first
+    /// uses; absent if all of it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<u64>,
     /// Misses by line size.
     pub totals: Vec<Total>,
     /// Lines with the most misses first, of all line sizes.
@@ -126,7 +130,12 @@ pub struct SiteMisses {
 }
 
 /// Puts the result together.
-pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize) -> Report {
+pub(super) fn report(
+    graph: &Graph,
+    shifts: &[u32],
+    found: Findings,
+    (windows, top): (Option<u64>, usize),
+) -> Report {
     let info = graph.info();
     let alone = graph.executor_count() < 2;
     let (executors, matrix) = matrix(graph, found.caches.first());
@@ -134,6 +143,7 @@ pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize)
         executors,
         matrix,
         accesses: graph.summary().accesses,
+        windows,
         totals: Vec::new(),
         lines: Vec::new(),
         lines_total: 0,

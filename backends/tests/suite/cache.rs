@@ -340,6 +340,7 @@ fn an_estimate_is_off_by_no_more_than_it_says() {
 
 #[test]
 fn a_report_looks_at_all_lines_of_a_run_with_few_accesses() {
-    let rates = [0, 1 << 24, (1 << 24) + 2, 1 << 26, u64::MAX].map(|n| Sample::within(n).rate());
+    let rates =
+        [0, 1 << 24, (1 << 24) + 2, 1 << 26, u64::MAX].map(|n| Sample::within(n, 1 << 24).rate());
     assert_eq!(rates, [None, None, Some(0.5), Some(0.25), Some(1.0 / 32.0)]);
 }

@@ -231,6 +231,7 @@ fn a_graph_of_two_contexts_on_one_core_has_no_coherence_misses() {
     let options = |cores| {
         let parse = |text: &str| text.parse().unwrap();
         Options {
+            windows: None,
             l1: parse("1K:2"),
             l2: parse("none"),
             l3: parse("none"),
@@ -261,6 +262,7 @@ fn levels_that_make_no_sense_say_why() {
     }
     let with = |l1: &str, l2: &str| {
         let options = Options {
+            windows: None,
             l1: l1.parse().unwrap(),
             l2: l2.parse().unwrap(),
             l3: "none".parse().unwrap(),

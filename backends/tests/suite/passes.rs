@@ -4,18 +4,18 @@ use crate::graphs::affine::random_contexts;
 use crate::graphs::{graph, storm};
 use anyhow::Result;
 use contech_backends::analysis::{
-    Analysis, Change, Graph, Moment, Order, Part, Reads, Task, run, run_all,
+    Analysis, Change, Graph, Moment, Order, Part, Reads, Task, Windows, run, run_all,
 };
 use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
-use contech_backends::hierarchy::Hierarchy;
+use contech_backends::hierarchy::{self, Hierarchy};
 use contech_backends::memuse::{self, MemUse};
 use contech_backends::misses::{self, Misses};
 use contech_backends::parallelism::Parallelism;
-use contech_backends::races::Races;
+use contech_backends::races::{self, Races};
 use contech_backends::report::default_config;
 use contech_backends::scaling::recorded::{Factors, Stack};
-use contech_backends::sharing::Sharing;
+use contech_backends::sharing::{Options, Sharing};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{
     Access, Action, AllocKind, Batch, BlockCounts, BlockId, ContextId, MemOp, Piece, SyncOp,
@@ -424,4 +424,66 @@ fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
         cut,
         "they read the same batches"
     );
+}
+
+/// Two contexts that add to words of one line, which nothing orders.
+fn counters(executions: u64) -> Graph {
+    let mut b = GraphBuilder::new();
+    let block = b.block("count", "c.c", 7, &[MemOp::load(8), MemOp::store(8)]);
+    for word in [0x1000, 0x1008] {
+        let context = b.context("thread");
+        b.work(context, 0, 8 * executions, |w| {
+            for at in 0..executions {
+                // One word of both comes again and again.
+                let word = if at % 64 == 0 { 0x1000 } else { word };
+                w.block(block, &[word, word]);
+            }
+        });
+    }
+    graph(b)
+}
+
+#[test]
+fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
+    let graph = counters(1 << 21);
+    let accesses = graph.summary().accesses;
+    let windows = || Windows::within(accesses, accesses / 4);
+    let options = default_config::<Sharing>().unwrap();
+    let all = run::<Sharing>(options.clone(), &graph).unwrap();
+    let some = Options {
+        windows: windows(),
+        ..options
+    };
+    let some = run::<Sharing>(some, &graph).unwrap();
+    assert_eq!((all.windows, some.windows), (None, Some(4)));
+    let [all, some] = [&all, &some].map(|report| report.totals[0]);
+    assert_eq!(some.cold, all.cold, "a line is used first once");
+    let near = |some: u64, all: u64| some.abs_diff(all) < all / 50;
+    assert!(near(some.misses(), all.misses()), "{some:?} {all:?}");
+    assert!(near(some.false_misses, all.false_misses));
+
+    let options = default_config::<Hierarchy>().unwrap();
+    let all = run::<Hierarchy>(options.clone(), &graph).unwrap();
+    let some = hierarchy::Options {
+        windows: windows(),
+        ..options
+    };
+    let some = run::<Hierarchy>(some, &graph).unwrap();
+    assert_eq!((all.windows, some.windows), (None, Some(4)));
+    assert!(near(some.levels[0].accesses, all.levels[0].accesses));
+    assert!(near(some.levels[0].misses, all.levels[0].misses));
+
+    let options = default_config::<Races>().unwrap();
+    let all = run::<Races>(options.clone(), &graph).unwrap();
+    let some = races::Options {
+        windows: windows(),
+        ..options
+    };
+    let some = run::<Races>(some, &graph).unwrap();
+    assert_eq!((all.windows, some.windows), (None, Some(4)));
+    assert_eq!(all.accesses, accesses);
+    assert!(near(4 * some.accesses, accesses), "{}", some.accesses);
+    let said = "Races were looked for in one of 4 windows";
+    assert!(some.sentence().contains(said) && !all.sentence().contains(said));
+    assert!(!some.races.is_empty() && some.races.len() <= all.races.len());
 }

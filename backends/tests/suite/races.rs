@@ -28,6 +28,7 @@ fn little_memory_means_more_passes_and_the_same_races() {
     let with = |memory: &str| {
         run::<Races>(
             Options {
+                windows: None,
                 memory: memory.parse().expect("size"),
             },
             &graph,
@@ -54,6 +55,7 @@ fn a_graph_without_blocks_is_refused() {
     b.work(main, 0, 10, |_| {});
     let error = run::<Races>(
         Options {
+            windows: None,
             memory: "1M".parse().expect("size"),
         },
         &graph(b),

@@ -13,6 +13,7 @@ use taskgraph::{Access, Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 fn report(graph: &Graph, line: &str, slice: u64) -> Report {
     run::<Sharing>(
         Options {
+            windows: None,
             line: line.parse().expect("sizes"),
             slice,
             top: 20,
@@ -337,6 +338,7 @@ fn lines_that_make_no_sense_are_refused() {
     let graph = random_graph(1);
     for line in ["48", "256", "4"] {
         let options = Options {
+            windows: None,
             line: line.parse().expect("sizes"),
             slice: 0,
             top: 1,

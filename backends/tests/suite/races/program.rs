@@ -14,6 +14,7 @@ pub(crate) const LOCK: u64 = 0xfeed;
 pub(crate) fn report(graph: &Graph) -> Report {
     run::<Races>(
         Options {
+            windows: None,
             memory: "64M".parse().expect("size"),
         },
         graph,
