@@ -8,6 +8,7 @@ use contech_trace::event::SyncOp;
 
 use crate::current;
 use crate::loader;
+use crate::owners;
 use crate::real::Ptr;
 use crate::tls::block;
 
@@ -93,6 +94,12 @@ impl Active {
         self.recorder.moment(self.tls)
     }
 
+    /// The next ticket of the object at this address.
+    #[inline(always)]
+    pub(crate) fn ticket(self, object: usize) -> u64 {
+        TICKETS.next(&owners::me(self.tls), object)
+    }
+
     /// Ticks of a wait since `before`.
     #[inline(always)]
     pub(crate) fn since(self, before: u64) -> u64 {
@@ -149,7 +156,7 @@ impl Active {
             duration,
         };
         self.recorder
-            .sync_in_order(self.tls, event, || TICKETS.next(object))
+            .sync_in_order(self.tls, event, || self.ticket(object))
     }
 
     /// Records an event that just happened and took no time worth measuring.
@@ -296,7 +303,11 @@ impl Active {
             before,
             duration: 0,
         };
-        let draw = || TICKETS.next(object);
+        let draw = || match op {
+            // Who takes the mutex next draws after this.
+            SyncOp::MutexUnlock => TICKETS.last(object),
+            _ => self.ticket(object),
+        };
         self.recorder.announce(self.tls, event, draw, call, done)
     }
 }

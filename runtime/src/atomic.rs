@@ -6,50 +6,70 @@ use std::ptr::without_provenance_mut;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
-use contech_guest::mask::Blocked;
-use contech_runtime_core::owners::Owners;
+use contech_guest::kernel;
+use contech_runtime_core::bias::Entry;
 use contech_runtime_core::spin::Try;
+use contech_runtime_core::stripe::Taken;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
 use contech_trace::abi::{ATOMIC_COUNTS, ATOMIC_ORDER, ATOMIC_SIZE_SHIFT, Ptr, Word};
 use contech_trace::event::SyncOp::{Fence, ScopeJoin};
 
-use crate::active::Active;
+use crate::active::{Active, TICKETS};
 use crate::current::{self, guarded};
+use crate::owners::{OWNERS, me};
 use crate::tls::block;
 
 /// The order of the operations on every atomic variable. It survives forks, as the variables do.
 pub(crate) static STRIPES: Stripes = Stripes::new();
 
-// A token says what is to be done at the end and, in the bits above, which stripe was held before.
-const TAKEN: u64 = 1;
+// A token says how the stripe was taken; 0 says that nothing is recorded.
+const NEW: u64 = 1;
+const WITHIN: u64 = 2;
+const UNSEEN: u64 = 3;
 /// This code is a signal handler, and the code it interrupted holds the stripe.
-const INTERRUPTS: u64 = 2;
-const BEFORE_BITS: u32 = 8;
+const BEFORE: u64 = 4;
+
+fn token(taken: Taken) -> Word {
+    match taken {
+        Taken::Now(Entry::New) => NEW,
+        Taken::Now(Entry::Within) => WITHIN,
+        Taken::Now(Entry::None) => UNSEEN,
+        Taken::Before => BEFORE,
+    }
+}
+
+fn taken(token: Word) -> Taken {
+    match token {
+        NEW => Taken::Now(Entry::New),
+        WITHIN => Taken::Now(Entry::Within),
+        UNSEEN => Taken::Now(Entry::None),
+        _ => Taken::Before,
+    }
+}
 
 fn records(recorder: &Recorder, tls: &TlsBlock) -> bool {
     recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM
 }
 
-/// The numbers of threads in the words of stripes.
-static OWNERS: Owners = Owners::new();
-
-#[inline]
-fn number(tls: &TlsBlock) -> u64 {
-    match tls.owner() {
-        0 => draw(tls),
-        owner => owner,
-    }
+/// Prepares the process for threads that own the order of what they use.
+pub(crate) fn prepare() {
+    OWNERS.set_fenced(kernel::prepare_barriers());
 }
 
-#[cold]
-fn draw(tls: &TlsBlock) -> u64 {
-    // If a handler drew a number in between, that number would be forgotten.
-    let _blocked = Blocked::new();
-    if tls.owner() == 0 {
-        tls.set_owner(OWNERS.draw());
-    }
-    tls.owner()
+/// Lets no thread own anything from now on, because the program gives up the right to make barriers.
+pub(crate) fn share_all() {
+    OWNERS.set_fenced(false);
+    let me = OWNERS.thread(block().owner());
+    STRIPES.share(&me);
+    TICKETS.share(&me);
+}
+
+/// Forgets in a forked child what other threads own and do.
+pub(crate) fn forget_others() {
+    OWNERS.thread(block().owner()).clear();
+    STRIPES.free_all();
+    TICKETS.free_all();
 }
 
 /// Frees the number of a thread that ends.
@@ -61,6 +81,24 @@ pub(crate) fn forget(tls: &TlsBlock) {
 
 /// Exported as `__contech_atomic_begin`.
 pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
+    let tls = block();
+    if let Some(recorder) = current::recorder()
+        && records(recorder, tls)
+        && !tls.cursor().is_null()
+        && !tls.spin().puts_off()
+        && tls.owner() != 0
+    {
+        let stripe = Stripes::of(address.addr());
+        let me = OWNERS.thread(tls.owner());
+        if STRIPES[stripe].take_own(&me, Stripes::place(stripe)) {
+            return NEW;
+        }
+    }
+    begin_slowly(address)
+}
+
+#[inline(never)]
+fn begin_slowly(address: Ptr) -> Word {
     let Some(recorder) = current::recorder_or_due() else {
         return 0;
     };
@@ -73,11 +111,6 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
         recorder.make_room(tls);
     }
     let stripe = Stripes::of(address.addr());
-    let (before, owner) = (tls.held(), number(tls));
-    // If this very thread holds the stripe, it will not be given back while the thread waits.
-    if STRIPES[stripe].is_held_by(owner) {
-        return INTERRUPTS | before << BEFORE_BITS;
-    }
     if tls.spin().is_put_off(address.addr() as u64) {
         // SAFETY: the program is about to operate there.
         let byte = || unsafe { AtomicU8::from_ptr(address) }.load(Relaxed);
@@ -85,9 +118,7 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
             recorder.count_put_off();
         }
     }
-    tls.set_held(stripe as u64 + 1);
-    STRIPES[stripe].take(owner);
-    TAKEN | before << BEFORE_BITS
+    token(STRIPES[stripe].take(&me(tls), Stripes::place(stripe)))
 }
 
 /// Exported as `__contech_atomic_end`. `site` is the address of the calling code.
@@ -98,6 +129,22 @@ pub(crate) unsafe extern "C" fn end(
     value: Word,
     site: usize,
 ) {
+    let tls = block();
+    if token == NEW
+        && let Some(recorder) = current::recorder()
+        && records(recorder, tls)
+    {
+        let stripe = &STRIPES[Stripes::of(address.addr())];
+        if recorder.write_at_once(tls, what, address.addr(), || stripe.draw(true)) {
+            stripe.give(&OWNERS.thread(tls.owner()), taken(NEW));
+            return recorder.make_room(tls);
+        }
+    }
+    end_slowly(address, token, what, value, site);
+}
+
+#[inline(never)]
+fn end_slowly(address: Ptr, token: Word, what: Word, value: Word, site: usize) {
     let address = address.addr();
     if token == 0 {
         return;
@@ -120,10 +167,7 @@ pub(crate) unsafe extern "C" fn end(
     } else {
         draw();
     }
-    if token & INTERRUPTS == 0 {
-        STRIPES[stripe].give(tls.owner());
-    }
-    tls.set_held(token >> BEFORE_BITS);
+    STRIPES[stripe].give(&OWNERS.thread(tls.owner()), taken(token));
     if let Some(recorder) = recorder {
         recorder.make_room(tls);
     }
@@ -146,7 +190,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     if tls.cursor().is_null() {
         recorder.make_room(tls);
     }
-    let owner = number(tls);
+    let me = me(tls);
     // SAFETY: the program has just read as many bytes there, which are aligned (the pass makes sure of that).
     let read = || unsafe {
         match what >> ATOMIC_SIZE_SHIFT {
@@ -158,7 +202,7 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     };
     let found = Cell::new(value);
     let ticket = recorder.ticket(tls, || {
-        let (ticket, value) = STRIPES[stripe].look(owner, read, held(tls, stripe));
+        let (ticket, value) = STRIPES[stripe].look(&me, Stripes::place(stripe), read);
         found.set(value);
         ticket
     });
@@ -171,12 +215,6 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
     recorder.atomic(tls, what, &attempt);
     recorder.make_room(tls);
     found.get()
-}
-
-/// Tells [`abandon`] of a stripe that a load has to take.
-fn held(tls: &TlsBlock, stripe: usize) -> impl Fn(bool) {
-    let before = tls.held();
-    move |begins| tls.set_held(if begins { stripe as u64 + 1 } else { before })
 }
 
 /// C's numbers of memory orders.
@@ -214,8 +252,8 @@ fn await_threads(recorder: &'static Recorder, tls: &'static TlsBlock, address: u
         if let Some(since) = recorder.end_wait(tls, here) {
             STRIPES[stripe].set_counts(address, false);
             // The last thread may not have drawn its ticket yet, for which this waits.
-            let owner = number(tls);
-            let look = || STRIPES[stripe].look(owner, || (), held(tls, stripe)).0;
+            let (me, place) = (me(tls), Stripes::place(stripe));
+            let look = || STRIPES[stripe].look(&me, place, || ()).0;
             let ticket = recorder.ticket(tls, look);
             let (a, counter) = (Active { tls, recorder }, without_provenance_mut(address));
             a.with_aux(ScopeJoin, counter, ticket, ACQUIRE, since, a.since(since));
@@ -250,15 +288,14 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     }
 }
 
-/// Gives back the stripe of an operation that never goes on: a jump out of a signal handler leaves for good what the
+/// Gives back the stripes of operations that never go on: a jump out of a signal handler leaves for good what the
 /// handler interrupted, and so does the end of a thread.
 pub(crate) fn abandon(tls: &TlsBlock) {
-    let held = tls.held();
-    if let Some(stripe) = held.checked_sub(1) {
-        tls.set_held(0);
-        let stripe = usize::try_from(stripe).unwrap_or(0);
-        if STRIPES[stripe].is_held_by(tls.owner()) {
-            STRIPES[stripe].give(tls.owner());
+    let me = OWNERS.thread(tls.owner());
+    for stripe in me.places().filter_map(Stripes::at) {
+        if STRIPES[stripe].is_held_by(me.number) {
+            STRIPES[stripe].give_lock(me.number);
         }
     }
+    me.clear();
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use contech_trace::event::SyncOp::{Barrier, ObjectDestroy, ObjectInit};
 
-use crate::active::{TICKETS, active};
+use crate::active::active;
 use crate::real::{Ptr, real};
 
 pub(crate) unsafe extern "C-unwind" fn pthread_barrier_init(
@@ -49,7 +49,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller
     };
     let count = a.recorder.barriers.get(barrier.addr()).unwrap_or(0);
     let before = a.now();
-    let ticket = TICKETS.next(barrier.addr());
+    let ticket = a.ticket(barrier.addr());
     let result = call();
     if result == 0 || result == libc::PTHREAD_BARRIER_SERIAL_THREAD {
         let taken = a.since(before);

@@ -9,7 +9,7 @@ use contech_guest::mask::Blocked;
 use contech_trace::event::SyncOp::Fork;
 
 use crate::active::active;
-use crate::atomic::STRIPES;
+use crate::atomic;
 use crate::current::{self, INHERITED, Inherited, guarded};
 use crate::heap::HEAP;
 use crate::real::real;
@@ -76,7 +76,7 @@ unsafe extern "C" fn parent() {
 
 unsafe extern "C" fn child() {
     HEAP.unlock();
-    STRIPES.free_all();
+    atomic::forget_others();
     block().reset();
     if let Some(mut forking) = held()
         && forking.traced

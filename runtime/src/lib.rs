@@ -45,6 +45,7 @@ mod objects;
 mod ompt;
 mod once;
 mod operator_new;
+mod owners;
 mod real;
 mod sandbox;
 mod service;

@@ -8,6 +8,7 @@ use contech_runtime_core::tls::{ENDED, Lane};
 use contech_runtime_core::{Recorder, scratch};
 use libc::sock_fprog;
 
+use crate::atomic;
 use crate::current::{self, guarded};
 use crate::filter::allows;
 use crate::tls::block;
@@ -82,6 +83,9 @@ unsafe fn filter(program: *const sock_fprog, all: bool) {
     });
     let needed = |number: &c_long| u32::try_from(*number).is_ok_and(|n| allows(steps, n));
     let writer: &[c_long] = if all { &WRITER_NEEDS } else { &[] };
+    if !needed(&libc::SYS_membarrier) {
+        atomic::share_all();
+    }
     if NEEDED.iter().chain(writer).all(needed) {
         before(Recorder::expect_filter);
     } else if steps.is_empty() {

@@ -10,6 +10,7 @@ use contech_runtime_core::recorder::Start;
 use contech_runtime_core::tls::Lane;
 use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
+use crate::atomic;
 use crate::current::{self, INHERITED, Inherited, guarded, recorder};
 use crate::objects;
 use crate::service::SERVICE;
@@ -50,6 +51,7 @@ fn make(inherited: &mut Inherited) -> Option<&'static Recorder> {
     std::panic::set_hook(Box::new(|_| {}));
     real::real();
     loader::find();
+    atomic::prepare();
     let variable = |name: &str| std::env::var(name).ok();
     let (options, warnings, effective) = Options::read(variable, memory::available());
     for warning in &warnings {

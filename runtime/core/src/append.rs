@@ -62,7 +62,7 @@ impl Recorder {
 
     /// A cursor with room for an event. The few events of one call may pass the limit, because the slack behind the
     /// limit has room for them too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
         let cursor = if tls.gate() == self.gate.number() {
             tls.cursor()
@@ -78,7 +78,7 @@ impl Recorder {
     }
 
     /// Records a sync event of the calling thread.
-    #[inline]
+    #[inline(always)]
     pub fn sync(&'static self, tls: &TlsBlock, s: Sync) {
         let at = self.room(tls);
         self.sync_at(tls, at, s);
@@ -88,7 +88,7 @@ impl Recorder {
     ///
     /// A signal handler may run at any time and draw tickets of its own. What it recorded before the event's ticket was
     /// drawn stands before the event; what it records afterwards stands behind it.
-    #[inline]
+    #[inline(always)]
     pub fn sync_in_order(&'static self, tls: &TlsBlock, s: Sync, draw: impl Fn() -> u64) -> u64 {
         self.room(tls);
         let ticket = self.ticket(tls, draw);
@@ -98,7 +98,7 @@ impl Recorder {
 
     /// Draws the ticket of an event that is recorded next, without another check of the buffer's room. What handlers
     /// record from now on comes after the event.
-    #[inline]
+    #[inline(always)]
     pub fn ticket(&'static self, tls: &TlsBlock, draw: impl Fn() -> u64) -> u64 {
         let ticket = draw();
         // A handler that ran since the last check made the limit null. It may have drawn its tickets before this one.
@@ -121,7 +121,7 @@ impl Recorder {
     /// may run between the event and the operation, and what the handler does then comes after the event. `done`
     /// returns the event's extra number for the result, or `None` if nothing was done; in that case the event is changed
     /// into one that says nothing.
-    #[inline]
+    #[inline(always)]
     pub fn announce<R>(
         &'static self,
         tls: &TlsBlock,
@@ -146,36 +146,25 @@ impl Recorder {
 
     /// Records a sync event at the cursor, which must not be null, and hands over nothing before it. The slack has room
     /// for one such event after the longest unchecked path. The caller must check for room afterwards.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sync_here(&'static self, tls: &TlsBlock, s: Sync) {
         self.sync_at(tls, tls.cursor(), s);
     }
 
-    #[inline]
+    #[inline(always)]
     fn sync_at(&'static self, tls: &TlsBlock, at: *mut u8, s: Sync) {
-        let (object, op) = (s.object as u64, s.op as u64);
         let end = if s.before == OPEN {
             write!(
                 at,
                 Untimed {
-                    object: object,
+                    object: s.object as u64,
                     ticket: s.ticket,
                     aux: s.aux,
-                    op: op
+                    op: s.op as u64
                 }
             )
         } else {
-            write!(
-                at,
-                Sync {
-                    before: s.before,
-                    duration: s.duration,
-                    object: object,
-                    ticket: s.ticket,
-                    aux: s.aux,
-                    op: op
-                }
-            )
+            timed_at(at, s)
         };
         tls.set_cursor(end);
         if let Some(thread) = registry::current(tls) {
@@ -240,6 +229,22 @@ impl Recorder {
         let at = self.room(tls);
         tls.set_cursor(encode_at(at, event));
     }
+}
+
+/// Writes a sync event with its times at a cursor with room, and returns the cursor after it.
+#[inline(never)]
+fn timed_at(at: *mut u8, s: Sync) -> *mut u8 {
+    write!(
+        at,
+        Sync {
+            before: s.before,
+            duration: s.duration,
+            object: s.object as u64,
+            ticket: s.ticket,
+            aux: s.aux,
+            op: s.op as u64
+        }
+    )
 }
 
 /// Gives an event of the thread's buffer whose last bytes begin at `at` another extra number, or makes it one that says nothing. The event cannot be

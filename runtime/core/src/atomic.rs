@@ -2,8 +2,8 @@
 
 use contech_guest::arch::ticks;
 use contech_trace::abi::{
-    ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_SPINS,
-    ATOMIC_STORE, ATOMIC_UNSTATED,
+    ATOMIC_COUNTS, ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT,
+    ATOMIC_SPINS, ATOMIC_STORE, ATOMIC_UNSTATED,
 };
 use contech_trace::event::SyncOp;
 
@@ -11,6 +11,7 @@ use crate::append::Sync;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::spin::Try;
+use crate::stamps::OPEN;
 use crate::thread::Thread;
 use crate::tls::TlsBlock;
 
@@ -50,11 +51,56 @@ impl Recorder {
         tls.spin().turn(site, syncs(tls), tls.slot());
     }
 
+    /// Records an atomic operation that wrote and is not one of many that change nothing, if nothing else is to be done:
+    /// no room to be made, no wait to end, no time to be read. Returns whether that is so. Otherwise
+    /// [`Recorder::atomic`] records it, with another ticket. Check for room afterwards.
+    #[inline(always)]
+    pub fn write_at_once(
+        &'static self,
+        tls: &TlsBlock,
+        what: u64,
+        address: usize,
+        draw: impl Fn() -> u64,
+    ) -> bool {
+        let (spin, cursor) = (tls.spin(), tls.cursor());
+        let plain = writes(what)
+            && what & (ATOMIC_SILENT | ATOMIC_COUNTS) == 0
+            && !cursor.is_null()
+            && tls.gate() == self.gate.number()
+            && !spin.is_waiting()
+            && tls.stamps().leaves_open(cursor);
+        if !plain {
+            return false;
+        }
+        let ticket = draw();
+        // A handler may have drawn its tickets before this one, and its records stand behind what comes here.
+        if tls.limit().is_null() {
+            return false;
+        }
+        let op = if what & ATOMIC_KIND == ATOMIC_STORE {
+            SyncOp::AtomicStore
+        } else {
+            SyncOp::AtomicRmw
+        };
+        self.sync_here(
+            tls,
+            Sync {
+                op,
+                object: address,
+                ticket,
+                aux: what & ATOMIC_ORDER,
+                before: OPEN,
+                duration: 0,
+            },
+        );
+        spin.is_none_now();
+        true
+    }
+
     /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
     /// try of a spin-wait. If the operation may write, the caller still holds the stripe, so that no other thread's
     /// operation comes between this operation and its event, and none of a signal handler contradicts it. That is why
     /// nothing is handed over here, which may take long. Check for room afterwards.
-    #[inline]
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
         let in_vain = may_be_in_vain(what);

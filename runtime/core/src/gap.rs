@@ -38,12 +38,17 @@ impl Recorder {
 
     /// Ticks now, where an operation of instrumented code happens that does not wait, or [`OPEN`]: where such operations
     /// follow each other closely, not each of them reads the clock.
-    #[inline]
+    #[inline(always)]
     pub fn moment(&'static self, tls: &TlsBlock) -> u64 {
         let cursor = tls.cursor();
         if tls.stamps().leaves_open(cursor) {
             return OPEN;
         }
+        self.moment_now(tls, cursor)
+    }
+
+    #[inline(never)]
+    fn moment_now(&'static self, tls: &TlsBlock, cursor: *mut u8) -> u64 {
         if !self.may_open.load(Relaxed) || tls.is_gated() {
             return self.before(tls);
         }

@@ -1,15 +1,19 @@
 //! Small numbers for threads. A lock word has room for such a number, so that a signal handler can tell whether the
-//! code it interrupted has taken the lock or was only about to.
+//! code it interrupted has taken the lock or was only about to. What a thread owns ([`crate::bias`]) is its number's: the
+//! next thread that gets the number owns it.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-pub const OWNER_BITS: u32 = 14;
+use crate::bias::{ALLOWED, Line, Me, OWNER_BITS};
+
 const WORDS: usize = (1 << OWNER_BITS) / 64;
 
-/// The numbers in use.
+/// The numbers in use, and what their threads use just now.
 #[derive(Debug)]
 pub struct Owners {
     words: [AtomicU64; WORDS],
+    lines: [Line; 1 << OWNER_BITS],
+    allowed: AtomicU64,
 }
 
 impl Default for Owners {
@@ -23,7 +27,30 @@ impl Owners {
     #[must_use]
     pub const fn new() -> Self {
         let words = [const { AtomicU64::new(0) }; WORDS];
-        Owners { words }
+        Owners {
+            words,
+            lines: [const { Line(AtomicU64::new(0)) }; 1 << OWNER_BITS],
+            allowed: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes whether threads can be owners, because the barrier in all threads works.
+    pub fn set_fenced(&self, fenced: bool) {
+        self.allowed
+            .store(if fenced { ALLOWED } else { 0 }, Relaxed);
+    }
+
+    /// The thread with this number.
+    #[inline(always)]
+    pub fn thread(&self, number: u64) -> Me<'_> {
+        #[allow(clippy::cast_possible_truncation, reason = "a small number")]
+        let line = &self.lines[number as usize % (1 << OWNER_BITS)];
+        Me {
+            number,
+            line,
+            lines: &self.lines,
+            allowed: &self.allowed,
+        }
     }
 
     /// A number that no other thread has; 0 if there are more threads than numbers.
@@ -34,7 +61,7 @@ impl Owners {
             let mut used = word.load(Relaxed);
             while used != u64::MAX {
                 let bit = u64::from(used.trailing_ones());
-                match word.compare_exchange_weak(used, used | 1 << bit, Relaxed, Relaxed) {
+                match word.compare_exchange_weak(used, used | 1 << bit, Acquire, Relaxed) {
                     Ok(_) => return at * 64 + bit,
                     Err(now) => used = now,
                 }
@@ -49,7 +76,7 @@ impl Owners {
             return;
         }
         let at = usize::try_from(owner / 64).unwrap_or(0) % WORDS;
-        self.words[at].fetch_and(!(1 << (owner % 64)), Relaxed);
+        self.words[at].fetch_and(!(1 << (owner % 64)), Release);
     }
 }
 

@@ -7,6 +7,17 @@ pub(crate) use contech_guest::kernel::yield_now;
 pub(crate) use contech_guest::lock::{Condvar, Mutex, MutexGuard};
 
 pub(crate) use contech_guest::arch::add_here;
+pub(crate) use contech_guest::kernel::barrier_everywhere as heavy_fence;
+
+/// Looks before a thread that waits lets others run.
+pub(crate) const ROUNDS: u32 = 64;
+
+/// Keeps the compiler from moving accesses across. The processor may move them, but for [`heavy_fence`] in another
+/// thread, which is a fence in this one.
+#[inline(always)]
+pub(crate) fn light_fence() {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+}
 
 pub(crate) mod atomic {
     pub(crate) use std::sync::atomic::{

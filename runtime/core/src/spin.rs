@@ -268,6 +268,14 @@ impl Spin {
         self.let_go();
     }
 
+    /// Does what [`Spin::set_none`] does, where no try was repeated.
+    #[inline(always)]
+    pub(crate) fn is_none_now(&self) {
+        if self.address.load(Relaxed) != 0 {
+            self.set_none();
+        }
+    }
+
     /// Whether tries were repeated since the last event.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
@@ -281,6 +289,12 @@ impl Spin {
     pub(crate) fn put_off(&self, does: bool) {
         let address = self.address.load(Relaxed);
         self.put_off.store(if does { address } else { 0 }, Relaxed);
+    }
+
+    /// Whether any try is to be put off.
+    #[inline(always)]
+    pub fn puts_off(&self) -> bool {
+        self.put_off.load(Relaxed) != 0
     }
 
     /// Whether a try at `address` is to be put off.

@@ -117,7 +117,7 @@ impl Stamps {
     }
 
     /// Whether the operation at `cursor` that does not wait leaves its time open.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leaves_open(&self, cursor: *mut u8) -> bool {
         let open = self.open.load(Relaxed);
         if open == 0 || cursor.addr().wrapping_sub(self.mark.load(Relaxed).addr()) > MUCH {

@@ -3,24 +3,23 @@
 //!
 //! The lock is the counter. One word holds the number of writes (the ticket), whether a thread operates just now, and
 //! which thread. So taking the lock costs one locked instruction, giving it back costs none, and a signal handler knows
-//! at any instruction whether its own thread holds it. The lock is held over a few instructions. If its holder never
-//! comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits takes the
-//! lock over after [`PATIENCE`], so that the runtime never makes a program hang.
+//! at any instruction whether its own thread holds it. While one thread alone writes to the addresses, it owns the lock
+//! ([`crate::bias`]), and taking it costs no locked instruction either. The lock is held over a few instructions. If its
+//! holder never comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits
+//! takes the lock over after a second, so that the runtime never makes a program hang.
 //!
-//! A load changes nothing, so it takes no lock: its place is known if the word is the same before and after it, and no
-//! thread operates. Threads that spin on a variable therefore never keep the one they wait for from it.
+//! A load changes nothing, so it takes no lock, and leaves it to its owner: the load's place is known if the word is the
+//! same before and after it, and no thread operates. Threads that spin on a variable therefore never keep the one they
+//! wait for from it.
 //!
 //! `tests/model` tries every interleaving of this file.
 
-use std::time::Duration;
-
-use contech_guest::kernel::Instant;
-
-use crate::owners::OWNER_BITS;
+use crate::bias::{Bias, Entry, Me, OWNER_BITS};
+use crate::patience::Patience;
 use crate::primitive::atomic::{
     AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
 };
-use crate::primitive::{add_here, spin_loop, yield_now};
+use crate::primitive::{ROUNDS, add_here, spin_loop};
 
 /// A thread operates.
 pub(crate) const LOCKED: u64 = 1;
@@ -38,20 +37,21 @@ fn taken_by(owner: u64, seen: u64) -> u64 {
     count | (owner * OWNER) | (seen & TICKET) | LOCKED
 }
 
-/// How long a holder may take. It is a few instructions away from giving the stripe back, but may have
-/// been preempted.
-pub const PATIENCE: Duration = Duration::from_secs(1);
-/// The most that counts of the time between two looks at a holder. The rest is no patience: the whole process may have
-/// been stopped meanwhile, holder and all.
-const LOOK: Duration = Duration::from_millis(10);
-/// Tries before a thread that waits lets others run.
-const ROUNDS: u32 = 64;
+/// How a thread took a stripe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It did not hold the stripe before.
+    Now(Entry),
+    /// It is a signal handler, and the code that it interrupted holds the stripe.
+    Before,
+}
 
 /// The counter and lock of the addresses of one hash.
 #[repr(align(64))]
 #[derive(Debug)]
 pub struct Stripe {
     pub(crate) word: AtomicU64,
+    pub(crate) bias: Bias,
     /// How often the lock was taken over. That many operations may stand in a wrong order.
     pub(crate) taken_over: AtomicU64,
     /// Addresses of counters of threads (`ATOMIC_COUNTS`), 0 where there is none.
@@ -78,11 +78,11 @@ impl Stripe {
         }
     }
 
-    /// Takes the stripe for a thread if no thread has it.
+    /// Takes the lock for a thread if no thread has it. Nobody owns it.
     #[inline]
-    pub fn try_take(&self, owner: u64) -> bool {
+    pub(crate) fn try_take(&self, number: u64) -> bool {
         let seen = self.word.load(Relaxed);
-        let mine = taken_by(owner, seen);
+        let mine = taken_by(number, seen);
         seen & LOCKED == 0 && self.replace(seen, mine)
     }
 
@@ -98,34 +98,64 @@ impl Stripe {
 
     /// Whether this thread has the stripe. A thread without a number never does.
     #[inline]
-    pub fn is_held_by(&self, owner: u64) -> bool {
-        owner != 0 && self.names(owner)
+    pub fn is_held_by(&self, number: u64) -> bool {
+        number != 0 && self.names(number)
     }
 
     /// Whether a thread has the stripe whose number, which may be 0, is this one.
-    #[inline]
-    fn names(&self, owner: u64) -> bool {
-        let seen = self.word.load(Relaxed);
-        seen & LOCKED != 0 && seen & (COUNT - OWNER) == owner * OWNER
+    #[inline(always)]
+    fn names(&self, number: u64) -> bool {
+        // Another owner's lock must not be taken for this thread's, so the owner is read after it.
+        let seen = self.word.load(Acquire);
+        let holder = match self.bias.owner() {
+            0 => (seen & (COUNT - OWNER)) / OWNER,
+            owner => owner,
+        };
+        seen & LOCKED != 0 && holder == number
     }
 
-    /// Takes the stripe for a thread.
-    #[inline]
-    pub fn take(&self, owner: u64) {
-        if !self.try_take(owner) {
-            self.wait(owner);
+    /// Takes the stripe for its owner, unless this is a signal handler that interrupted an operation. Returns whether
+    /// the thread, which has a number, has it now, by [`Taken::Now`] and [`Entry::New`].
+    #[inline(always)]
+    pub fn take_own(&self, me: &Me, place: u64) -> bool {
+        if !self.bias.names(me) || !me.enter_alone(place) {
+            return false;
         }
+        // Another thread may have taken it away before the place was entered.
+        if !self.bias.names(me) {
+            me.leave_alone();
+            return false;
+        }
+        add_here(&self.word, LOCKED);
+        fence(Release);
+        true
+    }
+
+    /// Takes the stripe, whose place in lines is `place`, for a thread.
+    #[inline]
+    pub fn take(&self, me: &Me, place: u64) -> Taken {
+        let entry = me.enter(place);
+        if entry != Entry::New && self.is_held_by(me.number) {
+            return Taken::Before;
+        }
+        let uses = || (self.word.load(Relaxed) & TICKET) / STEP;
+        if self.bias.is_own(me, place, entry, uses) {
+            add_here(&self.word, LOCKED);
+            fence(Release);
+        } else if !self.try_take(me.number) {
+            self.wait(me.number);
+        }
+        Taken::Now(entry)
     }
 
     /// Reads with `read` while no other thread operates, and returns the ticket of that load and what was read. Reads
-    /// again while there are writes. If they do not end soon, takes the stripe; `held` is told of that before, and
-    /// after it is given back.
+    /// again while there are writes. If they do not end soon, takes the stripe.
     #[inline]
-    pub fn look<T>(&self, owner: u64, read: impl Fn() -> T, held: impl Fn(bool)) -> (u64, T) {
+    pub fn look<T>(&self, me: &Me, place: u64, read: impl Fn() -> T) -> (u64, T) {
         for _ in 0..ROUNDS {
             let before = self.word.load(Acquire);
             // What this very thread holds was interrupted by this load, and will not change meanwhile.
-            if before & LOCKED == 0 || self.is_held_by(owner) {
+            if before & LOCKED == 0 || self.is_held_by(me.number) {
                 let found = read();
                 fence(Acquire);
                 if self.word.load(Relaxed) == before {
@@ -134,44 +164,27 @@ impl Stripe {
             }
             spin_loop();
         }
-        held(true);
-        self.take(owner);
+        let taken = self.take(me, place);
         let found = read();
         let ticket = self.draw(false);
-        self.give(owner);
-        held(false);
+        self.give(me, taken);
         (ticket, found)
     }
 
     #[cold]
-    fn wait(&self, owner: u64) {
-        let (mut holder, mut waited, mut looked) = (0, Duration::ZERO, Instant::now());
-        for round in 0u32.. {
-            if self.try_take(owner) {
-                return;
-            }
-            if round < ROUNDS {
-                spin_loop();
-                continue;
-            }
+    fn wait(&self, number: u64) {
+        let mut patience = Patience::new();
+        while !self.try_take(number) {
             let seen = self.word.load(Relaxed);
-            let since = looked.elapsed().min(LOOK);
-            waited = if seen == holder {
-                waited + since
-            } else {
-                Duration::ZERO
-            };
-            (holder, looked) = (seen, Instant::now());
-            if waited >= PATIENCE && self.take_over(owner, seen) {
+            if patience.is_over(seen) && self.take_over(number, seen) {
                 return;
             }
-            yield_now();
         }
     }
 
     /// Takes the stripe from a thread that does not come back, if the word is still the one that was seen.
-    pub(crate) fn take_over(&self, owner: u64, seen: u64) -> bool {
-        let taken = seen & LOCKED != 0 && self.replace(seen, taken_by(owner, seen));
+    pub(crate) fn take_over(&self, number: u64, seen: u64) -> bool {
+        let taken = seen & LOCKED != 0 && self.replace(seen, taken_by(number, seen));
         if taken {
             self.taken_over.fetch_add(1, Relaxed);
         }
@@ -180,7 +193,7 @@ impl Stripe {
 
     /// Draws the ticket of the operation that was made while the stripe is held, a write or not. If a handler of this
     /// thread draws one meanwhile, another must be drawn ([`crate::Recorder::ticket`]).
-    #[inline]
+    #[inline(always)]
     pub fn draw(&self, writes: bool) -> u64 {
         if writes {
             add_here(&self.word, STEP);
@@ -189,10 +202,21 @@ impl Stripe {
     }
 
     /// Gives back the stripe that the thread took. What handlers of this thread drew stays drawn.
-    #[inline]
-    pub fn give(&self, owner: u64) {
-        // It may have been taken over. Then it is not this thread's to give.
-        if self.names(owner) {
+    #[inline(always)]
+    pub fn give(&self, me: &Me, taken: Taken) {
+        let Taken::Now(entry) = taken else {
+            return;
+        };
+        self.give_lock(me.number);
+        if entry == Entry::New {
+            me.leave();
+        }
+    }
+
+    /// Gives back the lock. It may have been taken over: then it is not this thread's to give.
+    #[inline(always)]
+    pub fn give_lock(&self, number: u64) {
+        if self.names(number) {
             add_here(&self.word, LOCKED.wrapping_neg());
         }
     }

@@ -3,9 +3,24 @@
 use std::ops::Index;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::bias::{Bias, Me};
 use crate::stripe::{COUNTERS, LOCKED, Stripe};
 
 const STRIPES: usize = 4096;
+
+/// The first place in lines that is not a stripe's.
+pub(crate) const PLACES: u64 = STRIPES as u64 + 1;
+
+impl Bias {
+    pub(crate) const fn new() -> Self {
+        Bias {
+            word: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+            unpaid: AtomicU64::new(0),
+            given_up: AtomicU64::new(0),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub struct Stripes([Stripe; STRIPES]);
@@ -33,6 +48,7 @@ impl Stripes {
             [const {
                 Stripe {
                     word: AtomicU64::new(0),
+                    bias: Bias::new(),
                     taken_over: AtomicU64::new(0),
                     counters: [const { AtomicUsize::new(0) }; COUNTERS],
                 }
@@ -51,16 +67,38 @@ impl Stripes {
         index
     }
 
+    /// The place of a stripe in lines.
+    #[inline]
+    #[must_use]
+    pub fn place(stripe: usize) -> u64 {
+        (stripe % STRIPES) as u64 + 1
+    }
+
+    /// The stripe that has this place in lines, if one has it.
+    #[must_use]
+    pub fn at(place: u64) -> Option<usize> {
+        let stripe = usize::try_from(place).ok()?.checked_sub(1)?;
+        (stripe < STRIPES).then_some(stripe)
+    }
+
     /// How often a stripe was taken over. That many operations may stand in a wrong order.
     pub fn taken_over(&self) -> u64 {
-        let taken_over = self.0.iter().map(|stripe| stripe.taken_over.load(Relaxed));
-        taken_over.sum()
+        let times = |s: &Stripe| s.taken_over.load(Relaxed) + s.bias.given_up.load(Relaxed);
+        self.0.iter().map(times).sum()
+    }
+
+    /// Lets no thread own a stripe from now on.
+    pub fn share(&self, me: &Me) {
+        for (stripe, at) in self.0.iter().zip(0..) {
+            stripe.bias.share(me, Self::place(at));
+        }
     }
 
     /// Frees all stripes in a forked child, where their holders do not exist.
     pub fn free_all(&self) {
         for stripe in &self.0 {
             stripe.word.fetch_and(!LOCKED, Relaxed);
+            stripe.bias.free();
             // No thread of a scope exists here, either.
             stripe.counters.iter().for_each(|c| c.store(0, Relaxed));
         }
@@ -72,9 +110,22 @@ mod tests {
     use std::sync::atomic::{AtomicU64 as Variable, Ordering::Relaxed};
 
     use super::*;
+    use crate::bias::Entry;
+    use crate::owners::Owners;
+    use crate::stripe::Taken;
     use crate::stripe::{COUNTERS, STEP, TICKET};
 
     static STRIPES_UNDER_TEST: Stripes = Stripes::new();
+    static OWNERS: Owners = Owners::new();
+
+    fn me(number: u64) -> Me<'static> {
+        OWNERS.set_fenced(contech_guest::kernel::prepare_barriers());
+        OWNERS.thread(number)
+    }
+
+    fn place(stripe: usize) -> u64 {
+        Stripes::place(stripe)
+    }
 
     #[test]
     fn tickets_of_writes_are_the_order_of_their_values() {
@@ -83,10 +134,11 @@ mod tests {
         let first = STRIPES_UNDER_TEST[stripe].word.load(Relaxed) & TICKET;
         let work = move |owner: u64| {
             let pairs = (0..2000).map(|_| {
-                STRIPES_UNDER_TEST[stripe].take(owner);
+                let me = me(owner);
+                let taken = STRIPES_UNDER_TEST[stripe].take(&me, place(stripe));
                 let value = VARIABLE.fetch_add(1, Relaxed);
                 let ticket = STRIPES_UNDER_TEST[stripe].draw(true);
-                STRIPES_UNDER_TEST[stripe].give(owner);
+                STRIPES_UNDER_TEST[stripe].give(&me, taken);
                 (ticket, value)
             });
             pairs.collect::<Vec<_>>()
@@ -107,9 +159,9 @@ mod tests {
     fn a_load_stands_between_two_writes() {
         let stripes = Stripes::new();
         let drawn = [true, false, false, true].map(|writes| {
-            stripes[5].take(1);
+            let taken = stripes[5].take(&me(1), 6);
             let ticket = stripes[5].draw(writes);
-            stripes[5].give(1);
+            stripes[5].give(&me(1), taken);
             ticket
         });
         assert_eq!(drawn, [2, 3, 3, 4]);
@@ -121,15 +173,15 @@ mod tests {
         static VARIABLE: Variable = Variable::new(0);
         let write = |owner: u64| {
             for _ in 0..20_000 {
-                STRIPES[7].take(owner);
+                let taken = STRIPES[7].take(&me(owner), 8);
                 VARIABLE.fetch_add(1, Relaxed);
                 STRIPES[7].draw(true);
-                STRIPES[7].give(owner);
+                STRIPES[7].give(&me(owner), taken);
             }
         };
         let look = |owner: u64| {
             for _ in 0..20_000 {
-                let (ticket, value) = STRIPES[7].look(owner, || VARIABLE.load(Relaxed), |_| ());
+                let (ticket, value) = STRIPES[7].look(&me(owner), 8, || VARIABLE.load(Relaxed));
                 assert_eq!(ticket, STEP * value + 1);
             }
         };
@@ -141,44 +193,145 @@ mod tests {
 
     #[test]
     fn a_load_waits_for_the_thread_that_operates_and_not_for_itself() {
-        let stripes = Stripes::new();
-        stripes[5].take(1);
+        let (stripes, owners) = (Stripes::new(), Owners::new());
+        let me = |n| owners.thread(n);
+        stripes[5].take(&me(1), 6);
         assert_eq!(stripes[5].draw(true), 2);
-        assert_eq!(stripes[5].look(1, || 8, |_| panic!("it is held")), (3, 8));
-        let told = std::cell::Cell::new(0);
-        let held = |begins: bool| told.set(told.get() * 2 + 1 + u32::from(begins));
-        assert_eq!(stripes[5].look(2, || 9, held), (3, 9));
-        assert_eq!((stripes.taken_over(), told.get()), (1, 2 * 2 + 1));
+        assert_eq!(stripes[5].look(&me(1), 6, || 8), (3, 8));
+        assert_eq!(stripes[5].look(&me(2), 6, || 9), (3, 9));
+        assert_eq!(stripes.taken_over(), 1);
     }
 
     #[test]
     fn a_handler_draws_within_the_operation_it_interrupted() {
+        for owned in [false, true] {
+            let (stripes, owners) = (Stripes::new(), Owners::new());
+            owners.set_fenced(owned && contech_guest::kernel::prepare_barriers());
+            let me = owners.thread(1);
+            let taken = stripes[5].take(&me, 6);
+            assert_eq!(taken, Taken::Now(Entry::New));
+            // A handler that comes before the ticket of a load is drawn, and one that comes after it.
+            let handler = stripes[5].take(&me, 6);
+            assert_eq!(handler, Taken::Before);
+            assert_eq!(stripes[5].draw(true), 2);
+            stripes[5].give(&me, handler);
+            assert!(stripes[5].is_held_by(1));
+            assert_eq!(stripes[5].draw(false), 3);
+            assert_eq!(stripes[5].draw(true), 4);
+            stripes[5].give(&me, taken);
+            assert!(!stripes[5].is_held_by(1));
+            let other = owners.thread(2);
+            let taken = stripes[5].take(&other, 6);
+            assert_eq!(stripes[5].draw(false), 5, "no write was forgotten");
+            stripes[5].give(&other, taken);
+            assert_eq!(me.places().chain(other.places()).count(), 0);
+        }
+    }
+
+    #[test]
+    fn handlers_use_other_stripes_however_deep_they_are() {
+        let owners = Owners::new();
+        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        let (stripes, me) = (Stripes::new(), owners.thread(1));
+        let mut taken = Vec::new();
+        for at in 0..6 {
+            taken.push(stripes[at].take(&me, Stripes::place(at)));
+            assert!(stripes[at].is_held_by(1));
+        }
+        // There is room for four in a line. The others are shared, so that nobody looks for them there.
+        let places: Vec<_> = me.places().filter_map(Stripes::at).collect();
+        assert_eq!(places, [3, 2, 1, 0]);
+        assert_eq!(taken[4..], [Taken::Now(Entry::None); 2]);
+        assert_eq!(stripes[4].bias.owner(), 0);
+        for at in (0..6).rev() {
+            stripes[at].give(&me, taken[at]);
+            assert!(!stripes[at].is_held_by(1));
+        }
+        assert_eq!(me.places().count(), 0);
+    }
+
+    #[test]
+    fn a_handler_takes_back_what_was_revoked_from_the_code_it_interrupted() {
+        let owners = Owners::new();
+        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        let (stripes, me) = (Stripes::new(), owners.thread(1));
+        let taken = stripes[5].take(&me, 6);
+        stripes[5].give(&me, taken);
+        // The interrupted code has entered and not looked yet.
+        assert_eq!(me.enter(6), Entry::New);
+        std::thread::scope(|s| {
+            let other = s.spawn(|| {
+                let taken = stripes[5].take(&owners.thread(2), 6);
+                let ticket = stripes[5].draw(true);
+                stripes[5].give(&owners.thread(2), taken);
+                ticket
+            });
+            while !stripes[5].bias.is_revoked() {
+                std::thread::yield_now();
+            }
+            let handler = stripes[5].take(&me, 6);
+            assert_eq!(handler, Taken::Now(Entry::Within));
+            assert_eq!(stripes[5].draw(true), 2);
+            stripes[5].give(&me, handler);
+            me.leave();
+            assert_eq!(other.join().unwrap(), 4);
+        });
+        assert_eq!(stripes.taken_over(), 0);
+    }
+
+    #[test]
+    fn what_changes_its_owner_often_is_shared() {
+        let owners = Owners::new();
+        owners.set_fenced(contech_guest::kernel::prepare_barriers());
         let stripes = Stripes::new();
-        stripes[5].take(1);
-        assert!(!stripes[5].try_take(2));
-        // A handler that comes before the ticket of a load is drawn, and one that comes after it.
-        assert_eq!(stripes[5].draw(true), 2);
-        assert_eq!(stripes[5].draw(false), 3);
-        assert_eq!(stripes[5].draw(true), 4);
-        stripes[5].give(1);
-        assert!(stripes[5].try_take(2));
-        assert_eq!(stripes[5].draw(false), 5, "no write was forgotten");
+        let mut owned = 0;
+        for n in 0..100u64 {
+            let me = owners.thread(1 + n % 2);
+            let taken = stripes[5].take(&me, 6);
+            owned += u32::from(stripes[5].bias.owner() == me.number);
+            assert!(stripes[5].is_held_by(me.number));
+            assert_eq!(stripes[5].draw(true), 2 * (n + 1));
+            stripes[5].give(&me, taken);
+        }
+        assert!((2..50).contains(&owned), "{owned}");
+        assert_eq!(stripes.taken_over(), 0);
+    }
+
+    #[test]
+    fn nobody_owns_what_the_kernel_cannot_revoke_or_what_is_to_be_shared() {
+        let owners = Owners::new();
+        let (stripes, me) = (Stripes::new(), owners.thread(1));
+        let taken = stripes[5].take(&me, 6);
+        assert_eq!(stripes[5].bias.owner(), 0);
+        stripes[5].give(&me, taken);
+        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        let taken = stripes[6].take(&me, 7);
+        assert_eq!(stripes[6].bias.owner(), 1);
+        stripes[6].give(&me, taken);
+        stripes.share(&owners.thread(2));
+        assert!((0..STRIPES).all(|at| stripes[at].bias.owner() == 0));
+        stripes.free_all();
+        let taken = stripes[6].take(&me, 7);
+        assert_eq!(stripes[6].bias.owner(), 1, "a forked child begins anew");
+        stripes[6].give(&me, taken);
     }
 
     #[test]
     fn a_thread_knows_whether_it_holds_a_stripe_whatever_the_ticket() {
-        let stripes = Stripes::new();
+        let (stripes, owners) = (Stripes::new(), Owners::new());
         for round in 0..1000 {
-            let owner = 1 + round % 7 * 2340;
-            assert!(!stripes[5].is_held_by(owner), "given back, or never taken");
-            stripes[5].take(owner);
-            assert!(stripes[5].is_held_by(owner) && !stripes[5].is_held_by(owner + 1));
+            let me = owners.thread(1 + round % 7 * 2340);
+            let n = me.number;
+            assert!(!stripes[5].is_held_by(n), "given back, or never taken");
+            let taken = stripes[5].take(&me, 6);
+            assert!(stripes[5].is_held_by(n) && !stripes[5].is_held_by(n + 1));
             assert_eq!(stripes[5].draw(true), 2 * (round + 1));
-            stripes[5].give(owner);
+            stripes[5].give(&me, taken);
         }
-        stripes[5].take(0);
+        let nobody = owners.thread(0);
+        let taken = stripes[5].take(&nobody, 6);
         assert!(!stripes[5].is_held_by(0), "0 is nobody's number");
-        stripes[5].give(0);
+        stripes[5].give(&nobody, taken);
         assert!(
             stripes[5].try_take(1),
             "a thread without a number gives back, too"
@@ -187,18 +340,22 @@ mod tests {
 
     #[test]
     fn a_stripe_whose_holder_is_gone_is_taken_over() {
-        let stripes = Stripes::new();
-        stripes[5].take(1);
-        stripes[5].take(2);
-        assert_eq!(stripes.taken_over(), 1);
-        assert!(stripes[5].is_held_by(2) && !stripes[5].is_held_by(1));
-        stripes[5].give(1);
-        assert!(
-            stripes[5].is_held_by(2),
-            "a holder that comes back late gives nothing back"
-        );
-        stripes[5].give(2);
-        assert!(stripes[5].try_take(1));
+        for owned in [false, true] {
+            let (stripes, owners) = (Stripes::new(), Owners::new());
+            owners.set_fenced(owned && contech_guest::kernel::prepare_barriers());
+            let (one, two) = (owners.thread(1), owners.thread(2));
+            let taken = stripes[5].take(&one, 6);
+            let later = stripes[5].take(&two, 6);
+            assert!(stripes.taken_over() > 0);
+            assert!(stripes[5].is_held_by(2) && !stripes[5].is_held_by(1));
+            stripes[5].give(&one, taken);
+            assert!(
+                stripes[5].is_held_by(2),
+                "a holder that comes back late gives nothing back"
+            );
+            stripes[5].give(&two, later);
+            assert!(stripes[5].try_take(1));
+        }
     }
 
     #[test]

@@ -1,16 +1,24 @@
 //! Tickets give the order in which each synchronisation object was really acquired and released.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use contech_guest::arch::fetch_add_here;
+
+use crate::bias::{Bias, Entry, Me};
+use crate::stripes::PLACES;
 
 /// Number of counters. Objects whose addresses hash alike share one, which only makes their tickets sparse.
 const COUNTERS: usize = 4096;
 
 #[repr(align(64))]
 #[derive(Debug)]
-struct Counter(AtomicU64);
+struct Counter {
+    count: AtomicUsize,
+    bias: Bias,
+}
 
 /// Counters by object, each in a cache line of its own. Only the users of a counter's objects touch it, so tickets cost
-/// no more than the object itself.
+/// no more than the object itself. A thread that owns a counter draws without a locked instruction.
 #[derive(Debug)]
 pub struct Tickets([Counter; COUNTERS]);
 
@@ -24,42 +32,100 @@ impl Tickets {
     /// All counters at zero.
     #[must_use]
     pub const fn new() -> Self {
-        Tickets([const { Counter(AtomicU64::new(0)) }; COUNTERS])
+        Tickets(
+            [const {
+                Counter {
+                    count: AtomicUsize::new(0),
+                    bias: Bias::new(),
+                }
+            }; COUNTERS],
+        )
     }
 
     #[inline]
-    fn counter(&self, object: usize) -> &AtomicU64 {
+    fn index(object: usize) -> usize {
         // This is multiplicative hashing by the golden ratio, which mixes the top bits best.
         let hash = (object as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
         #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
         let index = hash as usize;
-        &self.0[index].0
+        index
+    }
+
+    /// The place of a counter in lines.
+    #[inline]
+    fn place(index: usize) -> u64 {
+        PLACES + index as u64
     }
 
     /// The next ticket of the object at this address. Relaxed suffices, because the object's own ordering puts one draw
     /// before the next, and draws of one counter are totally ordered anyway.
-    #[inline]
-    pub fn next(&self, object: usize) -> u64 {
-        self.counter(object).fetch_add(1, Relaxed) + 1
+    #[inline(always)]
+    pub fn next(&self, me: &Me, object: usize) -> u64 {
+        let index = Self::index(object);
+        let (counter, place) = (&self.0[index], Self::place(index));
+        if me.number != 0 && counter.bias.names(me) && me.enter_alone(place) {
+            let drawn = counter
+                .bias
+                .names(me)
+                .then(|| fetch_add_here(&counter.count, 1));
+            me.leave_alone();
+            if let Some(drawn) = drawn {
+                return drawn as u64 + 1;
+            }
+        }
+        self.next_slowly(me, object)
+    }
+
+    #[inline(never)]
+    fn next_slowly(&self, me: &Me, object: usize) -> u64 {
+        let index = Self::index(object);
+        let (counter, place) = (&self.0[index], Self::place(index));
+        let entry = me.enter(place);
+        let uses = || counter.count.load(Relaxed) as u64;
+        let drawn = if counter.bias.is_own(me, place, entry, uses) {
+            fetch_add_here(&counter.count, 1)
+        } else {
+            counter.count.fetch_add(1, Relaxed)
+        };
+        if entry == Entry::New {
+            me.leave();
+        }
+        drawn as u64 + 1
     }
 
     /// The last ticket drawn for the object, 0 for none.
     #[inline]
     pub fn last(&self, object: usize) -> u64 {
-        self.counter(object).load(Relaxed)
+        self.0[Self::index(object)].count.load(Relaxed) as u64
+    }
+
+    /// Lets no thread own a counter from now on.
+    pub fn share(&self, me: &Me) {
+        for (counter, index) in self.0.iter().zip(0..) {
+            counter.bias.share(me, Self::place(index));
+        }
+    }
+
+    /// Forgets who owns what, in a forked child.
+    pub fn free_all(&self) {
+        self.0.iter().for_each(|counter| counter.bias.free());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::owners::Owners;
 
     #[test]
     fn tickets_of_one_object_ascend_from_every_thread() {
         static TICKETS: Tickets = Tickets::new();
+        static OWNERS: Owners = Owners::new();
+        OWNERS.set_fenced(contech_guest::kernel::prepare_barriers());
+        let draw = |n| move || (0..1000).map(move |_| TICKETS.next(&OWNERS.thread(n), 0x1000));
         let drawn: Vec<Vec<u64>> = std::thread::scope(|s| {
             let threads: Vec<_> = (0..4)
-                .map(|_| s.spawn(|| (0..1000).map(|_| TICKETS.next(0x1000)).collect()))
+                .map(|n| s.spawn(move || draw(n)().collect()))
                 .collect();
             threads.into_iter().map(|t| t.join().unwrap()).collect()
         });

@@ -42,7 +42,6 @@ pub struct TlsBlock {
     announces: AtomicBool,
     call: AtomicU64,
     spin: Spin,
-    held: AtomicU64,
     owner: AtomicU64,
     stamps: Stamps,
     /// The [`crate::gate::Gate`]'s number when the thread last asked it, or [`EACH`].
@@ -95,7 +94,6 @@ impl TlsBlock {
             announces: AtomicBool::new(false),
             call: AtomicU64::new(0),
             spin: Spin::new(),
-            held: AtomicU64::new(0),
             owner: AtomicU64::new(0),
             stamps: Stamps::new(),
             gate: AtomicU32::new(0),
@@ -291,17 +289,6 @@ impl TlsBlock {
         self.owner.store(owner, Relaxed);
     }
 
-    /// The stripe held, or about to be taken or given back, for an atomic operation, counted from 1; 0 for none.
-    #[inline]
-    pub fn held(&self) -> u64 {
-        self.held.load(Relaxed)
-    }
-
-    #[inline]
-    pub fn set_held(&self, held: u64) {
-        self.held.store(held, Relaxed);
-    }
-
     /// Forgets everything, as in a thread that never recorded. The thread keeps its number.
     pub fn reset(&self) {
         for lane in Lane::ALL {
@@ -315,7 +302,6 @@ impl TlsBlock {
         self.spin.clear();
         self.stamps.off();
         self.set_gate(0, false, u64::MAX);
-        self.set_held(0);
         self.set_role(PROGRAM);
     }
 }

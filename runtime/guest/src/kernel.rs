@@ -29,6 +29,27 @@ pub fn yield_now() {
     let _ = unsafe { call(libc::SYS_sched_yield, []) };
 }
 
+/// Commands of the system call membarrier.
+const PRIVATE_EXPEDITED: usize = 1 << 3;
+const REGISTER_PRIVATE_EXPEDITED: usize = 1 << 4;
+
+fn membarrier(command: usize) -> bool {
+    // SAFETY: the call changes no memory.
+    unsafe { call(libc::SYS_membarrier, [command, 0, 0]) }.is_ok()
+}
+
+/// Prepares the process for [`barrier_everywhere`]. Returns whether the kernel can do it.
+#[must_use]
+pub fn prepare_barriers() -> bool {
+    membarrier(REGISTER_PRIVATE_EXPEDITED)
+}
+
+/// Makes a full memory barrier in every thread of the process, the calling one included. Returns whether it was made.
+#[must_use]
+pub fn barrier_everywhere() -> bool {
+    membarrier(PRIVATE_EXPEDITED)
+}
+
 fn timespec(time: Duration) -> libc::timespec {
     libc::timespec {
         tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),

@@ -2,7 +2,7 @@
 
 use super::abi::{self, DEPENDENCE_MUTEXINOUTSET, Data, Dependence};
 use super::word::Word;
-use crate::active::TICKETS;
+use crate::active::Active;
 
 /// One dependence of a task.
 #[derive(Clone, Copy)]
@@ -69,11 +69,11 @@ impl Node {
         Some(node)
     }
 
-    pub(super) fn add(&mut self, dependences: &[Dependence]) {
+    pub(super) fn add(&mut self, a: Active, dependences: &[Dependence]) {
         self.items.extend(dependences.iter().map(|d| Item {
             variable: d.variable,
             kind: d.kind,
-            ticket: TICKETS.next(usize::try_from(d.variable).unwrap_or(0)),
+            ticket: a.ticket(usize::try_from(d.variable).unwrap_or(0)),
         }));
     }
 

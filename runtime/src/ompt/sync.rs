@@ -18,7 +18,7 @@ use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
 use super::{callback, running};
-use crate::active::{Active, OWN_OBJECTS, TICKETS};
+use crate::active::{Active, OWN_OBJECTS};
 use crate::real::Ptr;
 
 fn object(number: u64) -> Ptr {
@@ -72,7 +72,7 @@ fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)
         Some((first, size)) => {
             let object = u64::from(first) | OWN_OBJECTS;
             let key = usize::try_from(object).unwrap_or(0);
-            (object, TICKETS.next(key), size)
+            (object, a.ticket(key), size)
         }
         None => (0, 0, 0),
     };

@@ -117,7 +117,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
         // SAFETY: libomp passed the word of a task that has not begun.
         unsafe {
             if let Some(node) = Node::of(task) {
-                node.add(list);
+                node.add(a, list);
                 return;
             }
             let mut node = Box::new(Node {
@@ -127,7 +127,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
                 items: Vec::new(),
                 held: Vec::new(),
             });
-            node.add(list);
+            node.add(a, list);
             Node::attach(task, node);
         }
     });

@@ -11,6 +11,8 @@
 //! Every interleaving of the way from a thread's buffer to the writer, and of the order of atomic operations, by loom:
 //! the runtime's own source files, with loom's locks and atomics in place of the standard library's.
 
+#[path = "../../src/bias.rs"]
+mod bias;
 #[path = "../../src/buffer.rs"]
 mod buffer;
 #[path = "../../src/desk.rs"]
@@ -21,6 +23,8 @@ mod inner;
 mod lane;
 #[path = "../../src/level.rs"]
 mod level;
+#[path = "../../src/patience.rs"]
+mod patience;
 #[path = "../../src/pool.rs"]
 mod pool;
 #[path = "../../src/queue.rs"]
@@ -31,7 +35,6 @@ mod stripe;
 mod turns;
 
 use contech_guest::memory;
-use contech_runtime_core::owners;
 
 /// What the runtime's `primitive` names, of loom.
 mod primitive {
@@ -39,7 +42,29 @@ mod primitive {
     pub(crate) use loom::sync::{Condvar, Mutex};
     pub(crate) use loom::thread::yield_now;
 
-    use atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
+    use atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst, fence};
+
+    /// Each round is a step, and all that a thread may do instead is tried.
+    pub(crate) const ROUNDS: u32 = 2;
+
+    /// The fence to leave out: 1 an owner's, 2 that of a thread that takes from an owner.
+    pub(crate) static PLANTED: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
+
+    fn fence_but_for(planted: u8) {
+        if PLANTED.load(std::sync::atomic::Ordering::SeqCst) != planted {
+            fence(SeqCst);
+        }
+    }
+
+    /// Together with [`heavy_fence`] it is a fence. Alone it does nothing, which nobody can see.
+    pub(crate) fn light_fence() {
+        fence_but_for(1);
+    }
+
+    pub(crate) fn heavy_fence() -> bool {
+        fence_but_for(2);
+        true
+    }
 
     /// Reads, then writes: another thread may come in between.
     pub(crate) fn add_here(word: &AtomicU64, what: u64) {
@@ -114,5 +139,7 @@ use tests;
 fn model(preemptions: Option<usize>, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
+    // Three threads that wait for each other take more steps than the usual 1,000.
+    builder.max_branches = 20_000;
     builder.check(f);
 }
