@@ -4,6 +4,9 @@
 //! The running time is divided in proportion to what the code and each of these would take on a usual machine. So the
 //! slowness of recording, which all of them share, does not matter.
 
+use taskgraph::StaticInfo;
+
+use super::weights::Weights;
 use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::units::{ratio, whole};
@@ -34,6 +37,19 @@ const PAGE: u64 = 4096;
 /// Recorded code takes at most so many times what it would take on a usual machine. If a run takes longer, it calls code
 /// that was not recorded, which loses nothing to what is known of the rest.
 const SLOWEST: f64 = 10.0;
+/// Cost of a call that takes a lock which is free, with giving it back, ns, by how the
+/// callee's name begins. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
+const LOCK_NS: [(&str, f64); 7] = [
+    ("pthread_mutex_lock", 17.0),
+    ("pthread_spin_lock", 8.0),
+    ("pthread_rwlock_rdlock", 20.0),
+    ("pthread_rwlock_wrlock", 20.0),
+    ("sem_wait", 10.0),
+    ("omp_set_lock", 20.0),
+    ("__kmpc_critical", 20.0),
+];
+/// Cost of a read-modify-write of an atomic variable in a cache of its own, ns.
+const ATOMIC_NS: f64 = 5.0;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
@@ -45,19 +61,37 @@ impl Report {
         sharing: Option<&sharing::Report>,
         memory: Option<&memuse::Report>,
     ) {
-        let found = [
-            misses.map_or_else(Estimate::default, cache),
-            sharing.map_or_else(Estimate::default, transfers),
-            memory.map_or_else(Estimate::default, allocations),
-            self.handouts(memory),
-        ];
-        let causes = [
-            Loss::Cache,
-            Loss::Sharing,
-            Loss::Allocation,
-            Loss::Scheduling,
-        ];
-        let costs = found.iter().map(|found| found.ns + found.needed_ns);
+        // What was estimated without the models is estimated anew.
+        let former = |row: &Row| row.cause == Loss::Locking;
+        let ns = self
+            .losses
+            .iter()
+            .filter(|row| former(row))
+            .map(|row| row.ns);
+        self.useful_ns += ns.sum::<u64>();
+        self.losses.retain(|row| !former(row));
+        self.lose(&[
+            (Loss::Cache, misses.map_or_else(Estimate::default, cache)),
+            (
+                Loss::Sharing,
+                sharing.map_or_else(Estimate::default, transfers),
+            ),
+            (
+                Loss::Allocation,
+                memory.map_or_else(Estimate::default, allocations),
+            ),
+            (Loss::Scheduling, self.handouts(memory)),
+            (Loss::Locking, self.locking()),
+        ]);
+    }
+
+    /// Moves the time that operations of locks and atomic variables take, which needs no model.
+    pub(super) fn estimate_locking(&mut self) {
+        self.lose(&[(Loss::Locking, self.locking())]);
+    }
+
+    fn lose(&mut self, found: &[(Loss, Estimate)]) {
+        let costs = found.iter().map(|(_, found)| found.ns + found.needed_ns);
         let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>();
         // What code that was not recorded does is not known to the models.
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
@@ -68,7 +102,7 @@ impl Report {
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        for (cause, Estimate { ns, code, .. }) in causes.into_iter().zip(found) {
+        for (cause, Estimate { ns, code, .. }) in found {
             let ns = whole(slow * ns);
             if ns == 0 {
                 continue;
@@ -77,9 +111,9 @@ impl Report {
             self.losses.push(Row {
                 ns,
                 share: ratio(ns, self.total_ns),
-                code,
+                code: code.clone(),
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
-                ..Row::of(cause)
+                ..Row::of(*cause)
             });
         }
         super::sort(&mut self.losses);
@@ -87,6 +121,14 @@ impl Report {
 }
 
 impl Report {
+    fn locking(&self) -> Estimate {
+        Estimate {
+            ns: self.locking_ns,
+            needed_ns: 0.0,
+            code: self.locked.clone(),
+        }
+    }
+
     /// The pieces of loops that threads fetched one by one, with what the OpenMP runtime allocated for them.
     fn handouts(&self, memory: Option<&memuse::Report>) -> Estimate {
         let sites = memory.into_iter().flat_map(|memory| &memory.sites);
@@ -98,6 +140,23 @@ impl Report {
             code: self.handed_out.clone(),
         }
     }
+}
+
+/// The operations of locks and atomic variables: what they cost where nobody else uses the object (ns), and the call
+/// that costs most.
+pub(super) fn locking(weights: &Weights, info: &StaticInfo) -> (f64, Option<Place>) {
+    let each = LOCK_NS.iter().map(|(callee, ns)| {
+        let (calls, most) = weights.calls(info, callee);
+        (calls as f64 * ns, most)
+    });
+    let (atomics, most) = weights.atomics(info);
+    let each = each.chain([(atomics as f64 * ATOMIC_NS, most)]);
+    let most = each.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    let most = most.and_then(|(_, block)| block);
+    let place = most.map(|block| {
+        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+    });
+    (each.map(|(ns, _)| ns).sum(), place)
 }
 
 /// What the models say of a cause.

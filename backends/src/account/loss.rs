@@ -34,6 +34,8 @@ pub enum Loss {
     Startup,
     /// Fewer threads than processors.
     Threads,
+    /// Operations of locks and atomic variables themselves.
+    Locking,
     /// Threads begin, or go on after their wait has ended.
     Starting,
 }
@@ -41,7 +43,7 @@ pub enum Loss {
 impl Loss {
     /// All causes.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -56,6 +58,7 @@ impl Loss {
         Self::Message,
         Self::Startup,
         Self::Threads,
+        Self::Locking,
         Self::Starting,
     ];
 
@@ -77,6 +80,7 @@ impl Loss {
             Self::Message => "message",
             Self::Startup => "startup",
             Self::Threads => "threads",
+            Self::Locking => "locking",
             Self::Starting => "starting",
         }
     }
@@ -98,6 +102,7 @@ impl Loss {
             Self::Io => "call",
             Self::Message => "message",
             Self::Threads => "f0",
+            Self::Locking => "h4",
             Self::Startup | Self::Starting => "delay",
         }
     }
@@ -120,6 +125,7 @@ impl Loss {
             Self::Message => "waiting for messages",
             Self::Startup => "starting and ending MPI",
             Self::Threads => "fewer threads than processors",
+            Self::Locking => "operations of locks and atomic variables themselves (estimate)",
             Self::Starting => "starting threads and waking them",
         }
     }
@@ -150,6 +156,9 @@ impl Loss {
             Self::Message => "Send earlier, or do something else meanwhile.",
             Self::Startup => "Each run pays this once: a longer run shows the rest better.",
             Self::Threads => "Start as many threads as there are processors.",
+            Self::Locking => {
+                "Do more with each operation, or add up in each thread and join the sums once."
+            }
             Self::Starting => "Start threads once, and give each of them more to do.",
         }
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
 
-use super::estimate::OP_NS;
+use super::estimate::{OP_NS, locking};
 use super::group::{Group, Key};
 use super::predicted::{Lost, Predicted};
 use super::site::{Site, of_wait};
@@ -125,7 +125,8 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
-    Ok(Report {
+    let (locking_ns, locked) = locking(&weights, graph.info());
+    let mut report = Report {
         processors: account.processors,
         recorded: account.recorded,
         duration_ns: end_of(graph).saturating_sub(begin_of(graph)),
@@ -141,7 +142,12 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         times: weights.times,
         handouts,
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
-    })
+        locking_ns,
+        locked,
+    };
+    // What costs time without any model is known already.
+    report.estimate_locking();
+    Ok(report)
 }
 
 /// When the first context begins, ns.

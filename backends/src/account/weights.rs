@@ -194,6 +194,20 @@ impl Weights {
         own.saturating_add(self.bulk)
     }
 
+    /// How often atomic variables were read and written in one step, and the block that did so most often.
+    pub(super) fn atomics(&self, info: &StaticInfo) -> (u64, Option<BlockId>) {
+        let of = |(index, block): (usize, &Block)| {
+            let id = BlockId::new(u32::try_from(index).ok()?);
+            let ops = info.ops_of(id).iter().filter(|op| op.kind == OpKind::Rmw);
+            let times = self.blocks.get(index)? / u64::from(block.ir_ops.max(1));
+            let all = times.saturating_mul(ops.count() as u64);
+            (all > 0).then_some((all, id))
+        };
+        let found = info.blocks.iter().enumerate().filter_map(of);
+        let most = found.clone().max();
+        (found.map(|(times, _)| times).sum(), most.map(|(_, id)| id))
+    }
+
     /// How often functions were called whose names begin with these letters, and the block that called most often.
     pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<BlockId>) {
         let of = |(index, block): (usize, &Block)| {

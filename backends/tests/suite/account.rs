@@ -734,3 +734,21 @@ fn a_wait_for_a_lock_that_ran_out_of_time_is_a_wait() {
     let found = lock.map(|row| (row.ns / MS, wait(row), row.mended[0]));
     assert_eq!(found, Some((8, "a.c:20".to_owned(), 1.0)), "{report:?}");
 }
+
+#[test]
+fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
+    let mut b = builder("./takes");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let add = b.block("add", "a.c", 50, &[MemOp::new(OpKind::Rmw, 8, 0)]);
+    let main = b.context("main");
+    b.work(main, 0, MS, |w| {
+        (0..1000).for_each(|_| w.block(code.call, &[]));
+        (0..1000).for_each(|_| w.block(add, &[0x1000]));
+    });
+    let report = account(b, 1);
+    let locking = &report.losses[0];
+    assert_eq!(locking.cause, Loss::Locking, "{report:?}");
+    assert_eq!(locking.place(), "a.c:20");
+    // A pair of operations takes longer than an instruction, and recording is no more than ten times as slow.
+    assert_eq!(locking.ns, 10 * 1000 * (17 + 5));
+}
