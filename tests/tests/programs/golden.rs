@@ -171,7 +171,8 @@ fn order(graph: &Graph) -> Vec<Context> {
     order
 }
 
-/// The number of each task in its context. What is hidden has that of the work around it.
+/// The number of each task in its context. What is hidden has that of the work around it, and so has work that another
+/// executor goes on with, since which thread does depends on the schedule.
 fn numbers(
     graph: &Graph,
     works: impl Fn(SyncOp) -> bool,
@@ -183,9 +184,13 @@ fn numbers(
         let (mut number, mut last) = (0, None);
         for task in graph.tasks_of(context.id) {
             let task = task?;
-            number += u32::from(last.is_some_and(|last| !same(last, task.op())));
+            let (op, executor) = (task.op(), task.executor());
+            number += u32::from(last.is_some_and(|(last, by)| {
+                let moved = by != executor && works(last) && works(op);
+                !same(last, op) && !moved
+            }));
             numbers.insert(task.id(), number);
-            last = Some(task.op());
+            last = Some((op, executor));
         }
     }
     Ok(numbers)
