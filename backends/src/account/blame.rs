@@ -25,8 +25,6 @@ const FED: u32 = 8;
 const DEEP: usize = 32;
 /// The largest number of waiting contexts that are considered at one moment.
 const MOST: usize = 64;
-/// Stands for a context that is not in the list of those that wait.
-const NOWHERE: usize = usize::MAX;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
@@ -92,9 +90,9 @@ pub(super) struct Sweep<'s> {
     /// Number of contexts that wait for the end of others.
     joining: u32,
     groups: FxHashMap<Key, u32>,
-    /// Idle processor time of this phase that no wait accounts for, by context and strand; the length of the phase;
+    /// Idle processor time of this phase that no wait accounts for, by strand; the length of the phase;
     /// how long more than one context ran in it.
-    phase: Vec<(u32, usize, f64)>,
+    phase: Vec<(usize, f64)>,
     phase_when: When,
     phase_ns: f64,
     together_ns: f64,
@@ -218,7 +216,7 @@ impl<'s> Sweep<'s> {
     /// The context leaves the list of those that run or wait.
     fn leave(&mut self, context: u32) {
         let now = &mut self.contexts[context as usize];
-        let place = std::mem::replace(&mut now.place, NOWHERE);
+        let place = now.place;
         let list = match std::mem::take(&mut now.doing) {
             Doing::Away => return,
             Doing::Runs(_) => &mut self.running,
@@ -259,7 +257,7 @@ impl<'s> Sweep<'s> {
             if let Doing::Runs(strand) = now.doing
                 && idle > 0.0
             {
-                self.phase.push((context, strand, idle));
+                self.phase.push((strand, idle));
             }
         }
         let serial = self.together_ns * SERIAL <= self.phase_ns;
@@ -271,10 +269,10 @@ impl<'s> Sweep<'s> {
         } else {
             fewer * self.phase_ns
         };
-        let all: f64 = self.phase.iter().map(|&(.., ns)| ns).sum();
+        let all: f64 = self.phase.iter().map(|&(_, ns)| ns).sum();
         let gone = missing.min(all);
         let part = gone / all.max(1.0);
-        for (_, strand, ns) in std::mem::take(&mut self.phase) {
+        for (strand, ns) in std::mem::take(&mut self.phase) {
             let ns = ns * (1.0 - part);
             self.blame.groups[group as usize].ns += ns;
             self.blame.charges.add(strand, group, ns);
@@ -510,7 +508,7 @@ impl Watch for Sweep<'_> {
         }
         let idle = std::mem::take(&mut now.idle);
         if idle > 0.0 {
-            self.phase.push((context, strand, idle));
+            self.phase.push((strand, idle));
         }
     }
 

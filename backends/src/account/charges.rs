@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Charge {
     /// The number of the strand.
-    strand: usize,
+    pub(super) strand: usize,
     /// The group of the time.
     pub(super) group: u32,
     /// How much of it.
@@ -43,11 +43,6 @@ impl Charges {
         let begin = self.0.partition_point(|charge| charge.strand < strand);
         let own = self.0[begin..].iter();
         &self.0[begin..][..own.take_while(|charge| charge.strand == strand).count()]
-    }
-
-    /// The number of the strand of each charge, with the charge's group.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.0.iter().map(|charge| (charge.strand, charge.group))
     }
 }
 

@@ -124,8 +124,8 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
     let waits = run.strands.waits.iter();
     let of_lock = waits.map(|waits| locks.get(&Key::of(&waits.wait)).copied().unwrap_or(0));
     let mut strands = vec![0; run.strands.all.len()];
-    for (strand, group) in run.blame.charges.groups() {
-        strands[strand] |= bits.get(&group).copied().unwrap_or(0);
+    for charge in run.blame.charges.all() {
+        strands[charge.strand] |= bits.get(&charge.group).copied().unwrap_or(0);
     }
     for (at, strand) in run.strands.all.iter().enumerate() {
         let outside = run
