@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
 use self::piece::Piece;
+pub(crate) use self::positions::Position;
 use crate::contexts::Contexts;
 use crate::draft::Draft;
 use crate::encode::{EncodedChunk, Span, action};
@@ -25,6 +26,7 @@ use crate::streams::{Record, Streams};
 mod end;
 mod events;
 mod piece;
+mod positions;
 mod switches;
 
 /// Cuts streams into tasks, and sends the results of pass 1 on.
@@ -36,6 +38,7 @@ pub(crate) struct Cutter {
     pub(crate) logs: Logs,
     pub(crate) events: Events,
     pub(crate) executors: Streamed,
+    pub(crate) positions: Vec<Position>,
     pub(crate) notes: Notes,
     pub(crate) regions: Regions,
     /// There are tasks that are actions if they order nothing with other contexts.
@@ -68,6 +71,7 @@ impl Cutter {
             logs: Logs::new(spill, memory / 2),
             events: Events::new(spill, memory / 2),
             executors: Streamed::default(),
+            positions: Vec::new(),
             notes: Notes::default(),
             regions: Regions::default(),
             has_actions: false,

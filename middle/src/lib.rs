@@ -77,7 +77,7 @@ use crate::assemble::Parts;
 use crate::check::Kept;
 use crate::clock::Clock;
 use crate::contexts::ContextTable;
-use crate::cutter::Cutter;
+use crate::cutter::{Cutter, Position};
 use crate::edges::Edges;
 use crate::executors::Executors;
 use crate::input::Source;
@@ -270,6 +270,7 @@ impl<'a> Conversion<'a> {
             logs,
             frames,
             executors,
+            positions,
             aliases,
             by_target,
             align,
@@ -307,6 +308,10 @@ impl<'a> Conversion<'a> {
             meta.unrecorded = Some(unrecorded);
             meta.notes.insert(0, note);
         }
+        let time = |stream, ticks| time(parts.contexts.trace_of(stream), ticks);
+        let progress = positions.into_iter();
+        let progress = progress.filter_map(|one| one.finish(&executors, &frames, time));
+        writer.set_progress(progress.collect());
         writer.set_executors(executors.table);
         let totals = writer.finish(contexts, meta.clone())?;
         let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
@@ -347,6 +352,7 @@ struct Ordered {
     logs: Logs,
     frames: Vec<FrameRef>,
     executors: Executors,
+    positions: Vec<Position>,
     aliases: Sorted<2>,
     by_target: Sorted<2>,
     align: Align,
@@ -371,6 +377,7 @@ fn order(
         logs,
         frames,
         executors,
+        positions,
         events,
         messages,
         mut notes,
@@ -428,6 +435,7 @@ fn order(
         logs,
         frames,
         executors,
+        positions,
         aliases,
         by_target,
         align,

@@ -21,6 +21,7 @@ use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
+use crate::progress::{self, Progress};
 use crate::statics::StaticInfo;
 use crate::writer::Totals;
 
@@ -49,6 +50,7 @@ pub struct TaskGraph<D> {
     contexts: Range<usize>,
     names: Range<usize>,
     executors: Range<usize>,
+    progress: Option<Range<usize>>,
     /// Page of the task looked for last, by context modulo their number.
     hints: [AtomicUsize; HINTS],
     task_pages: Cache<TaskPage>,
@@ -146,6 +148,18 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let records = executor::records(self.section(&self.executors));
         let record = records.get(id.index())?;
         Some(executor::read(id.get(), record))
+    }
+
+    /// How far the executors had come at some moments, by ascending executor and moment. There are about a thousand a
+    /// second for each, fewer in long runs, and none in graphs of traces that have none.
+    pub fn progress(&self) -> impl Iterator<Item = Progress> + '_ {
+        progress::all(self.progress_table())
+    }
+
+    fn progress_table(&self) -> &[u8] {
+        self.progress
+            .as_ref()
+            .map_or(&[], |table| self.section(table))
     }
 
     /// The number in front of the addresses of a context's tasks.

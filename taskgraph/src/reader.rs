@@ -25,6 +25,8 @@ pub struct Reader<'g, D> {
     /// The task that is being read, or was read last, and the spans of its page that are still to be read.
     task: Option<Task<'g, D>>,
     spans: Range<usize>,
+    /// A part of a span that is read before these.
+    part: Option<FrameSpan>,
     /// The blocks that they execute.
     blocks: u64,
     inside: Inside,
@@ -106,6 +108,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             at: 0,
             task: None,
             spans: 0..0,
+            part: None,
             blocks: 0,
             inside: Inside::End,
             counting: false,
@@ -125,6 +128,12 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let all = task.places_of_spans();
         let at = |place: usize| all.end.min(all.start.saturating_add(place));
         self.go_to(task, at(spans.start)..at(spans.end), task.block_count());
+    }
+
+    /// Goes to a part of a task: only these records of a frame, which are in one of its [`Task::spans`].
+    fn open_part(&mut self, task: &Task<'g, D>, part: FrameSpan) {
+        self.go_to(task, 0..0, task.block_count());
+        (self.part, self.inside) = (Some(part), Inside::Begin);
     }
 
     fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>, blocks: u64) {
@@ -207,7 +216,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
                 self.emitter.begin(self.blocks, self.nests());
             }
             if self.inside != Inside::Span {
-                let Some(span) = next_span(task, &mut self.spans) else {
+                let part = self.part.take();
+                let Some(span) = part.or_else(|| next_span(task, &mut self.spans)) else {
                     self.inside = Inside::End;
                     break;
                 };
@@ -408,6 +418,28 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
 }
 
 impl<D: AsRef<[u8]>> Task<'_, D> {
+    /// Counts the executions of blocks in some records of one of the task's [`Task::spans`].
+    ///
+    /// # Errors
+    /// As [`Task::for_each_batch`].
+    pub fn count_blocks_in(&self, part: FrameSpan, counts: &mut BlockCounts) -> Result<()> {
+        counts.clear();
+        let mut reader = self.reader();
+        let counted = reader.count_records(&part, counts);
+        if self.graph.in_file(counted)? {
+            reader.give_back();
+            return Ok(());
+        }
+        counts.clear();
+        reader.counting = true;
+        reader.open_part(self, part);
+        while let Some(batch) = reader.next()? {
+            batch.pieces().for_each(|piece| counts.add_piece(&piece));
+        }
+        reader.give_back();
+        Ok(())
+    }
+
     /// Calls `f` with what the task does in program order, some thousand accesses at a time.
     ///
     /// ```

@@ -19,14 +19,14 @@ impl BlockCounts {
     }
 
     /// The blocks executed and how often, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (BlockId, u64)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (BlockId, u64)> + Clone + '_ {
         let count = |block: &BlockId| (*block, self.counts[block.index()]);
         self.touched.iter().map(count)
     }
 
     /// Adds executions of a block.
     #[inline]
-    pub(crate) fn add(&mut self, block: BlockId, times: u64) {
+    pub fn add(&mut self, block: BlockId, times: u64) {
         if self.counts.len() <= block.index() {
             self.counts.resize(block.index() + 1, 0);
         }

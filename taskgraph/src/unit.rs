@@ -32,6 +32,7 @@ pub(crate) enum Tag {
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Names = u32::from_le_bytes(*b"NAME"),
     Executors = u32::from_le_bytes(*b"EXEC"),
+    Progress = u32::from_le_bytes(*b"PROG"),
     FrameIndex = u32::from_le_bytes(*b"FIDX"),
     Info = u32::from_le_bytes(*b"INFO"),
     Paths = u32::from_le_bytes(*b"PATH"),
@@ -40,7 +41,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Frame,
         Self::TaskPage,
         Self::DependentsPage,
@@ -51,6 +52,7 @@ impl Tag {
         Self::Contexts,
         Self::Names,
         Self::Executors,
+        Self::Progress,
         Self::FrameIndex,
         Self::Info,
         Self::Paths,
@@ -71,6 +73,7 @@ impl Tag {
             Self::Contexts => "context table",
             Self::Names => "context names",
             Self::Executors => "executor table",
+            Self::Progress => "progress table",
             Self::FrameIndex => "frame index",
             Self::Info => "static tables",
             Self::Paths => "path tables",

@@ -17,6 +17,7 @@ use crate::page::{
     DependentsPageWriter, OrderPageWriter, Packing, PageIndexWriter, TaskPageWriter,
 };
 use crate::path::{Path as ExecutionPath, PathTable};
+use crate::progress::{self, Progress};
 use crate::record::{FrameRef, TaskRecord};
 use crate::rules::WriteRules;
 use crate::sink::Sink;
@@ -64,6 +65,7 @@ pub struct GraphWriter {
     frame_index: FrameIndexWriter,
     used_paths: BTreeSet<u32>,
     executors: Vec<Executor>,
+    progress: Vec<Progress>,
     /// The encoded path tables.
     paths: Option<Vec<u8>>,
 }
@@ -106,6 +108,7 @@ impl GraphWriter {
             frame_index: FrameIndexWriter::default(),
             used_paths: BTreeSet::new(),
             executors: Vec::new(),
+            progress: Vec::new(),
             paths: None,
         };
         this.write(&unit::file_header(unit::VERSION))?;
@@ -310,6 +313,12 @@ impl GraphWriter {
         self.executors = executors;
     }
 
+    /// Says how far the executors had come at some moments, in any order.
+    pub fn set_progress(&mut self, mut progress: Vec<Progress>) {
+        progress.sort_unstable_by_key(|one| (one.executor, one.at_ns, one.ran_ns));
+        self.progress = progress;
+    }
+
     /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
     /// were written.
     ///
@@ -376,7 +385,10 @@ impl GraphWriter {
         }
         let frames = self.frame_index.finish()?;
         let frames = frames.map(|payload| (Tag::FrameIndex, payload));
-        for (tag, payload) in sections.into_iter().chain(paths).chain(frames) {
+        let progress = progress::encode(&std::mem::take(&mut self.progress));
+        let progress = (!progress.is_empty()).then_some((Tag::Progress, progress));
+        let sections = sections.into_iter().chain(paths).chain(frames);
+        for (tag, payload) in sections.chain(progress) {
             let at = self.write_unit(tag, &payload)?;
             footer.extend_from_slice(&(tag as u32).to_le_bytes());
             footer.extend_from_slice(&at.to_le_bytes());

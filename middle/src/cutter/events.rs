@@ -5,7 +5,7 @@ use contech_trace::mpi::Meeting;
 use taskgraph::{FrameSpan, TaskKind};
 
 use super::piece::Piece;
-use super::{Cutter, unwrap_ticks};
+use super::{Cutter, Position, unwrap_ticks};
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
@@ -104,6 +104,22 @@ impl Cutter {
             }
             // The work that grows is shorter by that. It stays one task.
             Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
+            Event::Position {
+                at,
+                ran,
+                system,
+                faults,
+            } => {
+                let span = state.open.span;
+                self.positions.push(Position {
+                    stream: state.executor,
+                    ticks: full(at),
+                    ran_us: ran,
+                    system_us: system,
+                    faults,
+                    frame: span.map(|span| (span.frame, span.first_record + span.records)),
+                });
+            }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
             // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
             Event::Switch { .. }

@@ -37,8 +37,9 @@ impl Recorder {
         }
         // A register that holds the limit says nothing: code compares the limit with the cursor.
         let mut candidates = registers.to_vec();
+        let limits = [limit.addr(), buffer.limit().addr()];
         candidates.retain(|at| {
-            *at > cursor.addr() && *at != limit.addr() && buffer.contains(cursor.with_addr(*at))
+            *at > cursor.addr() && !limits.contains(at) && buffer.contains(cursor.with_addr(*at))
         });
         candidates.sort_unstable();
         let highest = *candidates.last()?;

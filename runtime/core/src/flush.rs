@@ -14,6 +14,7 @@ use crate::mask::Blocked;
 use crate::memory::{self, Errno};
 use crate::notice;
 use crate::pace::{LATE, PATIENCE};
+use crate::positions;
 use crate::recorder::Recorder;
 use crate::scratch;
 use crate::thread::Thread;
@@ -43,6 +44,7 @@ impl Recorder {
             tls.set_at(lane, (cursor, limit));
             return cursor;
         }
+        let asked = lane == Lane::Stream && positions::is_asked(tls.limit());
         // A handler that comes before signals are blocked must know what is recorded.
         tls.set_at(lane, (cursor, tls.at(lane).1));
         let mut cursor = cursor;
@@ -70,7 +72,12 @@ impl Recorder {
         self.after_checkpoint();
         let mut inner = thread.lock(&blocked);
         match self.desk.standing(&inner) {
-            Standing::Records => self.turn(thread, &mut inner, tls, cursor, lane),
+            Standing::Records => {
+                let noted = asked.then(|| self.answer(tls, &mut inner, cursor));
+                noted
+                    .flatten()
+                    .unwrap_or_else(|| self.turn(thread, &mut inner, tls, cursor, lane))
+            }
             Standing::Ends => {
                 tls.set_at(lane, (cursor, cursor));
                 self.end_recording(thread, &mut inner, tls, self.end_reason());
@@ -150,6 +157,7 @@ impl Recorder {
                 inner.introduced = true;
                 thread.count_begun();
                 at = encode_at(at, &context_start(thread, now));
+                at = self.position(at);
             }
             if let Some(stay) = thread.stay(now) {
                 at = encode_at(at, &stay);

@@ -72,9 +72,11 @@ impl Recorder {
     /// Records what other programs took of the last `interval` ticks, unless times within tasks are noted anyway.
     #[cold]
     fn take_out(&self, tls: &TlsBlock, interval: u64) {
+        self.answer_now(tls);
         // A thread between two contexts does no work.
         let works = self.current_context(tls).is_some();
-        if self.stamp_cost > 0 || !works || tls.handlers() > 0 || tls.is_gated() {
+        let room = !tls.cursor().is_null() && tls.cursor() < tls.limit();
+        if self.stamp_cost > 0 || !works || !room || tls.handlers() > 0 || tls.is_gated() {
             return;
         }
         let Some(thread) = registry::current(tls) else {
@@ -85,10 +87,8 @@ impl Recorder {
         }
         // Something remains of the work: the thread came here.
         let taken = thread.meter.read().min(interval - interval / 64);
-        let cursor = tls.cursor();
-        let room = !cursor.is_null() && cursor < tls.limit();
-        if taken > 0 && room {
-            tls.set_cursor(encode_at(cursor, &Event::Stolen { taken }));
+        if taken > 0 {
+            tls.set_cursor(encode_at(tls.cursor(), &Event::Stolen { taken }));
         }
     }
 
@@ -115,7 +115,8 @@ impl Recorder {
     /// Notes the time at the end of the calling thread's records, before which nothing may have been recorded for long.
     pub(crate) fn last_gap(&self, tls: &TlsBlock) {
         if self.stamp_cost == 0 {
-            return self.take_out(tls, tls.stamps().interval(ticks()));
+            self.take_out(tls, tls.stamps().interval(ticks()));
+            return self.last_position(tls);
         }
         let cursor = tls.cursor();
         if tls.stamps().pass(cursor).is_some()

@@ -37,6 +37,7 @@ pub mod pack;
 mod pass;
 pub(crate) mod patience;
 pub mod pool;
+mod positions;
 pub(crate) mod primitive;
 pub mod queue;
 pub mod recorder;

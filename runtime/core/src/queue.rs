@@ -305,10 +305,12 @@ impl Queue {
         lock(&self.state).done
     }
 
-    /// Waits for a message. Returns `false` if the queue was closed and is empty.
-    pub fn wait(&self) -> bool {
+    /// Waits for a message. Returns `false` if the queue was closed and is empty. Meanwhile this calls `due` each time
+    /// that its last result has passed.
+    pub fn wait(&self, mut due: impl FnMut() -> Option<Duration>) -> bool {
+        let mut until_due = due();
         let mut state = lock(&self.state);
-        let mut lingered = false;
+        let (mut waited, mut lingered) = (Duration::ZERO, false);
         loop {
             let for_time = if state.has_work() {
                 if lingered || state.waiting >= BATCH || state.closed || state.waiters > 0 {
@@ -322,13 +324,22 @@ impl Queue {
                 state.sleeps = Sleep::UntilWork;
                 state.cork.map(|_| CORKED)
             };
-            let Some(time) = for_time else {
+            let rest = for_time.map(|time| time.saturating_sub(waited));
+            let Some(time) = rest.into_iter().chain(until_due).min() else {
                 state = wait(&self.work, state);
                 continue;
             };
-            (state, lingered) = wait_for(&self.work, state, time);
+            let over;
+            (state, over) = wait_for(&self.work, state, time);
+            waited = if over { waited + time } else { Duration::ZERO };
+            lingered = over && rest == Some(time);
             if lingered && !state.has_work() {
                 state.cork = None;
+            }
+            if over && until_due.is_some() {
+                drop(state);
+                until_due = due();
+                state = lock(&self.state);
             }
         }
         state.sleeps = Sleep::Awake;
@@ -452,7 +463,7 @@ mod tests {
         let got = std::thread::scope(|s| {
             let writer = s.spawn(|| {
                 let mut got = Vec::new();
-                while queue.wait() {
+                while queue.wait(|| None) {
                     got.push(number(&queue.take().unwrap()));
                     queue.done();
                 }
@@ -486,7 +497,7 @@ mod tests {
         let taken = || 1 + (0..).take_while(|_| queue.take_small().is_some()).count() as u64;
         for expected in [batch, 5, 1] {
             assert!(!queue.drain(Some(NONE)));
-            assert!(queue.wait() && queue.take().is_some());
+            assert!(queue.wait(|| None) && queue.take().is_some());
             assert_eq!(taken(), expected);
             queue.done();
         }

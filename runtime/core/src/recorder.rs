@@ -24,6 +24,7 @@ use crate::options::Options;
 use crate::output::Output;
 use crate::pace::Pace;
 use crate::pool::Pool;
+use crate::positions::Asker;
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
@@ -572,7 +573,8 @@ impl Recorder {
 
     /// The body of the writer thread.
     fn write_until_closed(&'static self) {
-        while self.desk.queue.wait() {
+        let mut asker = Asker::default();
+        while self.desk.queue.wait(|| self.ask_positions(&mut asker)) {
             let mut writer = lock(&self.writer);
             if let Some(message) = self.desk.queue.take() {
                 self.write(&mut writer, message);

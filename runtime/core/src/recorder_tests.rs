@@ -350,7 +350,8 @@ fn events_written_on_the_hot_path_are_those_of_the_format() {
         Event::Free { addr: 0x1000 },
         Event::Map { addr: 1, size: 2 },
     ];
-    assert_eq!(trace.contexts[&1][1..5], expected.map(Seen::Event));
+    // The first is the context's start, the second the thread's first position.
+    assert_eq!(trace.contexts[&1][2..6], expected.map(Seen::Event));
     assert_eq!(trace.totals[0].syncs, 1);
 }
 

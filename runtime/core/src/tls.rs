@@ -136,6 +136,11 @@ impl TlsBlock {
         self.limit.load(Relaxed)
     }
 
+    /// Puts another limit in place of this one, unless the owner has changed it. Any thread may do this.
+    pub(crate) fn replace_limit(&self, limit: *mut u8, with: *mut u8) {
+        let _ = self.limit.compare_exchange(limit, with, Relaxed, Relaxed);
+    }
+
     /// Moves the cursor behind an event.
     #[inline]
     pub fn set_cursor(&self, cursor: *mut u8) {

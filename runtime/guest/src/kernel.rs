@@ -89,6 +89,33 @@ pub fn nanoseconds(clock: libc::clockid_t) -> u64 {
 /// How often the calling thread has given up the processor.
 #[must_use]
 pub fn sleeps() -> u64 {
+    usage().ru_nvcsw.unsigned_abs()
+}
+
+/// What the kernel says of the calling thread since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ran {
+    /// Time that it ran, in microseconds; that in the kernel is a part of it.
+    pub all_us: u64,
+    /// Time that it ran in the kernel, in microseconds.
+    pub system_us: u64,
+    /// Pages that the kernel had to give it.
+    pub faults: u64,
+}
+
+/// How long the calling thread has run.
+#[must_use]
+pub fn ran() -> Ran {
+    let usage = usage();
+    let us = |t: libc::timeval| t.tv_sec.unsigned_abs() * 1_000_000 + t.tv_usec.unsigned_abs();
+    Ran {
+        all_us: us(usage.ru_utime) + us(usage.ru_stime),
+        system_us: us(usage.ru_stime),
+        faults: usage.ru_minflt.unsigned_abs() + usage.ru_majflt.unsigned_abs(),
+    }
+}
+
+fn usage() -> libc::rusage {
     const THREAD: usize = libc::RUSAGE_THREAD as usize;
     // SAFETY: all zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -99,7 +126,7 @@ pub fn sleeps() -> u64 {
             [THREAD, (&raw mut usage).expose_provenance()],
         )
     };
-    usage.ru_nvcsw.unsigned_abs()
+    usage
 }
 
 /// A moment of the monotonic clock.

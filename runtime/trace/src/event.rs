@@ -152,6 +152,17 @@ events! {
             /// Ticks.
             taken: u64,
         }
+        /// How far the thread has come, and what the kernel says of it since its start. It stands between whole records.
+        Position = 18, 26 bytes {
+            /// Ticks at this event.
+            at: u64,
+            /// Time that the thread ran, in microseconds; that in the kernel is a part of it.
+            ran: u64,
+            /// Time that the thread ran in the kernel, in microseconds.
+            system: u64,
+            /// Pages that the kernel had to give it.
+            faults: u32,
+        }
         /// A synchronisation that did not wait, and whose time was not read because it came soon after others. It lies
         /// between the last time of the context and the next one.
         Untimed = 17, 24 bytes {

@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::error::{Result, malformed};
 use crate::executor;
 use crate::frame::Layout;
+use crate::progress;
 use crate::static_table;
 use crate::unit::{self, Tag, Unit};
 use crate::wire::Reader;
@@ -95,6 +96,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             contexts: sections.range(Tag::Contexts)?,
             names: sections.range(Tag::Names)?,
             executors: sections.range(Tag::Executors)?,
+            progress: sections.find(Tag::Progress)?,
             hints: [const { AtomicUsize::new(0) }; HINTS],
             task_pages: Cache::new(LEAST_PAGES),
             dependents_pages: Cache::new(EDGE_CACHE),
@@ -114,6 +116,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         this.dependents_index()?;
         this.order_index()?;
         executor::check(this.section(&this.executors))?;
+        progress::check(this.progress_table())?;
         let pages = this.context_table()?.len().saturating_mul(PAGES_OF_CONTEXT);
         this.task_pages = Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES));
         Ok(this)

@@ -32,7 +32,7 @@ fn every_message_arrives_once_and_in_the_order_of_its_sender() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 let mut got = Vec::new();
-                while queue.wait() {
+                while queue.wait(|| None) {
                     got.push(number(&queue.take().unwrap()));
                     queue.done();
                 }
@@ -62,7 +62,7 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
         let writer = {
             let (queue, written) = (Arc::clone(&queue), Arc::clone(&written));
             thread::spawn(move || {
-                while queue.wait() {
+                while queue.wait(|| None) {
                     drop(queue.take());
                     written.fetch_add(1, Relaxed);
                     queue.done();
@@ -84,7 +84,7 @@ fn a_drain_does_not_wait_for_more_small_messages() {
         let writer = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
-                while queue.wait() {
+                while queue.wait(|| None) {
                     queue.take().unwrap();
                     while queue.take_small().is_some() {}
                     queue.done();

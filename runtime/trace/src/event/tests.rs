@@ -40,6 +40,12 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
         },
         Event::Lost { bytes: 9 },
         Event::Stolen { taken: 7 },
+        Event::Position {
+            at: 5,
+            ran: 6,
+            system: 7,
+            faults: 8,
+        },
         Event::Roi { begin: true, at: 3 },
         Event::Time {
             before: 11,

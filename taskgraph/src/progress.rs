@@ -1,0 +1,105 @@
+//! Progress: how far the executors had come at some moments, and what the kernel said of their time so far. In a file the
+//! table has fixed-size records, which are read in place.
+
+use crate::error::{Result, malformed};
+use crate::id::ExecutorId;
+use crate::record::FrameRef;
+
+/// How far an executor had come at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The executor.
+    pub executor: ExecutorId,
+    /// The moment, nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// How long the executor had run since its start, nanoseconds. Waits and other programs are no part of it.
+    pub ran_ns: u64,
+    /// How long of that it had run in the kernel, nanoseconds.
+    pub system_ns: u64,
+    /// How many pages the kernel had had to give it since its start.
+    pub faults: u64,
+    /// The frame that it was recording; the default if that is not known.
+    pub frame: FrameRef,
+    /// How many records of the frame came before.
+    pub record: u32,
+}
+
+/// Bytes of a record: executor `u32`, record `u32`, and five `u64`.
+const RECORD: usize = 48;
+
+pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
+    let mut table = Vec::with_capacity(all.len() * RECORD);
+    for one in all {
+        table.extend_from_slice(&one.executor.get().to_le_bytes());
+        table.extend_from_slice(&one.record.to_le_bytes());
+        for word in [
+            one.at_ns,
+            one.ran_ns,
+            one.system_ns,
+            one.faults,
+            one.frame.0,
+        ] {
+            table.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+    table
+}
+
+/// Checks a table before its records are read.
+pub(crate) fn check(table: &[u8]) -> Result<()> {
+    match table.len() % RECORD {
+        0 => Ok(()),
+        rest => Err(malformed(
+            "progress table",
+            format!("{rest} bytes after its last record"),
+        )),
+    }
+}
+
+/// The records of a table.
+pub(crate) fn all(table: &[u8]) -> impl Iterator<Item = Progress> + '_ {
+    table.as_chunks::<RECORD>().0.iter().map(|record| {
+        let half = |at: usize| {
+            record[at..]
+                .first_chunk()
+                .map_or(0, |b| u32::from_le_bytes(*b))
+        };
+        let word = |at: usize| {
+            record[at..]
+                .first_chunk()
+                .map_or(0, |b| u64::from_le_bytes(*b))
+        };
+        Progress {
+            executor: ExecutorId::new(half(0)),
+            record: half(4),
+            at_ns: word(8),
+            ran_ns: word(16),
+            system_ns: word(24),
+            faults: word(32),
+            frame: FrameRef(word(40)),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_reads_back() {
+        let one = |n: u64| Progress {
+            executor: ExecutorId::new(7),
+            at_ns: u64::MAX - n,
+            ran_ns: 3 * n,
+            system_ns: 2 * n,
+            faults: n,
+            frame: FrameRef(1 << n),
+            record: 9,
+        };
+        let some: Vec<Progress> = (0..4).map(one).collect();
+        let table = encode(&some);
+        check(&table).unwrap();
+        assert!(all(&table).eq(some));
+        assert!(check(&table[1..]).is_err());
+    }
+}
