@@ -4,8 +4,10 @@
 //! The running time is divided in proportion to what the code and each of these would take on a usual machine. So the
 //! slowness of recording, which all of them share, does not matter.
 
+use rustc_hash::FxHashMap;
 use taskgraph::StaticInfo;
 
+use super::measured::{Code, Kernel};
 use super::weights::Weights;
 use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
@@ -50,6 +52,8 @@ const LOCK_NS: [(&str, f64); 7] = [
 ];
 /// Cost of a read-modify-write of an atomic variable in a cache of its own, ns.
 const ATOMIC_NS: f64 = 5.0;
+/// An IR instruction takes no less time, ns: several of them are one instruction of a processor that does four at a time.
+const FASTEST_NS: f64 = 0.08;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
@@ -62,7 +66,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         // What was estimated without the models is estimated anew.
-        let former = |row: &Row| row.cause == Loss::Locking;
+        let former = |row: &Row| matches!(row.cause, Loss::Locking | Loss::System);
         let ns = self
             .losses
             .iter()
@@ -70,24 +74,32 @@ impl Report {
             .map(|row| row.ns);
         self.useful_ns += ns.sum::<u64>();
         self.losses.retain(|row| !former(row));
+        let mut cache = misses.map_or_else(Estimate::default, cache);
+        let mut transfers = sharing.map_or_else(Estimate::default, transfers);
+        if let Some(measured) = &self.measured {
+            bound(&measured.code, [&mut cache, &mut transfers]);
+        }
         self.lose(&[
-            (Loss::Cache, misses.map_or_else(Estimate::default, cache)),
-            (
-                Loss::Sharing,
-                sharing.map_or_else(Estimate::default, transfers),
-            ),
+            (Loss::Cache, cache),
+            (Loss::Sharing, transfers),
             (
                 Loss::Allocation,
-                memory.map_or_else(Estimate::default, allocations),
+                memory.map_or_else(Estimate::default, |memory| {
+                    allocations(memory, self.measured.as_ref())
+                }),
             ),
             (Loss::Scheduling, self.handouts(memory)),
             (Loss::Locking, self.locking()),
+            (Loss::System, self.system()),
         ]);
     }
 
-    /// Moves the time that operations of locks and atomic variables take, which needs no model.
-    pub(super) fn estimate_locking(&mut self) {
-        self.lose(&[(Loss::Locking, self.locking())]);
+    /// Moves the time that the system, and operations of locks and atomic variables take, which needs no model.
+    pub(super) fn estimate_known(&mut self) {
+        self.lose(&[
+            (Loss::Locking, self.locking()),
+            (Loss::System, self.system()),
+        ]);
     }
 
     fn lose(&mut self, found: &[(Loss, Estimate)]) {
@@ -102,8 +114,13 @@ impl Report {
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        for (cause, Estimate { ns, code, .. }) in found {
-            let ns = whole(slow * ns);
+        let lost = found.iter().map(|(cause, found)| (cause, found.lost(slow)));
+        let lost: Vec<_> = lost.collect();
+        // They may see the same time: what an atomic operation takes is in that of its line.
+        let all: f64 = lost.iter().map(|lost| lost.1.0).sum();
+        let possible = (self.useful_ns as f64 / all.max(1.0)).min(1.0);
+        for (cause, (ns, code)) in lost {
+            let ns = whole(possible * ns);
             if ns == 0 {
                 continue;
             }
@@ -111,7 +128,7 @@ impl Report {
             self.losses.push(Row {
                 ns,
                 share: ratio(ns, self.total_ns),
-                code: code.clone(),
+                code,
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
                 ..Row::of(*cause)
             });
@@ -124,8 +141,18 @@ impl Report {
     fn locking(&self) -> Estimate {
         Estimate {
             ns: self.locking_ns,
-            needed_ns: 0.0,
             code: self.locked.clone(),
+            ..Estimate::default()
+        }
+    }
+
+    /// Calls of the system.
+    fn system(&self) -> Estimate {
+        let measured = self.measured.as_ref();
+        Estimate {
+            measured_ns: measured.map_or(0.0, |measured| measured.system_ns),
+            code: measured.and_then(|measured| measured.system.clone()),
+            ..Estimate::default()
         }
     }
 
@@ -136,8 +163,8 @@ impl Report {
         let allocations: u64 = inside.map(|row| row.site.allocations).sum();
         Estimate {
             ns: self.handouts as f64 * HANDOUT_NS + allocations as f64 * ALLOCATION_NS,
-            needed_ns: 0.0,
             code: self.handed_out.clone(),
+            ..Estimate::default()
         }
     }
 }
@@ -164,10 +191,76 @@ pub(super) fn locking(weights: &Weights, info: &StaticInfo) -> (f64, Option<Plac
 struct Estimate {
     /// What is lost.
     ns: f64,
+    /// What was measured to be lost beside that.
+    measured_ns: f64,
     /// What must be done in any case.
     needed_ns: f64,
     /// Where most is lost.
     code: Option<Place>,
+    /// What is lost by the place of the access, in any unit.
+    places: FxHashMap<Place, f64>,
+    /// The same by block, bounded by what was measured.
+    bounded: Option<Vec<Bounded>>,
+}
+
+/// What a model says of a block, and how much longer than its instructions the block took, ns.
+struct Bounded {
+    ns: f64,
+    beyond_ns: f64,
+    place: Place,
+}
+
+/// Bounds what these models say of why code waits for memory by what was measured of each block. So they say why code is
+/// slow, and not that it is.
+fn bound(code: &[Code], models: [&mut Estimate; 2]) {
+    // Several blocks may be at one line.
+    let mut at_place: FxHashMap<&Place, f64> = FxHashMap::default();
+    for block in code {
+        for place in &block.places {
+            *at_place.entry(place).or_default() += block.instructions;
+        }
+    }
+    let mut bounded = [Vec::new(), Vec::new()];
+    for block in code {
+        let beyond = (block.ns - block.instructions * FASTEST_NS).max(0.0);
+        let costs = |place: &Place| {
+            let part = block.instructions / at_place[place].max(1.0);
+            [0, 1].map(|at| models[at].places.get(place).map_or(0.0, |cost| cost * part))
+        };
+        let each = block.places.iter().map(|place| (place, costs(place)));
+        let sums = each
+            .clone()
+            .fold([0.0; 2], |[a, b], (_, [c, d])| [a + c, b + d]);
+        for at in 0..2 {
+            let worst = each.clone().max_by(|a, b| a.1[at].total_cmp(&b.1[at]));
+            bounded[at].extend(worst.map(|(place, _)| Bounded {
+                ns: sums[at],
+                beyond_ns: beyond * sums[at] / (sums[0] + sums[1]).max(1.0),
+                place: place.clone(),
+            }));
+        }
+    }
+    for (model, bounded) in models.into_iter().zip(bounded) {
+        model.bounded = Some(bounded);
+    }
+}
+
+impl Estimate {
+    /// What is lost if code takes so many times what it takes on a usual machine, ns, and where most is lost.
+    fn lost(&self, slow: f64) -> (f64, Option<Place>) {
+        let Some(blocks) = &self.bounded else {
+            return (slow * self.ns + self.measured_ns, self.code.clone());
+        };
+        let (mut lost, mut most, mut code) = (0.0, 0.0, None);
+        for block in blocks {
+            let ns = (slow * block.ns).min(block.beyond_ns);
+            lost += ns;
+            if ns > most {
+                (most, code) = (ns, Some(&block.place));
+            }
+        }
+        (lost, code.cloned())
+    }
 }
 
 /// Lines that are used for the first time must be fetched in any case, so they cost nothing here.
@@ -183,10 +276,18 @@ fn cache(misses: &misses::Report) -> Estimate {
     };
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    let code = most.map(|(_, row)| row.place.clone());
+    let mut places: FxHashMap<Place, f64> = FxHashMap::default();
+    let mut all = 0.0;
+    for (ns, row) in rows {
+        all += ns;
+        *places.entry(row.place.clone()).or_default() += ns;
+    }
     Estimate {
-        ns: rows.map(|(ns, _)| ns).sum(),
-        needed_ns: 0.0,
-        code: most.map(|(_, row)| row.place.clone()),
+        ns: all,
+        code,
+        places,
+        ..Estimate::default()
     }
 }
 
@@ -197,13 +298,20 @@ fn transfers(sharing: &sharing::Report) -> Estimate {
         return Estimate::default();
     };
     let pairs = sharing.sources.iter().filter(|row| row.size == total.line);
-    let source = pairs.max_by_key(|row| row.misses);
+    let source = pairs.clone().max_by_key(|row| row.misses);
     let far = total.misses().saturating_sub(total.ahead) as f64 * TRANSFER_NS;
     let ahead = total.ahead as f64 * TRANSFER_AHEAD_NS;
+    let ns = far + ahead + total.contested as f64 * CONTEST_NS;
+    let mut places: FxHashMap<Place, f64> = FxHashMap::default();
+    for row in pairs {
+        let part = row.misses as f64 / total.misses().max(1) as f64;
+        *places.entry(row.b.clone()).or_default() += ns * part;
+    }
     Estimate {
-        ns: far + ahead + total.contested as f64 * CONTEST_NS,
-        needed_ns: 0.0,
+        ns,
+        places,
         code: source.map(|row| row.a.clone()),
+        ..Estimate::default()
     }
 }
 
@@ -214,8 +322,9 @@ fn of_openmp(callee: &str) -> bool {
         .any(|prefix| callee.starts_with(prefix))
 }
 
-/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case.
-fn allocations(memory: &memuse::Report) -> Estimate {
+/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case. What they cost
+/// was measured, or else it is estimated for large blocks.
+fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
     let pages = |row: &memuse::SiteUse, bytes: u64| {
         let each = row.site.bytes / row.site.allocations.max(1);
         let pages = if each < FROM_KERNEL { 0 } else { bytes / PAGE };
@@ -230,9 +339,24 @@ fn allocations(memory: &memuse::Report) -> Estimate {
     let needed_ns = once.map(|row| pages(row, row.peak_bytes)).sum();
     let rows = memory.sites.iter().filter(own).map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    let code = most.map(|(_, row)| row.site.place.clone());
+    let Some(kernel) = measured.filter(|kernel| kernel.faults > 0.0) else {
+        return Estimate {
+            ns: rows.map(|(ns, _)| ns).sum(),
+            needed_ns,
+            code,
+            ..Estimate::default()
+        };
+    };
+    let own = memory.sites.iter().filter(own);
+    let (number, pages) = own.fold((0, 0), |(number, pages), row| {
+        (number + row.site.allocations, pages + row.peak_bytes / PAGE)
+    });
+    let again = (kernel.faults - pages as f64).max(0.0) / kernel.faults.max(1.0);
     Estimate {
-        ns: rows.map(|(ns, _)| ns).sum(),
-        needed_ns,
-        code: most.map(|(_, row)| row.site.place.clone()),
+        ns: number as f64 * ALLOCATION_NS,
+        measured_ns: kernel.memory_ns + kernel.faults_ns * again,
+        code,
+        ..Estimate::default()
     }
 }

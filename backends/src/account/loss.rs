@@ -36,6 +36,8 @@ pub enum Loss {
     Threads,
     /// Operations of locks and atomic variables themselves.
     Locking,
+    /// Calls of the system.
+    System,
     /// Threads begin, or go on after their wait has ended.
     Starting,
 }
@@ -43,7 +45,7 @@ pub enum Loss {
 impl Loss {
     /// All causes.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -59,6 +61,7 @@ impl Loss {
         Self::Startup,
         Self::Threads,
         Self::Locking,
+        Self::System,
         Self::Starting,
     ];
 
@@ -81,6 +84,7 @@ impl Loss {
             Self::Startup => "startup",
             Self::Threads => "threads",
             Self::Locking => "locking",
+            Self::System => "system",
             Self::Starting => "starting",
         }
     }
@@ -103,6 +107,7 @@ impl Loss {
             Self::Message => "message",
             Self::Threads => "f0",
             Self::Locking => "h4",
+            Self::System => "f2",
             Self::Startup | Self::Starting => "delay",
         }
     }
@@ -126,6 +131,7 @@ impl Loss {
             Self::Startup => "starting and ending MPI",
             Self::Threads => "fewer threads than processors",
             Self::Locking => "operations of locks and atomic variables themselves (estimate)",
+            Self::System => "calls of the system",
             Self::Starting => "starting threads and waking them",
         }
     }
@@ -159,6 +165,7 @@ impl Loss {
             Self::Locking => {
                 "Do more with each operation, or add up in each thread and join the sums once."
             }
+            Self::System => "Make fewer calls, each for more, or keep what they return.",
             Self::Starting => "Start threads once, and give each of them more to do.",
         }
     }

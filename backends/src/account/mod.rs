@@ -12,6 +12,7 @@ mod charges;
 mod estimate;
 mod group;
 mod loss;
+mod measured;
 mod predicted;
 mod render;
 mod replay;
@@ -35,6 +36,7 @@ use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
+use measured::{Executed, Kernel, Stretches};
 use replay::{Nobody, Removable, Schedule, replay};
 use strands::Strands;
 use weights::{Moves, Weights};
@@ -57,6 +59,7 @@ pub struct Account {
     processors: u32,
     recorded: bool,
     moves: Moves,
+    stretches: Stretches,
     /// The numbers of processors that the run is predicted for; without any, those of the run and twice as many.
     on: Vec<u32>,
     run: Run,
@@ -80,6 +83,7 @@ pub struct Shard {
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
     weights: Weights,
+    executed: Executed,
 }
 
 /// Where the processors' time went.
@@ -124,6 +128,9 @@ pub struct Report {
     locking_ns: f64,
     #[serde(skip)]
     locked: Option<Place>,
+    /// What was measured of the code.
+    #[serde(skip)]
+    measured: Option<Kernel>,
 }
 
 /// A loss.
@@ -185,13 +192,14 @@ impl Analysis for Account {
             processors: processors.max(1),
             recorded: given.is_some(),
             moves: Moves::of(graph.info()),
+            stretches: Stretches::of(graph),
             run: Run::default(),
             on: Vec::new(),
         })
     }
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
-        self.run = Run::of(graph, self.processors)?;
+        self.run = Run::of(graph, self.processors, &self.stretches)?;
         Ok(())
     }
 
@@ -205,6 +213,11 @@ impl Analysis for Account {
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
+        let running = spread && state_in(task, call) == State::Running;
+        self.stretches.of_task(task, counts, |part, counts| {
+            let blocks = counts.iter().map(|&one| work.weight(one));
+            shard.executed.add(part, running, blocks);
+        })?;
         shard.weights.add(&work, ns);
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());
@@ -258,8 +271,8 @@ impl Analysis for Account {
 
 impl Run {
     /// Replays a run on so many processors.
-    fn of(graph: &Graph, processors: u32) -> Result<Self> {
-        let Some(strands) = Strands::of(graph)? else {
+    fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
+        let Some(strands) = Strands::of(graph, stretches)? else {
             return Ok(Self {
                 ns: end_of(graph) as f64,
                 too_long: true,

@@ -8,6 +8,7 @@ use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
 
 use super::estimate::{OP_NS, locking};
 use super::group::{Group, Key};
+use super::measured::{Executed, Kernel, Measured};
 use super::predicted::{Lost, Predicted};
 use super::site::{Site, of_wait};
 use super::wait::Kind;
@@ -47,7 +48,17 @@ struct Placed {
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
-    let (groups, weights) = placed(graph, groups, shards)?;
+    let calls = |block| account.moves.calls(block);
+    let mut executed = Executed::default();
+    let shards = shards.into_iter().map(|mut shard| {
+        executed.merge(std::mem::take(&mut shard.executed));
+        shard
+    });
+    let shards: Vec<Shard> = shards.collect();
+    let measured = Measured::of(&account.stretches, &executed, calls);
+    drop(executed);
+    let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
+    let measured = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
     let run = &account.run;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
@@ -144,9 +155,10 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
         locking_ns,
         locked,
+        measured,
     };
     // What costs time without any model is known already.
-    report.estimate_locking();
+    report.estimate_known();
     Ok(report)
 }
 
@@ -183,7 +195,12 @@ fn without_handing_out(losses: &mut [Lost], predicted: &Predicted, contexts: u64
 }
 
 /// The groups, of which the costliest have their place, and groups at the same place are merged.
-fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<Placed>, Weights)> {
+fn placed(
+    graph: &Graph,
+    groups: Vec<Group>,
+    shards: Vec<Shard>,
+    measured: Option<&Measured>,
+) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
     let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
     let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
@@ -200,6 +217,12 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
         }
     }
     weights.finish(graph.info());
+    if let Some(measured) = measured {
+        weights.measured(measured);
+        for code in code.values_mut() {
+            measured.divide(code.iter_mut().map(|(block, ns)| (*block, ns)));
+        }
+    }
     let mut placed: Vec<Placed> = Vec::new();
     for (at, mut group) in (0..).zip(groups) {
         group.shorten();

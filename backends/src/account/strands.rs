@@ -13,6 +13,7 @@ use taskgraph::{
     Action, Context, ContextId, Family, Mmap, Piece, Reader, SyncOp, TaskId, TaskKind, WaitCause,
 };
 
+use super::measured::Stretches;
 use super::wait::{Kind, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
@@ -121,7 +122,7 @@ impl Strands {
     ///
     /// # Errors
     /// When the graph cannot be read.
-    pub(super) fn of(graph: &Graph) -> Result<Option<Self>> {
+    pub(super) fn of(graph: &Graph, stretches: &Stretches) -> Result<Option<Self>> {
         let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
         let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
         let began = contexts.iter().map(|context| context.first_ns).min();
@@ -131,7 +132,8 @@ impl Strands {
             .map(|part| {
                 let mut strands = Self::default();
                 for context in part {
-                    Walker::new(graph, &numbers, &mut strands).context(context, began)?;
+                    Walker::new((graph, stretches), &numbers, &mut strands)
+                        .context(context, began)?;
                 }
                 Ok(strands)
             })
@@ -246,6 +248,7 @@ impl Strands {
 /// Reads a context.
 struct Walker<'a> {
     graph: &'a Graph,
+    stretches: &'a Stretches,
     numbers: &'a Numbers,
     strands: &'a mut Strands,
     /// When the task before ended, and its kind.
@@ -272,9 +275,14 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn new(graph: &'a Graph, numbers: &'a Numbers, strands: &'a mut Strands) -> Self {
+    fn new(
+        (graph, stretches): (&'a Graph, &'a Stretches),
+        numbers: &'a Numbers,
+        strands: &'a mut Strands,
+    ) -> Self {
         Self {
             graph,
+            stretches,
             numbers,
             strands,
             free_ns: 0,
@@ -337,7 +345,13 @@ impl<'a> Walker<'a> {
             }
         }
         let (ns, sleeps) = match state {
-            State::Running => (task.duration_ns(), false),
+            State::Running => {
+                let from_ns = self.free_ns.min(task.start_ns());
+                let most = self
+                    .stretches
+                    .most_ran(task.executor(), from_ns, task.end_ns());
+                (task.duration_ns().min(most), false)
+            }
             State::Waiting(Cause::Call) => (task.duration_ns(), true),
             // Nobody in the program ends this wait.
             State::Waiting(cause) if !foreign && is_time(cause) => {

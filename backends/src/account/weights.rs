@@ -1,13 +1,19 @@
 //! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
 //! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
 
+use rustc_hash::FxHashSet;
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
 
-use crate::analysis::Task;
+use super::measured::Measured;
+use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
 
 /// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
 const BULK: u64 = 32;
+
+/// Instructions that a call of code that was not recorded takes the time of, if nothing was measured. Synchronisation has
+/// times of its own.
+const CALL: u64 = 50;
 
 /// What the executions of each block move.
 #[derive(Clone, Debug, Default)]
@@ -23,17 +29,33 @@ struct Moved {
     /// Number of accesses of its other copies and fills, and of those that are writes.
     open: u64,
     writes: u64,
+    /// Instructions that a call of code that was not recorded takes the time of.
+    call: u64,
 }
 
 impl Moves {
     pub(super) fn of(info: &StaticInfo) -> Self {
+        let recorded = info.functions.iter().map(|function| function.name.as_str());
+        let recorded: FxHashSet<&str> = recorded.collect();
         let block = |at| {
             let mut moved = Moved::default();
+            let call = info
+                .block(BlockId::new(at))
+                .and_then(|block| block.call.as_ref());
+            let outside = |callee: &str| !recorded.contains(callee) && !is_operation(callee);
+            if call.is_some_and(|call| outside(&call.callee)) {
+                moved.call = CALL;
+            }
             let ops = info.ops_of(BlockId::new(at));
             ops.iter().for_each(|op| moved.add(op));
             moved
         };
         Self((0..).map(block).take(info.blocks.len()).collect())
+    }
+
+    /// Whether a block ends in a call of code that was not recorded.
+    pub(super) fn calls(&self, block: BlockId) -> bool {
+        self.block(block).call > 0
     }
 
     fn block(&self, block: BlockId) -> Moved {
@@ -95,11 +117,15 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn iter(&self) -> impl Iterator<Item = (BlockId, u64)> {
-        let counts = self.counts.iter();
-        counts.map(|(block, times)| {
-            let own = instructions(self.info, block, times);
-            (block, own.saturating_add(self.bulk(block, times)))
-        })
+        self.counts.iter().map(|one| self.weight(one))
+    }
+
+    /// A block with the IR instructions that so many executions take the time of.
+    pub(super) fn weight(&self, (block, times): (BlockId, u64)) -> (BlockId, u64) {
+        let own = instructions(self.info, block, times);
+        let call = self.moves.block(block).call.saturating_mul(times);
+        let own = own.saturating_add(call);
+        (block, own.saturating_add(self.bulk(block, times)))
     }
 
     /// The time of the copies and fills of a block, in instructions.
@@ -142,13 +168,12 @@ impl Weights {
         self.blocks.resize(blocks, 0);
         self.times.resize(blocks, 0.0);
         let each = ns as f64 / work.all().max(1) as f64;
-        for (block, times) in work.counts.iter() {
+        for ((block, times), (_, weight)) in work.counts.iter().zip(work.iter()) {
             let own = instructions(work.info, block, times);
-            let bulk = work.bulk(block, times);
             if let Some(sum) = self.blocks.get_mut(block.index()) {
                 *sum = sum.saturating_add(own);
-                self.bulk = self.bulk.saturating_add(bulk);
-                self.times[block.index()] += own.saturating_add(bulk) as f64 * each;
+                self.bulk = self.bulk.saturating_add(work.bulk(block, times));
+                self.times[block.index()] += weight as f64 * each;
             }
         }
     }
@@ -172,6 +197,12 @@ impl Weights {
         for (sum, more) in self.times.iter_mut().zip(&other.times) {
             *sum += more;
         }
+    }
+
+    /// Divides the time of all blocks anew, as it was measured.
+    pub(super) fn measured(&mut self, measured: &Measured) {
+        let times = (0..).zip(&mut self.times);
+        measured.divide(times.map(|(block, ns)| (BlockId::new(block), ns)));
     }
 
     /// Adds up the blocks of each function.

@@ -104,6 +104,12 @@ impl LongCall {
     }
 }
 
+/// Whether a call is an operation of its own in the graph.
+#[must_use]
+pub fn is_operation(callee: &str) -> bool {
+    OPERATIONS.iter().any(|start| callee.starts_with(start))
+}
+
 /// What a task spends its time in, where that can be told.
 #[must_use]
 pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
@@ -128,7 +134,7 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
         outside = None;
         let callee = about.and_then(|about| Some(about.call.as_ref()?.callee.as_str()));
         match callee {
-            Some(callee) if OPERATIONS.iter().any(|start| callee.starts_with(start)) => {}
+            Some(callee) if is_operation(callee) => {}
             Some(callee) if WAITING.binary_search(&callee).is_ok() => waits = Some(block.id()),
             Some(callee) if !QUICK.iter().any(|quick| callee.starts_with(quick)) => {
                 outside = Some(block.id());
