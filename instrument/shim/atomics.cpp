@@ -18,6 +18,16 @@
 using namespace llvm;
 
 namespace {
+// The order of a fence between threads. A flush of OpenMP is one, in libomp's code.
+std::optional<AtomicOrdering> fence(const Instruction &I) {
+  if (auto *Fence = dyn_cast<FenceInst>(&I); Fence && Fence->getSyncScopeID() != SyncScope::SingleThread)
+    return Fence->getOrdering();
+  if (auto *C = dyn_cast<CallInst>(&I); C && !C->isMustTailCall())
+    if (const Function *F = C->getCalledFunction(); F && F->getName() == "__kmpc_flush")
+      return AtomicOrdering::SequentiallyConsistent;
+  return {};
+}
+
 constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
                    Unstated = 1 << 6, Counts = 1 << 7, Spins = 1 << 10;
 constexpr unsigned SizeShift = 8;
@@ -257,9 +267,8 @@ extern "C" {
 int contech_shim_has_fence(LLVMModuleRef M) {
   for (Function &F : *unwrap(M))
     for (Instruction &I : instructions(F))
-      if (auto *Fence = dyn_cast<FenceInst>(&I))
-        if (Fence->getSyncScopeID() != SyncScope::SingleThread)
-          return 1;
+      if (fence(I))
+        return 1;
   return 0;
 }
 
@@ -272,7 +281,7 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
                  Loaded = unwrap<Function>(LoadedV), Fence = unwrap<Function>(FenceV);
   const DataLayout &DL = F.getParent()->getDataLayout();
   SmallVector<Op, 16> Ops;
-  SmallVector<FenceInst *, 4> Fences;
+  SmallVector<std::pair<Instruction *, AtomicOrdering>, 4> Fences;
   for (Instruction &I : instructions(F)) {
     std::optional<Op> O = instruction(I);
     if (auto *C = dyn_cast<CallInst>(&I); C && !O && !C->isMustTailCall())
@@ -280,9 +289,8 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
     if (O && plain(O->Address) &&
         (O->Order != Relaxed || O->DynamicOrder || TakeRelaxed || O->Kind & Counts))
       Ops.push_back(*O);
-    if (auto *Found = dyn_cast<FenceInst>(&I);
-        Found && Found->getSyncScopeID() != SyncScope::SingleThread)
-      Fences.push_back(Found);
+    if (std::optional<AtomicOrdering> Order = fence(I))
+      Fences.push_back({&I, *Order});
   }
   // A loop is looked at before there are calls of ours in it.
   DominatorTree DT;
@@ -332,10 +340,10 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
   }
   if (EndsThreads)
     enterLibrary(F, Added);
-  for (FenceInst *Found : Fences) {
+  for (auto [Found, Order] : Fences) {
     IRBuilder<> B(Found->getNextNode());
     B.SetCurrentDebugLocation(Found->getDebugLoc());
-    CallInst *C = Call(B, Fence, {B.getInt64(order(Found->getOrdering()))});
+    CallInst *C = Call(B, Fence, {B.getInt64(order(Order))});
     Added(C, C->getNextNode());
   }
 }

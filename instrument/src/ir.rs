@@ -12,7 +12,9 @@ mod openmp;
 mod operands;
 mod shim;
 
-pub(crate) use atomics::{has_fence, is_atomic, is_volatile, mark_waits, wrap_atomics};
+pub(crate) use atomics::{
+    has_fence, is_atomic, is_speculated, is_volatile, mark_waits, wrap_atomics,
+};
 pub(crate) use build::{
     allow_assembly, global_offset, lane, mask_to_u64, offset, ptr_type, to_u64,
 };

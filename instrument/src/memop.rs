@@ -96,6 +96,11 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
             MemOp::VOLATILE
         } else {
             0
+        }
+        | if ir::is_speculated(inst) {
+            MemOp::SPECULATED
+        } else {
+            0
         };
     match ir::operand(inst, address).pointer() {
         Ok(p) => Effect::one(op(inst, kind, size, flags), vec![Value::Address(p)]),

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Access, AffineRun, BlockId, ContextId, Piece, TaskId};
+use taskgraph::{Access, AffineRun, BlockId, ContextId, MemOp, Piece, TaskId};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
@@ -85,8 +85,8 @@ pub struct Detector {
     stamp: u64,
     /// The races of the lookups with the current stamp.
     races: Vec<Vec<u32>>,
-    /// By operation: whether it is atomic.
-    atomic: Vec<bool>,
+    /// By operation: its flags.
+    flags: Vec<u8>,
     /// Size and task of the allocations at an address that have not been freed.
     allocations: FxHashMap<u64, Vec<(Epoch, u64)>>,
     /// Contexts between their tasks, and the current one.
@@ -117,7 +117,7 @@ impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
     /// own. From `cut` on, some threads went on without being recorded.
     #[must_use]
-    pub fn new(atomic: Vec<bool>, part: Share, limit: usize, cut: u64) -> Self {
+    pub fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -125,7 +125,7 @@ impl Detector {
             lookups: vec![Lookup::default(); LOOKUPS],
             stamp: 0,
             races: Vec::new(),
-            atomic,
+            flags,
             allocations: FxHashMap::default(),
             contexts: FxHashMap::default(),
             running: Running::default(),
@@ -244,7 +244,11 @@ impl Detector {
             self.mark_stack(access.addr);
         }
         let op = access.op.get();
-        let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
+        let flags = self.flags.get(op as usize).copied().unwrap_or(0);
+        if flags & MemOp::SPECULATED != 0 {
+            return;
+        }
+        let atomic = flags & MemOp::ATOMIC != 0;
         let by = Use {
             op,
             kind: Kind::of(access.write, atomic),

@@ -3,7 +3,8 @@
 //!
 //! The order is program order and the stored edges, not the schedule that happened, so a race is reported even if the
 //! run went well. For every byte with a race at least one pair of source places is reported, and nothing is reported
-//! that the graph orders. Two atomic accesses do not race; an atomic and a plain one do.
+//! that the graph orders. Two atomic accesses do not race; an atomic and a plain one do. A load that the compiler makes
+//! where the source may not make it (above the condition that it stands under) is no access of the program.
 //!
 //! Atomic operations order like locks if they were recorded as tasks (`--contech-atomics`). A relaxed flag orders
 //! nothing, so data that it hands over is reported, and such a race says that its contexts share an atomic variable.
@@ -67,8 +68,8 @@ pub struct Races {
     part: Share,
     /// Whether the graph has one context, whose own order orders everything.
     alone: bool,
-    /// By operation: whether it is atomic.
-    atomic: Vec<bool>,
+    /// By operation: its flags.
+    flags: Vec<u8>,
     /// When the recording of the first thread ended that went on running.
     cut: u64,
 }
@@ -143,13 +144,13 @@ impl Analysis for Races {
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         analysis::full_recording(graph, "races need")?;
-        let atomic = |op: &MemOp| op.flags & MemOp::ATOMIC != 0;
+        let flags = |op: &MemOp| op.flags;
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
             windows: options.windows,
             part: Share::ALL,
             alone: graph.contexts().nth(1).is_none(),
-            atomic: graph.info().ops.iter().map(atomic).collect(),
+            flags: graph.info().ops.iter().map(flags).collect(),
             cut: cut(graph)?,
         })
     }
@@ -198,7 +199,7 @@ impl Analysis for Races {
                 windows: self.windows.clone(),
                 part,
                 alone: self.alone,
-                atomic: self.atomic.clone(),
+                flags: self.flags.clone(),
                 cut: self.cut,
             });
             run_all(graph, &mut [&mut one])?;
@@ -216,7 +217,7 @@ impl Analysis for Races {
 
 impl Races {
     fn detector(&self) -> Detector {
-        Detector::new(self.atomic.clone(), self.part, self.memory, self.cut)
+        Detector::new(self.flags.clone(), self.part, self.memory, self.cut)
     }
 
     /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.

@@ -9,7 +9,10 @@ use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-use super::shim::{contech_shim_has_fence, contech_shim_mark_waits, contech_shim_wrap_atomics};
+use super::shim::{
+    contech_shim_has_fence, contech_shim_is_speculated, contech_shim_mark_waits,
+    contech_shim_wrap_atomics,
+};
 
 /// Whether the module has a fence between threads.
 pub(crate) fn has_fence(module: &Module<'_>) -> bool {
@@ -79,6 +82,12 @@ pub(crate) fn is_atomic(inst: InstructionValue<'_>) -> bool {
     // SAFETY: the callers pass only memory instructions.
     let ordering = unsafe { LLVMGetOrdering(inst.as_value_ref()) };
     !matches!(ordering, LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic)
+}
+
+/// Whether the compiler made a load or store where the source may not make it.
+pub(crate) fn is_speculated(access: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is live.
+    unsafe { contech_shim_is_speculated(access.as_value_ref()) != 0 }
 }
 
 /// Whether a load, store, atomicrmw or cmpxchg is volatile.

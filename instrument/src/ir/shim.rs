@@ -52,6 +52,7 @@ unsafe extern "C" {
     );
     pub(super) fn contech_shim_mark_workshares(module: LLVMModuleRef) -> c_int;
     pub(super) fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
+    pub(super) fn contech_shim_is_speculated(access: LLVMValueRef) -> c_int;
     pub(super) fn contech_shim_wrap_atomics(
         function: LLVMValueRef,
         relaxed: c_int,

@@ -61,7 +61,7 @@ pub struct MemOp {
     pub lanes: u16,
     /// Source line, 0 when unknown; the file is that of the function.
     pub line: u32,
-    /// [`MemOp::ATOMIC`], [`MemOp::CONST_LEN`], [`MemOp::VOLATILE`].
+    /// [`MemOp::ATOMIC`], [`MemOp::CONST_LEN`], [`MemOp::VOLATILE`], [`MemOp::SPECULATED`].
     pub flags: u8,
     /// Length in bytes of a `Copy` or `Set` with [`MemOp::CONST_LEN`]; otherwise 0.
     pub const_len: u64,
@@ -87,6 +87,9 @@ impl MemOp {
     pub const CONST_LEN: u8 = 2;
     /// The access is volatile.
     pub const VOLATILE: u8 = 4;
+    /// The compiler made the load where the source may not make it, and nothing follows from the value; or the store,
+    /// which leaves the value as it was.
+    pub const SPECULATED: u8 = 8;
     /// The most lanes a vector form can have.
     pub const MAX_LANES: u16 = 64;
     /// The most bytes that one operation without a length (or one lane of it) accesses; it is large because an
