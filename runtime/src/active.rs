@@ -28,9 +28,19 @@ pub(crate) struct Active {
 /// The calling thread, if a call from the code at `caller` is recorded.
 #[inline(always)]
 pub(crate) fn active(caller: usize) -> Option<Active> {
+    recording_if(|recorder| recorder.callers.contains(caller))
+}
+
+/// The calling thread, if it records the program.
+pub(crate) fn recording() -> Option<Active> {
+    recording_if(|_| true)
+}
+
+#[inline(always)]
+fn recording_if(wanted: impl FnOnce(&Recorder) -> bool) -> Option<Active> {
     let recorder = current::recorder_or_due()?;
     let tls = block();
-    let records = recorder.callers.contains(caller)
+    let records = wanted(recorder)
         && recorder.is_recording()
         && !tls.is_quiet()
         && tls.role() == tls::PROGRAM;
@@ -43,13 +53,8 @@ pub(crate) fn active(caller: usize) -> Option<Active> {
 
 /// Begins or ends the region of interest (`contech/observe.h`).
 fn mark_region(begins: bool) {
-    let Some(recorder) = current::recorder_or_due() else {
-        return;
-    };
-    let tls = block();
-    if recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM {
-        recorder.make_room(tls);
-        recorder.mark_region(tls, begins);
+    if let Some(a) = recording() {
+        a.recorder.mark_region(a.tls, begins);
     }
 }
 

@@ -8,6 +8,7 @@ use contech_trace::event::SyncOp;
 use libc::timespec;
 
 use crate::active::active;
+use crate::channel;
 use crate::condition;
 use crate::real::{Ptr, Time, real};
 
@@ -50,12 +51,32 @@ macro_rules! record {
     (@ $name:ident $arguments:tt $ret:tt [sleep]) => {
         record!(# $name $arguments $ret a call => a.sleep(call));
     };
-    (# $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [send]) => {
+        record!(by channel::theirs, $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => channel::send(a, $o, call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [receive]) => {
+        record!(by channel::theirs, $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => channel::receive(a, $o, call));
+    };
+    (@ $name:ident $arguments:tt $ret:tt [signal $number:expr]) => {
+        record!(by channel::theirs, $name $arguments $ret a call => {
+            channel::sends_signal(a, $number);
+            call()
+        });
+    };
+    (@ $name:ident $arguments:tt $ret:tt [take]) => {
+        record!(by channel::theirs, $name $arguments $ret a call => {
+            let signal = a.sleep(call);
+            channel::signal_came(signal);
+            signal
+        });
+    };
+    (# $($rest:tt)*) => { record!(by active, $($rest)*); };
+    (by $caller:path, $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
         const _: () = {
             unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {
                 // SAFETY: the caller's arguments are passed on.
                 let $call = || unsafe { (real().$name)($($arg),*) };
-                match active(caller) {
+                match $caller(caller) {
                     Some($a) => $recorded,
                     None => $call(),
                 }

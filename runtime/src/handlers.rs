@@ -10,6 +10,7 @@ use contech_runtime_core::Recorder;
 use contech_runtime_core::handler::{Entered, Entry};
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
+use crate::channel;
 use crate::current;
 use crate::fatal;
 use crate::real::{Handler, Ptr, real};
@@ -117,6 +118,9 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     let (wanted, old) = unsafe { (wanted.as_ref(), old.as_mut()) };
     let word_before = entry.load(SeqCst);
     let wrapped = wanted.map(|wanted| wrap(signal, wanted));
+    if wanted.is_some_and(|wanted| is_handler(wanted.sa_sigaction)) {
+        channel::installs_handler(signal);
+    }
     // The word is stored first, because a signal that arrives in between must find a handler.
     if let Some((_, word)) = &wrapped
         && *word != 0
@@ -284,6 +288,9 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
             returned: false,
         }
     });
+    if leave.is_some() {
+        channel::signal_came(signal);
+    }
     let address = usize::try_from(word & ADDRESS).unwrap_or(0);
     // SAFETY: the program installed this function for this signal; one that does not take the
     // information ignores its arguments.

@@ -19,6 +19,7 @@ mod allocation;
 mod atomic;
 mod barrier;
 mod bootstrap;
+mod channel;
 mod cilk;
 mod condition;
 mod contract;

@@ -9,6 +9,7 @@ use contech_runtime_core::{Recorder, scratch};
 use libc::sock_fprog;
 
 use crate::atomic;
+use crate::channel;
 use crate::current::{self, guarded};
 use crate::filter::allows;
 use crate::tls::block;
@@ -85,6 +86,9 @@ unsafe fn filter(program: *const sock_fprog, all: bool) {
     let writer: &[c_long] = if all { &WRITER_NEEDS } else { &[] };
     if !needed(&libc::SYS_membarrier) {
         atomic::share_all();
+    }
+    if !channel::NEEDED.iter().all(needed) {
+        channel::be_blind();
     }
     if NEEDED.iter().chain(writer).all(needed) {
         before(Recorder::expect_filter);

@@ -26,7 +26,7 @@ pub(super) struct Atomic {
 }
 
 impl Atomic {
-    fn acquire(&mut self, at: Place, out: &mut Edges) -> Result<()> {
+    pub(super) fn acquire(&mut self, at: Place, out: &mut Edges) -> Result<()> {
         let before = self.acquired.insert(at.context(), (self.count, at));
         let seen = before.map_or(0, |(seen, by)| if by <= at { seen } else { 0 });
         if seen == self.count {
@@ -38,7 +38,7 @@ impl Atomic {
         Ok(())
     }
 
-    fn release(&mut self, at: Place) {
+    pub(super) fn release(&mut self, at: Place) {
         self.count += 1;
         self.releases.insert(at.context(), (self.count, at));
     }

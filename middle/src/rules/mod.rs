@@ -15,6 +15,7 @@
 //! | barrier | `barrier` | all arrive -> one task -> all leave |
 //! | atomic variable | `atomic` | release -> acquire that reads what it wrote |
 //! | futex | `futex` | wake -> those it woke |
+//! | pipe, socket, signal | `channel` | what was sent -> what is received later |
 //! | OpenMP tasks | `tree` | Create -> first task; last task -> the wait that waited for it |
 //! | OpenMP dependences | `depend` | last task of who used the item before -> Sync |
 //! | OpenMP doacross | `doacross` | post -> wait |
@@ -23,6 +24,7 @@
 
 mod atomic;
 pub(crate) mod barrier;
+mod channel;
 mod cond;
 mod create_join;
 mod depend;
@@ -193,6 +195,7 @@ impl Rules<'_> {
                 Family::Once => Box::<once::Once>::default(),
                 Family::Barrier => Box::<barrier::Barrier>::default(),
                 Family::Atomic => Box::<atomic::Atomic>::default(),
+                Family::Channel => Box::<channel::Channel>::default(),
                 Family::Futex => Box::<futex::Futex>::default(),
                 Family::Tree => Box::<tree::Tree>::default(),
                 Family::Depend => Box::<depend::Depend>::default(),

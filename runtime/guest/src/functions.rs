@@ -28,6 +28,10 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `release OP` | OP, if the call succeeds |
 /// | `wait` | a condition is waited for |
 /// | `sleep` | the thread waits for time, or for something outside of the program |
+/// | `send` | something goes through a descriptor |
+/// | `receive` | something comes through a descriptor, if the result is not negative |
+/// | `signal NUMBER` | a signal is sent |
+/// | `take` | a signal comes, which is the result |
 /// | `own MODULE` | whatever the listener's function of that name does |
 /// | nothing | nothing |
 ///
@@ -116,12 +120,45 @@ macro_rules! for_each_function {
         usleep(span: c_uint) -> c_int: [sleep] [Sleep];
         sleep(span: c_uint) -> c_uint: [sleep] [Sleep];
         thrd_sleep(span: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
-        poll(list: Ptr, count: usize, span: c_int) -> c_int: [sleep] [Idle];
+        poll(list: Ptr, count: usize, span: c_int) -> c_int: [own channel] [Idle];
         epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [sleep] [Idle];
         select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [sleep] [Idle];
-        ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [sleep] [Idle];
+        ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [own channel] [Idle];
         epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [sleep] [Idle];
         sched_yield() -> c_int: [] [own waits];
+
+        socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2]) -> c_int: [own channel] [];
+        write(file: c_int, from: Ptr, size: usize) -> isize: [own channel] [];
+        writev(file: c_int, list: Ptr, count: c_int) -> isize: [send] [];
+        send(file: c_int, from: Ptr, size: usize, flags: c_int) -> isize: [send] [];
+        sendto(file: c_int, from: Ptr, size: usize, flags: c_int, to: Ptr, length: c_uint) -> isize: [send] [];
+        sendmsg(file: c_int, message: Ptr, flags: c_int) -> isize: [send] [];
+        eventfd_write(file: c_int, number: u64) -> c_int: [send] [];
+        timerfd_settime(file: c_int, flags: c_int, new: Ptr, old: Ptr) -> c_int: [send] [];
+        shutdown(file: c_int, how: c_int) -> c_int: [send] [];
+        close(file: c_int) -> c_int: [own channel] [];
+        read(file: c_int, to: Ptr, size: usize) -> isize: [own channel] [];
+        __read_chk(file: c_int, to: Ptr, size: usize, room: usize) -> isize: [receive] [];
+        readv(file: c_int, list: Ptr, count: c_int) -> isize: [receive] [];
+        recv(file: c_int, to: Ptr, size: usize, flags: c_int) -> isize: [receive] [];
+        __recv_chk(file: c_int, to: Ptr, size: usize, room: usize, flags: c_int) -> isize: [receive] [];
+        recvfrom(file: c_int, to: Ptr, size: usize, flags: c_int, from: Ptr, length: Ptr) -> isize: [receive] [];
+        recvmsg(file: c_int, message: Ptr, flags: c_int) -> isize: [receive] [];
+        eventfd_read(file: c_int, number: Ptr) -> c_int: [receive] [];
+
+        raise(number: c_int) -> c_int: [signal number] [];
+        kill(process: c_int, number: c_int) -> c_int: [signal number] [];
+        killpg(group: c_int, number: c_int) -> c_int: [signal number] [];
+        tgkill(process: c_int, thread: c_int, number: c_int) -> c_int: [signal number] [];
+        pthread_kill(thread: usize, number: c_int) -> c_int: [signal number] [];
+        sigqueue(process: c_int, number: c_int, value: Ptr) -> c_int: [signal number] [];
+        pthread_sigqueue(thread: usize, number: c_int, value: Ptr) -> c_int: [signal number] [];
+        alarm(span: c_uint) -> c_uint: [signal libc::SIGALRM] [];
+        ualarm(span: c_uint, every: c_uint) -> c_uint: [signal libc::SIGALRM] [];
+        setitimer(timer: c_int, new: Ptr, old: Ptr) -> c_int: [signal crate::channel::signal_of_timer(timer)] [];
+        sigwait(set: Ptr, number: *mut c_int) -> c_int: [own channel] [];
+        sigwaitinfo(set: Ptr, about: Ptr) -> c_int: [take] [];
+        sigtimedwait(set: Ptr, about: Ptr, span: Time) -> c_int: [take] [];
     } };
 }
 

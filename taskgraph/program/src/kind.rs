@@ -57,7 +57,7 @@ pub enum WaitCause {
     Semaphore,
     /// A one-time initialisation by another context.
     Once,
-    /// A message of another process.
+    /// What another process or context gives to the system: a message of MPI, bytes of a pipe or socket.
     Message,
     /// A pause made by the recording runtime itself.
     Delay,
@@ -112,6 +112,8 @@ pub enum Family {
     Atomic,
     /// Futexes.
     Futex,
+    /// Pipes, sockets and kin, and signals.
+    Channel,
     /// Waits of OpenMP tasks for each other.
     Tree,
     /// Dependences of OpenMP tasks.

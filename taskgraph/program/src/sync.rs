@@ -33,7 +33,7 @@ macro_rules! sync_ops {
             #[must_use]
             pub const fn family(self) -> Option<Family> {
                 use Family::{
-                    Atomic, Barrier, Cond, CreateJoin, Depend, Doacross, Futex, Mutex, Once, RwLock, Sem, Spin, Tree,
+                    Atomic, Barrier, Channel, Cond, CreateJoin, Depend, Doacross, Futex, Mutex, Once, RwLock, Sem, Spin, Tree,
                 };
                 match self { $(Self::$name => $family,)* }
             }
@@ -107,6 +107,11 @@ sync_ops! {
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
     /// A context slept, or waited for input, in a call of the system; there is no object.
     Sleep = 30, "sleep", Sync, Some(Sleep), None;
+    /// Something was given to the system that others can take: bytes to a pipe or socket, a signal. The object is what it
+    /// goes through.
+    Send = 32, "send", Sync, None, Some(Channel);
+    /// A context took what others gave to the system.
+    Receive = 33, "receive", Sync, Some(Message), Some(Channel);
     /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
     /// the next three operations aux = memory order (C's numbers), and from bit 8 on how often the operation was
     /// repeated without finding anything new.
@@ -293,11 +298,11 @@ impl SyncOp {
     /// tasks: those that say what a construct does, those of MPI, and failed tries, which are a wait where they repeat.
     #[must_use]
     pub const fn may_be_action(self) -> bool {
-        use Family::{Atomic, Cond, Futex, Mutex, Once, RwLock, Sem, Spin};
+        use Family::{Atomic, Channel, Cond, Futex, Mutex, Once, RwLock, Sem, Spin};
         matches!(self.kind(), TaskKind::Sync)
             && (matches!(
                 self.family(),
-                Some(Atomic | Cond | Futex | Mutex | Once | RwLock | Sem | Spin)
+                Some(Atomic | Channel | Cond | Futex | Mutex | Once | RwLock | Sem | Spin)
             ) || matches!(self, Self::Fence | Self::FutexTimeout))
     }
 

@@ -23,6 +23,9 @@ macro_rules! exports {
     (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident] $target:path) => {
         $crate::exports!(@ $name [caller 5] $target);
     };
+    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident] $target:path) => {
+        $crate::exports!(@ $name [caller 6] $target);
+    };
     (@ $name:ident [caller in $place:path] $target:path) => {
         $crate::exports!(# $name
             "adrp x16, {place}",

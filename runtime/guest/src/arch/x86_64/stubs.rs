@@ -51,6 +51,16 @@ macro_rules! exports {
     (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident] $target:path) => {
         $crate::exports!(@ $name [caller 5] $target);
     };
+    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident] $target:path) => {
+        $crate::exports!(# $name
+            "push qword ptr [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {target}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret";
+            target = sym $target);
+    };
     (@ $name:ident [caller in $place:path] $target:path) => {
         $crate::exports!(# $name
             "mov rax, qword ptr [rsp]",
