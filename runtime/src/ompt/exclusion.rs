@@ -4,7 +4,7 @@
 //! release has no ticket of its own, but the ticket of its acquire, which was drawn while the lock was held.
 
 use std::ffi::{CStr, c_int, c_uint};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
 
 use contech_trace::event::SyncOp::{
     self, CriticalEnter, CriticalExit, ObjectDestroy, ObjectInit, OmpLock, OmpUnlock, OrderedEnter,
@@ -105,11 +105,8 @@ reduce! {
 }
 
 fn reduce_of(found: &AtomicUsize, name: &CStr) -> Reduce {
-    if found.load(Relaxed) == 0 {
-        found.store(real::next(name).addr(), Relaxed);
-    }
     // SAFETY: the functions of that name have this type.
-    unsafe { std::mem::transmute::<usize, Reduce>(found.load(Relaxed)) }
+    unsafe { std::mem::transmute::<usize, Reduce>(real::found(found, name)) }
 }
 
 /// Records that the thread has taken the lock of a reduction, if its callback said that it is about to.

@@ -49,11 +49,7 @@ pub(crate) unsafe extern "C-unwind" fn task_alloc(
     entry: Ptr,
 ) -> Ptr {
     static REAL: AtomicUsize = AtomicUsize::new(0);
-    let mut found = REAL.load(Relaxed);
-    if found == 0 {
-        found = real::next(c"__kmpc_omp_task_alloc").addr();
-        REAL.store(found, Relaxed);
-    }
+    let found = real::found(&REAL, c"__kmpc_omp_task_alloc");
     // SAFETY: the function of that name has this type.
     let alloc = unsafe { std::mem::transmute::<usize, Alloc>(found) };
     // SAFETY: the caller's arguments are passed on.
@@ -87,7 +83,7 @@ pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
     }
 }
 
-/// Marks the stack of an explicit task that begins in this thread. It lies below the function of libomp that calls the
+/// Marks the stack of an explicit task, or of a part of an untied one, that begins in this thread. It lies below the function of libomp that calls the
 /// task. If the task runs at once and the program itself calls it, it lies below what the program's function uses.
 pub(super) fn task_begins(a: Active, worker: &Worker) {
     let found = TASK_INFO.load(Relaxed);
@@ -115,6 +111,89 @@ pub(super) fn task_begins(a: Active, worker: &Worker) {
     if top > STACK {
         fresh(a, top - STACK, STACK);
     }
+}
+
+/// What the compiler says of a reduction of tasks (`kmp_taskred_input_t`).
+#[repr(C)]
+pub(crate) struct Reduced {
+    variable: usize,
+    original: usize,
+    size: usize,
+    rest: [usize; 4],
+}
+
+/// The variables that tasks reduce, with their sizes. A variable that another one replaces has no marks.
+static REDUCED: [(AtomicUsize, AtomicUsize); 64] =
+    [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 64];
+
+fn reduced(variable: usize) -> &'static (AtomicUsize, AtomicUsize) {
+    &REDUCED[(variable / 8) % REDUCED.len()]
+}
+
+/// Called before `__kmpc_taskred_init`, with which a taskgroup says what its tasks reduce.
+unsafe fn keep_reduced(count: c_int, list: *const Reduced) {
+    // SAFETY: the caller passes what the program gives to libomp: a list of that length.
+    let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
+    for item in list {
+        let (variable, size) = reduced(item.variable);
+        variable.store(item.variable, Relaxed);
+        size.store(item.size, Relaxed);
+    }
+}
+
+/// Stands in for `__kmpc_taskred_init`.
+pub(crate) unsafe extern "C-unwind" fn taskred_init(
+    thread: c_int,
+    count: c_int,
+    list: *const Reduced,
+) -> Ptr {
+    static REAL: AtomicUsize = AtomicUsize::new(0);
+    type Init = unsafe extern "C-unwind" fn(c_int, c_int, *const Reduced) -> Ptr;
+    let real = real::found(&REAL, c"__kmpc_taskred_init");
+    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
+    unsafe {
+        keep_reduced(count, list);
+        std::mem::transmute::<usize, Init>(real)(thread, count, list)
+    }
+}
+
+/// Stands in for `__kmpc_taskred_modifier_init`.
+pub(crate) unsafe extern "C-unwind" fn taskred_modifier_init(
+    location: Ptr,
+    thread: c_int,
+    shares: c_int,
+    count: c_int,
+    list: *const Reduced,
+) -> Ptr {
+    static REAL: AtomicUsize = AtomicUsize::new(0);
+    type Init = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, c_int, *const Reduced) -> Ptr;
+    let real = real::found(&REAL, c"__kmpc_taskred_modifier_init");
+    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
+    unsafe {
+        keep_reduced(count, list);
+        std::mem::transmute::<usize, Init>(real)(location, thread, shares, count, list)
+    }
+}
+
+/// Stands in for `__kmpc_task_reduction_get_th_data`, which gives a task the partial result of the thread that it runs
+/// in. Tasks that run in the thread one after the other have the same, and nothing orders them.
+pub(crate) unsafe extern "C-unwind" fn reduction_data(thread: c_int, group: Ptr, item: Ptr) -> Ptr {
+    static REAL: AtomicUsize = AtomicUsize::new(0);
+    type Get = unsafe extern "C-unwind" fn(c_int, Ptr, Ptr) -> Ptr;
+    let real = real::found(&REAL, c"__kmpc_task_reduction_get_th_data");
+    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
+    let data = unsafe { std::mem::transmute::<usize, Get>(real)(thread, group, item) };
+    let (variable, size) = reduced(item.addr());
+    if variable.load(Relaxed) == item.addr()
+        && !data.is_null()
+        && let Some(a) = active()
+    {
+        guarded(|| {
+            a.recorder.make_room(a.tls);
+            fresh(a, data.addr(), size.load(Relaxed));
+        });
+    }
+    data
 }
 
 fn fresh(a: Active, address: usize, size: usize) {

@@ -40,6 +40,8 @@ pub(super) unsafe extern "C" fn sync_region(
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS | REGION_REDUCTION, _) => {}
         (REGION_TASKGROUP, BEGIN) => a.with_aux(TaskgroupBegin, object(0), 0, 0, a.now(), 0),
         (REGION_TASKWAIT, BEGIN) => begin_wait(a, worker, task, None),
+        // Its wait has callbacks of its own.
+        (REGION_TASKGROUP, _) => {}
         (_, BEGIN) => {
             begin_wait(a, worker, task, Some(worker.team.get()));
         }
@@ -51,7 +53,8 @@ pub(super) unsafe extern "C" fn sync_region(
     });
 }
 
-/// Only the wait of a taskgroup is recorded here, because it begins after the region does.
+/// Only the wait of a taskgroup is recorded here, because it begins after the region does. It ends before the region
+/// does, too: libomp combines the partial results of the tasks in between.
 pub(super) unsafe extern "C" fn sync_region_wait(
     kind: c_int,
     endpoint: c_int,
@@ -59,8 +62,14 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     task: Data,
     _: Code,
 ) {
-    if kind == REGION_TASKGROUP && endpoint == BEGIN {
-        callback(|a, worker| begin_wait(a, worker, task, None));
+    if kind == REGION_TASKGROUP {
+        callback(|a, worker| {
+            if endpoint == BEGIN {
+                return begin_wait(a, worker, task, None);
+            }
+            settle(a, worker, task);
+            end_wait(a, worker, kind, task);
+        });
     }
 }
 

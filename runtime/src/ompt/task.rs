@@ -205,8 +205,12 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     let Some(how) = (unsafe { go_on(a, worker, next) }) else {
         return;
     };
-    if how == Arrival::Begins {
+    // Each part of an untied task is a call of the task's function.
+    let part = how == Arrival::Resumes && !ends && worker.untied.get();
+    if how == Arrival::Begins || part {
         memory::task_begins(a, worker);
+    }
+    if how == Arrival::Begins {
         // SAFETY: the caller vouches for the word.
         unsafe { depend(a, next) };
     }

@@ -102,10 +102,5 @@ pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize, stack: usize)
         worker.undeferred.set(true);
         worker.stack.set(stack);
     });
-    let mut found = REAL.load(Relaxed);
-    if found == 0 {
-        found = real::next(c"__kmpc_omp_task_begin_if0").addr();
-        REAL.store(found, Relaxed);
-    }
-    found
+    real::found(&REAL, c"__kmpc_omp_task_begin_if0")
 }
