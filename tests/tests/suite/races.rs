@@ -1,5 +1,5 @@
 //! Programs with and without a planted race: each race is found where it is, and none is invented. The cases and
-//! their names are in `races/threads.c` and `races/openmp.c`.
+//! their names are in `tests/races`, in the style of the suites by which race detectors are compared.
 
 use std::fs;
 use std::process::Command;
@@ -15,6 +15,7 @@ use contech_tests::toolchain::Toolchain;
 fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec<[String; 2]>> {
     let mut command = Command::new(scratch.join(program));
     command.args([case, form]).env("OMP_NUM_THREADS", "2");
+    command.env("OMP_CANCELLATION", "true");
     let recording = Recording::of(&mut command, &scratch.join(format!("{case}.{form}")))?;
     let graphs = recording.graphs(true)?;
     recording.run.ok()?;
@@ -27,29 +28,53 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
         .collect())
 }
 
-/// Checks every case of a program at one optimisation level; returns how many there were.
-fn check(program: &str, flags: &[&str]) -> Result<usize> {
-    let scratch = Scratch::new(&format!("races/{program}{}", flags[0]))?;
-    let source = workspace().join("tests/races").join(format!("{program}.c"));
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(flags).args(["-g", "-pthread", "-w"]);
+/// Races with accesses that are not recorded, because the C library makes them for the program.
+const MISSED: [&str; 17] = [
+    "compares",
+    "lengths",
+    "copies_text",
+    "joins_text",
+    "compares_text",
+    "finds",
+    "finds_byte",
+    "duplicates",
+    "writes_out",
+    "reads_in",
+    "sends",
+    "receives",
+    "prints",
+    "prints_into",
+    "writes_file",
+    "reads_file",
+    "parses",
+];
+
+/// Checks every case of a program; returns how many there were.
+fn check(source: &str, flags: &[&str]) -> Result<usize> {
+    let scratch = Scratch::new(&format!("races/{source}{}", flags[0]))?;
+    let (program, language) = source.split_once('.').context("a source file")?;
+    let source = workspace().join("tests/races").join(source);
+    let mut compile = Command::new(Toolchain::contech().compiler_of(&source));
+    compile.args(flags).arg("-g");
+    if language != "f90" {
+        compile.args(["-pthread", "-w"]);
+    }
     run(compile.arg(&source).arg("-o").arg(scratch.join(program)))?.ok()?;
     let text = fs::read_to_string(&source)?;
     let case = |line: &str| {
-        let rest = line.strip_prefix("  CASE(")?;
-        Some(rest.split([',', ')']).next()?.to_owned())
+        let rest = line.strip_prefix("  CASE(");
+        let rest = rest.or_else(|| line.strip_prefix("  case ('"))?;
+        Some(rest.split([',', ')', '\'']).next()?.to_owned())
     };
     let cases: Vec<String> = text.lines().filter_map(case).collect();
     for case in &cases {
         let racy = races(program, case, "racy", &scratch)?;
-        assert!(!racy.is_empty(), "{case}: the race was not found");
-        for side in racy.iter().flatten() {
+        let missed = MISSED.contains(&case.as_str());
+        assert!(racy.is_empty() == missed, "{case}: {racy:?}");
+        for side in racy.iter().flatten().filter(|_| language != "cpp") {
             // The function that clang makes of a task has no name of the program's.
             let outlined = side.starts_with(".omp_task_entry");
-            assert!(
-                outlined || side.starts_with(case),
-                "{case}: a race in {side}"
-            );
+            assert!(outlined || side.contains(case), "{case}: a race in {side}");
         }
         let fixed = races(program, case, "fixed", &scratch)?;
         assert!(fixed.is_empty(), "{case}: invented {fixed:?}");
@@ -60,13 +85,33 @@ fn check(program: &str, flags: &[&str]) -> Result<usize> {
 
 #[test]
 fn planted_races_of_threads_are_found_and_none_invented() -> Result<()> {
-    assert!(check("threads", &["-O0"])? >= 20);
+    assert!(check("threads.c", &["-O0"])? >= 20);
+    assert!(check("atomics.cpp", &["-O1", "-std=c++20"])? >= 35);
+    Ok(())
+}
+
+#[test]
+fn planted_races_beside_order_of_the_system_are_found_and_none_invented() -> Result<()> {
+    assert!(check("kernel.c", &["-O1"])? >= 35);
+    Ok(())
+}
+
+#[test]
+fn planted_races_of_openmp_are_found_and_none_invented() -> Result<()> {
+    assert!(check("openmp.c", &["-O0", "-fopenmp"])? >= 10);
+    assert!(check("worksharing.c", &["-O1", "-fopenmp"])? >= 35);
     Ok(())
 }
 
 #[test]
 fn planted_races_of_openmp_tasks_are_found_and_none_invented() -> Result<()> {
-    assert!(check("openmp", &["-O0", "-fopenmp"])? >= 10);
+    assert!(check("tasks.c", &["-O1", "-fopenmp"])? >= 25);
+    Ok(())
+}
+
+#[test]
+fn planted_races_of_fortran_are_found_and_none_invented() -> Result<()> {
+    assert!(check("fortran.f90", &["-O1", "-fopenmp"])? >= 20);
     Ok(())
 }
 

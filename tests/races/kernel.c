@@ -1,0 +1,308 @@
+// Order that comes from the kernel, and accesses that the C library makes for the program, each beside a race:
+// `kernel CASE racy|fixed`. The accesses of a case are in functions whose names begin with its name.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int fixed;
+long x, y;
+static int fd[2];
+char text[64] = "some text", copy[64];
+static pthread_t first;
+
+typedef void *(*body)(void *);
+
+static void both(body a, body b) {
+  pthread_t t[2];
+  pthread_create(&t[0], NULL, a, (void *)0);
+  first = t[0];
+  pthread_create(&t[1], NULL, b, (void *)1);
+  pthread_join(t[0], NULL);
+  pthread_join(t[1], NULL);
+}
+
+// A writer that hands over x, before or (if racy) after it writes x.
+#define HANDS_OVER(name, give, take)                                           \
+  static void *name##_giver(void *n) {                                         \
+    if (fixed) x = 1;                                                          \
+    give;                                                                      \
+    if (!fixed) x = 1;                                                         \
+    return NULL;                                                               \
+  }                                                                            \
+  static void *name##_taker(void *n) {                                         \
+    char c[8];                                                                 \
+    (void)c;                                                                   \
+    take;                                                                      \
+    y = x;                                                                     \
+    return NULL;                                                               \
+  }
+
+HANDS_OVER(through_pipe, write(fd[1], "a", 1), read(fd[0], c, 1))
+HANDS_OVER(through_socketpair, send(fd[1], "a", 1, 0), recv(fd[0], c, 1, 0))
+HANDS_OVER(through_messages, sendto(fd[0], "a", 1, 0, NULL, 0), recvfrom(fd[1], c, 1, 0, NULL, NULL))
+HANDS_OVER(through_eventfd, eventfd_write(fd[0], 1), eventfd_read(fd[0], (eventfd_t *)c))
+HANDS_OVER(end_of_file, close(fd[1]), read(fd[0], c, 1))
+HANDS_OVER(through_vectors, writev(fd[1], &((struct iovec){"a", 1}), 1), readv(fd[0], &((struct iovec){c, 1}), 1))
+HANDS_OVER(through_duplicate, int d = dup(fd[1]); write(d, "a", 1); close(d), read(fd[0], c, 1))
+HANDS_OVER(through_shutdown, shutdown(fd[1], SHUT_WR), read(fd[0], c, 1))
+HANDS_OVER(polled, eventfd_write(fd[0], 1), poll(&((struct pollfd){fd[0], POLLIN}), 1, -1))
+
+static void *other_pipe_giver(void *n) {
+  x = 1;
+  write(fd[1], "a", 1);
+  return NULL;
+}
+static void *other_pipe_taker(void *n) {
+  char c;
+  int other[2];
+  if (!fixed) {
+    pipe(other);
+    write(other[1], "a", 1);
+  }
+  read(fixed ? fd[0] : other[0], &c, 1);
+  y = x;
+  return NULL;
+}
+
+// Two threads that read from one pipe each get a byte of their own; what they do later is not ordered.
+static void *two_readers(void *n) {
+  char c;
+  read(fd[0], &c, 1);
+  if (fixed) { if (c == 'a') x++; } else x++;
+  return NULL;
+}
+
+static int listener;
+static void *through_connection_giver(void *n) {
+  struct sockaddr_in at;
+  socklen_t size = sizeof at;
+  getsockname(listener, (void *)&at, &size);
+  int s = socket(AF_INET, SOCK_STREAM, 0);
+  if (fixed) x = 1;
+  connect(s, (void *)&at, size);
+  write(s, "a", 1);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void *through_connection_taker(void *n) {
+  char c;
+  read(accept(listener, NULL, NULL), &c, 1);
+  y = x;
+  return NULL;
+}
+static void through_connection(void) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  listener = socket(AF_INET, SOCK_STREAM, 0);
+  bind(listener, (void *)&at, sizeof at);
+  listen(listener, 1);
+  both(through_connection_giver, through_connection_taker);
+}
+
+static void *by_epoll_giver(void *n) {
+  if (fixed) x = 1;
+  write(fd[1], "a", 1);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void *by_epoll_taker(void *n) {
+  char c;
+  struct epoll_event e = {.events = EPOLLIN};
+  int set = epoll_create1(0);
+  epoll_ctl(set, EPOLL_CTL_ADD, fd[0], &e);
+  epoll_wait(set, &e, 1, -1);
+  read(fd[0], &c, 1);
+  y = x;
+  return NULL;
+}
+
+static volatile sig_atomic_t handled;
+static void sent_signal_handler(int signal) { y = x; handled = 1; }
+static void *sent_signal_taker(void *n) {
+  while (!handled) usleep(200);
+  return NULL;
+}
+static void *sent_signal_giver(void *n) {
+  if (fixed) x = 1;
+  pthread_kill(first, SIGUSR1);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void sent_signal(void) {
+  signal(SIGUSR1, sent_signal_handler);
+  both(sent_signal_taker, sent_signal_giver);
+}
+
+static void to_process_handler(int signal) { y = x; handled = 1; }
+static void *to_process_taker(void *n) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  while (!handled) usleep(200);
+  return NULL;
+}
+static void *to_process_giver(void *n) {
+  if (fixed) x = 1;
+  kill(getpid(), SIGUSR1);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void to_process(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  signal(SIGUSR1, to_process_handler);
+  both(to_process_taker, to_process_giver);
+}
+
+static void *waited_signal_taker(void *n) {
+  sigset_t set;
+  int got;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigwait(&set, &got);
+  y = x;
+  return NULL;
+}
+static void *waited_signal_giver(void *n) {
+  if (fixed) x = 1;
+  pthread_kill(first, SIGUSR1);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void waited_signal(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  both(waited_signal_taker, waited_signal_giver);
+}
+
+// The handler is installed after the write, and a timer of the kernel sends the signal to the thread that waits.
+static void installed_handler_handler(int signal) { y = x; handled = 1; }
+static void *installed_handler_taker(void *n) {
+  while (!handled) usleep(200);
+  return NULL;
+}
+static void *installed_handler_giver(void *n) {
+  struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (fixed) x = 1;
+  signal(SIGALRM, installed_handler_handler);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  if (!fixed) x = 1;
+  return NULL;
+}
+static void installed_handler(void) {
+  signal(SIGALRM, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_t t;
+  pthread_create(&t, NULL, installed_handler_taker, NULL);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  installed_handler_giver(NULL);
+  pthread_join(t, NULL);
+}
+
+// One thread writes a text, the other has the C library read (or write) it.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+#define IN_CALL(name, call)                                                    \
+  static void *name##_writer(void *n) {                                        \
+    if (fixed) pthread_mutex_lock(&mutex);                                     \
+    text[3] = '_';                                                             \
+    if (fixed) pthread_mutex_unlock(&mutex);                                   \
+    return NULL;                                                               \
+  }                                                                            \
+  static void *name##_caller(void *n) {                                        \
+    if (fixed) pthread_mutex_lock(&mutex);                                     \
+    call;                                                                      \
+    if (fixed) pthread_mutex_unlock(&mutex);                                   \
+    return NULL;                                                               \
+  }
+static volatile size_t sink;
+static volatile size_t length = 8;
+IN_CALL(copies, memcpy(copy, text, length))
+IN_CALL(moves, memmove(copy, text, length))
+IN_CALL(sets, memset(text, 0, length))
+IN_CALL(compares, sink = memcmp(copy, text, length) + memcmp(text, text + 1, length))
+IN_CALL(lengths, sink = strlen(text))
+IN_CALL(copies_text, strcpy(copy, text))
+IN_CALL(joins_text, copy[0] = 0; strcat(copy, text))
+IN_CALL(compares_text, sink = strcmp("some text", text))
+IN_CALL(finds, sink = (size_t)strchr(text, '\1'))
+IN_CALL(finds_byte, sink = (size_t)memchr(text, '\1', length))
+IN_CALL(duplicates, free(strdup(text)))
+IN_CALL(writes_out, write(fd[1], text, length))
+IN_CALL(reads_in, read(fd[0], text, length))
+IN_CALL(sends, send(fd[1], text, length, 0))
+IN_CALL(receives, recv(fd[0], text, length, 0))
+IN_CALL(prints, snprintf(copy, sizeof copy, "%s", text))
+IN_CALL(prints_into, snprintf(text, sizeof text, "%ld", 123456789L))
+IN_CALL(writes_file, FILE *f = fopen("/dev/null", "w"); fwrite(text, 1, length, f); fclose(f))
+IN_CALL(reads_file, FILE *f = fopen("/dev/zero", "r"); fread(text, 1, length, f); fclose(f))
+IN_CALL(parses, sink = strtol(text, NULL, 36))
+
+int main(int argc, char **argv) {
+  const char *name = argc > 2 ? argv[1] : "";
+  fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
+#define CASE(which, run) if (strcmp(name, #which) == 0) { run; return 0; }
+#define TWO(which) both(which##_giver, which##_taker)
+#define CALL(which) both(which##_writer, which##_caller)
+  CASE(through_pipe, pipe(fd); TWO(through_pipe))
+  CASE(through_socketpair, socketpair(AF_UNIX, SOCK_STREAM, 0, fd); TWO(through_socketpair))
+  CASE(through_messages, socketpair(AF_UNIX, SOCK_DGRAM, 0, fd); TWO(through_messages))
+  CASE(through_eventfd, fd[0] = eventfd(0, 0); TWO(through_eventfd))
+  CASE(end_of_file, pipe(fd); TWO(end_of_file))
+  CASE(through_vectors, pipe(fd); TWO(through_vectors))
+  CASE(through_duplicate, pipe(fd); TWO(through_duplicate))
+  CASE(through_shutdown, socketpair(AF_UNIX, SOCK_STREAM, 0, fd); TWO(through_shutdown))
+  CASE(through_connection, through_connection())
+  CASE(polled, fd[0] = eventfd(0, 0); TWO(polled))
+  CASE(by_epoll, pipe(fd); TWO(by_epoll))
+  CASE(other_pipe, pipe(fd); TWO(other_pipe))
+  CASE(two_readers, pipe(fd); write(fd[1], "ab", 2); both(two_readers, two_readers))
+  CASE(sent_signal, sent_signal())
+  CASE(to_process, to_process())
+  CASE(waited_signal, waited_signal())
+  CASE(installed_handler, installed_handler())
+  CASE(copies, CALL(copies))
+  CASE(moves, CALL(moves))
+  CASE(sets, CALL(sets))
+  CASE(compares, CALL(compares))
+  CASE(lengths, CALL(lengths))
+  CASE(copies_text, CALL(copies_text))
+  CASE(joins_text, CALL(joins_text))
+  CASE(compares_text, CALL(compares_text))
+  CASE(finds, CALL(finds))
+  CASE(finds_byte, CALL(finds_byte))
+  CASE(duplicates, CALL(duplicates))
+  CASE(writes_out, pipe(fd); CALL(writes_out))
+  CASE(reads_in, fd[0] = open("/dev/zero", O_RDONLY); CALL(reads_in))
+  CASE(sends, socketpair(AF_UNIX, SOCK_STREAM, 0, fd); CALL(sends))
+  CASE(receives, socketpair(AF_UNIX, SOCK_STREAM, 0, fd); write(fd[1], "ABCDEFGH", 8); CALL(receives))
+  CASE(prints, CALL(prints))
+  CASE(prints_into, CALL(prints_into))
+  CASE(writes_file, CALL(writes_file))
+  CASE(reads_file, CALL(reads_file))
+  CASE(parses, CALL(parses))
+  fprintf(stderr, "no case %s\n", name);
+  return 2;
+}
