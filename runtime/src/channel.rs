@@ -354,13 +354,22 @@ pub(crate) fn signal_came(signal: c_int) {
     }
 }
 
-/// The signal of an interval timer.
-pub(crate) fn signal_of_timer(timer: c_int) -> c_int {
-    match timer {
+pub(crate) unsafe extern "C-unwind" fn setitimer(
+    timer: c_int,
+    new: Ptr,
+    old: Ptr,
+    caller: usize,
+) -> c_int {
+    let signal = match timer {
         libc::ITIMER_VIRTUAL => libc::SIGVTALRM,
         libc::ITIMER_PROF => libc::SIGPROF,
         _ => libc::SIGALRM,
+    };
+    if let Some(a) = theirs(caller) {
+        sends_signal(a, signal);
     }
+    // SAFETY: the caller's arguments are passed on.
+    unsafe { (real().setitimer)(timer, new, old) }
 }
 
 pub(crate) unsafe extern "C-unwind" fn sigwait(

@@ -155,7 +155,7 @@ macro_rules! for_each_function {
         pthread_sigqueue(thread: usize, number: c_int, value: Ptr) -> c_int: [signal number] [];
         alarm(span: c_uint) -> c_uint: [signal libc::SIGALRM] [];
         ualarm(span: c_uint, every: c_uint) -> c_uint: [signal libc::SIGALRM] [];
-        setitimer(timer: c_int, new: Ptr, old: Ptr) -> c_int: [signal crate::channel::signal_of_timer(timer)] [];
+        setitimer(timer: c_int, new: Ptr, old: Ptr) -> c_int: [own channel] [];
         sigwait(set: Ptr, number: *mut c_int) -> c_int: [own channel] [];
         sigwaitinfo(set: Ptr, about: Ptr) -> c_int: [take] [];
         sigtimedwait(set: Ptr, about: Ptr, span: Time) -> c_int: [take] [];
