@@ -46,7 +46,8 @@ constexpr const char *LoadsMarked = "contech-loads";
 void markLoads(Module &M) {
   MDNode *Group = MDNode::getDistinct(M.getContext(), {});
   for (Function &F : M) {
-    if (F.isDeclaration() || F.hasFnAttribute(LoadsMarked))
+    // Our own functions are there when a module passes through a second time.
+    if (F.isDeclaration() || F.hasFnAttribute(LoadsMarked) || F.getName().starts_with("__contech"))
       continue;
     F.addFnAttr(LoadsMarked);
     for (Instruction &I : instructions(F))
