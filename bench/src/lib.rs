@@ -21,7 +21,6 @@ pub mod pace;
 pub mod programs;
 pub mod real;
 pub mod record;
-pub mod refine;
 pub mod scale;
 pub mod spread;
 pub mod subject;
