@@ -9,7 +9,7 @@ use taskgraph::{BlockCounts, FunctionId, StaticInfo};
 
 /// Counts executed IR instructions by function, one task at a time.
 #[derive(Clone, Debug)]
-pub struct Apportion {
+pub(super) struct Apportion {
     /// Function and IR instructions of each block.
     blocks: Arc<[(u32, u64)]>,
     functions: usize,
@@ -21,7 +21,7 @@ pub struct Apportion {
 impl Apportion {
     /// For the blocks of these tables.
     #[must_use]
-    pub fn new(info: &StaticInfo) -> Self {
+    pub(super) fn new(info: &StaticInfo) -> Self {
         let blocks = info
             .blocks
             .iter()
@@ -35,7 +35,7 @@ impl Apportion {
     }
 
     /// Takes the blocks that a task executed, in place of those of the previous task.
-    pub fn count(&mut self, executed: &BlockCounts) {
+    pub(super) fn count(&mut self, executed: &BlockCounts) {
         self.counts.resize(self.functions, 0);
         for function in self.touched.drain(..) {
             self.counts[function as usize] = 0;
@@ -54,13 +54,13 @@ impl Apportion {
     }
 
     /// Forgets the counts and frees their memory.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.counts, self.touched) = Default::default();
     }
 
     /// Divides `ns` among the counted functions; the parts add up to `ns` exactly. If no code of the task was
     /// recorded, `None` gets all of it.
-    pub fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
+    pub(super) fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
         if let [function] = *self.touched
             && self.counts[function as usize] > 0
         {

@@ -1,94 +1,73 @@
 //! `critpath`: the longest chain of dependent work (the span), which functions are on it, how far everything else is
-//! from it, and what the span would be if something took less time.
+//! from it, and what the span would be if a function took half its time.
 //!
 //! A task weighs its duration if its context runs in it, and nothing if it waits (as in `parallelism`), so the span
 //! is the time that an unlimited machine could not avoid. The time of a task is divided among functions by executed
-//! IR instructions. The *observed* chain is a second answer: what held up this run, including waiting and delays
-//! (critical-path method: Kelley and Walker, 1959; for parallel programs: Yang and Miller, "Critical path analysis
-//! for the execution of parallel and distributed programs", 1988).
+//! IR instructions.
 //!
 //! Limits: blocks have no times of their own, so two functions in one task share its time by instructions and not by
 //! misses. Recording slows memory-bound code less than other code, and shares shift accordingly. It takes memory for
-//! each *link* ([`Table`]), and 24 bytes for each step of the observed chain that is cut short.
+//! each strand ([`Strands`]) and for each function that ran in it.
 
 mod apportion;
-mod near;
-mod observed;
 mod render;
-mod rows;
-mod scenario;
-mod table;
+mod strands;
 mod walk;
 
-use anyhow::{Result, bail};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, ContextId, FunctionId, TaskId, TaskKind};
+use taskgraph::{BlockCounts, ContextId, FunctionId, StaticInfo, TaskKind};
 
+use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
 use crate::view::units::ratio;
-
-pub use apportion::Apportion;
-pub use near::Detour;
-pub use observed::Chain;
-use rows::Totals;
-pub use rows::{Band, CrossingRow, FunctionRow, Observed, OverheadRow, Part};
-pub use scenario::{Outcome, Scale, Scenario, address, outcomes};
-use table::Link;
-pub use table::{Table, weight};
-pub use walk::{Crossing, Path, Stretch};
+use apportion::Apportion;
+use strands::At;
+pub use strands::{Strands, weight};
+use walk::Path;
+pub use walk::{CrossingRow, Stretch};
 
 /// Options of `critpath`.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// What if FUNCTION took FACTOR times as long: compute=0.5; may be repeated, all hold at once
-    #[arg(long, value_name = "FUNCTION=FACTOR")]
-    pub scale: Vec<Scale>,
-    /// What if work under the lock at ADDRESS took FACTOR times as long: 0xfeed=0
-    #[arg(long, value_name = "ADDRESS=FACTOR")]
-    pub scale_lock: Vec<Scale>,
-    /// What if the lock at ADDRESS ordered nobody
-    #[arg(long, value_name = "ADDRESS", value_parser = scenario::address)]
-    pub drop_lock: Vec<u64>,
-    /// Near-critical paths to find, at most 63
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=63))]
-    pub near: u32,
-    /// Functions of the critical path to try at half their time, at most 15
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=15))]
+    /// Functions of the critical path to try at half their time
+    #[arg(long, value_name = "N", default_value_t = 5)]
     pub halve: u32,
 }
 
-/// The analysis: schedule and paths are computed first, functions task by task.
+/// The analysis: strands and path are computed first, functions task by task.
 #[derive(Debug)]
 pub struct CritPath {
     options: Options,
-    scenario: Scenario,
     apportion: Apportion,
-    schedule: Schedule,
-}
-
-/// The schedule of all tasks and the paths in it.
-#[derive(Debug, Default)]
-struct Schedule {
-    table: Table,
+    strands: Strands,
     path: Path,
-    chain: Chain,
-    /// For Work tasks that are on the observed chain only in part: their time on it.
-    cut_short: FxHashMap<TaskId, u64>,
-    detours: Vec<Detour>,
 }
 
-/// The sums of one context.
+/// What spends the time of a strand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Spender {
+    /// The code of a function, or none that was recorded.
+    Code(Option<FunctionId>),
+    /// Creations, and operations that cannot block.
+    Operation(TaskKind),
+}
+
+/// Some tasks: the time of each strand by what spends it.
 #[derive(Debug)]
 pub struct Shard {
     apportion: Apportion,
-    totals: Totals,
-    /// The link of the last task, and its mark.
-    near: Option<(Link, u8)>,
+    spent: FxHashMap<(At, Spender), u64>,
+    /// The strand of the last task.
+    last: Option<At>,
 }
 
-/// Critical path, slack and what-if.
+/// The critical path, slack, and what the span would be without a part of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Length of the longest path.
@@ -107,28 +86,45 @@ pub struct Report {
     pub overhead: Vec<OverheadRow>,
     /// Why the path changes from one context to another.
     pub crossings: Vec<CrossingRow>,
-    /// The parts of the path within one context each, in order; the first 10000 of them.
+    /// The parts of the path within one context each, in order; of more than 10000 the longest ones.
     pub stretches: Vec<Stretch>,
     /// Number of such parts.
     pub stretches_total: u64,
-    /// The chain that decided the length of this run.
-    pub observed: Observed,
-    /// Work by slack.
-    pub slack: Vec<Band>,
-    /// The longest detours from the path, without common tasks.
-    pub near: Vec<Detour>,
     /// What the span would be with one function at half its time.
-    pub halved: Vec<WhatIf>,
-    /// What the span would be with all changes from the command line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub what_if: Option<WhatIf>,
+    pub halved: Vec<Halved>,
 }
 
-/// A scenario and its outcome.
+/// A function, and its part in the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhatIf {
-    /// The change in words.
-    pub change: String,
+pub struct FunctionRow {
+    /// Where the function is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Its time on the longest path.
+    pub critical_ns: u64,
+    /// The time on the longest path as a share of the span.
+    pub share: f64,
+    /// Time of the function in all tasks.
+    pub work_ns: u64,
+    /// The least slack of a task in which it ran.
+    pub min_slack_ns: u64,
+}
+
+/// Time on the path in tasks that are not code of the program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OverheadRow {
+    /// `create` or `sync`.
+    pub kind: &'static str,
+    pub ns: u64,
+    /// Share of the span.
+    pub share: f64,
+}
+
+/// The program with one function at half its time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Halved {
+    /// The function.
+    pub function: String,
     /// Work with the change.
     pub work_ns: u64,
     /// Span with the change.
@@ -143,7 +139,7 @@ const MOST_STRETCHES: usize = 10_000;
 impl Analysis for CritPath {
     const NAME: &'static str = "critpath";
     const ABOUT: &'static str =
-        "Critical path by function and cause, slack, near-critical paths, what-if";
+        "Critical path by function and cause, slack, and what half a function's time would bring";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Counts;
     type Config = Options;
@@ -151,36 +147,25 @@ impl Analysis for CritPath {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        let scenario = Scenario::new(
-            graph.info(),
-            &options.scale,
-            &options.scale_lock,
-            &options.drop_lock,
-        )?;
-        scenario.check_locks(graph)?;
-        if graph.summary().blocks == 0 && scenario.functions() > 0 {
-            bail!(
-                "--scale: the graph has no blocks (recorded in sync mode), so the time of functions is not known"
-            );
-        }
         Ok(Self {
             options,
-            scenario,
             apportion: Apportion::new(graph.info()),
-            schedule: Schedule::default(),
+            strands: Strands::default(),
+            path: Path::default(),
         })
     }
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
-        self.schedule = Schedule::of(graph, self.options.near)?;
+        self.strands = Strands::new(graph)?;
+        self.path = Path::of(graph, &self.strands)?;
         Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
         Shard {
             apportion: self.apportion.clone(),
-            totals: Totals::default(),
-            near: None,
+            spent: FxHashMap::default(),
+            last: None,
         }
     }
 
@@ -190,36 +175,18 @@ impl Analysis for CritPath {
             return Ok(());
         }
         let id = task.id();
-        let table = &self.schedule.table;
-        if !shard.near.as_ref().is_some_and(|near| near.0.contains(id)) {
-            let found = table.of(id).map(|at| (*table.link(at), table.mark(at)));
-            shard.near = found;
-        }
-        let (slack, mark) = match &shard.near {
-            Some((link, mark)) => (table.slack_of(link), *mark),
-            None => (table.span_ns(), 0),
-        };
-        let critical = mark & table::CRITICAL != 0;
-        shard.totals.task(ns, slack, table.span_ns());
+        let same = shard.last;
+        let same = same.filter(|&at| self.strands.strand(at).contains(id));
+        shard.last = same.or_else(|| self.strands.of(id));
+        let Some(at) = shard.last else { return Ok(()) };
+        let mut spend = |spender, ns| *shard.spent.entry((at, spender)).or_default() += ns;
         if task.kind() != TaskKind::Work {
-            if critical {
-                shard.totals.overhead(task.kind(), ns);
-            }
+            spend(Spender::Operation(task.kind()), ns);
             return Ok(());
         }
         shard.apportion.count(counts);
-        let observed = mark & table::OBSERVED != 0;
-        let detour = Some(mark >> table::DETOUR_SHIFT).filter(|&detour| detour != 0);
-        let Shard {
-            apportion, totals, ..
-        } = shard;
-        apportion.divide(ns, |function, part| {
-            totals.part(function, part, slack, critical, detour);
-        });
-        if observed {
-            let ns = self.schedule.cut_short.get(&id).copied().unwrap_or(ns);
-            apportion.divide(ns, |function, part| totals.observed(function, part));
-        }
+        let apportion = &shard.apportion;
+        apportion.divide(ns, |function, part| spend(Spender::Code(function), part));
         Ok(())
     }
 
@@ -228,128 +195,146 @@ impl Analysis for CritPath {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        self.report(graph, &merged(shards.into_iter().map(|shard| shard.totals)))
+        let mut spent: FxHashMap<(At, Spender), u64> = FxHashMap::default();
+        for shard in shards {
+            for (key, ns) in shard.spent {
+                *spent.entry(key).or_default() += ns;
+            }
+        }
+        Ok(self.report(graph, &spent))
     }
 }
 
-fn merged(parts: impl Iterator<Item = Totals>) -> Totals {
-    let mut all = Totals::default();
-    parts.for_each(|part| all.merge(part));
-    all
+/// The sums of a function.
+#[derive(Debug)]
+struct Sums {
+    work_ns: u64,
+    critical_ns: u64,
+    min_slack_ns: u64,
+    /// Its time in each strand.
+    strands: Vec<(At, u64)>,
 }
 
 impl CritPath {
-    fn report(self, graph: &Graph, merged: &Totals) -> Result<Report> {
-        let span_ns = self.schedule.table.span_ns();
-        let what_if = |change: String, outcome: &Outcome| WhatIf {
-            change,
-            work_ns: outcome.work_ns,
-            span_ns: outcome.span_ns,
-            speedup: ratio(span_ns, outcome.span_ns),
-        };
-        let top = merged.most_critical(self.options.halve as usize);
-        let mut scenarios: Vec<Scenario> =
-            top.iter().map(|&id| Scenario::function(id, 0.5)).collect();
-        let asked = !self.scenario.is_empty();
-        if asked {
-            scenarios.push(self.scenario.clone());
+    fn report(self, graph: &Graph, spent: &FxHashMap<(At, Spender), u64>) -> Report {
+        let (span_ns, work_ns) = (self.strands.span_ns(), self.strands.work_ns());
+        let mut functions: BTreeMap<Option<FunctionId>, Sums> = BTreeMap::new();
+        let mut overhead = [0_u64; TaskKind::ALL.len()];
+        for (&(at, spender), &ns) in spent {
+            let critical_ns = if self.path.has[at as usize] { ns } else { 0 };
+            match spender {
+                Spender::Operation(kind) => overhead[kind as usize] += critical_ns,
+                Spender::Code(function) => {
+                    let sums = functions.entry(function).or_insert(Sums {
+                        work_ns: 0,
+                        critical_ns: 0,
+                        min_slack_ns: u64::MAX,
+                        strands: Vec::new(),
+                    });
+                    sums.work_ns += ns;
+                    sums.critical_ns += critical_ns;
+                    let slack = self.strands.slack_of(at, span_ns);
+                    sums.min_slack_ns = sums.min_slack_ns.min(slack);
+                    sums.strands.push((at, ns));
+                }
+            }
         }
-        let outcomes = if scenarios.is_empty() {
-            Vec::new()
-        } else {
-            outcomes(graph, &scenarios)?
-        };
-        let name = |id: &FunctionId| {
-            graph
-                .info()
-                .function(*id)
-                .map_or_else(String::new, |function| function.name.clone())
-        };
-        let halved = top
-            .iter()
-            .zip(&outcomes)
-            .map(|(id, outcome)| what_if(format!("{} takes half its time", name(id)), outcome));
-        let mut halved: Vec<WhatIf> = halved.collect();
-        halved.sort_by_key(|row| row.span_ns);
-        let asked = outcomes
-            .get(top.len())
-            .map(|outcome| what_if(self.options.in_words(), outcome));
-        let mut near = self.schedule.detours;
-        merged.name_detours(graph.info(), &mut near);
-        let stretches_total = self.schedule.path.stretches.len() as u64;
-        let mut stretches = self.schedule.path.stretches;
-        stretches.truncate(MOST_STRETCHES);
-        Ok(Report {
+        for &(kind, ns) in &self.path.left {
+            overhead[kind as usize] -= ns;
+        }
+        let halved = self.halved(graph.info(), &functions);
+        let Path {
+            mut stretches,
+            mut crossings,
+            ..
+        } = self.path;
+        crossings.sort_by_key(|row| (Reverse(row.count), row.cause));
+        let tasks = stretches.iter().map(|stretch| stretch.tasks).sum();
+        let stretches_total = stretches.len() as u64;
+        if stretches.len() > MOST_STRETCHES {
+            let mut lengths: Vec<u64> = stretches.iter().map(|stretch| stretch.ns).collect();
+            let (_, &mut least, _) =
+                lengths.select_nth_unstable_by_key(MOST_STRETCHES, |&ns| Reverse(ns));
+            stretches.retain(|stretch| stretch.ns > least);
+        }
+        Report {
             span_ns,
-            work_ns: self.schedule.table.work_ns(),
-            parallelism: ratio(self.schedule.table.work_ns(), span_ns),
+            work_ns,
+            parallelism: ratio(work_ns, span_ns),
             duration_ns: graph.summary().duration_ns,
-            tasks: self.schedule.path.tasks,
-            functions: merged.functions(graph.info(), span_ns, self.schedule.chain.end_ns),
-            overhead: merged.overheads(span_ns),
-            crossings: rows::crossings(&self.schedule.path.crossings),
+            tasks,
+            functions: rows(graph.info(), &functions, span_ns),
+            overhead: overheads(overhead, span_ns),
+            crossings,
             stretches,
             stretches_total,
-            observed: Observed::new(&self.schedule.chain),
-            slack: merged.bands(self.schedule.table.work_ns()),
-            near,
             halved,
-            what_if: asked,
-        })
+        }
     }
-}
 
-impl Schedule {
-    /// The schedule of a graph, with up to `near` detours.
-    fn of(graph: &Graph, near: u32) -> Result<Self> {
-        let mut table = Table::new(graph)?;
-        let path = walk::walk(graph, &mut table)?;
-        let detours = near::detours(graph, &mut table, near)?;
-        let ends = table.context_ends();
-        let last = observed::last_to_end(graph, ends.map(|(at, _)| table.link(at).last()))?;
-        let mut cut_short = FxHashMap::default();
-        let mut on_chain: Option<Link> = None;
-        let chain = observed::walk(graph, last, |task, ns| {
-            if !on_chain.is_some_and(|link| link.contains(task.id()))
-                && let Some(at) = table.of(task.id())
-            {
-                table.set_mark(at, table::OBSERVED);
-                on_chain = Some(*table.link(at));
+    /// The functions with most time on the path, each at half its time.
+    fn halved(
+        &self,
+        info: &StaticInfo,
+        functions: &BTreeMap<Option<FunctionId>, Sums>,
+    ) -> Vec<Halved> {
+        let known = functions.iter();
+        let known = known.filter_map(|(id, sums)| Some(((*id)?, sums)));
+        let mut known: Vec<_> = known.filter(|(_, sums)| sums.critical_ns > 0).collect();
+        known.sort_by_key(|&(id, sums)| (Reverse(sums.critical_ns), id));
+        known.truncate(self.options.halve as usize);
+        let span_ns = self.strands.span_ns();
+        let halved = known.into_iter().map(|(id, sums)| {
+            let mut weights = self.strands.weights();
+            for &(at, ns) in &sums.strands {
+                weights[at as usize] -= ns / 2;
             }
-            if weight(task) != ns {
-                cut_short.insert(task.id(), ns);
+            let then = self.strands.finish(&weights).into_iter().max();
+            let then = then.unwrap_or(0);
+            Halved {
+                function: Place::of_function(info, id).function,
+                work_ns: weights.into_iter().fold(0, u64::saturating_add),
+                span_ns: then,
+                speedup: ratio(span_ns, then),
             }
-        })?;
-        Ok(Self {
-            table,
-            path,
-            chain,
-            cut_short,
-            detours,
-        })
-    }
-}
-
-impl Options {
-    fn in_words(&self) -> String {
-        let functions = self
-            .scale
-            .iter()
-            .map(|scale| format!("{} takes {} of its time", scale.name, scale.factor));
-        let locks = self.scale_lock.iter().map(|scale| {
-            format!(
-                "work under lock {} takes {} of its time",
-                scale.name, scale.factor
-            )
         });
-        let dropped = self
-            .drop_lock
-            .iter()
-            .map(|lock| format!("lock {lock:#x} orders nobody"));
-        functions
-            .chain(locks)
-            .chain(dropped)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let mut halved: Vec<Halved> = halved.collect();
+        halved.sort_by_key(|row| row.span_ns);
+        halved
     }
+}
+
+fn rows(
+    info: &StaticInfo,
+    functions: &BTreeMap<Option<FunctionId>, Sums>,
+    span_ns: u64,
+) -> Vec<FunctionRow> {
+    let unknown = || Place {
+        function: "(no code recorded)".to_owned(),
+        ..Place::default()
+    };
+    let row = |(id, sums): (&Option<FunctionId>, &Sums)| FunctionRow {
+        place: id.map_or_else(unknown, |id| Place::of_function(info, id)),
+        critical_ns: sums.critical_ns,
+        share: ratio(sums.critical_ns, span_ns),
+        work_ns: sums.work_ns,
+        min_slack_ns: sums.min_slack_ns,
+    };
+    let mut rows: Vec<_> = functions.iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        (b.critical_ns, b.work_ns, &a.place).cmp(&(a.critical_ns, a.work_ns, &b.place))
+    });
+    rows
+}
+
+fn overheads(overhead: [u64; TaskKind::ALL.len()], span_ns: u64) -> Vec<OverheadRow> {
+    let row = |(kind, ns): (&TaskKind, u64)| OverheadRow {
+        kind: kind.name(),
+        ns,
+        share: ratio(ns, span_ns),
+    };
+    let rows = TaskKind::ALL.iter().zip(overhead).map(row);
+    let mut rows: Vec<_> = rows.filter(|row| row.ns > 0).collect();
+    rows.sort_by_key(|row| Reverse(row.ns));
+    rows
 }

@@ -1,83 +1,11 @@
-//! The critical path itself, task by task, and what makes it change from one context to another.
+//! The critical path itself, strand by strand, and what makes it change from one context to another.
 
 use anyhow::Result;
 use serde::Serialize;
 use taskgraph::TaskKind;
 
-use super::table::{CRITICAL, Link, Table, weight};
+use super::strands::{At, Strand, Strands, weight};
 use crate::analysis::{Cause, Graph, Task, cause_of};
-
-/// Why a path goes from a task to a task of another context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Crossing {
-    /// The task created the context.
-    Create,
-    /// A joined context ended.
-    Join,
-    /// The last context arrived at a barrier.
-    Barrier,
-    /// A lock was handed over.
-    Lock,
-    /// A condition variable was signalled.
-    Condition,
-    /// A semaphore was posted.
-    Semaphore,
-    /// A one-time initialisation ended.
-    Once,
-    /// A message arrived.
-    Message,
-    /// A sleep, or a wait for input, was over.
-    Sleep,
-    /// Any other reason.
-    Other,
-}
-
-impl Crossing {
-    /// What the edge from `before` to `task` stands for.
-    #[must_use]
-    pub fn of(before: &Task<'_>, task: &Task<'_>) -> Self {
-        match (before.kind(), task.kind()) {
-            (_, TaskKind::Join) => Self::Join,
-            (TaskKind::Barrier, _) | (_, TaskKind::Barrier) => Self::Barrier,
-            (TaskKind::Create, _) => Self::Create,
-            _ => cause_of(task).map_or(Self::Other, Self::from),
-        }
-    }
-
-    /// The word in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Join => "join",
-            Self::Barrier => "barrier",
-            Self::Lock => "lock",
-            Self::Condition => "condition",
-            Self::Semaphore => "semaphore",
-            Self::Once => "once",
-            Self::Message => "message",
-            Self::Sleep => "sleep",
-            Self::Other => "other",
-        }
-    }
-}
-
-impl From<Cause> for Crossing {
-    fn from(cause: Cause) -> Self {
-        match cause {
-            Cause::Lock => Self::Lock,
-            Cause::Barrier => Self::Barrier,
-            Cause::Join => Self::Join,
-            Cause::Condition => Self::Condition,
-            Cause::Semaphore => Self::Semaphore,
-            Cause::Once => Self::Once,
-            Cause::Message => Self::Message,
-            Cause::Call => Self::Sleep,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// A part of the path within one context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,54 +24,72 @@ pub struct Stretch {
     pub start_ns: u64,
     /// When the last task ended in the run.
     pub end_ns: u64,
-    /// What led here from another context; absent at the start of the path.
+    /// What led here from another context ([`CrossingRow::cause`]); absent at the start of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub entered_by: Option<Crossing>,
+    pub entered_by: Option<&'static str>,
+}
+
+/// Changes of the path from one context to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CrossingRow {
+    /// Why the path changes: `create`, or what the context that it changes to waited for.
+    pub cause: &'static str,
+    pub count: u64,
+    /// How long the contexts that the path changes to had waited there.
+    pub waited_ns: u64,
 }
 
 /// One longest path of the graph, first task first.
 #[derive(Debug, Default)]
-pub struct Path {
-    /// Number of tasks on the path.
-    pub tasks: u64,
+pub(super) struct Path {
     /// The parts of the path, each within one context.
-    pub stretches: Vec<Stretch>,
-    /// How often the path changed context, by cause, and how long the contexts it changed to had waited there.
-    pub crossings: Vec<(Crossing, u64, u64)>,
-}
-
-/// Walks the longest path from its end to its start and marks its links.
-///
-/// # Errors
-/// When the graph cannot be read.
-pub(super) fn walk(graph: &Graph, table: &mut Table) -> Result<Path> {
-    let mut path = Path::default();
-    let Some(mut at) = table.last() else {
-        return Ok(path);
-    };
-    path.open(&graph.task(table.link(at).last())?);
-    loop {
-        table.set_mark(at, CRITICAL);
-        let link = *table.link(at);
-        path.add(&link);
-        let Some(before) = table.critical_predecessor(at) else {
-            path.close(&graph.task(link.first)?);
-            break;
-        };
-        let last = table.link(before).last();
-        if last.context != link.first.context {
-            let (before, task) = (graph.task(last)?, graph.task(link.first)?);
-            path.close(&task);
-            path.cross(&before, &task);
-            path.open(&before);
-        }
-        at = before;
-    }
-    path.stretches.reverse();
-    Ok(path)
+    pub(super) stretches: Vec<Stretch>,
+    /// How often the path changed context, by cause.
+    pub(super) crossings: Vec<CrossingRow>,
+    /// Whether each strand is on the path.
+    pub(super) has: Vec<bool>,
+    /// The operations that the path leaves at their beginning, and their time, which is not on the path.
+    pub(super) left: Vec<(TaskKind, u64)>,
 }
 
 impl Path {
+    /// Walks the longest path from its end to its start.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn of(graph: &Graph, strands: &Strands) -> Result<Self> {
+        let mut path = Self {
+            has: vec![false; strands.len()],
+            ..Self::default()
+        };
+        let Some(mut at) = strands.last() else {
+            return Ok(path);
+        };
+        path.open(&graph.task(strands.strand(at).last())?);
+        let mut late = 0;
+        loop {
+            path.add(at, strands.strand(at), late);
+            late = 0;
+            let first = strands.strand(at).first;
+            let Some(previous) = strands.critical_predecessor(at) else {
+                path.close(&graph.task(first)?);
+                break;
+            };
+            let strand = strands.strand(previous);
+            if strand.first.context != first.context {
+                let (before, task) = (graph.task(strand.last())?, graph.task(first)?);
+                path.close(&task);
+                path.cross(&before, &task);
+                path.open(&before);
+                path.left.push((before.kind(), strand.late));
+                late = strand.late;
+            }
+            at = previous;
+        }
+        path.stretches.reverse();
+        Ok(path)
+    }
+
     fn open(&mut self, last: &Task<'_>) {
         self.stretches.push(Stretch {
             context: last.id().context.get(),
@@ -164,16 +110,17 @@ impl Path {
         }
     }
 
-    fn add(&mut self, link: &Link) {
-        self.tasks += u64::from(link.tasks);
+    /// Adds a strand of which the path leaves out the last `late` ns.
+    fn add(&mut self, at: At, strand: &Strand, late: u64) {
+        self.has[at as usize] = true;
         if let Some(stretch) = self.stretches.last_mut() {
-            stretch.tasks += u64::from(link.tasks);
-            stretch.ns += link.weight;
+            stretch.tasks += u64::from(strand.tasks);
+            stretch.ns += strand.weight - late;
         }
     }
 
     fn cross(&mut self, before: &Task<'_>, task: &Task<'_>) {
-        let cause = Crossing::of(before, task);
+        let cause = cause(before, task);
         if let Some(stretch) = self.stretches.last_mut() {
             stretch.entered_by = Some(cause);
         }
@@ -181,14 +128,28 @@ impl Path {
         if before.kind() == TaskKind::Barrier {
             return;
         }
-        let waited = if weight(task) == 0 {
+        let waited_ns = if weight(task) == 0 {
             task.duration_ns()
         } else {
             0
         };
-        match self.crossings.iter_mut().find(|row| row.0 == cause) {
-            Some(row) => (row.1, row.2) = (row.1 + 1, row.2 + waited),
-            None => self.crossings.push((cause, 1, waited)),
+        match self.crossings.iter_mut().find(|row| row.cause == cause) {
+            Some(row) => (row.count, row.waited_ns) = (row.count + 1, row.waited_ns + waited_ns),
+            None => self.crossings.push(CrossingRow {
+                cause,
+                count: 1,
+                waited_ns,
+            }),
         }
+    }
+}
+
+/// What the edge from `before` to `task`, of another context, stands for.
+fn cause(before: &Task<'_>, task: &Task<'_>) -> &'static str {
+    match (before.kind(), task.kind()) {
+        (_, TaskKind::Join) => Cause::Join.name(),
+        (TaskKind::Barrier, _) | (_, TaskKind::Barrier) => Cause::Barrier.name(),
+        (TaskKind::Create, _) => "create",
+        _ => cause_of(task).unwrap_or(Cause::Other).name(),
     }
 }

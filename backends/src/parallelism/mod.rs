@@ -17,7 +17,8 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::ContextId;
 
-use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, Task, end_of};
+use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
+use crate::critpath::Strands;
 use crate::view::units::ratio;
 
 pub use lanes::Lanes;
@@ -25,7 +26,6 @@ pub(crate) use lanes::in_lanes;
 pub use observed::{Observed, Sums};
 pub(crate) use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
-pub use potential::Potential;
 pub use timeline::{Bucket, Counts, Step, Timeline, TimelineBuilder};
 
 /// Options of `parallelism`.
@@ -36,7 +36,7 @@ pub struct Options {
     pub points: Option<u32>,
 }
 
-/// The analysis: observed parallelism up front, potential parallelism task by task.
+/// The analysis.
 #[derive(Debug)]
 pub struct Parallelism {
     options: Options,
@@ -143,10 +143,10 @@ impl Analysis for Parallelism {
     const NAME: &'static str = "parallelism";
     const ABOUT: &'static str =
         "Running contexts over time, what the others wait for, and the potential parallelism";
-    const ORDER: Order = Order::Topological;
+    const ORDER: Order = Order::Tables;
     const CHANGES: bool = true;
     type Config = Options;
-    type Shard = Potential;
+    type Shard = ();
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
@@ -164,15 +164,9 @@ impl Analysis for Parallelism {
         places::note(&mut self.groups, change)
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Potential {
-        Potential::default()
-    }
+    fn shard(&self, _: Option<ContextId>) {}
 
-    fn task(&self, potential: &mut Potential, task: &Task<'_>) -> Result<()> {
-        potential.task(task)
-    }
-
-    fn finish(self, graph: &Graph, shards: Vec<Potential>) -> Result<Report> {
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
         let Self {
             options,
             observed,
@@ -180,7 +174,8 @@ impl Analysis for Parallelism {
             groups,
         } = self;
         let observed = observed.finish();
-        let potential = shards.into_iter().next().unwrap_or_default();
+        let strands = Strands::new(graph)?;
+        let (work_ns, span_ns) = (strands.work_ns(), strands.span_ns());
         let duration_ns = observed.timeline.duration_ns();
         let life_ns = observed.running_ns + observed.waiting_ns.iter().sum::<u64>();
         let (places, outside) = places::rows(graph, groups);
@@ -190,9 +185,9 @@ impl Analysis for Parallelism {
             contexts: graph.summary().contexts,
             average: ratio(observed.running_ns, duration_ns),
             peak: u32::try_from(observed.levels.len() - 1).unwrap_or(u32::MAX),
-            potential_average: ratio(potential.work_ns(), potential.span_ns()),
-            work_ns: potential.work_ns(),
-            span_ns: potential.span_ns(),
+            potential_average: ratio(work_ns, span_ns),
+            work_ns,
+            span_ns,
             levels: levels(&observed.levels, duration_ns),
             waits: waits(&observed.waiting_ns, life_ns),
             places,
@@ -201,7 +196,7 @@ impl Analysis for Parallelism {
             steps,
             lanes,
             stretches: observed.timeline.stretches(DRAWN),
-            potential: potential.curve(),
+            potential: potential::curve(&strands),
         })
     }
 }

@@ -1,70 +1,18 @@
-//! The potential parallelism of a graph: every task starts as soon as its predecessors have finished, there are
-//! enough processors, and waiting takes no time. Work over span (the length of that schedule) is the average.
+//! How many tasks run at once in a schedule that starts every strand as soon as those before it have finished, with
+//! enough processors, where waiting takes no time.
 
-use anyhow::Result;
-use taskgraph::TaskKind;
-
-use crate::analysis::{Frontier, State, Task, state_of};
+use crate::critpath::Strands;
 
 /// Number of stretches of the schedule that are kept.
 const BUCKETS: usize = 2048;
 
-/// The as-soon-as-possible schedule, built task by task in topological order.
-#[derive(Debug, Default)]
-pub struct Potential {
-    finish: Frontier<u64>,
-    work_ns: u64,
-    span_ns: u64,
-    curve: Curve,
-}
-
-impl Potential {
-    /// Schedules one task.
-    ///
-    /// # Errors
-    /// When its edges cannot be read.
-    pub fn task(&mut self, task: &Task<'_>) -> Result<()> {
-        let work = match state_of(task) {
-            State::Running => task.duration_ns(),
-            State::Waiting(_) => 0,
-        };
-        // A child runs, and a waiting context goes on, before the call that lets it has returned. So what such a task
-        // does for others may happen at its start.
-        let hands_over_at_end = task.kind() == TaskKind::Work;
-        let own = |start| {
-            (
-                start + work,
-                if hands_over_at_end {
-                    start + work
-                } else {
-                    start
-                },
-            )
-        };
-        let finish = self.finish.visit(task, 0, u64::max, own)?;
-        self.curve.add(finish - work, finish);
-        self.work_ns += work;
-        self.span_ns = self.span_ns.max(finish);
-        Ok(())
-    }
-
-    /// Total running time of all tasks.
-    #[must_use]
-    pub fn work_ns(&self) -> u64 {
-        self.work_ns
-    }
-
-    /// Length of the schedule: the longest chain of dependent work.
-    #[must_use]
-    pub fn span_ns(&self) -> u64 {
-        self.span_ns
-    }
-
-    /// The schedule over time: `(start, average tasks at once)` for stretches of equal length.
-    #[must_use]
-    pub fn curve(&self) -> Vec<(u64, f64)> {
-        self.curve.points(self.span_ns)
-    }
+/// The schedule over time: `(start, average tasks at once)` for stretches of equal length.
+pub(super) fn curve(strands: &Strands) -> Vec<(u64, f64)> {
+    let mut curve = Curve::default();
+    strands
+        .schedule()
+        .for_each(|(from, to)| curve.add(from, to));
+    curve.points(strands.span_ns())
 }
 
 /// Integral of overlapping intervals for each bucket. The buckets double in width as time grows, so intervals may

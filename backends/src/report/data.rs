@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
+use taskgraph::ContextId;
 
 use super::Choices;
 use super::findings::{Finding, Results, find};
@@ -63,7 +64,7 @@ pub struct ParallelismPlot {
     average_running: Vec<f64>,
     /// Average waiting contexts, for each cause that occurs.
     waiting: Vec<WaitSeries>,
-    /// What each context did, and the chain that decided the length of the run; how many contexts are not drawn.
+    /// What each context did, and the critical path; how many contexts are not drawn.
     lanes: Chart,
     others: usize,
     levels: Vec<parallelism::LevelTime>,
@@ -171,13 +172,19 @@ impl PageData {
 
 impl ParallelismPlot {
     fn new(report: parallelism::Report, path: Option<&critpath::Report>) -> Self {
-        let course = path.map_or(&[][..], |path| &path.observed.course).iter();
+        let stretches = path.map_or(&[][..], |path| &path.stretches).iter();
+        // Shorter ones cannot be seen.
+        let seen = |ns: u64| ns > report.duration_ns / 2000;
         let lanes = Chart::Activity {
             title: "What each context did over time".to_owned(),
             bin_ns: report.lanes.bin_ns,
             lane: "context".to_owned(),
-            path: course
-                .filter_map(|&(context, from, to)| Some((report.lanes.of(context)?, from, to)))
+            path: stretches
+                .filter(|part| seen(part.end_ns.saturating_sub(part.start_ns)))
+                .filter_map(|part| {
+                    let lane = report.lanes.of(ContextId::new(part.context))?;
+                    Some((lane, part.start_ns, part.end_ns))
+                })
                 .collect(),
             rows: report.lanes.rows(),
         };

@@ -40,8 +40,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::{BlockCounts, ContextId, Piece, StaticInfo};
 
-use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run};
-use crate::critpath::{self, CritPath, Detour};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, Task};
 use crate::scaling::Measured;
 use crate::view::units::ratio;
 use machine::{Machine, Rules};
@@ -86,9 +85,6 @@ pub struct Options {
     /// What if the own code of SITE's function ran in parallel in pieces of GRAIN: process_node=1000
     #[arg(long, value_name = "SITE=GRAIN", value_parser = change::parallel)]
     pub parallel: Vec<Change>,
-    /// Slack of every call site and the near-critical paths too (metric time, lock edges as they are)
-    #[arg(long)]
-    pub slack: bool,
     /// Speedups measured by `contech scale --format json`, to set beside the bounds
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
@@ -102,8 +98,6 @@ pub struct Options {
 pub struct WorkSpan {
     options: Options,
     info: Arc<StaticInfo>,
-    /// For the slack of tasks, if the command line asks for it.
-    table: Option<critpath::Table>,
     /// Whether other workers have tasks, too, and the rest is done when all have done theirs.
     shared: bool,
 }
@@ -139,9 +133,6 @@ pub struct Report {
     /// The result with all requested changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
-    /// Near-critical paths, if the command line asks for them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub near: Vec<Detour>,
     /// What limits the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -187,9 +178,6 @@ impl Analysis for WorkSpan {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        if options.slack && (options.metric != Metric::Time || options.locks == Locks::Free) {
-            bail!("--slack is for --metric time and --locks order");
-        }
         if graph.summary().blocks == 0 && options.metric != Metric::Time {
             bail!(
                 "the graph has no blocks (recorded in sync mode), so operations and accesses are not known; --metric time works"
@@ -205,11 +193,9 @@ impl Analysis for WorkSpan {
                 change.text
             );
         }
-        let slack = options.slack;
         Ok(Self {
             options,
             info: Arc::new(graph.info().clone()),
-            table: slack.then(|| critpath::Table::new(graph)).transpose()?,
             shared: false,
         })
     }
@@ -257,13 +243,7 @@ impl Analysis for WorkSpan {
         let steps = walks.steps.end(task);
         match &mut walks.found {
             Some(found) => found.push(steps.to_vec()),
-            None => leave(
-                &mut walks.recorded,
-                &mut walks.changed,
-                task,
-                steps,
-                self.slack(task),
-            )?,
+            None => leave(&mut walks.recorded, &mut walks.changed, task, steps)?,
         }
         Ok(())
     }
@@ -281,13 +261,6 @@ impl Analysis for WorkSpan {
                 span: changed.span,
                 parallelism: ratio(changed.work, changed.span),
             });
-        }
-        if options.slack {
-            let options = critpath::Options {
-                near: 5,
-                ..critpath::Options::default()
-            };
-            report.near = run::<CritPath>(options, graph)?.near;
         }
         Ok(report)
     }
@@ -314,18 +287,10 @@ impl Divided for WorkSpan {
         while let Some(task) = tasks.next()? {
             let steps = steps.next().context("the shares have too few tasks")?;
             walks.enter(task);
-            let slack = self.slack(task);
-            leave(&mut walks.recorded, &mut walks.changed, task, &steps, slack)?;
+            leave(&mut walks.recorded, &mut walks.changed, task, &steps)?;
         }
         ensure!(steps.next().is_none(), "the shares have too many tasks");
         self.finish(graph, vec![walks])
-    }
-}
-
-impl WorkSpan {
-    fn slack(&self, task: &Task<'_>) -> Option<u64> {
-        let table = self.table.as_ref()?;
-        Some(table.slack(task.id()))
     }
 }
 
@@ -357,10 +322,9 @@ fn leave(
     changed: &mut Option<Machine>,
     task: &Task<'_>,
     steps: &[Step],
-    slack: Option<u64>,
 ) -> Result<()> {
-    recorded.leave(task, steps, slack)?;
+    recorded.leave(task, steps)?;
     changed
         .iter_mut()
-        .try_for_each(|changed| changed.leave(task, steps, None))
+        .try_for_each(|changed| changed.leave(task, steps))
 }

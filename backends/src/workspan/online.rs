@@ -50,7 +50,6 @@ impl From<CallSite> for SiteRow {
             parallelism: site.on_work.top_call_site.parallelism(),
             on_work: site.on_work,
             on_span: site.on_span,
-            slack_ns: None,
         }
     }
 }
@@ -86,7 +85,6 @@ fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report
         measured: measured.cloned(),
         flame: Vec::new(),
         what_if: None,
-        near: Vec::new(),
         notes,
     };
     let local = |row: &SiteRow| (row.on_span.local.span, row.on_work.local.work);

@@ -42,25 +42,7 @@ impl Render for Report {
         if let Some(sentence) = self.measured_sentence() {
             view = view.line(sentence);
         }
-        view = view.chart(self.bounds_chart()).table(self.bounds_table());
-        if !self.near.is_empty() {
-            let rows = self.near.iter().map(|near| {
-                [
-                    Cell::Time(near.length_ns),
-                    Cell::Time(near.slack_ns),
-                    Cell::Count(near.tasks),
-                    Cell::Function(near.function.clone()),
-                ]
-            });
-            let table = Table::new(&[
-                ("length", "length_ns"),
-                ("slack", "slack_ns"),
-                ("tasks", "tasks"),
-                ("function", "function"),
-            ]);
-            view = view.heading("Near-critical paths").table(table.rows(rows));
-        }
-        view
+        view.chart(self.bounds_chart()).table(self.bounds_table())
     }
 }
 
@@ -148,8 +130,7 @@ impl Report {
     }
 
     fn span_table(&self) -> Table {
-        let slack = self.sites.iter().any(|site| site.slack_ns.is_some());
-        let mut columns = vec![
+        let columns = [
             "call",
             "from",
             "place",
@@ -162,12 +143,9 @@ impl Report {
             "T∞",
             "T1/T∞",
         ];
-        if slack {
-            columns.push("least slack");
-        }
         let rows = self.sites.iter().map(|site| {
             let top = site.on_span.top_call_site;
-            let mut row = vec![
+            [
                 Cell::Text(site.callee.clone()),
                 Cell::Text(site.caller.clone()),
                 Cell::Text(site.place()),
@@ -179,13 +157,9 @@ impl Report {
                 self.cell(top.work),
                 self.cell(top.span),
                 Cell::Number(top.parallelism()),
-            ];
-            if slack {
-                row.push(site.slack_ns.map_or(Cell::Empty, Cell::Time));
-            }
-            row
+            ]
         });
-        Table::titled(columns.into_iter().map(str::to_owned)).rows(rows)
+        Table::titled(columns.map(str::to_owned)).rows(rows)
     }
 
     fn work_table(&self) -> Table {

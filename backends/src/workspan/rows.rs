@@ -38,9 +38,6 @@ pub struct SiteRow {
     pub on_work: Measure,
     /// The measurements of those on the critical path.
     pub on_span: Measure,
-    /// The least slack of a task that its function ran in, if the command line asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slack_ns: Option<u64>,
 }
 
 impl SiteRow {
@@ -128,7 +125,6 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
             },
         ),
         what_if: None,
-        near: Vec::new(),
         notes,
     }
 }
@@ -171,7 +167,6 @@ fn sites(
     struct Site {
         work: Measure,
         span: Measure,
-        slack: u64,
         callees: FxHashMap<Option<FunctionId>, u64>,
     }
     let tree = &machine.tree;
@@ -179,7 +174,6 @@ fn sites(
         .map(|_| Site {
             work: Measure::default(),
             span: Measure::default(),
-            slack: u64::MAX,
             callees: FxHashMap::default(),
         })
         .collect();
@@ -187,8 +181,6 @@ fn sites(
         let site = &mut sums[node.site as usize];
         site.work += on_work[at];
         site.span += on_span[at];
-        let slack = machine.least_slack.get(at).copied().unwrap_or(u64::MAX);
-        site.slack = site.slack.min(slack);
         *site.callees.entry(node.function).or_default() += on_work[at].local.work + 1;
     }
     let rows = tree.sites().iter().zip(sums).filter_map(|(&key, sum)| {
@@ -210,7 +202,6 @@ fn sites(
             parallelism: sum.work.top_call_site.parallelism(),
             on_work: sum.work,
             on_span: sum.span,
-            slack_ns: Some(sum.slack).filter(|&slack| slack != u64::MAX),
         })
     });
     let mut rows: Vec<SiteRow> = rows.collect();

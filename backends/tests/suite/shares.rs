@@ -131,9 +131,9 @@ where
 fn check_all(graph: &Graph) {
     check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", graph);
     check::<Cache>("--sizes 1K,4K --ways 4,16 --private", graph);
-    let counted = check::<WorkSpan>("--slack", graph);
+    let counted = check::<WorkSpan>("", graph);
     // A changed program is followed invocation by invocation.
-    let each = check::<WorkSpan>("--slack --scale f0=0.5 --parallel f1=10", graph);
+    let each = check::<WorkSpan>("--scale f0=0.5 --parallel f1=10", graph);
     let mut each: serde_json::Value = serde_json::from_str(&each).expect("JSON");
     let counted: serde_json::Value = serde_json::from_str(&counted).expect("JSON");
     each.as_object_mut().expect("an object").remove("what_if");

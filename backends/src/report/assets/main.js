@@ -34,7 +34,7 @@ function fillLanes(p, contexts) {
   $("lanes-title").textContent = p.lanes.title;
   const lanes = drawActivity($("lanes"), p.lanes);
   $("lanes-note").textContent = !lanes ? "" : "A row for each context: blue while it runs, another colour for what it waits for."
-    + " The line through the rows is the critical path, the chain of events that decided how long the run took."
+    + " The line through the rows is the critical path, the longest chain of work that depends on each other."
     + (contexts - p.others > drawn ? " Contexts that do not overlap share a row: “3 +12” is context 3 and 12 more." : "")
     + (p.others > 0 ? ` The ${format.count(p.others)} contexts that lived shortest are not drawn.` : "");
   return lanes;

@@ -16,16 +16,16 @@ type Place = (u32, u32, u32, u32);
 
 impl Machine {
     /// Takes the steps of the current task.
-    pub(super) fn take(&mut self, state: &mut State, steps: &[Step], slack: Option<u64>) {
+    pub(super) fn take(&mut self, state: &mut State, steps: &[Step]) {
         let mut places: Vec<Place> = Vec::new();
         for step in steps {
             if let Step::Calls(calls) = step {
-                self.calls(state, calls, &mut places, slack);
+                self.calls(state, calls, &mut places);
                 continue;
             }
             places.clear();
             match *step {
-                Step::Run(amount) => self.advance(state, amount, slack),
+                Step::Run(amount) => self.advance(state, amount),
                 Step::Below(amount) => {
                     state.work += amount;
                     state.time += amount;
@@ -70,13 +70,7 @@ impl Machine {
     }
 
     /// Counts invocations below the innermost frame that are over.
-    fn calls(
-        &mut self,
-        state: &mut State,
-        calls: &Calls,
-        places: &mut Vec<Place>,
-        slack: Option<u64>,
-    ) {
+    fn calls(&mut self, state: &mut State, calls: &Calls, places: &mut Vec<Place>) {
         let top = state.frames.last().map_or(Tree::ROOT, |top| top.node);
         let from = places.get(calls.from as usize).map_or(top, |place| place.0);
         let function = Some(calls.function);
@@ -107,7 +101,6 @@ impl Machine {
         self.over(node, measure);
         let path = state.path.get_or_insert_with(|| self.paths.empty());
         self.paths.add(path, node, measure);
-        self.note(node, slack.filter(|_| calls.own > 0));
     }
 
     /// Makes the frame that a block belongs to the innermost one.

@@ -79,7 +79,6 @@ pub(super) struct Machine {
     pub tree: Tree,
     /// Profiles by node of the tree.
     pub on_work: Vec<Measure>,
-    pub least_slack: Vec<u64>,
     pub work: u64,
     pub span: u64,
     pub burdened: u64,
@@ -102,7 +101,6 @@ impl Machine {
             effects: Vec::new(),
             tree: Tree::default(),
             on_work: Vec::new(),
-            least_slack: Vec::new(),
             work: 0,
             span: 0,
             burdened: 0,
@@ -131,23 +129,18 @@ impl Machine {
         self.current = Some((id.context, state));
     }
 
-    /// The task is over. `slack` is how much longer it could take, if that is known.
-    pub(super) fn leave(
-        &mut self,
-        task: &Task<'_>,
-        steps: &[Step],
-        slack: Option<u64>,
-    ) -> Result<()> {
+    /// The task is over.
+    pub(super) fn leave(&mut self, task: &Task<'_>, steps: &[Step]) -> Result<()> {
         let Some((_, mut state)) = self.current.take() else {
             return Ok(());
         };
         let id = task.id();
-        self.take(&mut state, steps, slack);
+        self.take(&mut state, steps);
         // The time of a task that executes nothing belongs to its frame.
         let ns = time_of(self.rules.metric, task);
         if ns > 0 && !executes(task) {
             self.first_frame(&mut state, None);
-            self.advance(&mut state, ns, slack);
+            self.advance(&mut state, ns);
         }
         let dependents = task.dependents()?;
         let mut edges = dependents.len();
@@ -205,7 +198,7 @@ impl Machine {
     }
 
     /// The innermost frame executes code.
-    fn advance(&mut self, state: &mut State, amount: u64, slack: Option<u64>) {
+    fn advance(&mut self, state: &mut State, amount: u64) {
         if amount == 0 {
             return;
         }
@@ -233,19 +226,6 @@ impl Machine {
         state.length += long;
         state.burdened += long;
         self.work += amount;
-        let node = top.node;
-        self.note(node, slack);
-    }
-
-    /// The code of a node ran in a task with this slack.
-    fn note(&mut self, node: u32, slack: Option<u64>) {
-        if let Some(slack) = slack {
-            let at = node as usize;
-            if self.least_slack.len() <= at {
-                self.least_slack.resize(at + 1, u64::MAX);
-            }
-            self.least_slack[at] = self.least_slack[at].min(slack);
-        }
     }
 
     /// Puts onto the path what the innermost frame executed.

@@ -12,7 +12,7 @@ fn shares_that_any_number_of_workers_do_are_merged_to_the_result_of_one_process(
         (3, "cache --sizes 1K..64K --ways 2,4,full"),
         (4, "cache --private --sizes 1K..1M"),
         (7, "cache --sizes 1K,2K --ways 1"),
-        (3, "workspan --slack"),
+        (3, "workspan"),
     ] {
         let (name, options) = analysis.split_once(' ').unwrap_or((analysis, ""));
         folder.ok(&format!(
