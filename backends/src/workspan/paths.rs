@@ -4,7 +4,8 @@
 //! one is given back. A node with one user absorbs the node before it (a UNION of amortised constant time), so the
 //! tree has at most about twice as many nodes as there are paths in use.
 
-use workspan::{Measure, Pool, Prof};
+use rustc_hash::FxHashMap;
+use workspan::Measure;
 
 const NONE: u32 = u32::MAX;
 
@@ -21,13 +22,13 @@ struct Node {
     /// only one.
     after: u32,
     after_xor: u32,
-    prof: Prof<Measure>,
+    /// What lies on this part of the path, by key.
+    profile: FxHashMap<u32, Measure>,
 }
 
 /// All paths.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    pool: Pool<Measure>,
     nodes: Vec<Node>,
     free: Vec<u32>,
 }
@@ -55,7 +56,7 @@ impl Paths {
             path.0 = new;
         }
         let node = &mut self.nodes[path.0 as usize];
-        self.pool.update(&mut node.prof, key, measure);
+        *node.profile.entry(key).or_default() += measure;
     }
 
     /// Gives a path back.
@@ -72,7 +73,7 @@ impl Paths {
                 }
                 return;
             }
-            self.pool.init(&mut node.prof);
+            node.profile.clear();
             self.free.push(at);
             let before = node.before;
             if before == NONE {
@@ -91,9 +92,9 @@ impl Paths {
         let mut at = path.0;
         while at != NONE {
             let node = &self.nodes[at as usize];
-            self.pool.peek(&node.prof, |key, measure| {
-                *all.entry(key).or_default() += measure
-            });
+            for (&key, &measure) in &node.profile {
+                *all.entry(key).or_default() += measure;
+            }
             at = node.before;
         }
         self.release(path);
@@ -118,18 +119,25 @@ impl Paths {
             users: 1,
             after: 0,
             after_xor: 0,
-            prof: Prof::default(),
+            profile: FxHashMap::default(),
         });
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
 
     /// Lets `at` absorb the node before it, which has no other user.
     fn absorb(&mut self, at: u32, before: u32) {
-        let mut prof = std::mem::take(&mut self.nodes[before as usize].prof);
-        self.pool
-            .union(&mut self.nodes[at as usize].prof, &mut prof);
+        let mut less = std::mem::take(&mut self.nodes[before as usize].profile);
+        let profile = &mut self.nodes[at as usize].profile;
+        if less.len() > profile.len() {
+            std::mem::swap(profile, &mut less);
+        }
+        for (key, measure) in less.drain() {
+            *profile.entry(key).or_default() += measure;
+        }
         let next = self.nodes[before as usize].before;
         self.nodes[at as usize].before = next;
+        // Its memory is used again.
+        self.nodes[before as usize].profile = less;
         self.free.push(before);
         if next != NONE {
             self.nodes[next as usize].after_xor ^= before ^ at;

@@ -48,7 +48,7 @@ pub struct Document {
     pub complete: bool,
     /// The largest number of invocations on the stack.
     pub depth: usize,
-    /// Number of allocated list elements of the prof structures.
+    /// Number of allocated list elements of the profiles.
     pub elements: usize,
     pub sites: Vec<CallSite>,
     pub notes: Vec<String>,

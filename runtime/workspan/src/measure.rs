@@ -101,6 +101,14 @@ impl Above {
     /// Both are above.
     pub const BOTH: Self = Self(3);
 
+    /// Number of different values.
+    pub(crate) const KINDS: usize = 4;
+
+    /// A number below [`Above::KINDS`].
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
     /// The bits that are in both.
     #[inline(always)]
     #[must_use]
@@ -135,15 +143,26 @@ pub struct Invocation {
     pub span: u64,
     /// Sum of the parts of their spans that are their own.
     pub local_span: u64,
-    /// Number of invocations; it is one, except for leaves.
-    pub count: u32,
+    /// Number of invocations.
+    pub count: u64,
     /// What was above them.
     pub above: Above,
 }
 
+impl Invocation {
+    /// Adds others with the same above them.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.work = self.work.saturating_add(other.work);
+        self.local_work = self.local_work.saturating_add(other.local_work);
+        self.span = self.span.saturating_add(other.span);
+        self.local_span = self.local_span.saturating_add(other.local_span);
+        self.count += other.count;
+    }
+}
+
 impl AddAssign<Invocation> for Measure {
     fn add_assign(&mut self, one: Invocation) {
-        let count = u64::from(one.count);
+        let count = one.count;
         let of = |work, span| Sum { count, work, span };
         self.local += of(one.local_work, one.local_span);
         if !one.above.has(Above::SITE) {
@@ -194,7 +213,7 @@ impl Leaves {
             local_work: self.work,
             span: self.work,
             local_span: self.work,
-            count: self.count,
+            count: u64::from(self.count),
             above: self.above,
         }
     }

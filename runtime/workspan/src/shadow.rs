@@ -2,7 +2,7 @@
 //! execution of a fork-join program.
 //!
 //! The profile of every frame's work variable ends in that of the outermost frame, so there is one table for it
-//! instead of a prof in each frame. Local spans, which are the frame's own parts of the paths, are kept beside the
+//! instead of a profile in each frame. Local spans, which are the frame's own parts of the paths, are kept beside the
 //! spans. An invocation without a spawn uses only one span variable, its continuation, and no sync moves it.
 
 mod frame;
@@ -46,9 +46,6 @@ pub struct Totals {
     pub span: u64,
 }
 
-/// The profiles, which log invocations.
-type Profiles = Pool<Measure, Invocation>;
-
 /// What is known of a call site.
 #[derive(Clone, Copy, Debug, Default)]
 struct SiteState {
@@ -60,7 +57,7 @@ struct SiteState {
 /// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the stack.
 #[derive(Debug)]
 pub struct Shadow<T = ()> {
-    pool: Profiles,
+    pool: Pool,
     /// The stack; its bottom is the frame that the outermost invocation returns to.
     stack: Stack<Frame<T>>,
     now: u64,
@@ -74,7 +71,7 @@ pub struct Shadow<T = ()> {
 impl<T: Default> Default for Shadow<T> {
     fn default() -> Self {
         Self {
-            pool: Profiles::default(),
+            pool: Pool::default(),
             stack: Stack::default(),
             now: 0,
             sites: Vec::new(),
@@ -104,7 +101,7 @@ impl<T: Copy + Default> Shadow<T> {
         self.stack.deepest()
     }
 
-    /// Number of list elements allocated for profiles; with the arrays, they are the O(DS) of Theorem 5.
+    /// Number of list elements allocated for profiles, the O(DS) of Theorem 5.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.pool.elements()
@@ -203,19 +200,8 @@ impl<T: Copy + Default> Shadow<T> {
 
     /// The same within an invocation, where G returns at `now`. If memory must be made first ([`Self::prepare`]), it
     /// does nothing and returns false.
-    #[inline]
+    #[inline(always)]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
-        self.leaf_as::<false>(now, site, amount)
-    }
-
-    /// The same, for profiles that need no work. If they need some, it also does nothing and returns false.
-    #[inline(always)]
-    pub fn leaf_at_once(&mut self, now: u64, site: Site, amount: u64) -> bool {
-        self.leaf_as::<true>(now, site, amount)
-    }
-
-    #[inline(always)]
-    fn leaf_as<const AT_ONCE: bool>(&mut self, now: u64, site: Site, amount: u64) -> bool {
         let depth = self.stack.depth();
         let f = self.stack.top_mut();
         let pool = &mut self.pool;
@@ -229,23 +215,17 @@ impl<T: Copy + Default> Shadow<T> {
         match site.kind {
             Kind::Call => {
                 if !f.called.add(site.id, above, amount) {
-                    if AT_ONCE && !f.is_roomy(pool) {
-                        return false;
-                    }
-                    f.close_continuation::<AT_ONCE>(pool);
+                    f.close_continuation(pool);
                     f.called.add(site.id, above, amount);
                 }
                 f.own_since += amount;
             }
             Kind::Spawn | Kind::Task => {
-                if AT_ONCE && !f.is_fresh() {
-                    return false;
-                }
                 f.own_since += amount;
                 f.path_since += amount;
                 self.unwaited = self.unwaited.min(depth);
                 f.tasks |= site.kind == Kind::Task;
-                if f.spawned::<AT_ONCE>(now, amount, pool) {
+                if f.spawned(now, amount, pool) {
                     f.spawned.add(site.id, above, amount);
                 }
             }
@@ -261,35 +241,15 @@ impl<T: Copy + Default> Shadow<T> {
     }
 
     /// The same, where G returns at `now`, and synced at `synced` if it spawned.
-    #[inline]
+    #[inline(always)]
     pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Totals> {
-        self.leave_as::<false>(synced, now)
-    }
-
-    /// Whether there are an invocation and one that it returns to, and the profiles of both are short.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_short(&self) -> bool {
-        let two = self.stack.top_two();
-        two.is_some_and(|(g, f)| self.pool.are_short(g.size() + f.size()))
-    }
-
-    /// [`Self::leave_at`] in the case of [`Self::is_short`].
-    #[inline(always)]
-    pub fn leave_short(&mut self, synced: u64, now: u64) -> Option<Totals> {
-        debug_assert!(self.is_short());
-        self.leave_as::<true>(synced, now)
-    }
-
-    #[inline(always)]
-    fn leave_as<const SHORT: bool>(&mut self, synced: u64, now: u64) -> Option<Totals> {
         let depth = self.stack.depth().checked_sub(1)?;
         if self.stack.top().leaves_tasks(now) {
             return self.hand_on(now);
         }
         let (g, f) = self.stack.pop()?;
         let pool = &mut self.pool;
-        let (span, local_span, path) = g.end::<SHORT>(synced, now, pool);
+        let (span, local_span, mut path) = g.end(synced, now, pool);
         let (site, work, above) = (g.site, now - g.since, g.above);
         let one = Invocation {
             work,
@@ -313,17 +273,18 @@ impl<T: Copy + Default> Shadow<T> {
             Kind::Call => {
                 f.path_since += work - span;
                 let one = g.on_path(one);
-                let path = pool.updated::<SHORT>(path, site.id, || one);
-                f.continuation = pool.united::<SHORT>(f.continuation.take(), path);
+                pool.update(&mut path, site.id, one);
+                pool.union(&mut f.continuation, &mut path);
             }
             Kind::Spawn | Kind::Task => {
                 f.path_since += work;
                 self.unwaited = self.unwaited.min(depth);
                 f.tasks |= site.kind == Kind::Task;
-                if f.spawned::<SHORT>(now, span, pool) {
-                    f.longest_prof = pool.updated::<SHORT>(path, site.id, || one);
+                if f.spawned(now, span, pool) {
+                    pool.update(&mut path, site.id, one);
+                    f.longest_prof = path;
                 } else {
-                    pool.free::<SHORT>(path);
+                    pool.init(&mut path);
                 }
             }
         }
@@ -344,19 +305,19 @@ impl<T: Copy + Default> Shadow<T> {
         if self.depth() == 0 {
             // The profile that the outermost invocation left at the bottom.
             let bottom = self.stack.top();
-            self.pool.peek(&bottom.continuation, &mut each);
-            self.pool.peek(&bottom.longest_prof, &mut each);
+            self.pool.print(&bottom.continuation, &mut each);
+            self.pool.print(&bottom.longest_prof, &mut each);
             return;
         }
         for (at, frame) in self.stack.above().iter().enumerate() {
-            self.pool.peek(&frame.before, &mut each);
+            self.pool.print(&frame.before, &mut each);
             let continues = frame.plain || frame.path_length(self.until(at)) > frame.longest;
             let (last, leaves) = if continues {
                 (&frame.continuation, frame.called)
             } else {
                 (&frame.longest_prof, frame.spawned)
             };
-            self.pool.peek(last, &mut each);
+            self.pool.print(last, &mut each);
             if leaves.count > 0 {
                 let mut measure = Measure::default();
                 measure += leaves.logged();

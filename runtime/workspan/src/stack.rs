@@ -63,19 +63,6 @@ impl<F> Stack<F> {
         }
     }
 
-    /// The innermost element and the one below it; `None` at the bottom.
-    #[inline(always)]
-    pub(crate) fn top_two(&self) -> Option<(&F, &F)> {
-        let below = self.depth.checked_sub(1)?;
-        // SAFETY: as above.
-        unsafe {
-            Some((
-                self.all.get_unchecked(below + 1),
-                self.all.get_unchecked(below),
-            ))
-        }
-    }
-
     /// Pushes an element as it was left, if there is memory for it.
     #[inline(always)]
     pub(crate) fn push(&mut self) -> Option<&mut F> {

@@ -1,5 +1,4 @@
-//! Events in the usual case: the call site is known, there is memory, profiles are short, and no jump left an
-//! invocation. These functions call nothing; in any other case they do nothing and return false.
+//! Events in the usual case: the call site is known, there is memory, and no jump left an invocation. These functions call nothing; in any other case they do nothing and return false.
 
 use workspan::Site;
 
@@ -26,17 +25,13 @@ impl Profile {
         let Some((site, _)) = self.arrives_at_once(at) else {
             return false;
         };
-        self.shadow.leaf_at_once(now, site, own)
+        self.shadow.leaf_at(now, site, own)
     }
 
     /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of time.
     #[inline(always)]
     pub(crate) fn leave_at_once(&mut self, at: usize, now: u64, after: u64) -> bool {
-        if self.slot(at) != self.top().slot || !self.shadow.is_short() {
-            return false;
-        }
-        self.shadow.leave_short(now - after, now);
-        true
+        self.slot(at) == self.top().slot && self.shadow.leave_at(now - after, now).is_some()
     }
 
     /// The call site if it is known, and the slot if it is below that of the innermost invocation.

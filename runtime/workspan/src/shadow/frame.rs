@@ -1,8 +1,8 @@
 //! The work-span variables of one invocation (Figure 3).
 
-use super::{Kind, Profiles, Site};
-use crate::measure::{Above, Invocation, Leaves, Measure};
-use crate::prof::Prof;
+use super::{Kind, Site};
+use crate::measure::{Above, Invocation, Leaves};
+use crate::prof::{Pool, Prof};
 
 /// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a strand ends: what
 /// must not be counted moves that moment. Prefix and continuation are one path, from the frame's begin to now, and
@@ -34,10 +34,10 @@ pub(super) struct Frame<T> {
     aside: Option<u64>,
     /// The profile of the prefix, that of the continuation without the leaves called last, those leaves, and the
     /// profile of the longest child, which is in `spawned` if that child is a leaf.
-    pub(super) before: Prof<Measure>,
-    pub(super) continuation: Prof<Measure>,
+    pub(super) before: Prof,
+    pub(super) continuation: Prof,
     pub(super) called: Leaves,
-    pub(super) longest_prof: Prof<Measure>,
+    pub(super) longest_prof: Prof,
     pub(super) spawned: Leaves,
 }
 
@@ -58,30 +58,19 @@ impl<T> Frame<T> {
         now - self.path_since
     }
 
-    /// The size of all profiles, for [`Profiles::are_short`].
-    #[inline(always)]
-    pub(super) fn size(&self) -> u64 {
-        self.before.size() + self.continuation.size() + self.longest_prof.size()
-    }
-
     /// A spawned child with this span returned at `now`. Returns whether it makes the longest path (lines 8-13); the
-    /// caller then sets the profile of the longest child. `SHORT` says that all profiles are short.
+    /// caller then sets the profile of the longest child.
     #[inline(always)]
-    pub(super) fn spawned<const SHORT: bool>(
-        &mut self,
-        now: u64,
-        span: u64,
-        pool: &mut Profiles,
-    ) -> bool {
+    pub(super) fn spawned(&mut self, now: u64, span: u64, pool: &mut Pool) -> bool {
         self.plain = false;
         let path = self.path_length(now) + span;
         let is_longest = path > self.longest;
         if is_longest {
             self.longest = path;
             self.longest_own = self.own(now);
-            self.close_continuation::<SHORT>(pool);
-            pool.unite::<SHORT>(&mut self.before, &mut self.continuation);
-            pool.free::<SHORT>(self.longest_prof.take());
+            self.close_continuation(pool);
+            pool.union(&mut self.before, &mut self.continuation);
+            pool.init(&mut self.longest_prof);
             self.spawned.count = 0;
         }
         is_longest
@@ -93,33 +82,16 @@ impl<T> Frame<T> {
         self.tasks && self.site.kind == Kind::Call && self.longest > self.path_length(now)
     }
 
-    /// Whether the leaves called last can be logged at once.
-    #[inline(always)]
-    pub(super) fn is_roomy(&self, pool: &Profiles) -> bool {
-        pool.are_short(self.continuation.size()) && pool.has_free()
-    }
-
-    /// Whether neither the continuation nor the longest child have a profile yet; a longest child that is a leaf has
-    /// none.
-    #[inline(always)]
-    pub(super) fn is_fresh(&self) -> bool {
-        self.continuation.is_empty() && self.called.count == 0 && self.longest_prof.is_empty()
-    }
-
     /// Logs the leaves called last.
     #[inline(always)]
-    pub(super) fn close_continuation<const SHORT: bool>(&mut self, pool: &mut Profiles) {
-        if self.called.count > 0 {
-            let path = self.continuation.take();
-            self.continuation = with_leaves::<SHORT>(path, &mut self.called, pool);
-        }
+    pub(super) fn close_continuation(&mut self, pool: &mut Pool) {
+        log(&mut self.continuation, &mut self.called, pool);
     }
 
     /// Logs the longest child, if it is a leaf.
     #[inline(always)]
-    pub(super) fn close_longest<const SHORT: bool>(&mut self, pool: &mut Profiles) {
-        let path = self.longest_prof.take();
-        self.longest_prof = with_leaves::<SHORT>(path, &mut self.spawned, pool);
+    pub(super) fn close_longest(&mut self, pool: &mut Pool) {
+        log(&mut self.longest_prof, &mut self.spawned, pool);
     }
 
     /// The frame's own part of prefix and continuation.
@@ -129,13 +101,13 @@ impl<T> Frame<T> {
     }
 
     /// Lines 14-19: the longer one becomes the path.
-    pub(super) fn sync(&mut self, now: u64, pool: &mut Profiles) {
+    pub(super) fn sync(&mut self, now: u64, pool: &mut Pool) {
         if self.plain {
             return;
         }
         if self.path_length(now) > self.longest {
             (self.longest, self.longest_own) = (self.path_length(now), self.own(now));
-            self.close_continuation::<false>(pool);
+            self.close_continuation(pool);
             pool.union(&mut self.before, &mut self.continuation);
             pool.init(&mut self.longest_prof);
             self.spawned.count = 0;
@@ -145,10 +117,10 @@ impl<T> Frame<T> {
     }
 
     /// The path, now of this length, goes through the longest child.
-    fn go_through_child(&mut self, now: u64, length: u64, pool: &mut Profiles) {
+    fn go_through_child(&mut self, now: u64, length: u64, pool: &mut Pool) {
         self.path_since = now - length;
         self.own_lost = now - self.own_since - self.longest_own;
-        self.close_longest::<false>(pool);
+        self.close_longest(pool);
         pool.union(&mut self.before, &mut self.longest_prof);
         pool.init(&mut self.continuation);
         self.called.count = 0;
@@ -156,7 +128,7 @@ impl<T> Frame<T> {
 
     /// The task waits for its children in what this frame called at `now`, whose path has come to `reached`. Returns
     /// whether the path goes through a child of this frame.
-    pub(super) fn wait(&mut self, now: u64, reached: u64, pool: &mut Profiles) -> bool {
+    pub(super) fn wait(&mut self, now: u64, reached: u64, pool: &mut Pool) -> bool {
         let through = self.longest > self.path_length(now) + reached;
         if through {
             self.go_through_child(now, self.longest - reached, pool);
@@ -166,7 +138,7 @@ impl<T> Frame<T> {
 
     /// The task's path goes through a child of a caller and comes here only now, when this frame has executed until
     /// `now`. All its children have been waited for.
-    pub(super) fn leave_path(&mut self, now: u64, pool: &mut Profiles) {
+    pub(super) fn leave_path(&mut self, now: u64, pool: &mut Pool) {
         for prof in [
             &mut self.before,
             &mut self.continuation,
@@ -203,17 +175,11 @@ impl<T> Frame<T> {
     /// executes at the end of every function). Returns its span, its own part of the span, and the profile of both,
     /// and leaves no profile in the frame.
     #[inline(always)]
-    pub(super) fn end<const SHORT: bool>(
-        &mut self,
-        synced: u64,
-        now: u64,
-        pool: &mut Profiles,
-    ) -> (u64, u64, Prof<Measure>) {
+    pub(super) fn end(&mut self, synced: u64, now: u64, pool: &mut Pool) -> (u64, u64, Prof) {
         let (span, own) = (self.path_length(now), self.own(now));
         if self.plain {
-            let path = self.continuation.take();
-            let path = with_leaves::<SHORT>(path, &mut self.called, pool);
-            return (span, own, path);
+            self.close_continuation(pool);
+            return (span, own, std::mem::take(&mut self.continuation));
         }
         // What follows the sync is a continuation without children.
         let after = now - synced;
@@ -225,17 +191,16 @@ impl<T> Frame<T> {
             let (span, own) = (self.longest + after, self.longest_own + after);
             (span, own, longest, continues)
         };
-        pool.free::<SHORT>(other.0.take());
+        pool.init(other.0);
         other.1.count = 0;
-        let mut path = with_leaves::<SHORT>(last.0.take(), last.1, pool);
-        if !self.before.is_empty() {
-            path = pool.united::<SHORT>(self.before.take(), path);
-        }
+        log(last.0, last.1, pool);
+        let mut path = std::mem::take(last.0);
+        pool.union(&mut path, &mut self.before);
         (span, own, path)
     }
 
     /// Resets the frame.
-    pub(super) fn forget(&mut self, pool: &mut Profiles)
+    pub(super) fn forget(&mut self, pool: &mut Pool)
     where
         T: Default,
     {
@@ -250,17 +215,11 @@ impl<T> Frame<T> {
     }
 }
 
-/// The profile with these leaves logged; the leaves are then empty.
+/// Adds leaves to a profile; they are then none.
 #[inline(always)]
-fn with_leaves<const SHORT: bool>(
-    path: Prof<Measure>,
-    leaves: &mut Leaves,
-    pool: &mut Profiles,
-) -> Prof<Measure> {
-    if leaves.count == 0 {
-        return path;
+fn log(prof: &mut Prof, leaves: &mut Leaves, pool: &mut Pool) {
+    if leaves.count > 0 {
+        pool.update(prof, leaves.site, leaves.logged());
+        leaves.count = 0;
     }
-    let path = pool.updated::<SHORT>(path, leaves.site, || leaves.logged());
-    leaves.count = 0;
-    path
 }

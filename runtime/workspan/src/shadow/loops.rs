@@ -4,7 +4,6 @@
 use super::frame::Frame;
 use super::{Shadow, Site};
 use crate::measure::{Above, Invocation};
-use crate::prof::Prof;
 
 impl<T: Copy + Default> Shadow<T> {
     /// F executed `count` iterations of a loop, which make no invocations: `enter`, `advance` and `leave` for each,
@@ -27,7 +26,7 @@ impl<T: Copy + Default> Shadow<T> {
         self.now += work;
         f.own_since += work;
         f.path_since += work;
-        if f.spawned::<false>(self.now, longest, &mut self.pool) {
+        if f.spawned(self.now, longest, &mut self.pool) {
             let one = Invocation {
                 work: longest,
                 local_work: longest,
@@ -36,7 +35,7 @@ impl<T: Copy + Default> Shadow<T> {
                 count: 1,
                 above,
             };
-            f.longest_prof = self.pool.updated::<false>(Prof::default(), site.id, || one);
+            self.pool.update(&mut f.longest_prof, site.id, one);
         }
     }
 

@@ -41,8 +41,8 @@ impl<T: Copy + Default> Shadow<T> {
         let depth = self.stack.depth().checked_sub(1)?;
         let (g, f) = self.stack.pop()?;
         let pool = &mut self.pool;
-        g.close_continuation::<false>(pool);
-        g.close_longest::<false>(pool);
+        g.close_continuation(pool);
+        g.close_longest(pool);
         let (site, work, span) = (g.site, now - g.since, g.path_length(now));
         let one = Invocation {
             work,
@@ -69,14 +69,15 @@ impl<T: Copy + Default> Shadow<T> {
         }
         f.own_since += work;
         f.path_since += work - span;
-        f.close_continuation::<false>(pool);
+        f.close_continuation(pool);
         pool.update(&mut g.continuation, site.id, on_path);
         let reached = f.path_length(now) - span + g.longest;
         if reached > f.longest {
             (f.longest, f.longest_own) = (reached, f.own(now));
             f.spawned.count = 0;
             pool.update(&mut g.longest_prof, site.id, beside);
-            pool.assign(&mut f.longest_prof, &mut g.longest_prof);
+            pool.init(&mut f.longest_prof);
+            pool.union(&mut f.longest_prof, &mut g.longest_prof);
             pool.union(&mut f.before, &mut f.continuation);
             pool.union(&mut f.before, &mut g.before);
         } else {
