@@ -5,21 +5,33 @@ use crate::statics::{Block, StaticInfo};
 
 /// A function that was entered and not left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StackFrame {
+pub struct StackFrame<T = ()> {
     /// The function.
     pub function: FunctionId,
-    /// The block that called the function, which is the block executed before. `None` at the bottom, and if the
-    /// caller is not recorded.
+    /// The block that called the function. `None` at the bottom, and if the caller is not recorded.
     pub called_from: Option<BlockId>,
-    /// Whether it returns when what it has called does.
+    /// What whoever follows the stack keeps with the invocation.
+    pub value: T,
+    /// The block whose call is under way.
+    call: Option<BlockId>,
+    /// Whether it returns when that call does.
     leaving: bool,
+}
+
+impl<T> StackFrame<T> {
+    /// The block whose call is under way, if the last block of the function ends in one.
+    pub fn call(&self) -> Option<BlockId> {
+        self.call
+    }
 }
 
 /// The call stack of a context, kept up to date with each block it executes.
 ///
-/// A block that begins a function is a call; one that returns ends it, after the call that it may end in. A block of a
-/// function further down means that those above were left (`longjmp`, an exception); one of a function that is nowhere on
-/// the stack, that it was entered where nothing is recorded: it then replaces nothing and stands on top.
+/// A block that begins a function is a call by the function on top, or by what that one has called and nothing is
+/// recorded of. A block that returns ends its function, but for the outermost one, in which code without a recorded
+/// caller may follow. If the block also calls, its function is left when another one further down goes on. A block of a
+/// function further down means that those above were left (`longjmp`, an exception, such a call); one of a function that
+/// is nowhere on the stack, that it was entered where nothing is recorded: it then stands on top.
 ///
 /// ```
 /// use taskgraph::builder::GraphBuilder;
@@ -46,62 +58,104 @@ pub struct StackFrame {
 /// }
 /// # Ok::<(), taskgraph::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallStack {
-    frames: Vec<StackFrame>,
-    last: Option<BlockId>,
-    /// Whether the last executed block ends the function on top, and whether it does so after a call.
-    returns: bool,
-    calls: bool,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallStack<T = ()> {
+    frames: Vec<StackFrame<T>>,
+    /// Whether the function on top returned with the last block.
+    returned: bool,
+}
+
+impl<T> Default for CallStack<T> {
+    fn default() -> Self {
+        Self {
+            frames: Vec::new(),
+            returned: false,
+        }
+    }
 }
 
 impl CallStack {
     /// Executes the next block of the context. [`CallStack::frames`] then describes the stack during that block.
     pub fn step(&mut self, info: &StaticInfo, id: BlockId) {
-        let block = info.block(id);
-        let enters = block.is_some_and(|block| block.flags & Block::ENTRY != 0);
-        if std::mem::take(&mut self.returns) {
-            match self.frames.last_mut().filter(|_| enters && self.calls) {
-                Some(top) => top.leaving = true,
-                None => self.leave(),
-            }
-        }
-        let Some(block) = block else { return };
+        self.step_with(info, id, |_, _, _| ());
+    }
+}
+
+impl<T> CallStack<T> {
+    /// The same; `value` makes what is kept with an invocation, if one begins, from the invocation below it, the block
+    /// that called it, if it is recorded, and the function.
+    pub fn step_with(
+        &mut self,
+        info: &StaticInfo,
+        id: BlockId,
+        value: impl FnOnce(Option<&T>, Option<BlockId>, FunctionId) -> T,
+    ) {
+        self.settle();
+        let Some(block) = info.block(id) else { return };
         let function = block.function;
-        let stays = |frame: &StackFrame| frame.function == function && !frame.leaving;
-        if enters {
-            self.enter(function);
-        } else if !self.frames.last().is_some_and(stays) {
+        let (calls, returns) = (block.call.is_some(), block.flags & Block::RETURN != 0);
+        let stays = |frame: &StackFrame<T>| frame.function == function && !frame.leaving;
+        let mut enters = block.flags & Block::ENTRY != 0;
+        if !enters && !self.frames.last().is_some_and(stays) {
             match self.frames.iter().rposition(stays) {
                 Some(at) => self.frames.truncate(at + 1),
-                None => self.enter(function),
+                None => {
+                    while self.frames.len() > 1 && self.frames.last().is_some_and(|f| f.leaving) {
+                        self.frames.pop();
+                    }
+                    self.frames
+                        .last_mut()
+                        .into_iter()
+                        .for_each(|top| top.call = None);
+                    enters = true;
+                }
             }
         }
-        self.last = Some(id);
-        self.returns = block.flags & Block::RETURN != 0;
-        self.calls = block.call.is_some();
+        if enters {
+            let below = self.frames.last();
+            let call = below.and_then(|below| below.call);
+            let value = value(below.map(|below| &below.value), call, function);
+            self.push(function, call, value);
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.call = calls.then_some(id);
+            top.leaving = calls && returns;
+        }
+        self.returned = returns && !calls && self.frames.len() > 1;
     }
 
-    fn enter(&mut self, function: FunctionId) {
-        let inside = !self.frames.is_empty();
+    /// Whether a block neither begins nor ends an invocation, wherever in the one on top it is executed.
+    #[must_use]
+    pub fn stays(&self, block: &Block) -> bool {
+        let top = self
+            .frames
+            .last()
+            .filter(|top| !top.leaving && !self.returned);
+        let same = top.is_some_and(|top| top.function == block.function);
+        same && block.flags & (Block::ENTRY | Block::RETURN) == 0
+    }
+
+    /// Puts a function on top.
+    pub fn push(&mut self, function: FunctionId, called_from: Option<BlockId>, value: T) {
         self.frames.push(StackFrame {
             function,
-            called_from: self.last.filter(|_| inside),
+            called_from,
+            value,
+            call: None,
             leaving: false,
         });
     }
 
-    /// The function on top returns, and so do those that only waited for it.
-    fn leave(&mut self) {
-        self.frames.pop();
-        while self.frames.last().is_some_and(|frame| frame.leaving) {
+    /// Leaves the function that returned with the last block. The next step does so, too.
+    pub fn settle(&mut self) {
+        if std::mem::take(&mut self.returned) {
             self.frames.pop();
         }
     }
 
     /// The functions the context is in, the outermost first.
     #[must_use]
-    pub fn frames(&self) -> &[StackFrame] {
+    pub fn frames(&self) -> &[StackFrame<T>] {
         &self.frames
     }
 }
@@ -130,6 +184,8 @@ mod tests {
         // It calls f or a function that is not recorded, and returns.
         let h = named("h", Block::ENTRY | Block::RETURN, true);
         let main_calls = named("main", 0, true);
+        let once = named("once", Block::ENTRY | Block::RETURN, false);
+        let again = named("again", Block::ENTRY | Block::RETURN, false);
         let order = [
             (main, vec!["main"]),
             (f, vec!["main", "f"]),
@@ -142,8 +198,12 @@ mod tests {
             (f_end, vec!["main", "h", "f"]),
             (main_calls, vec!["main"]),
             (h, vec!["main", "h"]),
+            // What h called is not recorded, and calls one function after the other.
+            (once, vec!["main", "h", "once"]),
+            (again, vec!["main", "h", "again"]),
             (main_end, vec!["main"]),
-            (main, vec!["main"]),
+            // Code without a recorded caller follows in the outermost invocation.
+            (main, vec!["main", "main"]),
         ];
         let context = b.context("main");
         b.work(context, 0, 1, |_| {});
@@ -155,8 +215,12 @@ mod tests {
                 |frame: &StackFrame| graph.info().function(frame.function).unwrap().name.clone();
             let got: Vec<_> = stack.frames().iter().map(name).collect();
             assert_eq!(got, want, "after {at}");
-            if at == 2 {
-                assert_eq!(stack.frames()[1].called_from, Some(main));
+            let last = stack.frames().last().and_then(|frame| frame.called_from);
+            match at {
+                1 => assert_eq!(last, Some(main)),
+                11 | 12 => assert_eq!(last, Some(h), "after {at}"),
+                14 => assert_eq!(last, None),
+                _ => {}
             }
         }
     }

@@ -229,6 +229,7 @@ fn a_wrapper_of_a_wait_gives_way_to_its_caller() {
     let make = b.block("make", "a.c", 30, &[]);
     calls(&mut b, caller, "pop", 41);
     calls(&mut b, wrapper, "sem_wait", 20);
+    b.info_mut().blocks[wrapper.index()].flags = Block::ENTRY;
     let (main, other) = (b.context("main"), b.context("other"));
     work(&mut b, main, 0, 10, &[make]);
     let posted = b.sync_at(main, 5, SyncOp::SemPost, 10 * MS, 10 * MS);

@@ -139,7 +139,7 @@ pub(super) struct Profiler<'g> {
 pub(super) struct Shard<'g> {
     /// The context of the task.
     context: ContextId,
-    walk: Walk,
+    walk: Walk<'g>,
     costs: Costs,
     caches: Option<Caches>,
     /// Executions by calling context and block, of the task and of all.
@@ -429,7 +429,7 @@ impl<'g> Profiler<'g> {
     }
 }
 
-fn nodes(info: &StaticInfo, walk: &Walk) -> Vec<Node> {
+fn nodes(info: &StaticInfo, walk: &Walk<'_>) -> Vec<Node> {
     let sites = walk.tree.sites();
     let node = |(at, node): (u32, &crate::workspan::Node)| Node {
         parent: Some(node.parent).filter(|&parent| parent != Tree::ROOT),

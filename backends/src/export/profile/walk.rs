@@ -1,13 +1,11 @@
 //! The calling contexts of a graph: which invocation every block belongs to.
 //!
-//! Call stacks are rebuilt from blocks as `workspan` does: a function's first block after a block that ends in a call is
-//! an invocation of that call; a block of a function further down means that those above were left. The first function of
-//! a created context hangs below the invocation that created it.
+//! The first function of a created context hangs below the invocation that created it.
 
 use std::convert::Infallible;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{Batch, Block, BlockId, ContextId, FunctionId, Piece, StaticInfo, TaskId};
+use taskgraph::{Batch, BlockId, CallStack, ContextId, FunctionId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::{Graph, Task};
 use crate::workspan::{SiteKey, Tree};
@@ -15,37 +13,21 @@ use crate::workspan::{SiteKey, Tree};
 /// Executions of a run that are replayed at a time.
 const CHUNK: u64 = 4096;
 
-/// What must be known of a block, in one place.
-#[derive(Clone, Copy, Debug)]
-struct Facts {
-    function: FunctionId,
-    entry: bool,
-    returns: bool,
-    calls: bool,
-}
-
-/// An invocation on a stack.
-#[derive(Debug)]
-struct Frame {
-    node: u32,
-    function: Option<FunctionId>,
-    /// The block whose call is under way.
-    call: Option<BlockId>,
-    /// Whether it returns when that call does.
-    leaving: bool,
-}
+/// The function of what runs in a context before any recorded one.
+const NOBODY: FunctionId = FunctionId::new(u32::MAX);
 
 #[derive(Debug, Default)]
 struct State {
-    frames: Vec<Frame>,
+    /// With the calling context of each invocation.
+    stack: CallStack<u32>,
     /// The calling context that created this one, and the block that ends in the creation.
     creator: Option<(u32, Option<BlockId>)>,
 }
 
 /// Follows the call stacks of all contexts.
 #[derive(Debug)]
-pub(super) struct Walk {
-    facts: Vec<Facts>,
+pub(super) struct Walk<'g> {
+    info: &'g StaticInfo,
     states: FxHashMap<ContextId, State>,
     created: FxHashMap<TaskId, (u32, Option<BlockId>)>,
     pub(super) tree: Tree,
@@ -54,16 +36,10 @@ pub(super) struct Walk {
     batch: Batch<'static>,
 }
 
-impl Walk {
-    pub(super) fn new(info: &StaticInfo) -> Self {
-        let facts = |block: &Block| Facts {
-            function: block.function,
-            entry: block.flags & Block::ENTRY != 0,
-            returns: block.flags & Block::RETURN != 0,
-            calls: block.call.is_some(),
-        };
+impl<'g> Walk<'g> {
+    pub(super) fn new(info: &'g StaticInfo) -> Self {
         Self {
-            facts: info.blocks.iter().map(facts).collect(),
+            info,
             states: FxHashMap::default(),
             created: FxHashMap::default(),
             tree: Tree::default(),
@@ -98,11 +74,13 @@ impl Walk {
     /// The innermost invocation of a context, and the block whose call is under way in it.
     pub(super) fn top(&mut self, context: ContextId) -> (u32, Option<BlockId>) {
         let mut state = self.states.remove(&context).unwrap_or_default();
-        if state.frames.is_empty() {
-            self.first(&mut state, None);
+        state.stack.settle();
+        if state.stack.frames().is_empty() {
+            let node = self.first(state.creator, None);
+            state.stack.push(NOBODY, None, node);
         }
-        let top = state.frames.last();
-        let top = top.map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        let top = state.stack.frames().last();
+        let top = top.map_or((Tree::ROOT, None), |top| (top.value, top.call()));
         self.states.insert(context, state);
         top
     }
@@ -192,90 +170,49 @@ impl Walk {
     }
 
     /// The node of a piece in which no invocation begins or ends.
-    fn stays(&self, state: &mut State, piece: &Piece<'_>) -> Option<u32> {
-        let top = state.frames.last_mut().filter(|top| !top.leaving)?;
+    fn stays(&mut self, state: &mut State, piece: &Piece<'_>) -> Option<u32> {
         let mut same = true;
         piece.for_each_times(|block, _| {
-            let facts = self.facts.get(block.index());
-            same &= facts.is_some_and(|facts| {
-                !facts.entry && !facts.returns && Some(facts.function) == top.function
-            });
+            let block = self.info.block(block);
+            same &= block.is_some_and(|block| state.stack.stays(block));
         });
         let last = piece.last_block().filter(|_| same)?;
-        top.call = Some(last).filter(|last| self.facts[last.index()].calls);
-        Some(top.node)
+        Some(self.step(state, last))
     }
 
     /// Executes a block, and returns the node that it belongs to.
     fn step(&mut self, state: &mut State, block: BlockId) -> u32 {
-        let Some(&facts) = self.facts.get(block.index()) else {
-            return state.frames.last().map_or(Tree::ROOT, |top| top.node);
-        };
-        let belongs = |frame: &Frame| frame.function == Some(facts.function) && !frame.leaving;
-        if state.frames.is_empty() {
-            self.first(state, Some(facts.function));
-        } else if facts.entry {
-            self.push(state, facts.function);
-        } else if !state.frames.last().is_some_and(belongs) {
-            match state.frames.iter().rposition(belongs) {
-                Some(at) => state.frames.truncate(at + 1),
-                None => {
-                    // The entry of the function was not recorded.
-                    while state.frames.len() > 1
-                        && state.frames.last().is_some_and(|top| top.leaving)
-                    {
-                        state.frames.pop();
-                    }
-                    if let Some(top) = state.frames.last_mut() {
-                        top.call = None;
-                    }
-                    self.push(state, facts.function);
-                }
-            }
-        }
-        let Some(top) = state.frames.last_mut() else {
-            return Tree::ROOT;
-        };
-        let node = top.node;
-        top.call = facts.calls.then_some(block);
-        top.leaving = facts.calls && facts.returns;
-        if facts.returns && !facts.calls && state.frames.len() > 1 {
-            state.frames.pop();
-        }
-        node
+        let State { stack, creator } = state;
+        stack.step_with(self.info, block, |below, call, function| {
+            let Some(&below) = below else {
+                return self.first(*creator, Some(function));
+            };
+            let key = call.map_or(SiteKey::Outside(function), SiteKey::Call);
+            self.invoke(below, key, Some(function))
+        });
+        stack.frames().last().map_or(Tree::ROOT, |top| top.value)
     }
 
     /// Makes the first invocation of a context.
-    fn first(&mut self, state: &mut State, function: Option<FunctionId>) {
-        let (from, key) = match (state.creator, function) {
+    fn first(
+        &mut self,
+        creator: Option<(u32, Option<BlockId>)>,
+        function: Option<FunctionId>,
+    ) -> u32 {
+        let (from, key) = match (creator, function) {
             (Some((from, Some(block))), _) => (from, SiteKey::Spawn(block)),
             (Some((from, None)), _) => (from, SiteKey::SpawnOutside),
             (None, Some(function)) => (Tree::ROOT, SiteKey::Outside(function)),
             (None, None) => (Tree::ROOT, SiteKey::Program),
         };
-        self.invoke(state, from, key, function);
+        self.invoke(from, key, function)
     }
 
-    fn push(&mut self, state: &mut State, function: FunctionId) {
-        let top = state.frames.last();
-        let from = top.map_or(Tree::ROOT, |top| top.node);
-        let key = match top.and_then(|top| top.call) {
-            Some(block) => SiteKey::Call(block),
-            None => SiteKey::Outside(function),
-        };
-        self.invoke(state, from, key, Some(function));
-    }
-
-    fn invoke(&mut self, state: &mut State, from: u32, key: SiteKey, function: Option<FunctionId>) {
+    fn invoke(&mut self, from: u32, key: SiteKey, function: Option<FunctionId>) -> u32 {
         let site = self.tree.site(key);
         let node = self.tree.child(from, site, function);
         self.calls.resize(self.tree.nodes().len(), 0);
         self.calls[node as usize] += 1;
-        state.frames.push(Frame {
-            node,
-            function,
-            call: None,
-            leaving: false,
-        });
+        node
     }
 }
