@@ -17,6 +17,7 @@ pub mod diff;
 pub mod dump;
 mod duration;
 pub mod export;
+pub mod grouped;
 pub mod heap;
 pub mod hierarchy;
 pub mod laboratory;

@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{BlockCounts, ContextId};
 
 use crate::account::{self, Account, Row};
-use crate::analysis::{Analysis, Graph, Order, Reads, Task};
+use crate::analysis::{Analysis, Graph};
+use crate::grouped::{Grouped, Grouping};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 /// Number of losses that are shown, the largest ones.
@@ -64,51 +64,30 @@ pub struct Options {
 }
 
 /// The analysis.
-#[derive(Debug)]
-pub struct Predict(Account);
+pub type Predict = Grouped<Speedups>;
+
+/// Predicted speedups of a run, from its account.
+#[derive(Clone, Copy, Debug)]
+pub struct Speedups;
 
 /// The predicted speedups.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report(account::Report);
 
-impl Analysis for Predict {
+impl Grouping for Speedups {
     const NAME: &'static str = "predict";
     const ABOUT: &'static str =
         "How fast the run would be on more processors, and without each of its largest losses";
-    const ORDER: Order = Account::ORDER;
-    const READS: Reads = Account::READS;
-    type Config = Options;
-    type Shard = account::Shard;
+    type Options = Options;
     type Report = Report;
 
-    fn new(options: Options, graph: &Graph) -> Result<Self> {
+    fn new(options: Options, graph: &Graph) -> Result<(Account, Self)> {
         let account = Account::new(account::Options::default(), graph)?;
-        Ok(Self(account.on(options.processors.0)))
+        Ok((account.on(options.processors.0), Self))
     }
 
-    fn prepare(&mut self, graph: &Graph) -> Result<()> {
-        self.0.prepare(graph)
-    }
-
-    fn shard(&self, context: Option<ContextId>) -> account::Shard {
-        self.0.shard(context)
-    }
-
-    fn done(
-        &self,
-        shard: &mut account::Shard,
-        task: &Task<'_>,
-        counts: &BlockCounts,
-    ) -> Result<()> {
-        self.0.done(shard, task, counts)
-    }
-
-    fn complete(report: &mut Report, graph: &Graph) -> Result<()> {
-        Account::complete(&mut report.0, graph)
-    }
-
-    fn finish(self, graph: &Graph, shards: Vec<account::Shard>) -> Result<Report> {
-        Ok(Report(self.0.finish(graph, shards)?))
+    fn report(&self, account: &account::Report) -> Report {
+        Report(account.clone())
     }
 }
 
@@ -139,24 +118,15 @@ impl Render for Report {
             return view.line("The run has too many tasks to be replayed.");
         }
         let curves = self.curves();
-        let mut columns = vec![("processors".to_owned(), "processors".to_owned())];
-        columns.extend(curves.iter().map(|(name, _)| (name.clone(), name.clone())));
-        let columns: Vec<(&str, &str)> = columns
-            .iter()
-            .map(|(a, b)| (a.as_str(), b.as_str()))
-            .collect();
-        let rows = predicted
-            .processors
-            .iter()
-            .enumerate()
-            .map(|(at, &processors)| {
-                let speedups = curves.iter().map(|(_, speedups)| speedups.get(at));
-                let cell =
-                    |speedup: Option<&f64>| speedup.map_or(Cell::Empty, |&s| Cell::Number(s));
-                std::iter::once(Cell::Count(processors.into()))
-                    .chain(speedups.map(cell))
-                    .collect::<Vec<Cell>>()
+        let all = predicted.processors.iter().enumerate();
+        let mut columns = Table::of(all).count("processors", "processors", |row| *row.1);
+        for (name, speedups) in &curves {
+            columns = columns.cell(name, name, |row| {
+                speedups
+                    .get(row.0)
+                    .map_or(Cell::Empty, |&speedup| Cell::Number(speedup))
             });
+        }
         let series = curves.iter().map(|(name, speedups)| Series {
             name: name.clone(),
             points: predicted
@@ -177,8 +147,6 @@ impl Render for Report {
             steps: false,
             series: series.collect(),
         };
-        view.line(said)
-            .table(Table::new(&columns).rows(rows))
-            .chart(chart)
+        view.line(said).table(columns.table()).chart(chart)
     }
 }

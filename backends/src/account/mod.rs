@@ -30,7 +30,7 @@ use taskgraph::{BlockCounts, BlockId, ContextId, TaskId, TaskKind};
 use crate::analysis::source::Place;
 use crate::analysis::{
     Analysis, Graph, LongCall, Order, Part, Reads, State, Task, default_config, end_of, long_call,
-    run_all, state_in,
+    peak, run_all, state_in,
 };
 use crate::memuse::MemUse;
 use crate::misses::Misses;
@@ -183,10 +183,7 @@ impl Analysis for Account {
         let processors = match given {
             Some(processors) => processors,
             // The file of an old version does not say it.
-            None => {
-                let phases = crate::scaling::recorded::Phases::of(graph, None)?;
-                phases.peak.max(1)
-            }
+            None => peak(graph)?,
         };
         Ok(Self {
             processors: processors.max(1),

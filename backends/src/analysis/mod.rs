@@ -65,7 +65,7 @@ use taskgraph::{BlockCounts, BlockId, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
 pub use blocked::{LongCall, calls_others, is_operation, long_call};
-pub use changes::{Change, end_of, sweep};
+pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};

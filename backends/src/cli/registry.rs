@@ -15,7 +15,6 @@ use crate::misses::Misses;
 use crate::parallelism::Parallelism;
 use crate::races::Races;
 use crate::report::{Choices, Shown, begin, default_config};
-use crate::scaling::recorded::Factors;
 use crate::sharing::Sharing;
 use crate::view::Render;
 use crate::workspan::{self, WorkSpan};
@@ -43,8 +42,8 @@ pub const ENTRIES: &[Entry] = &[
                 .section("Call sites"),
         )
         .divided(Division::of::<WorkSpan>()),
-    analysis::<Factors>().shown(Shown::of::<Factors>().section("Factors")),
-    analysis::<crate::scaling::recorded::Stack>(),
+    analysis::<crate::scaling::recorded::RecordedFactors>(),
+    analysis::<crate::scaling::recorded::RecordedStack>(),
     analysis::<Misses>().shown(
         Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
             .section("Misses"),

@@ -11,7 +11,9 @@ use super::section::Section;
 use super::source;
 use crate::account::{self, Account};
 use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
+use crate::misses::Misses;
 use crate::parallelism::{self, WaitTime};
+use crate::scaling::recorded::{self, RecordedFactors};
 use crate::view::Chart;
 use crate::view::page::label;
 use crate::{blocks, cache, critpath, stats};
@@ -121,9 +123,9 @@ impl PageData {
         tell(all.have()?, all.have()?);
         progress("code and accesses");
         all.join(Outcomes::of(graph, &choices, false)?);
-        let recorded = graph.summary().accesses > 0;
+        let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
-        account.estimate(all.get().filter(|_| recorded), all.get(), all.get());
+        account.estimate(all.get().filter(|_| has_accesses), all.get(), all.get());
         let results = Results {
             account: &account,
             parallelism: all.have()?,
@@ -146,6 +148,11 @@ impl PageData {
         if let Some(lines) = lines {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
+        let factors = Section::of::<RecordedFactors>("Factors", &recorded::factors(&account));
+        let at = sections
+            .iter()
+            .position(|section| section.id == Misses::NAME);
+        sections.insert(at.unwrap_or(sections.len()), factors);
         let mut warnings = analysis::warnings(graph);
         let lines = all.get().and_then(cache::Report::estimated);
         let windows = choices.windows(graph).map(|windows| {
@@ -153,7 +160,7 @@ impl PageData {
             Windows::sentence(windows.every(), who) + " A race outside of them is not found."
         });
         let estimates: Vec<String> = lines.into_iter().chain(windows).collect();
-        warnings.extend(estimates.iter().filter(|_| recorded).cloned());
+        warnings.extend(estimates.iter().filter(|_| has_accesses).cloned());
         Ok(Self {
             findings: find(&results),
             sections,

@@ -39,25 +39,6 @@ pub struct Account {
     pub unoccupied: f64,
 }
 
-/// A stretch of time, with the time of all threads in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
-    /// Wall-clock time, ns.
-    pub wall_ns: u64,
-    /// Time by state, all threads.
-    pub times: StateTimes,
-}
-
-impl Stretch {
-    /// Adds another one.
-    pub fn add(&mut self, other: &Self) {
-        self.wall_ns += other.wall_ns;
-        for (sum, ns) in self.times.iter_mut().zip(other.times) {
-            *sum += ns;
-        }
-    }
-}
-
 fn of(times: &StateTimes, state: State) -> f64 {
     times[state as usize] as f64
 }
@@ -78,14 +59,6 @@ impl Account {
             sum.add(&Self::of_phase(phase, wall, processors));
         }
         sum.add(&Self::outside(&serial, serial_ns, processors));
-        sum
-    }
-
-    /// The account of a run with one kind of parallel phase.
-    #[must_use]
-    pub fn of_parts(serial: &Stretch, parallel: &Stretch, processors: u32) -> Self {
-        let mut sum = Self::of_stretch(&parallel.times, parallel.wall_ns, processors);
-        sum.add(&Self::outside(&serial.times, serial.wall_ns, processors));
         sum
     }
 

@@ -29,7 +29,7 @@ mod report;
 mod speedups;
 mod stack;
 
-pub use account::{Account, Blocking, Stretch};
+pub use account::{Account, Blocking};
 pub use factors::{Delay, Distribution, Factors};
 pub use loss::Losses;
 pub use measured::{Actual, Measured, MeasuredPoint};

@@ -1,6 +1,6 @@
 //! Speedup stacks (Eklov et al., sections 2 and 6): what keeps a parallel phase from linear speedup, one limit after
 //! the other, in the order of the paper: cache and memory, synchronisation. What one thread takes with the caches to
-//! itself is not measured here; [`super::recorded::Stack`] models it.
+//! itself is not measured here.
 
 use serde::Serialize;
 

@@ -167,7 +167,77 @@ impl View {
     }
 }
 
+/// A table that gets its columns one by one: a title for text and the page, a key for CSV, and a value of each row.
+#[derive(Clone, Debug)]
+pub struct Columns<R> {
+    of: Vec<R>,
+    table: Table,
+}
+
+/// Adds a column of one kind of cell.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $value:ty => $cell:ident,)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name<T: Into<$value>>(self, title: &str, key: &str, value: impl Fn(&R) -> T) -> Self {
+            self.cell(title, key, |row| Cell::$cell(value(row).into()))
+        }
+    )*};
+}
+
+impl<R> Columns<R> {
+    columns! {
+        /// A column of words.
+        text: String => Text,
+        /// A column of functions of the program.
+        function: String => Function,
+        /// A column of counts.
+        count: u64 => Count,
+        /// A column of numbers.
+        number: f64 => Number,
+        /// A column of shares of one.
+        share: f64 => Share,
+        /// A column of numbers of bytes.
+        bytes: u64 => Bytes,
+        /// A column of times, ns.
+        time: u64 => Time,
+    }
+
+    /// Adds a column of cells of any kind.
+    #[must_use]
+    pub fn cell(
+        mut self,
+        title: impl Into<String>,
+        key: impl Into<String>,
+        cell: impl Fn(&R) -> Cell,
+    ) -> Self {
+        let (title, key) = (title.into(), key.into());
+        self.table.columns.push(Column { title, key });
+        let rows = self.table.rows.iter_mut().zip(&self.of);
+        rows.for_each(|(cells, row)| cells.push(cell(row)));
+        self
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn table(self) -> Table {
+        self.table
+    }
+}
+
 impl Table {
+    /// A table of these rows, to which columns are added.
+    #[must_use]
+    pub fn of<R>(rows: impl IntoIterator<Item = R>) -> Columns<R> {
+        let of: Vec<R> = rows.into_iter().collect();
+        let table = Self {
+            columns: Vec::new(),
+            rows: vec![Vec::new(); of.len()],
+            text_rows: usize::MAX,
+        };
+        Columns { of, table }
+    }
+
     /// An empty table; each column is its header in text and its key in CSV.
     #[must_use]
     pub fn new(columns: &[(&str, &str)]) -> Self {

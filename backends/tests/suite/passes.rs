@@ -14,7 +14,6 @@ use contech_backends::misses::{self, Misses};
 use contech_backends::parallelism::Parallelism;
 use contech_backends::races::{self, Races};
 use contech_backends::report::default_config;
-use contech_backends::scaling::recorded::{Factors, Stack};
 use contech_backends::sharing::{Options, Sharing};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{
@@ -324,8 +323,6 @@ fn runs_in_storms_of_locks_give_what_their_executions_one_by_one_give() {
         });
         same::<Blocks>(&graph);
         same::<Parallelism>(&graph);
-        same::<Factors>(&graph);
-        same::<Stack>(&graph);
     }
 }
 

@@ -93,7 +93,7 @@ impl Diagnosis<'_> {
         (
             "inflation",
             "memory bandwidth, caches or lines that travel between processors",
-            "Compare with a smaller input: if it goes away, memory is the limit; contech-backend stack and \
+            "Compare with a smaller input: if it goes away, memory is the limit; contech-backend misses and \
              contech-backend sharing of a recorded run tell which.",
         )
     }

@@ -3,7 +3,7 @@
 use crate::scaling::report::Report;
 use crate::scaling::{PlaceName, Stack};
 use crate::view::chart::Part;
-use crate::view::{Axis, Cell, Chart, Table, Unit, View};
+use crate::view::{Axis, Chart, Table, Unit, View};
 
 impl Report {
     pub(super) fn stacks(&self, view: View) -> View {
@@ -24,24 +24,16 @@ impl Report {
             Some(name) if !name.function.is_empty() => name.function.clone(),
             _ => name(place),
         };
-        let columns = [
-            ("phase", "phase"),
-            ("threads", "threads"),
-            ("of run", "share"),
-            ("measured", "measured"),
-            ("synchronization", "synchronization"),
-            ("memory", "memory"),
-        ];
-        let table = Table::new(&columns).rows(rows.iter().map(|stack| {
-            [
-                Cell::from(name(stack.place)),
-                Cell::Count(stack.threads.into()),
-                Cell::Share(stack.share),
-                Cell::Number(stack.measured),
-                Cell::Number(stack.synchronization),
-                Cell::Number(stack.memory),
-            ]
-        }));
+        let table = Table::of(&rows)
+            .text("phase", "phase", |stack| name(stack.place))
+            .count("threads", "threads", |stack| stack.threads)
+            .share("of run", "share", |stack| stack.share)
+            .number("measured", "measured", |stack| stack.measured)
+            .number("synchronization", "synchronization", |stack| {
+                stack.synchronization
+            })
+            .number("memory", "memory", |stack| stack.memory)
+            .table();
         let part = |name: &str, color: &str, of: &dyn Fn(&Stack) -> f64| Part {
             name: name.to_owned(),
             color: color.to_owned(),
@@ -65,7 +57,7 @@ impl Report {
             .line(
                 "What keeps each parallel phase from linear speedup, limits added in the order memory (caches and memory \
                  together, and unequal shares of work), synchronization; the parts add up to the number of threads. \
-                 contech-backend stack tells caches from memory in a recorded run.",
+                 contech-backend stack estimates what caches cost in a recorded run.",
             )
             .table(table)
             .chart(chart)
