@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Parser;
 use contech_backends::analysis::{Analysis, Graph, Order, Task, run};
 use contech_backends::cli::Common;
-use contech_backends::view::{Cell, Render, Table, View};
+use contech_backends::view::{Render, Table, View};
 use taskgraph::{ContextId, SyncOp};
 
 /// Options after those every analysis has.
@@ -101,21 +101,12 @@ impl Analysis for LockHold {
 
 impl Render for Report {
     fn view(&self) -> View {
-        let row = |hold: &Hold| {
-            [
-                Cell::from(format!("{:#x}", hold.lock)),
-                Cell::Count(hold.times),
-                Cell::Time(hold.total_ns),
-                Cell::Time(hold.longest_ns),
-            ]
-        };
-        let columns = [
-            ("lock", "lock"),
-            ("times", "times"),
-            ("held", "total_ns"),
-            ("longest", "longest_ns"),
-        ];
-        let table = Table::new(&columns).rows(self.locks.iter().map(row));
+        let table = Table::of(&self.locks)
+            .text("lock", "lock", |hold| format!("{:#x}", hold.lock))
+            .count("times", "times", |hold| hold.times)
+            .time("held", "total_ns", |hold| hold.total_ns)
+            .time("longest", "longest_ns", |hold| hold.longest_ns)
+            .table();
         View::default().heading("Locks held").table(table)
     }
 }

@@ -14,7 +14,7 @@ use crate::analysis::source::Place;
 use crate::analysis::{self, Analysis, default_config};
 use crate::cli::Destination;
 use crate::view::units::{ratio, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 /// Changes below this share of the processors' time are shown as one.
 const WORTH: f64 = 0.01;
@@ -135,13 +135,6 @@ fn site(row: &Row) -> String {
 
 impl Render for Report {
     fn view(&self) -> View {
-        let mut table = Table::new(&[
-            ("change", "change"),
-            ("before", "before_ns"),
-            ("after", "after_ns"),
-            ("cause", "cause"),
-            ("where", "where"),
-        ]);
         let most = self
             .duration_ns
             .iter()
@@ -149,22 +142,28 @@ impl Render for Report {
             .map(|(&ns, p)| ns.saturating_mul(p.into()))
             .max();
         let worth = |change: &&Change| ratio(change.size(), most.unwrap_or(0)) >= WORTH;
-        let (mut shown, mut rest) = (0, [0, 0]);
+        let (mut shown, mut rest) = (Vec::new(), [0, 0]);
         for change in &self.changes {
-            if shown < LINES && worth(&change) {
-                shown += 1;
-                table.row(row(change));
+            if shown.len() < LINES && worth(&change) {
+                shown.push(change.clone());
             } else {
                 rest = [0, 1].map(|at| change.ns[at].saturating_add(rest[at]));
             }
         }
         if rest != [0, 0] {
-            table.row(row(&Change {
+            shown.push(Change {
                 cause: "everything else",
                 place: String::new(),
                 ns: rest,
-            }));
+            });
         }
+        let table = Table::of(shown)
+            .text("change", "change", Change::words)
+            .time("before", "before_ns", |change| change.ns[0])
+            .time("after", "after_ns", |change| change.ns[1])
+            .text("cause", "cause", |change| change.cause)
+            .text("where", "where", |change| change.place.clone())
+            .table();
         let mut view = View::default()
             .heading("What changed")
             .line(self.sentence());
@@ -175,16 +174,6 @@ impl Render for Report {
         view.line("Processor time; the times of one pair of runs differ by chance, too.")
             .table(table)
     }
-}
-
-fn row(change: &Change) -> [Cell; 5] {
-    [
-        Cell::from(change.words()),
-        Cell::Time(change.ns[0]),
-        Cell::Time(change.ns[1]),
-        Cell::from(change.cause),
-        Cell::from(change.place.clone()),
-    ]
 }
 
 /// Runs the subcommand.

@@ -114,8 +114,10 @@ impl Render for Report {
             ("trace size", Cell::Bytes(self.trace_bytes)),
             ("graph size", Cell::Bytes(self.graph_bytes)),
         ];
-        let table = Table::new(&[("", "what"), ("", "value")])
-            .rows(rows.map(|(what, value)| [Cell::from(what), value]));
+        let table = Table::of(rows)
+            .text("", "what", |row| row.0)
+            .cell("", "value", |row| row.1.clone())
+            .table();
         View::default().heading("Task graph").table(table)
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::Common;
 use crate::view::units::count;
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 /// Options of `verify`.
 #[derive(Clone, Debug, clap::Args)]
@@ -73,9 +73,12 @@ impl Render for Report {
             .iter()
             .map(|&(what, number)| format!("{} {what}", count(number)))
             .collect();
-        let table = Table::titled(["what".to_owned(), "count".to_owned()]);
+        let table =
+            Table::of(parts)
+                .text("what", "what", |part| part.0)
+                .count("count", "count", |part| part.1);
         View::default()
-            .csv(table.rows(parts.map(|(what, number)| [Cell::from(what), Cell::Count(number)])))
+            .csv(table.table())
             .line(format!("valid: {}", words.join(", ")))
     }
 }

@@ -198,37 +198,33 @@ fn known(place: Option<&Place>) -> Option<&Place> {
 
 impl Render for Report {
     fn view(&self) -> View {
-        let mut table = Table::new(&[
-            ("cause", "cause"),
-            ("processor time", "ns"),
-            ("share", "share"),
-            ("speedup without it", "without"),
-            ("where", "where"),
-        ]);
-        table.row([
-            Cell::from("the program"),
-            Cell::Time(self.useful_ns),
-            Cell::Share(crate::view::units::ratio(self.useful_ns, self.total_ns)),
-            Cell::Empty,
-            Cell::Empty,
-        ]);
-        let rows = self.losses.iter().map(|row| {
-            let places = row.places();
-            let places = places.strip_prefix(", ").unwrap_or(&places).to_owned();
-            [
-                Cell::from(row.cause.name()),
-                Cell::Time(row.ns),
-                Cell::Share(row.share),
-                row.mended
-                    .first()
-                    .map_or(Cell::Empty, |&gain| Cell::Number(gain)),
-                Cell::from(places),
-            ]
-        });
+        // The program, and what was lost.
+        let rows = std::iter::once(None).chain(self.losses.iter().map(Some));
+        let used = crate::view::units::ratio(self.useful_ns, self.total_ns);
+        let table = Table::of(rows)
+            .text("cause", "cause", |row| {
+                row.map_or("the program", |row| row.cause.name())
+            })
+            .time("processor time", "ns", |row| {
+                row.map_or(self.useful_ns, |row| row.ns)
+            })
+            .share("share", "share", |row| row.map_or(used, |row| row.share))
+            .cell("speedup without it", "without", |row| {
+                let gain = row.and_then(|row| row.mended.first());
+                gain.map_or(Cell::Empty, |&gain| Cell::Number(gain))
+            })
+            .cell("where", "where", |row| {
+                let places = row.map(Row::places);
+                let places = places
+                    .as_deref()
+                    .map(|all| all.strip_prefix(", ").unwrap_or(all));
+                places.map_or(Cell::Empty, Cell::from)
+            })
+            .table();
         View::default()
             .heading("Where the processors' time went")
             .line(self.sentence())
-            .table(table.rows(rows).text_rows(12))
+            .table(table.text_rows(12))
             .chart(self.bar())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{BlockRow, Report};
 use crate::view::units::count;
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 /// The most columns of the heat map; with more levels, several share a column.
 const COLUMNS: usize = 32;
@@ -36,62 +36,39 @@ impl Render for Report {
 
 impl Report {
     fn functions_table(&self) -> Table {
-        let rows = self.functions.iter().map(|row| {
-            [
-                Cell::Function(row.place.function.clone()),
-                Cell::Text(row.place.short()),
-                Cell::Count(row.blocks.into()),
-                Cell::Count(row.executions),
-                Cell::Number(row.average),
-                Cell::Text(self.heat(&row.levels)),
-            ]
-        });
-        let columns = [
-            ("function", "function"),
-            ("place", "place"),
-            ("blocks", "blocks"),
-            ("executions", "executions"),
-            ("avg running", "average"),
-            ("heat", "heat"),
-        ];
-        Table::new(&columns).text_rows(self.top).rows(rows)
+        Table::of(&self.functions)
+            .function("function", "function", |row| row.place.function.clone())
+            .text("place", "place", |row| row.place.short())
+            .count("blocks", "blocks", |row| row.blocks)
+            .count("executions", "executions", |row| row.executions)
+            .number("avg running", "average", |row| row.average)
+            .text("heat", "heat", |row| self.heat(&row.levels))
+            .table()
+            .text_rows(self.top)
     }
 
     fn top_blocks_table(&self) -> Table {
-        let rows = self.blocks.iter().map(|row| {
-            [
-                Cell::Text(row.place.short()),
-                Cell::Function(row.place.function.clone()),
-                Cell::Count(row.executions),
-                Cell::Number(row.average),
-                Cell::Text(self.heat(&row.levels)),
-            ]
-        });
-        let columns = [
-            ("place", "place"),
-            ("function", "function"),
-            ("executions", "executions"),
-            ("avg running", "average"),
-            ("heat", "heat"),
-        ];
-        Table::new(&columns).text_rows(self.top).rows(rows)
+        Table::of(&self.blocks)
+            .text("place", "place", |row| row.place.short())
+            .function("function", "function", |row| row.place.function.clone())
+            .count("executions", "executions", |row| row.executions)
+            .number("avg running", "average", |row| row.average)
+            .text("heat", "heat", |row| self.heat(&row.levels))
+            .table()
+            .text_rows(self.top)
     }
 
     fn blocks_table(&self) -> Table {
-        let rows = self.blocks.iter().flat_map(|row: &BlockRow| {
-            row.levels.iter().map(|&(running, executions)| {
-                [
-                    Cell::Count(row.block.into()),
-                    Cell::Function(row.place.function.clone()),
-                    Cell::Text(row.place.file.clone()),
-                    Cell::Count(row.place.line.into()),
-                    Cell::Count(running.into()),
-                    Cell::Count(executions),
-                ]
-            })
-        });
-        let columns = ["block", "function", "file", "line", "running", "executions"];
-        Table::titled(columns.map(str::to_owned)).rows(rows)
+        let levels = |row: &BlockRow| row.levels.clone().into_iter();
+        let rows = self.blocks.iter();
+        Table::of(rows.flat_map(|row| levels(row).map(move |level| (row, level))))
+            .count("block", "block", |row| row.0.block)
+            .function("function", "function", |row| row.0.place.function.clone())
+            .text("file", "file", |row| row.0.place.file.clone())
+            .count("line", "line", |row| row.0.place.line)
+            .count("running", "running", |row| row.1.0)
+            .count("executions", "executions", |row| row.1.1)
+            .table()
     }
 
     /// One character for each level (or group of levels). A darker character stands for more executions, each step

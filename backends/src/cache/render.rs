@@ -58,49 +58,45 @@ impl Report {
         let split = |point: &Point, cell: fn(&Split) -> Cell| {
             point.split.as_ref().map_or(Cell::Empty, cell)
         };
-        let rows = self.points.iter().map(|point| {
-            [
-                Cell::Bytes(point.size),
-                Cell::Text(point.ways.to_string()),
-                Cell::Count(point.accesses),
-                Cell::Count(point.misses),
-                Cell::Share(ratio(point.misses, point.accesses)),
-                split(point, |split| Cell::Count(split.cold)),
-                split(point, |split| Cell::Count(split.capacity)),
-                split(point, |split| Cell::Text(split.conflict.to_string())),
-            ]
-        });
-        let columns = [
-            ("size", "size"),
-            ("ways", "ways"),
-            ("accesses", "accesses"),
-            ("misses", "misses"),
-            ("rate", "miss_rate"),
-            ("cold", "cold"),
-            ("capacity", "capacity"),
-            ("conflict", "conflict"),
-        ];
-        Table::new(&columns).rows(rows)
+        Table::of(&self.points)
+            .bytes("size", "size", |point| point.size)
+            .text("ways", "ways", |point| point.ways.to_string())
+            .count("accesses", "accesses", |point| point.accesses)
+            .count("misses", "misses", |point| point.misses)
+            .share("rate", "miss_rate", |point| {
+                ratio(point.misses, point.accesses)
+            })
+            .cell("cold", "cold", |point| {
+                split(point, |split| Cell::Count(split.cold))
+            })
+            .cell("capacity", "capacity", |point| {
+                split(point, |split| Cell::Count(split.capacity))
+            })
+            .cell("conflict", "conflict", |point| {
+                split(point, |split| Cell::Text(split.conflict.to_string()))
+            })
+            .table()
     }
 
     fn rates_table(&self) -> Table {
         let ways: BTreeSet<Ways> = self.points.iter().map(|point| point.ways).collect();
-        let mut by_size: BTreeMap<u64, Vec<Cell>> = BTreeMap::new();
+        let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for point in &self.points {
-            let cells = by_size.entry(point.size).or_default();
             let rate = ratio(point.misses, point.accesses);
-            cells.push(Cell::Rate(rate));
+            by_size.entry(point.size).or_default().push(rate);
         }
-        let titles = ways.iter().map(|ways| match ways {
-            Ways::Set(1) => "1 way".to_owned(),
-            Ways::Set(ways) => format!("{ways} ways"),
-            Ways::Full => "full".to_owned(),
-        });
-        let columns = std::iter::once("size".to_owned()).chain(titles);
-        Table::titled(columns).rows(
-            by_size
-                .into_iter()
-                .map(|(size, cells)| std::iter::once(Cell::Bytes(size)).chain(cells)),
-        )
+        let mut columns = Table::of(by_size).bytes("size", "size", |row| row.0);
+        for (at, ways) in ways.iter().enumerate() {
+            let title = match ways {
+                Ways::Set(1) => "1 way".to_owned(),
+                Ways::Set(ways) => format!("{ways} ways"),
+                Ways::Full => "full".to_owned(),
+            };
+            let rate = |row: &(u64, Vec<f64>)| row.1.get(at).copied();
+            columns = columns.cell(&title, &title, |row| {
+                rate(row).map_or(Cell::Empty, Cell::Rate)
+            });
+        }
+        columns.table()
     }
 }

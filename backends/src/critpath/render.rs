@@ -1,8 +1,8 @@
 //! How `critpath` looks in a terminal and in CSV.
 
-use super::{FunctionRow, Report};
+use super::Report;
 use crate::view::units::{count, share, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 impl Render for Report {
     fn view(&self) -> View {
@@ -55,92 +55,53 @@ impl Report {
     }
 
     fn functions_table(&self) -> Table {
-        let row = |row: &FunctionRow| {
-            [
-                Cell::Function(row.place.function.clone()),
-                Cell::Text(row.place.short()),
-                Cell::Time(row.critical_ns),
-                Cell::Share(row.share),
-                Cell::Time(row.work_ns),
-                Cell::Time(row.min_slack_ns),
-            ]
-        };
-        Table::new(&[
-            ("function", "function"),
-            ("place", "place"),
-            ("on the path", "critical_ns"),
-            ("of span", "share"),
-            ("all work", "work_ns"),
-            ("least slack", "min_slack_ns"),
-        ])
-        .rows(self.functions.iter().map(row))
+        Table::of(&self.functions)
+            .function("function", "function", |row| row.place.function.clone())
+            .text("place", "place", |row| row.place.short())
+            .time("on the path", "critical_ns", |row| row.critical_ns)
+            .share("of span", "share", |row| row.share)
+            .time("all work", "work_ns", |row| row.work_ns)
+            .time("least slack", "min_slack_ns", |row| row.min_slack_ns)
+            .table()
     }
 
     fn overhead_table(&self) -> Table {
-        let rows = self.overhead.iter().map(|row| {
-            [
-                Cell::from(row.kind),
-                Cell::Time(row.ns),
-                Cell::Share(row.share),
-            ]
-        });
-        Table::new(&[("kind", "kind"), ("time", "ns"), ("of span", "share")]).rows(rows)
+        Table::of(&self.overhead)
+            .text("kind", "kind", |row| row.kind)
+            .time("time", "ns", |row| row.ns)
+            .share("of span", "share", |row| row.share)
+            .table()
     }
 
     fn crossings_table(&self) -> Table {
-        let rows = self.crossings.iter().map(|row| {
-            [
-                Cell::from(row.cause),
-                Cell::Count(row.count),
-                Cell::Time(row.waited_ns),
-            ]
-        });
-        Table::new(&[
-            ("cause", "cause"),
-            ("times", "count"),
-            ("waited there", "waited_ns"),
-        ])
-        .rows(rows)
+        Table::of(&self.crossings)
+            .text("cause", "cause", |row| row.cause)
+            .count("times", "count", |row| row.count)
+            .time("waited there", "waited_ns", |row| row.waited_ns)
+            .table()
     }
 
     fn stretches_table(&self) -> Table {
         let mut longest: Vec<_> = self.stretches.iter().collect();
         longest.sort_by_key(|stretch| std::cmp::Reverse(stretch.ns));
-        let rows = longest.into_iter().map(|stretch| {
-            [
-                Cell::Count(stretch.context.into()),
-                Cell::Text(stretch.first.clone()),
-                Cell::Text(stretch.last.clone()),
-                Cell::Time(stretch.ns),
-                Cell::Time(stretch.start_ns),
-                Cell::from(stretch.entered_by.unwrap_or("start")),
-            ]
-        });
-        Table::new(&[
-            ("context", "context"),
-            ("from task", "first"),
-            ("to task", "last"),
-            ("work", "ns"),
-            ("starts at", "start_ns"),
-            ("entered by", "entered_by"),
-        ])
-        .text_rows(10)
-        .rows(rows)
+        Table::of(longest)
+            .count("context", "context", |stretch| stretch.context)
+            .text("from task", "first", |stretch| stretch.first.clone())
+            .text("to task", "last", |stretch| stretch.last.clone())
+            .time("work", "ns", |stretch| stretch.ns)
+            .time("starts at", "start_ns", |stretch| stretch.start_ns)
+            .text("entered by", "entered_by", |stretch| {
+                stretch.entered_by.unwrap_or("start")
+            })
+            .table()
+            .text_rows(10)
     }
 
     fn halved_table(&self) -> Table {
-        let rows = self.halved.iter().map(|row| {
-            [
-                Cell::Function(row.function.clone()),
-                Cell::Time(row.span_ns),
-                Cell::Number(row.speedup),
-            ]
-        });
-        Table::new(&[
-            ("function", "function"),
-            ("span then", "span_ns"),
-            ("times shorter", "speedup"),
-        ])
-        .rows(rows)
+        Table::of(&self.halved)
+            .function("function", "function", |row| row.function.clone())
+            .time("span then", "span_ns", |row| row.span_ns)
+            .number("times shorter", "speedup", |row| row.speedup)
+            .table()
     }
 }

@@ -1,6 +1,6 @@
 //! How `hierarchy` looks in a terminal and in CSV.
 
-use super::{CoreRow, LevelRow, Report};
+use super::{CoreRow, Report};
 use crate::analysis::Windows;
 use crate::view::units::{count, ratio, share};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
@@ -42,58 +42,33 @@ impl Report {
     }
 
     fn levels_table(&self) -> Table {
-        let rows = self.levels.iter().map(|row: &LevelRow| {
-            let optional = |number: Option<u64>| number.map_or(Cell::Empty, Cell::Count);
-            [
-                Cell::from(row.level),
-                Cell::Count(row.accesses),
-                Cell::Count(row.misses),
-                Cell::Share(ratio(row.misses, row.accesses)),
-                optional(row.cold),
-                optional(row.coherence),
-                optional(row.replaced),
-            ]
-        });
-        Table::new(&[
-            ("level", "level"),
-            ("looked up", "accesses"),
-            ("misses", "misses"),
-            ("rate", "miss_rate"),
-            ("cold", "cold"),
-            ("coherence", "coherence"),
-            ("capacity and conflict", "replaced"),
-        ])
-        .rows(rows)
+        let some = |number: Option<u64>| number.map_or(Cell::Empty, Cell::Count);
+        Table::of(&self.levels)
+            .text("level", "level", |row| row.level)
+            .count("looked up", "accesses", |row| row.accesses)
+            .count("misses", "misses", |row| row.misses)
+            .share("rate", "miss_rate", |row| ratio(row.misses, row.accesses))
+            .cell("cold", "cold", |row| some(row.cold))
+            .cell("coherence", "coherence", |row| some(row.coherence))
+            .cell("capacity and conflict", "replaced", |row| {
+                some(row.replaced)
+            })
+            .table()
     }
 
     fn cores_table(&self) -> Table {
-        let rows = self.cores.iter().map(|row| {
-            [
-                Cell::Count(row.core as u64),
-                Cell::Count(row.accesses),
-                Cell::Count(row.l1_misses),
-                Cell::Count(row.l1_coherence),
-                Cell::Count(row.private_misses),
-                Cell::Count(row.transfers),
-                Cell::Count(row.upgrades),
-                Cell::Count(row.invalidated),
-                Cell::Count(row.write_backs),
-                Cell::Count(row.l3_misses),
-            ]
-        });
-        Table::new(&[
-            ("core", "core"),
-            ("looked up", "accesses"),
-            ("L1 misses", "l1_misses"),
-            ("coherence", "l1_coherence"),
-            ("private misses", "private_misses"),
-            ("from another core", "transfers"),
-            ("upgrades", "upgrades"),
-            ("lines lost", "invalidated"),
-            ("written back", "write_backs"),
-            ("L3 misses", "l3_misses"),
-        ])
-        .rows(rows)
+        Table::of(&self.cores)
+            .count("core", "core", |row| row.core as u64)
+            .count("looked up", "accesses", |row| row.accesses)
+            .count("L1 misses", "l1_misses", |row| row.l1_misses)
+            .count("coherence", "l1_coherence", |row| row.l1_coherence)
+            .count("private misses", "private_misses", |row| row.private_misses)
+            .count("from another core", "transfers", |row| row.transfers)
+            .count("upgrades", "upgrades", |row| row.upgrades)
+            .count("lines lost", "invalidated", |row| row.invalidated)
+            .count("written back", "write_backs", |row| row.write_backs)
+            .count("L3 misses", "l3_misses", |row| row.l3_misses)
+            .table()
     }
 
     fn chart(&self) -> Chart {

@@ -2,7 +2,7 @@
 
 use super::{LINE, PAGE, Report};
 use crate::view::units::{bytes, count, time};
-use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
+use crate::view::{Axis, Chart, Render, Series, Table, Unit, View};
 
 /// Rows of the table over time in a terminal.
 const SHOWN: usize = 20;
@@ -46,23 +46,13 @@ impl Report {
     }
 
     fn stretches_table(&self) -> Table {
-        let rows = self.stretches.iter().map(|at| {
-            [
-                Cell::Time(at.t_ns),
-                Cell::Bytes(at.heap_bytes),
-                Cell::Bytes(at.mapped_bytes),
-                Cell::Count(at.lines),
-                Cell::Count(at.pages),
-            ]
-        });
-        Table::new(&[
-            ("from", "t_ns"),
-            ("heap", "heap_bytes"),
-            ("mapped", "mapped_bytes"),
-            ("lines", "lines"),
-            ("pages", "pages"),
-        ])
-        .rows(rows)
+        Table::of(&self.stretches)
+            .time("from", "t_ns", |at| at.t_ns)
+            .bytes("heap", "heap_bytes", |at| at.heap_bytes)
+            .bytes("mapped", "mapped_bytes", |at| at.mapped_bytes)
+            .count("lines", "lines", |at| at.lines)
+            .count("pages", "pages", |at| at.pages)
+            .table()
     }
 
     fn over_time(&self) -> Chart {
@@ -90,56 +80,43 @@ impl Report {
 
     /// The run in a few rows: the most of each.
     fn summed_up(&self) -> Table {
-        let width = self.stretches.len().div_ceil(SHOWN);
-        let rows = self.stretches.chunks(width).map(|group| {
-            let most = |pick: fn(&super::Stretch) -> u64| group.iter().map(pick).max().unwrap_or(0);
-            let heap = most(|at| at.heap_bytes);
-            let length = (heap * BAR).checked_div(self.peak_bytes).unwrap_or(0);
-            [
-                Cell::Time(group[0].t_ns),
-                Cell::Bytes(heap),
-                Cell::Bytes(most(|at| at.mapped_bytes)),
-                Cell::Bytes(most(|at| at.lines) * LINE),
-                Cell::Bytes(most(|at| at.pages) * PAGE),
-                Cell::Text("█".repeat(usize::try_from(length).unwrap_or(0))),
-            ]
-        });
-        Table::new(&[
-            ("from", "t_ns"),
-            ("heap", "heap_bytes"),
-            ("mapped", "mapped_bytes"),
-            ("working set", "working_set_bytes"),
-            ("in pages", "page_bytes"),
-            ("heap", "bar"),
-        ])
-        .rows(rows)
+        type Group<'r> = &'r [super::Stretch];
+        let most = |group: Group<'_>, pick: fn(&super::Stretch) -> u64| {
+            group.iter().map(pick).max().unwrap_or(0)
+        };
+        let heap = |group: &Group<'_>| most(group, |at| at.heap_bytes);
+        Table::of(self.stretches.chunks(self.stretches.len().div_ceil(SHOWN)))
+            .time("from", "t_ns", |group| group[0].t_ns)
+            .bytes("heap", "heap_bytes", heap)
+            .bytes("mapped", "mapped_bytes", |group| {
+                most(group, |at| at.mapped_bytes)
+            })
+            .bytes("working set", "working_set_bytes", |group| {
+                most(group, |at| at.lines) * LINE
+            })
+            .bytes("in pages", "page_bytes", |group| {
+                most(group, |at| at.pages) * PAGE
+            })
+            .text("heap", "bar", |group| {
+                let length = (heap(group) * BAR).checked_div(self.peak_bytes);
+                "█".repeat(usize::try_from(length.unwrap_or(0)).unwrap_or(0))
+            })
+            .table()
     }
 
     fn sites_table(&self) -> Table {
-        let rows = self.sites.iter().map(|row| {
-            [
-                Cell::Function(row.site.place.function.clone()),
-                Cell::Text(row.site.place.short()),
-                Cell::Text(row.site.callee.clone()),
-                Cell::Bytes(row.peak_bytes),
-                Cell::Bytes(row.most_bytes),
-                Cell::Bytes(row.end_bytes),
-                Cell::Count(row.site.allocations),
-                Cell::Bytes(row.site.bytes),
-                Cell::Time(row.mean_life_ns),
-            ]
-        });
-        Table::new(&[
-            ("function", "function"),
-            ("place", "place"),
-            ("call", "callee"),
-            ("at the peak", "peak_bytes"),
-            ("own most", "most_bytes"),
-            ("never freed", "end_bytes"),
-            ("allocations", "allocations"),
-            ("in all", "bytes"),
-            ("mean life", "mean_life_ns"),
-        ])
-        .rows(rows)
+        Table::of(&self.sites)
+            .function("function", "function", |row| {
+                row.site.place.function.clone()
+            })
+            .text("place", "place", |row| row.site.place.short())
+            .text("call", "callee", |row| row.site.callee.clone())
+            .bytes("at the peak", "peak_bytes", |row| row.peak_bytes)
+            .bytes("own most", "most_bytes", |row| row.most_bytes)
+            .bytes("never freed", "end_bytes", |row| row.end_bytes)
+            .count("allocations", "allocations", |row| row.site.allocations)
+            .bytes("in all", "bytes", |row| row.site.bytes)
+            .time("mean life", "mean_life_ns", |row| row.mean_life_ns)
+            .table()
     }
 }

@@ -1,9 +1,10 @@
 //! How `misses` looks in a terminal and in CSV.
 
-use super::{Instruction, Report, Site};
+use super::{Report, Site};
+use crate::heap::SiteRow;
 use crate::size::Size;
 use crate::view::units::{count, ratio, share};
-use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
+use crate::view::{Axis, Cell, Chart, Columns, Render, Series, Table, Unit, View};
 
 /// Sizes that fit side by side in a terminal.
 const SHOWN: usize = 6;
@@ -80,123 +81,97 @@ impl Report {
         }
     }
 
-    fn shares<'r>(
-        &'r self,
-        shown: &'r [usize],
-        misses: &'r [u64],
-    ) -> impl Iterator<Item = Cell> + 'r {
-        shown
-            .iter()
-            .map(|&at| Cell::Share(ratio(misses[at], self.points[at].misses)))
+    /// Adds the share of the misses at each size, and where the row fits.
+    fn shares<R>(
+        &self,
+        shown: &[usize],
+        mut columns: Columns<R>,
+        of: impl Fn(&R) -> (&Vec<u64>, Option<u64>),
+    ) -> Table {
+        for &at in shown {
+            let size = Size::text(self.sizes[at]);
+            let all = self.points[at].misses;
+            columns = columns.share(&size, &size, |row| ratio(of(row).0[at], all));
+        }
+        let fits = |row: &R| of(row).1.map_or("-".to_owned(), Size::text);
+        columns.text("fits in", "fits in", fits).table()
     }
 
     fn instruction_table(&self, shown: &[usize]) -> Table {
-        let words = ["function", "place", "access", "lines looked up"].map(str::to_owned);
-        let sizes = shown.iter().map(|&at| Size::text(self.sizes[at]));
-        let rows = self.instructions.iter().map(|row: &Instruction| {
-            let words = [
-                Cell::Function(row.place.function.clone()),
-                Cell::Text(row.place.short()),
-                Cell::from(row.access),
-                Cell::Count(row.accesses),
-            ];
-            words
-                .into_iter()
-                .chain(self.shares(shown, &row.misses))
-                .chain([fits(row.fits)])
-                .collect::<Vec<_>>()
-        });
-        Table::titled(words.into_iter().chain(sizes).chain(["fits in".to_owned()])).rows(rows)
+        let columns = Table::of(&self.instructions)
+            .function("function", "function", |row| row.place.function.clone())
+            .text("place", "place", |row| row.place.short())
+            .text("access", "access", |row| row.access)
+            .count("lines looked up", "lines looked up", |row| row.accesses);
+        self.shares(shown, columns, |row| (&row.misses, row.fits))
     }
 
     fn site_table(&self, shown: &[usize]) -> Table {
-        let words = ["allocated by", "place", "call", "allocations", "bytes"].map(str::to_owned);
-        let sizes = shown.iter().map(|&at| Size::text(self.sizes[at]));
-        let rows = self.sites.iter().map(|row: &Site| {
-            let words = match &row.site {
-                Some(site) => [
-                    Cell::Function(site.place.function.clone()),
-                    Cell::Text(site.place.short()),
-                    Cell::Text(site.callee.clone()),
-                    Cell::Count(site.allocations),
-                    Cell::Bytes(site.bytes),
-                ],
-                None => [
-                    Cell::from("(static data, stacks, unrecorded)"),
-                    Cell::Empty,
-                    Cell::Empty,
-                    Cell::Empty,
-                    Cell::Empty,
-                ],
-            };
-            words
-                .into_iter()
-                .chain(self.shares(shown, &row.misses))
-                .chain([fits(row.fits)])
-                .collect::<Vec<_>>()
-        });
-        Table::titled(words.into_iter().chain(sizes).chain(["fits in".to_owned()])).rows(rows)
+        let some =
+            |row: &&Site, cell: fn(&SiteRow) -> Cell| row.site.as_ref().map_or(Cell::Empty, cell);
+        let columns = Table::of(&self.sites)
+            .cell("allocated by", "allocated by", |row| match &row.site {
+                Some(site) => Cell::Function(site.place.function.clone()),
+                None => Cell::from("(static data, stacks, unrecorded)"),
+            })
+            .cell("place", "place", |row| {
+                some(row, |site| Cell::Text(site.place.short()))
+            })
+            .cell("call", "call", |row| {
+                some(row, |site| Cell::Text(site.callee.clone()))
+            })
+            .cell("allocations", "allocations", |row| {
+                some(row, |site| Cell::Count(site.allocations))
+            })
+            .cell("bytes", "bytes", |row| {
+                some(row, |site| Cell::Bytes(site.bytes))
+            });
+        self.shares(shown, columns, |row| (&row.misses, row.fits))
     }
 
     /// Instructions and sites, with the misses at every size.
     fn everything(&self) -> Table {
-        let words = ["kind", "function", "file", "line", "access", "accesses"].map(str::to_owned);
-        let sizes = self
-            .sizes
-            .iter()
-            .map(|&size| format!("misses_{}", Size::text(size)));
-        let columns = words
-            .into_iter()
-            .chain(sizes)
-            .chain(["share".to_owned(), "fits".to_owned()]);
-        let counts = |misses: &[u64]| {
-            misses
-                .iter()
-                .map(|&misses| Cell::Count(misses))
-                .collect::<Vec<_>>()
-        };
         let instructions = self.instructions.iter().map(|row| {
-            let place = &row.place;
-            let words = [
-                Cell::from("instruction"),
-                Cell::Function(place.function.clone()),
-                Cell::Text(place.file.clone()),
-                Cell::Count(place.line.into()),
-                Cell::from(row.access),
-                Cell::Count(row.accesses),
-            ];
-            words
-                .into_iter()
-                .chain(counts(&row.misses))
-                .chain([Cell::Share(row.share), bytes(row.fits)])
-                .collect::<Vec<_>>()
+            let about = Some((&row.place, row.access, Some(row.accesses)));
+            ("instruction", about, &row.misses, row.share, row.fits)
         });
         let sites = self.sites.iter().map(|row| {
-            let place = row.site.as_ref().map(|site| &site.place);
-            let words = [
-                Cell::from("site"),
-                place.map_or(Cell::Empty, |place| Cell::Function(place.function.clone())),
-                place.map_or(Cell::Empty, |place| Cell::Text(place.file.clone())),
-                place.map_or(Cell::Empty, |place| Cell::Count(place.line.into())),
-                row.site
-                    .as_ref()
-                    .map_or(Cell::Empty, |site| Cell::Text(site.callee.clone())),
-                Cell::Empty,
-            ];
-            words
-                .into_iter()
-                .chain(counts(&row.misses))
-                .chain([Cell::Share(row.share), bytes(row.fits)])
-                .collect::<Vec<_>>()
+            let about = row
+                .site
+                .as_ref()
+                .map(|site| (&site.place, site.callee.as_str(), None));
+            ("site", about, &row.misses, row.share, row.fits)
         });
-        Table::titled(columns).rows(instructions.chain(sites))
+        let mut columns = Table::of(instructions.chain(sites))
+            .text("kind", "kind", |row| row.0)
+            .cell("function", "function", |row| {
+                row.1.map_or(Cell::Empty, |about| {
+                    Cell::Function(about.0.function.clone())
+                })
+            })
+            .cell("file", "file", |row| {
+                row.1
+                    .map_or(Cell::Empty, |about| Cell::Text(about.0.file.clone()))
+            })
+            .cell("line", "line", |row| {
+                row.1
+                    .map_or(Cell::Empty, |about| Cell::Count(about.0.line.into()))
+            })
+            .cell("access", "access", |row| {
+                row.1.map_or(Cell::Empty, |about| Cell::from(about.1))
+            })
+            .cell("accesses", "accesses", |row| {
+                row.1
+                    .and_then(|about| about.2)
+                    .map_or(Cell::Empty, Cell::Count)
+            });
+        for (at, &size) in self.sizes.iter().enumerate() {
+            let name = format!("misses_{}", Size::text(size));
+            columns = columns.count(&name, &name, |row| row.2[at]);
+        }
+        columns
+            .share("share", "share", |row| row.3)
+            .cell("fits", "fits", |row| row.4.map_or(Cell::Empty, Cell::Bytes))
+            .table()
     }
-}
-
-fn fits(size: Option<u64>) -> Cell {
-    size.map_or(Cell::from("-"), |size| Cell::Text(Size::text(size)))
-}
-
-fn bytes(size: Option<u64>) -> Cell {
-    size.map_or(Cell::Empty, Cell::Bytes)
 }

@@ -2,7 +2,7 @@
 
 use super::{LevelTime, Report, chart};
 use crate::view::units::{plural, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 /// The most rows of the table of levels.
 const MOST_LEVELS: usize = 20;
@@ -55,11 +55,10 @@ impl Report {
     }
 
     fn steps_table(&self) -> Table {
-        let rows = self
-            .steps
-            .iter()
-            .map(|step| [Cell::Count(step.t_ns), Cell::Count(step.running.into())]);
-        Table::new(&[("time", "t_ns"), ("running", "running")]).rows(rows)
+        Table::of(&self.steps)
+            .count("time", "t_ns", |step| step.t_ns)
+            .count("running", "running", |step| step.running)
+            .table()
     }
 
     fn levels_table(&self) -> Table {
@@ -68,21 +67,12 @@ impl Report {
             .iter()
             .map(|group| group.2)
             .fold(f64::MIN_POSITIVE, f64::max);
-        let rows = groups.into_iter().map(|(running, ns, share)| {
-            [
-                Cell::Text(running),
-                Cell::Time(ns),
-                Cell::Share(share),
-                Cell::Text(bar(share / widest)),
-            ]
-        });
-        Table::new(&[
-            ("running", "running"),
-            ("time", "ns"),
-            ("share", "share"),
-            ("", "bar"),
-        ])
-        .rows(rows)
+        Table::of(groups)
+            .text("running", "running", |group| group.0.clone())
+            .time("time", "ns", |group| group.1)
+            .share("share", "share", |group| group.2)
+            .text("", "bar", |group| bar(group.2 / widest))
+            .table()
     }
 
     /// Time and share by number of running contexts, or by ranges of numbers if there are many.
@@ -113,66 +103,39 @@ impl Report {
     }
 
     fn waits_table(&self) -> Table {
-        let rows = self.waits.iter().map(|wait| {
-            [
-                Cell::from(wait.cause.name()),
-                Cell::Time(wait.ns),
-                Cell::Share(wait.share),
-            ]
-        });
-        Table::new(&[
-            ("cause", "cause"),
-            ("context time", "ns"),
-            ("of all", "share"),
-        ])
-        .rows(rows)
+        Table::of(&self.waits)
+            .text("cause", "cause", |wait| wait.cause.name())
+            .time("context time", "ns", |wait| wait.ns)
+            .share("of all", "share", |wait| wait.share)
+            .table()
     }
 
     fn places_table(&self) -> Table {
-        let rows = self.places.iter().map(|at| {
-            [
-                Cell::from(at.cause.name()),
-                Cell::Text(at.place.short()),
-                Cell::Function(at.place.function.clone()),
-                Cell::Text(at.callee.clone()),
-                Cell::Count(at.waits),
-                Cell::Time(at.ns),
-            ]
-        });
-        let columns = [
-            ("cause", "cause"),
-            ("place", "place"),
-            ("function", "function"),
-            ("call", "callee"),
-            ("waits", "waits"),
-            ("context time", "ns"),
-        ];
-        Table::new(&columns).text_rows(16).rows(rows)
+        Table::of(&self.places)
+            .text("cause", "cause", |at| at.cause.name())
+            .text("place", "place", |at| at.place.short())
+            .function("function", "function", |at| at.place.function.clone())
+            .text("call", "callee", |at| at.callee.clone())
+            .count("waits", "waits", |at| at.waits)
+            .time("context time", "ns", |at| at.ns)
+            .table()
+            .text_rows(16)
     }
 }
 
 impl Report {
     fn outside_table(&self) -> Table {
-        let rows = self.outside.iter().map(|at| {
-            [
-                Cell::Text(at.place.short()),
-                Cell::Function(at.place.function.clone()),
-                Cell::Text(match at.others {
-                    true => format!("{} and later calls", at.callee),
-                    false => at.callee.clone(),
-                }),
-                Cell::Count(at.tasks),
-                Cell::Time(at.ns),
-            ]
-        });
-        let columns = [
-            ("place", "place"),
-            ("function", "function"),
-            ("call", "callee"),
-            ("tasks", "tasks"),
-            ("context time", "ns"),
-        ];
-        Table::new(&columns).text_rows(16).rows(rows)
+        Table::of(&self.outside)
+            .text("place", "place", |at| at.place.short())
+            .function("function", "function", |at| at.place.function.clone())
+            .text("call", "callee", |at| match at.others {
+                true => format!("{} and later calls", at.callee),
+                false => at.callee.clone(),
+            })
+            .count("tasks", "tasks", |at| at.tasks)
+            .time("context time", "ns", |at| at.ns)
+            .table()
+            .text_rows(16)
     }
 }
 

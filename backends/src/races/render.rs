@@ -3,7 +3,7 @@
 use super::{Race, Report, Side};
 use crate::analysis::Windows;
 use crate::view::units::{count, ratio};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Render, Table, View};
 
 /// Number of races that are shown in full as text.
 const SHOWN: usize = 25;
@@ -63,51 +63,38 @@ impl Report {
     /// One row per race, for people.
     fn pairs_table(&self) -> Table {
         let total = self.races.iter().map(|race| race.count).sum();
-        let rows = self.races.iter().map(|race| {
-            [
-                Cell::Text(side(&race.a)),
-                Cell::Text(side(&race.b)),
-                Cell::Count(race.count),
-                Cell::Share(ratio(race.count, total)),
-                Cell::Text(race.missing.clone()),
-            ]
-        });
-        Table::new(&[
-            ("one side", "a"),
-            ("the other", "b"),
-            ("times", "count"),
-            ("of all", "share"),
-            ("what is missing", "missing"),
-        ])
-        .rows(rows)
+        Table::of(&self.races)
+            .text("one side", "a", |race| side(&race.a))
+            .text("the other", "b", |race| side(&race.b))
+            .count("times", "count", |race| race.count)
+            .share("of all", "share", |race| ratio(race.count, total))
+            .text("what is missing", "missing", |race| race.missing.clone())
+            .table()
     }
 
     fn table(&self) -> Table {
-        let rows = self.races.iter().map(|race: &Race| {
-            let side = |side: &Side| {
-                [
-                    Cell::Count(side.context.into()),
-                    Cell::Text(side.task.clone()),
-                    Cell::Function(side.place.function.clone()),
-                    Cell::Text(side.place.file.clone()),
-                    Cell::Count(side.place.line.into()),
-                    Cell::from(access(side)),
-                ]
-            };
-            let rest = [Cell::Count(race.count), Cell::Text(race.missing.clone())];
-            std::iter::once(Cell::Text(format!("{:#x}", race.address)))
-                .chain(side(&race.a))
-                .chain(side(&race.b))
-                .chain(rest)
-        });
-        let sides = ["a", "b"].into_iter().flat_map(|name| {
-            ["context", "task", "function", "file", "line", "access"]
-                .map(|column| format!("{name}_{column}"))
-        });
-        let columns = std::iter::once("address".to_owned())
-            .chain(sides)
-            .chain(["count".to_owned(), "missing".to_owned()]);
-        Table::titled(columns).rows(rows)
+        type Pick = fn(&Race) -> &Side;
+        let mut columns = Table::of(&self.races)
+            .text("address", "address", |race| format!("{:#x}", race.address));
+        let sides: [(&str, Pick); 2] = [("a", |race| &race.a), ("b", |race| &race.b)];
+        for (name, side) in sides {
+            let [context, task, function, file, line, how] =
+                ["context", "task", "function", "file", "line", "access"]
+                    .map(|column| format!("{name}_{column}"));
+            columns = columns
+                .count(&context, &context, |race| side(race).context)
+                .text(&task, &task, |race| side(race).task.clone())
+                .function(&function, &function, |race| {
+                    side(race).place.function.clone()
+                })
+                .text(&file, &file, |race| side(race).place.file.clone())
+                .count(&line, &line, |race| side(race).place.line)
+                .text(&how, &how, |race| access(side(race)));
+        }
+        columns
+            .count("count", "count", |race| race.count)
+            .text("missing", "missing", |race| race.missing.clone())
+            .table()
     }
 }
 

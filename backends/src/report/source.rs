@@ -138,38 +138,28 @@ fn table(
     } else {
         ""
     };
-    let columns = [
-        ("line", "line"),
-        ("time", "time_ns"),
-        ("executions", "executions"),
-        ("misses", "misses"),
-        ("waiting", "waiting_ns"),
-        ("source", "source"),
-    ];
     let rows = chosen.iter().filter_map(|&line| {
         let source = text.get(line as usize - 1)?;
-        let [time, executions, misses, waiting] = numbers.get(&line).copied().unwrap_or_default();
-        let some = |number, cell: fn(u64) -> Cell| {
-            if number == 0 {
-                Cell::Empty
-            } else {
-                cell(number)
-            }
-        };
-        Some([
-            Cell::from(line.to_string()),
-            some(time, Cell::Time),
-            some(executions, Cell::Count),
-            some(misses, Cell::Count),
-            some(waiting, Cell::Time),
-            Cell::from(*source),
-        ])
+        Some((
+            line,
+            source,
+            numbers.get(&line).copied().unwrap_or_default(),
+        ))
     });
-    Some((
-        file.to_owned(),
-        note.to_owned(),
-        Table::new(&columns).rows(rows),
-    ))
+    let some = |number, cell: fn(u64) -> Cell| match number {
+        0 => Cell::Empty,
+        number => cell(number),
+    };
+    let table = Table::of(rows)
+        .text("line", "line", |row| row.0.to_string())
+        .cell("time", "time_ns", |row| some(row.2[0], Cell::Time))
+        .cell("executions", "executions", |row| {
+            some(row.2[1], Cell::Count)
+        })
+        .cell("misses", "misses", |row| some(row.2[2], Cell::Count))
+        .cell("waiting", "waiting_ns", |row| some(row.2[3], Cell::Time))
+        .text("source", "source", |row| *row.1);
+    Some((file.to_owned(), note.to_owned(), table.table()))
 }
 
 #[cfg(test)]

@@ -77,106 +77,68 @@ impl Report {
     }
 
     fn matrix_table(&self) -> Table {
-        let columns = std::iter::once("writer".to_owned()).chain(
-            self.executors
-                .iter()
-                .map(|executor| format!("executor {executor}")),
-        );
-        let rows = self
-            .executors
-            .iter()
-            .zip(&self.matrix)
-            .map(|(executor, row)| {
-                std::iter::once(Cell::Text(format!("executor {executor}")))
-                    .chain(row.iter().map(|&bytes| Cell::Count(bytes)))
-            });
-        Table::titled(columns).rows(rows)
+        let name = |executor: &dyn std::fmt::Display| format!("executor {executor}");
+        let rows = self.executors.iter().zip(&self.matrix);
+        let mut columns = Table::of(rows).text("writer", "writer", |row| name(row.0));
+        for (at, reader) in self.executors.iter().enumerate() {
+            let reader = name(reader);
+            columns = columns.count(&reader, &reader, |row| row.1[at]);
+        }
+        columns.table()
     }
 
     fn lines_table(&self) -> Table {
-        let row = |row: &LineRow| {
-            let source = |pick: fn(&Source) -> String| {
-                row.sources
-                    .first()
-                    .map_or(Cell::Empty, |source| Cell::Text(pick(source)))
-            };
-            [
-                Cell::Text(format!("{:#x}", row.line)),
-                Cell::Count(row.size),
-                Cell::Count(row.misses),
-                Cell::Count(row.false_misses),
-                Cell::Count(row.executors),
-                Cell::from(if row.is_false { "false" } else { "true" }),
-                Cell::Text(row.allocation.clone().unwrap_or_default()),
-                source(|source| source.a.short()),
-                source(|source| source.b.short()),
-            ]
+        let source = |row: &LineRow, pick: fn(&Source) -> String| {
+            let source = row.sources.first();
+            source.map_or(Cell::Empty, |source| Cell::Text(pick(source)))
         };
-        Table::new(&[
-            ("line", "line"),
-            ("size", "size"),
-            ("misses", "misses"),
-            ("for nothing", "false_misses"),
-            ("executors", "executors"),
-            ("sharing", "sharing"),
-            ("allocated at", "allocation"),
-            ("written at", "a"),
-            ("missed at", "b"),
-        ])
-        .rows(self.lines.iter().map(row))
+        Table::of(&self.lines)
+            .text("line", "line", |row| format!("{:#x}", row.line))
+            .count("size", "size", |row| row.size)
+            .count("misses", "misses", |row| row.misses)
+            .count("for nothing", "false_misses", |row| row.false_misses)
+            .count("executors", "executors", |row| row.executors)
+            .text("sharing", "sharing", |row| {
+                if row.is_false { "false" } else { "true" }
+            })
+            .text("allocated at", "allocation", |row| {
+                row.allocation.clone().unwrap_or_default()
+            })
+            .cell("written at", "a", |row| {
+                source(row, |source| source.a.short())
+            })
+            .cell("missed at", "b", |row| {
+                source(row, |source| source.b.short())
+            })
+            .table()
     }
 
     fn sources_table(&self) -> Table {
-        let rows = self.sources.iter().map(|row| {
-            [
-                Cell::Text(row.a.short()),
-                Cell::Function(row.a.function.clone()),
-                Cell::Text(row.b.short()),
-                Cell::Function(row.b.function.clone()),
-                Cell::Count(row.size),
-                Cell::Count(row.misses),
-                Cell::Count(row.false_misses),
-            ]
-        });
-        Table::new(&[
-            ("written at", "a"),
-            ("function", "a_function"),
-            ("missed at", "b"),
-            ("function", "b_function"),
-            ("line size", "size"),
-            ("misses", "misses"),
-            ("for nothing", "false_misses"),
-        ])
-        .rows(rows)
+        Table::of(&self.sources)
+            .text("written at", "a", |row| row.a.short())
+            .function("function", "a_function", |row| row.a.function.clone())
+            .text("missed at", "b", |row| row.b.short())
+            .function("function", "b_function", |row| row.b.function.clone())
+            .count("line size", "size", |row| row.size)
+            .count("misses", "misses", |row| row.misses)
+            .count("for nothing", "false_misses", |row| row.false_misses)
+            .table()
     }
 
     fn sites_table(&self) -> Table {
-        let rows = self.sites.iter().map(|row| {
-            let place = row
-                .site
-                .as_ref()
-                .map_or("(static data, stacks, unrecorded)".to_owned(), |site| {
-                    site.place.short()
-                });
-            let function = row
-                .site
-                .as_ref()
-                .map_or(String::new(), |site| site.place.function.clone());
-            [
-                Cell::Text(place),
-                Cell::Text(function),
-                Cell::Count(row.size),
-                Cell::Count(row.misses),
-                Cell::Count(row.false_misses),
-            ]
-        });
-        Table::new(&[
-            ("allocated at", "allocation"),
-            ("function", "function"),
-            ("line size", "size"),
-            ("misses", "misses"),
-            ("for nothing", "false_misses"),
-        ])
-        .rows(rows)
+        let unknown = || "(static data, stacks, unrecorded)".to_owned();
+        Table::of(&self.sites)
+            .text("allocated at", "allocation", |row| {
+                let site = row.site.as_ref();
+                site.map_or_else(unknown, |site| site.place.short())
+            })
+            .text("function", "function", |row| {
+                let site = row.site.as_ref();
+                site.map_or_else(String::new, |site| site.place.function.clone())
+            })
+            .count("line size", "size", |row| row.size)
+            .count("misses", "misses", |row| row.misses)
+            .count("for nothing", "false_misses", |row| row.false_misses)
+            .table()
     }
 }

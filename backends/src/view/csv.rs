@@ -45,17 +45,12 @@ mod tests {
 
     #[test]
     fn values_are_raw_and_words_are_quoted_where_needed() {
-        let table = Table::new(&[
-            ("function", "function"),
-            ("time", "time_ns"),
-            ("share", "share"),
-        ])
-        .text_rows(0)
-        .rows([[
-            Cell::from("f<int, 2>"),
-            Cell::Time(4_200),
-            Cell::Share(0.25),
-        ]]);
+        let table = Table::of([()])
+            .text("function", "function", |()| "f<int, 2>")
+            .time("time", "time_ns", |()| 4_200u64)
+            .share("share", "share", |()| 0.25)
+            .table()
+            .text_rows(0);
         let mut out = Vec::new();
         View::default()
             .line("not in csv")

@@ -238,53 +238,10 @@ impl Table {
         Columns { of, table }
     }
 
-    /// An empty table; each column is its header in text and its key in CSV.
-    #[must_use]
-    pub fn new(columns: &[(&str, &str)]) -> Self {
-        let column = |&(title, key): &(&str, &str)| Column {
-            title: title.to_owned(),
-            key: key.to_owned(),
-        };
-        Self {
-            columns: columns.iter().map(column).collect(),
-            rows: Vec::new(),
-            text_rows: usize::MAX,
-        }
-    }
-
-    /// An empty table whose columns have the same name in text and CSV.
-    #[must_use]
-    pub fn titled(columns: impl IntoIterator<Item = String>) -> Self {
-        let columns = columns
-            .into_iter()
-            .map(|title| Column {
-                key: title.clone(),
-                title,
-            })
-            .collect();
-        Self {
-            columns,
-            rows: Vec::new(),
-            text_rows: usize::MAX,
-        }
-    }
-
     /// Shows at most `rows` rows in text and says how many were left out.
     #[must_use]
     pub fn text_rows(mut self, rows: usize) -> Self {
         self.text_rows = rows;
-        self
-    }
-
-    /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(cells.into_iter().collect());
-    }
-
-    /// Adds rows.
-    #[must_use]
-    pub fn rows<R: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
-        rows.into_iter().for_each(|row| self.row(row));
         self
     }
 }

@@ -132,9 +132,11 @@ mod tests {
 
     #[test]
     fn a_table_keeps_units_and_says_how_many_rows_there_are() {
-        let rows = (0..1000).map(|i| [Cell::from("f"), Cell::Time(i), Cell::Empty]);
-        let table =
-            Table::new(&[("function", "function"), ("time", "ns"), ("", "none")]).rows(rows);
+        let table = Table::of(0..1000u64)
+            .text("function", "function", |_| "f")
+            .time("time", "ns", |i| *i)
+            .cell("", "none", |_| Cell::Empty)
+            .table();
         let view = View::default().heading("A").line("").table(table);
         let parts = view.to_page();
         assert_eq!(parts.len(), 2, "an empty line is no part");

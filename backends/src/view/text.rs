@@ -120,17 +120,13 @@ fn show(cell: &Cell) -> String {
 mod tests {
     use crate::view::{Table, View};
 
-    use super::*;
-
     #[test]
     fn words_align_left_and_numbers_right() {
-        let table = Table::new(&[("function", "function"), ("executions", "executions")])
-            .text_rows(2)
-            .rows([
-                [Cell::from("main"), Cell::Count(7)],
-                [Cell::from("work"), Cell::Count(1_234_567)],
-                [Cell::from("left out"), Cell::Count(1)],
-            ]);
+        let table = Table::of([("main", 7u64), ("work", 1_234_567), ("left out", 1)])
+            .text("function", "function", |row| row.0)
+            .count("executions", "executions", |row| row.1)
+            .table()
+            .text_rows(2);
         let mut out = Vec::new();
         View::default()
             .heading("Blocks")

@@ -130,71 +130,63 @@ impl Report {
     }
 
     fn span_table(&self) -> Table {
-        let columns = [
-            "call",
-            "from",
-            "place",
-            "kind",
-            "on span",
-            "local T∞",
-            "of span",
-            "local T1",
-            "T1",
-            "T∞",
-            "T1/T∞",
-        ];
-        let rows = self.sites.iter().map(|site| {
-            let top = site.on_span.top_call_site;
-            [
-                Cell::Text(site.callee.clone()),
-                Cell::Text(site.caller.clone()),
-                Cell::Text(site.place()),
-                Cell::from(site.kind),
-                Cell::Count(site.on_span.local.count),
-                self.cell(site.on_span.local.span),
-                Cell::Share(ratio(site.on_span.local.span, self.span)),
-                self.cell(site.on_span.local.work),
-                self.cell(top.work),
-                self.cell(top.span),
-                Cell::Number(top.parallelism()),
-            ]
-        });
-        Table::titled(columns.map(str::to_owned)).rows(rows)
+        Table::of(&self.sites)
+            .text("call", "call", |site| site.callee.clone())
+            .text("from", "from", |site| site.caller.clone())
+            .text("place", "place", |site| site.place())
+            .text("kind", "kind", |site| site.kind)
+            .count("on span", "on span", |site| site.on_span.local.count)
+            .cell("local T∞", "local T∞", |site| {
+                self.cell(site.on_span.local.span)
+            })
+            .share("of span", "of span", |site| {
+                ratio(site.on_span.local.span, self.span)
+            })
+            .cell("local T1", "local T1", |site| {
+                self.cell(site.on_span.local.work)
+            })
+            .cell("T1", "T1", |site| {
+                self.cell(site.on_span.top_call_site.work)
+            })
+            .cell("T∞", "T∞", |site| {
+                self.cell(site.on_span.top_call_site.span)
+            })
+            .number("T1/T∞", "T1/T∞", |site| {
+                site.on_span.top_call_site.parallelism()
+            })
+            .table()
     }
 
     fn work_table(&self) -> Table {
         let mut sites: Vec<&SiteRow> = self.sites.iter().collect();
         sites.sort_by_key(|site| std::cmp::Reverse(site.on_work.local.work));
-        let rows = sites.into_iter().map(|site| {
-            let (top, caller) = (site.on_work.top_call_site, site.on_work.top_caller);
-            [
-                Cell::Text(site.callee.clone()),
-                Cell::Text(site.place()),
-                Cell::Count(site.count),
-                self.cell(top.work),
-                self.cell(top.span),
-                Cell::Number(top.parallelism()),
-                self.cell(caller.work),
-                self.cell(caller.span),
-                Cell::Number(caller.parallelism()),
-                self.cell(site.on_work.local.work),
-                self.cell(site.on_work.local.span),
-            ]
-        });
-        let columns = [
-            "call",
-            "place",
-            "count",
-            "top-call-site T1",
-            "T∞",
-            "T1/T∞",
-            "top-caller T1",
-            "T∞",
-            "T1/T∞",
-            "local T1",
-            "T∞",
-        ];
-        Table::titled(columns.map(str::to_owned)).rows(rows)
+        Table::of(sites)
+            .text("call", "call", |site| site.callee.clone())
+            .text("place", "place", |site| site.place())
+            .count("count", "count", |site| site.count)
+            .cell("top-call-site T1", "top-call-site T1", |site| {
+                self.cell(site.on_work.top_call_site.work)
+            })
+            .cell("T∞", "T∞", |site| {
+                self.cell(site.on_work.top_call_site.span)
+            })
+            .number("T1/T∞", "T1/T∞", |site| {
+                site.on_work.top_call_site.parallelism()
+            })
+            .cell("top-caller T1", "top-caller T1", |site| {
+                self.cell(site.on_work.top_caller.work)
+            })
+            .cell("T∞", "T∞", |site| {
+                self.cell(site.on_work.top_caller.span)
+            })
+            .number("T1/T∞", "T1/T∞", |site| {
+                site.on_work.top_caller.parallelism()
+            })
+            .cell("local T1", "local T1", |site| {
+                self.cell(site.on_work.local.work)
+            })
+            .cell("T∞", "T∞", |site| self.cell(site.on_work.local.span))
+            .table()
     }
 
     fn flames(&self) -> Chart {
@@ -289,91 +281,74 @@ impl Report {
     }
 
     fn bounds_table(&self) -> Table {
-        let mut columns = vec![
-            ("processors", "processors"),
-            ("at most", "upper"),
-            (
-                if self.burden == 0 {
-                    "to expect"
-                } else {
-                    "with burden"
-                },
-                "lower",
-            ),
-        ];
-        if self.measured.is_some() {
-            columns.push(("measured", "measured"));
+        let measured = |bound: &Bound| self.measured_at(bound.processors);
+        let shown =
+            |bound: &&Bound| measured(bound).is_some() || PROCESSORS.contains(&bound.processors);
+        let lower = if self.burden == 0 {
+            "to expect"
+        } else {
+            "with burden"
+        };
+        let columns = Table::of(self.bounds.iter().filter(shown))
+            .count("processors", "processors", |bound| bound.processors)
+            .number("at most", "upper", |bound| bound.upper)
+            .number(lower, "lower", |bound| bound.lower);
+        if self.measured.is_none() {
+            return columns.table();
         }
-        let mut table = Table::new(&columns);
-        for bound in &self.bounds {
-            let measured = self.measured_at(bound.processors);
-            if measured.is_none() && !PROCESSORS.contains(&bound.processors) {
-                continue;
-            }
-            let mut row = vec![
-                Cell::Count(u64::from(bound.processors)),
-                Cell::Number(bound.upper),
-                Cell::Number(bound.lower),
-            ];
-            if self.measured.is_some() {
-                row.push(measured.map_or(Cell::Empty, Cell::Number));
-            }
-            table.row(row);
-        }
-        table
+        let cell = |bound: &&Bound| measured(bound).map_or(Cell::Empty, Cell::Number);
+        columns.cell("measured", "measured", cell).table()
     }
 
     /// The columns of Figure 2, and the other measurements after them.
     fn csv_table(&self) -> Table {
-        let names = [
-            "line",
-            "file",
-            "caller",
-            "callee",
-            "kind",
-            "count",
-            "work_on_work",
-            "span_on_work",
-            "parallelism_on_work",
-            "work_on_span",
-            "span_on_span",
-            "parallelism_on_span",
-            "local_work_on_span",
-            "local_span_on_span",
-            "top_caller_work_on_work",
-            "top_caller_span_on_work",
-            "local_work_on_work",
-            "local_span_on_work",
-            "count_on_span",
-            "top_caller_work_on_span",
-            "top_caller_span_on_span",
-        ];
-        let rows = self.sites.iter().map(|site| {
-            let (work, span) = (site.on_work, site.on_span);
-            [
-                Cell::Count(u64::from(site.line)),
-                Cell::Text(site.file.clone()),
-                Cell::Text(site.caller.clone()),
-                Cell::Text(site.callee.clone()),
-                Cell::from(site.kind),
-                Cell::Count(site.count),
-                Cell::Count(work.top_call_site.work),
-                Cell::Count(work.top_call_site.span),
-                Cell::Number(work.top_call_site.parallelism()),
-                Cell::Count(span.top_call_site.work),
-                Cell::Count(span.top_call_site.span),
-                Cell::Number(span.top_call_site.parallelism()),
-                Cell::Count(span.local.work),
-                Cell::Count(span.local.span),
-                Cell::Count(work.top_caller.work),
-                Cell::Count(work.top_caller.span),
-                Cell::Count(work.local.work),
-                Cell::Count(work.local.span),
-                Cell::Count(span.local.count),
-                Cell::Count(span.top_caller.work),
-                Cell::Count(span.top_caller.span),
-            ]
-        });
-        Table::titled(names.map(str::to_owned)).rows(rows)
+        let same = |name: &'static str, count: fn(&SiteRow) -> u64| (name, count);
+        let mut columns = Table::of(&self.sites)
+            .count("line", "line", |site| site.line)
+            .text("file", "file", |site| site.file.clone())
+            .text("caller", "caller", |site| site.caller.clone())
+            .text("callee", "callee", |site| site.callee.clone())
+            .text("kind", "kind", |site| site.kind)
+            .count("count", "count", |site| site.count)
+            .count("work_on_work", "work_on_work", |site| {
+                site.on_work.top_call_site.work
+            })
+            .count("span_on_work", "span_on_work", |site| {
+                site.on_work.top_call_site.span
+            })
+            .number("parallelism_on_work", "parallelism_on_work", |site| {
+                site.on_work.top_call_site.parallelism()
+            })
+            .count("work_on_span", "work_on_span", |site| {
+                site.on_span.top_call_site.work
+            })
+            .count("span_on_span", "span_on_span", |site| {
+                site.on_span.top_call_site.span
+            })
+            .number("parallelism_on_span", "parallelism_on_span", |site| {
+                site.on_span.top_call_site.parallelism()
+            });
+        for (name, count) in [
+            same("local_work_on_span", |site| site.on_span.local.work),
+            same("local_span_on_span", |site| site.on_span.local.span),
+            same("top_caller_work_on_work", |site| {
+                site.on_work.top_caller.work
+            }),
+            same("top_caller_span_on_work", |site| {
+                site.on_work.top_caller.span
+            }),
+            same("local_work_on_work", |site| site.on_work.local.work),
+            same("local_span_on_work", |site| site.on_work.local.span),
+            same("count_on_span", |site| site.on_span.local.count),
+            same("top_caller_work_on_span", |site| {
+                site.on_span.top_caller.work
+            }),
+            same("top_caller_span_on_span", |site| {
+                site.on_span.top_caller.span
+            }),
+        ] {
+            columns = columns.count(name, name, |site| count(site));
+        }
+        columns.table()
     }
 }

@@ -3,36 +3,33 @@
 use crate::scaling::Blocking;
 use crate::scaling::report::{Analysed, Report};
 use crate::view::chart::Part;
-use crate::view::{Axis, Cell, Chart, Table, Unit, View};
+use crate::view::{Axis, Chart, Table, Unit, View};
 
 impl Report {
     pub(super) fn factors(&self, view: View) -> View {
-        let columns = [
-            ("threads", "threads"),
-            ("work", "work"),
-            ("scheduling", "scheduling"),
-            ("serialization", "serialization"),
-            ("load imbalance", "imbalance"),
-            ("software delay", "software"),
-            ("hardware delay", "hardware"),
-            ("overhead", "overhead"),
-            ("inflation", "inflation"),
-        ];
-        let table = Table::new(&columns).rows(self.points.iter().map(|point| {
-            let (factors, delay) = (&point.factors, &point.factors.delay);
-            let distribution = &factors.distribution;
-            let shares = [
-                factors.work,
-                distribution.scheduling,
-                distribution.serialization,
-                distribution.imbalance,
-                delay.software,
-                delay.hardware,
-                delay.overhead,
-                delay.inflation,
-            ];
-            std::iter::once(Cell::Count(point.threads.into())).chain(shares.map(Cell::Share))
-        }));
+        let table = Table::of(&self.points)
+            .count("threads", "threads", |point| point.threads)
+            .share("work", "work", |point| point.factors.work)
+            .share("scheduling", "scheduling", |point| {
+                point.factors.distribution.scheduling
+            })
+            .share("serialization", "serialization", |point| {
+                point.factors.distribution.serialization
+            })
+            .share("load imbalance", "imbalance", |point| {
+                point.factors.distribution.imbalance
+            })
+            .share("software delay", "software", |point| {
+                point.factors.delay.software
+            })
+            .share("hardware delay", "hardware", |point| {
+                point.factors.delay.hardware
+            })
+            .share("overhead", "overhead", |point| point.factors.delay.overhead)
+            .share("inflation", "inflation", |point| {
+                point.factors.delay.inflation
+            })
+            .table();
         let place = match self.blocking {
             Blocking::Imbalance => "load imbalance, as in the paper",
             Blocking::Delay => "software delay",

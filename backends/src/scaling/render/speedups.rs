@@ -7,31 +7,21 @@ use crate::view::{Axis, Cell, Chart, Series, Table, Unit, View};
 
 impl Report {
     pub(super) fn speedups(&self, view: View) -> View {
-        let mut columns = vec![
-            ("threads", "threads"),
-            ("time", "t_ns"),
-            ("spread", "t_spread"),
-            ("linear", "linear"),
-            ("maximal", "maximal"),
-            ("idle-specific", "idle"),
-            ("inflation-specific", "inflation"),
-            ("actual", "actual"),
-        ];
+        let mut columns = Table::of(&self.points)
+            .count("threads", "threads", |point| point.threads)
+            .time("time", "t_ns", |point| nanoseconds(point.t))
+            .share("spread", "t_spread", |point| point.t_spread)
+            .number("linear", "linear", |point| point.speedup.linear)
+            .number("maximal", "maximal", |point| point.speedup.maximal)
+            .number("idle-specific", "idle", |point| point.speedup.idle)
+            .number("inflation-specific", "inflation", |point| {
+                point.speedup.inflation
+            })
+            .number("actual", "actual", |point| point.speedup.actual);
         if self.elision.is_some() {
-            columns.push(("elision", "elision"));
-        }
-        let mut table = Table::new(&columns);
-        for point in &self.points {
-            let s = &point.speedup;
-            let numbers = [s.linear, s.maximal, s.idle, s.inflation, s.actual];
-            let mut row = vec![
-                Cell::Count(point.threads.into()),
-                Cell::Time(nanoseconds(point.t)),
-                Cell::Share(point.t_spread),
-            ];
-            row.extend(numbers.map(Cell::Number));
-            row.extend(s.elision.map(Cell::Number));
-            table.row(row);
+            columns = columns.cell("elision", "elision", |point| {
+                point.speedup.elision.map_or(Cell::Empty, Cell::Number)
+            });
         }
         let against = if self.has_baseline {
             format!("against the baseline's {}", words(self.baseline))
@@ -45,7 +35,7 @@ impl Report {
             .heading("Factored speedups")
             .line(format!("Speedups {against}. {}", self.gaps()))
             .line(self.curvature())
-            .table(table);
+            .table(columns.table());
         if self.points.iter().any(|point| point.oversubscribed) {
             view = view.line(format!(
                 "More threads than the {} processors: those points show what sharing a processor does, not scaling.",
