@@ -3,12 +3,11 @@
 mod rows;
 mod selection;
 
-use std::io::Write;
+use std::io;
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
-use serde::Serialize;
-use taskgraph::{Action, ContextId, Reader};
+use taskgraph::{Access, Action, BlockExec, ContextId, Reader};
 
 use crate::analysis::locks::each_synchronisation;
 use crate::analysis::source::Place;
@@ -17,6 +16,7 @@ use crate::cli::{Common, output};
 use crate::view::Format;
 
 use rows::Rows;
+use rows::Value::{Address, Name, Number, Word, Words, Write};
 pub use selection::Selection;
 
 /// Options of `dump`.
@@ -52,50 +52,6 @@ struct What {
     synchronisations: Option<Selection>,
 }
 
-#[derive(Serialize)]
-struct TaskRow {
-    id: String,
-    executor: u32,
-    kind: &'static str,
-    op: &'static str,
-    object: u64,
-    start_ns: u64,
-    end_ns: u64,
-    blocks: u64,
-    reads: u64,
-    writes: u64,
-    bytes: u64,
-    dependencies: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct EdgeRow {
-    from: String,
-    to: String,
-}
-
-#[derive(Serialize)]
-struct BlockRow {
-    block: u32,
-    function: String,
-    file: String,
-    line: u32,
-}
-
-#[derive(Serialize)]
-struct AccessRow {
-    write: bool,
-    address: u64,
-    size: u64,
-}
-
-#[derive(Serialize)]
-struct SynchronisationRow {
-    task: String,
-    op: &'static str,
-    object: u64,
-}
-
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -114,165 +70,136 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 }
 
 impl What {
-    fn write(&self, graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, graph: &Graph, format: Format, out: &mut dyn io::Write) -> Result<()> {
+        let begin = |out, name, columns| Rows::new(out, format, name, columns);
+        let mut rows;
         if self.tasks {
-            tasks(graph, Rows::new(out, format, "tasks"))
+            rows = begin(out, "tasks", &TASKS)?;
+            tasks(graph, &mut rows)?;
         } else if self.edges {
-            edges(graph, Rows::new(out, format, "edges"))
+            rows = begin(out, "edges", &["from", "to"])?;
+            edges(graph, &mut rows)?;
         } else if let Some(selection) = self.blocks {
-            blocks(graph, selection, Rows::new(out, format, "blocks"))
+            rows = begin(out, "blocks", &["block", "function", "file", "line"])?;
+            blocks(graph, selection, &mut rows)?;
         } else if let Some(selection) = self.accesses {
-            accesses(graph, selection, Rows::new(out, format, "accesses"))
+            rows = begin(out, "accesses", &["access", "address", "size"])?;
+            accesses(graph, selection, &mut rows)?;
         } else if let Some(selection) = self.synchronisations {
-            let rows = Rows::new(out, format, "synchronisations");
-            synchronisations(graph, selection, rows)
+            rows = begin(out, "synchronisations", &["task", "op", "object"])?;
+            synchronisations(graph, selection, &mut rows)?;
         } else {
             bail!(
                 "nothing chosen: give --tasks, --edges, --blocks, --accesses or --synchronisations"
             )
         }
+        rows.finish()
     }
 }
 
-fn tasks(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
-    let columns = [
-        "id",
-        "executor",
-        "kind",
-        "op",
-        "object",
-        "start_ns",
-        "end_ns",
-        "blocks",
-        "reads",
-        "writes",
-        "bytes",
-        "dependencies",
-    ];
-    rows.header(&columns)?;
+const TASKS: [&str; 12] = [
+    "id",
+    "executor",
+    "kind",
+    "op",
+    "object",
+    "start_ns",
+    "end_ns",
+    "blocks",
+    "reads",
+    "writes",
+    "bytes",
+    "dependencies",
+];
+
+fn tasks(graph: &Graph, rows: &mut Rows<'_>) -> Result<()> {
     for task in graph.tasks() {
         let task = task?;
-        let row = TaskRow {
-            id: task.id().to_string(),
-            executor: task.executor().get(),
-            kind: task.kind().name(),
-            op: task.op().name(),
-            object: task.object(),
-            start_ns: task.start_ns(),
-            end_ns: task.end_ns(),
-            blocks: task.block_count(),
-            reads: task.read_count(),
-            writes: task.write_count(),
-            bytes: task.bytes_accessed(),
-            dependencies: task
-                .dependencies()?
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-        };
-        rows.row(&row, |out, sep| {
-            let TaskRow { id, executor, kind, op, object, start_ns, end_ns, blocks, reads, writes, bytes, dependencies } = &row;
-            let dependencies = match (dependencies.is_empty(), sep) {
-                (true, ' ') => "-".to_owned(),
-                (_, ' ') => dependencies.join(","),
-                _ => dependencies.join(" "),
-            };
-            write!(out, "{id}{sep}{executor}{sep}{kind}{sep}{op}{sep}{object:#x}{sep}{start_ns}{sep}{end_ns}{sep}{blocks}{sep}{reads}{sep}{writes}{sep}{bytes}{sep}{dependencies}")
-        })?;
+        let dependencies: Vec<String> = task
+            .dependencies()?
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        rows.row(&[
+            Word(&task.id().to_string()),
+            Number(task.executor().get().into()),
+            Word(task.kind().name()),
+            Word(task.op().name()),
+            Address(task.object()),
+            Number(task.start_ns()),
+            Number(task.end_ns()),
+            Number(task.block_count()),
+            Number(task.read_count()),
+            Number(task.write_count()),
+            Number(task.bytes_accessed()),
+            Words(&dependencies),
+        ])?;
     }
-    rows.finish()
+    Ok(())
 }
 
-fn edges(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
-    rows.header(&["from", "to"])?;
+fn edges(graph: &Graph, rows: &mut Rows<'_>) -> Result<()> {
     for task in graph.tasks() {
         let task = task?;
         for from in task.dependencies()? {
-            let row = EdgeRow {
-                from: from.to_string(),
-                to: task.id().to_string(),
-            };
-            rows.row(&row, |out, sep| write!(out, "{}{sep}{}", row.from, row.to))?;
+            rows.row(&[Word(&from.to_string()), Word(&task.id().to_string())])?;
         }
     }
-    rows.finish()
+    Ok(())
 }
 
-fn blocks(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<()> {
-    rows.header(&["block", "function", "file", "line"])?;
-    each_selected(graph, selection, |task| {
-        let mut actions = task.actions()?;
-        while let Some(action) = actions.next()? {
-            if let Action::Block(block) = action {
-                let Place {
-                    function,
-                    file,
-                    line,
-                } = Place::of_block(graph.info(), block.id());
-                let row = BlockRow {
-                    block: block.id().get(),
-                    function,
-                    file,
-                    line,
-                };
-                let quoted = |text: &str| {
-                    if rows.is_csv() {
-                        rows::quote(text)
-                    } else {
-                        contech_plain::line(text).into_owned()
-                    }
-                };
-                let (function, file) = (quoted(&row.function), quoted(&row.file));
-                rows.row(&row, |out, sep| {
-                    write!(out, "{}{sep}{function}{sep}{file}{sep}{line}", row.block)
-                })?;
-            }
-        }
-        Ok(())
-    })?;
-    rows.finish()
+fn blocks(graph: &Graph, selection: Selection, rows: &mut Rows<'_>) -> Result<()> {
+    each_block(graph, selection, |block| {
+        let place = Place::of_block(graph.info(), block.id());
+        rows.row(&[
+            Number(block.id().get().into()),
+            Name(&place.function),
+            Name(&place.file),
+            Number(place.line.into()),
+        ])
+    })
 }
 
-fn accesses(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<()> {
-    rows.header(&["access", "address", "size"])?;
-    each_selected(graph, selection, |task| {
-        let mut actions = task.actions()?;
-        while let Some(action) = actions.next()? {
-            if let Action::Block(block) = action {
-                for access in block.accesses() {
-                    let row = AccessRow {
-                        write: access.write,
-                        address: access.addr,
-                        size: access.size,
-                    };
-                    let letter = if row.write { 'W' } else { 'R' };
-                    rows.row(&row, |out, sep| {
-                        write!(out, "{letter}{sep}{:#x}{sep}{}", row.address, row.size)
-                    })?;
-                }
-            }
-        }
-        Ok(())
-    })?;
-    rows.finish()
+fn accesses(graph: &Graph, selection: Selection, rows: &mut Rows<'_>) -> Result<()> {
+    each_block(graph, selection, |block| {
+        let row = |access: Access| {
+            [
+                Write(access.write),
+                Address(access.addr),
+                Number(access.size),
+            ]
+        };
+        block
+            .accesses()
+            .try_for_each(|access| rows.row(&row(access)))
+    })
 }
 
-fn synchronisations(graph: &Graph, selection: Selection, mut rows: Rows<'_>) -> Result<()> {
-    rows.header(&["task", "op", "object"])?;
+fn synchronisations(graph: &Graph, selection: Selection, rows: &mut Rows<'_>) -> Result<()> {
     let mut reader = Reader::new(graph, 1).without_accesses();
     each_selected(graph, selection, |task| {
+        let id = task.id().to_string();
         each_synchronisation(&mut reader, task, |op, object| {
-            let row = SynchronisationRow {
-                task: task.id().to_string(),
-                op: op.name(),
-                object,
-            };
-            rows.row(&row, |out, sep| {
-                write!(out, "{}{sep}{}{sep}{object:#x}", row.task, row.op)
-            })
+            rows.row(&[Word(&id), Word(op.name()), Address(object)])
         })
-    })?;
-    rows.finish()
+    })
+}
+
+/// Calls `f` with each block execution of the selected tasks in program order.
+fn each_block(
+    graph: &Graph,
+    selection: Selection,
+    mut f: impl FnMut(&BlockExec<'_>) -> Result<()>,
+) -> Result<()> {
+    each_selected(graph, selection, |task| {
+        let mut actions = task.actions()?;
+        while let Some(action) = actions.next()? {
+            if let Action::Block(block) = action {
+                f(&block)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Calls `f` with each selected task in program order.

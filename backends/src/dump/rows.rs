@@ -1,66 +1,103 @@
 //! Rows streamed as text, CSV or one JSON object with one array.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::Result;
-use serde::Serialize;
+use contech_plain::line;
 
 use crate::view::Format;
 use crate::view::csv::words;
+
+/// A value of a row.
+pub(super) enum Value<'v> {
+    /// A word of ours, or the number of a task.
+    Word(&'v str),
+    /// A name of the program, which may have any characters.
+    Name(&'v str),
+    Number(u64),
+    /// A number that people know as a hexadecimal one.
+    Address(u64),
+    /// A write, not a read. JSON says so as a flag.
+    Write(bool),
+    Words(&'v [String]),
+}
 
 /// A stream of rows of one kind.
 pub(super) struct Rows<'a> {
     out: &'a mut dyn Write,
     format: Format,
-    name: &'static str,
+    columns: &'static [&'static str],
     written: u64,
 }
 
 impl<'a> Rows<'a> {
-    /// Rows that JSON lists under `name`.
-    pub(super) fn new(out: &'a mut dyn Write, format: Format, name: &'static str) -> Self {
-        Self {
+    /// Writes what comes before the rows, which have these columns and which JSON lists under `name`.
+    pub(super) fn new(
+        out: &'a mut dyn Write,
+        format: Format,
+        name: &str,
+        columns: &'static [&'static str],
+    ) -> Result<Self> {
+        match format {
+            Format::Text => {}
+            Format::Csv => writeln!(out, "{}", columns.join(","))?,
+            Format::Json => write!(out, "{{\"{name}\":[")?,
+        }
+        Ok(Self {
             out,
             format,
-            name,
+            columns,
             written: 0,
-        }
+        })
     }
 
-    pub(super) fn is_csv(&self) -> bool {
-        self.format == Format::Csv
-    }
-
-    /// Writes what comes before the rows.
-    pub(super) fn header(&mut self, columns: &[&str]) -> Result<()> {
-        match self.format {
-            Format::Text => {}
-            Format::Csv => writeln!(self.out, "{}", columns.join(","))?,
-            Format::Json => write!(self.out, "{{\"{}\":[", self.name)?,
+    /// Writes one row.
+    pub(super) fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
+        let json = self.format == Format::Json;
+        if json {
+            let begin: &[u8] = if self.written > 0 { b",{" } else { b"{" };
+            self.out.write_all(begin)?;
         }
+        for (at, value) in values.iter().enumerate() {
+            let between = match self.format {
+                Format::Text => " ",
+                Format::Csv | Format::Json => ",",
+            };
+            if at > 0 {
+                self.out.write_all(between.as_bytes())?;
+            }
+            if json {
+                let flag = matches!(value, Value::Write(_));
+                let key = if flag { "write" } else { self.columns[at] };
+                write!(self.out, "\"{key}\":")?;
+            }
+            self.value(value)?;
+        }
+        self.out.write_all(if json { b"}" } else { b"\n" })?;
+        self.written += 1;
         Ok(())
     }
 
-    /// Writes one row: JSON from `value`; text and CSV from `line`, which gets the separator.
-    pub(super) fn row(
-        &mut self,
-        value: &impl Serialize,
-        line: impl FnOnce(&mut dyn Write, char) -> io::Result<()>,
-    ) -> Result<()> {
-        match self.format {
-            Format::Text => line(self.out, ' ')?,
-            Format::Csv => line(self.out, ',')?,
-            Format::Json => {
-                if self.written > 0 {
-                    self.out.write_all(b",")?;
-                }
-                serde_json::to_writer(&mut *self.out, value)?;
+    fn value(&mut self, value: &Value<'_>) -> Result<()> {
+        let out = &mut *self.out;
+        match (value, self.format) {
+            (Value::Word(text) | Value::Name(text), Format::Json) => {
+                serde_json::to_writer(out, text)?;
             }
+            (Value::Word(text), _) => out.write_all(text.as_bytes())?,
+            (Value::Name(text), Format::Text) => out.write_all(line(text).as_bytes())?,
+            (Value::Name(text), Format::Csv) => write!(out, "{}", quote(text))?,
+            (Value::Number(number), _) | (Value::Address(number), Format::Json) => {
+                write!(out, "{number}")?;
+            }
+            (Value::Address(number), _) => write!(out, "{number:#x}")?,
+            (Value::Write(write), Format::Json) => write!(out, "{write}")?,
+            (Value::Write(write), _) => out.write_all(if *write { b"W" } else { b"R" })?,
+            (Value::Words(all), Format::Json) => serde_json::to_writer(out, all)?,
+            (Value::Words([]), Format::Text) => out.write_all(b"-")?,
+            (Value::Words(all), Format::Text) => out.write_all(all.join(",").as_bytes())?,
+            (Value::Words(all), Format::Csv) => out.write_all(all.join(" ").as_bytes())?,
         }
-        if self.format != Format::Json {
-            self.out.write_all(b"\n")?;
-        }
-        self.written += 1;
         Ok(())
     }
 
@@ -74,6 +111,6 @@ impl<'a> Rows<'a> {
 }
 
 /// A CSV field: in quotes, with inner quotes doubled.
-pub(super) fn quote(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("\"{}\"", words(text).replace('"', "\"\""))
 }
