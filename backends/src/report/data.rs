@@ -71,7 +71,6 @@ pub struct ParallelismPlot {
     others: usize,
     levels: Vec<parallelism::LevelTime>,
     waits: Vec<WaitTime>,
-    places: Vec<parallelism::WaitPlace>,
     /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks that run at once.
     potential: Vec<(u64, f64)>,
 }
@@ -144,7 +143,7 @@ impl PageData {
         let at = sections
             .iter()
             .position(|section| section.id == Account::NAME);
-        let lines = source::section(graph, &account, all.have()?, all.get(), results.parallelism);
+        let lines = source::section(graph, &account, all.have()?, all.get());
         if let Some(lines) = lines {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
@@ -228,7 +227,6 @@ impl ParallelismPlot {
             others: report.lanes.others(),
             levels: report.levels,
             waits: report.waits,
-            places: report.places.into_iter().take(20).collect(),
             potential: report
                 .potential
                 .into_iter()

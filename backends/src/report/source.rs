@@ -8,7 +8,7 @@ use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::view::units::whole;
 use crate::view::{Cell, Table, View};
-use crate::{account, blocks, misses, parallelism};
+use crate::{account, blocks, misses};
 
 /// The most lines chosen for each of the numbers, and the lines shown before and after each.
 const CHOSEN: usize = 12;
@@ -63,7 +63,6 @@ pub(super) fn section(
     account: &account::Report,
     blocks: &blocks::Report,
     misses: Option<&misses::Report>,
-    waits: &parallelism::Report,
 ) -> Option<Section> {
     let mut lines = Lines::default();
     for row in &blocks.blocks {
@@ -82,8 +81,10 @@ pub(super) fn section(
             lines.add(&row.place, 2, row.misses.get(size).copied().unwrap_or(0));
         }
     }
-    for row in &waits.places {
-        lines.add(&row.place, 3, row.ns);
+    for row in &account.losses {
+        if let Some(wait) = &row.wait {
+            lines.add(wait, 3, row.ns);
+        }
     }
     let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (file, line) in lines.chosen() {
@@ -105,7 +106,7 @@ pub(super) fn section(
         .peekable();
     tables.peek()?;
     let mut view = View::default().heading("Source lines").line(format!(
-        "The {CHOSEN} lines with the most time, executions, misses and waiting, and {AROUND} lines around each. Executions of a block stand at its first line. Time is that of all contexts while they ran; a task's time is divided among its blocks in proportion to their instructions. {missed}Waiting is the sum over all contexts."
+        "The {CHOSEN} lines with the most time, executions, misses and waiting, and {AROUND} lines around each. Executions of a block stand at its first line. Time is that of all contexts while they ran; a task's time is divided among its blocks in proportion to their instructions. {missed}Waiting is the processor time that the account lays on waits there."
     ));
     for (heading, note, table) in tables {
         view = view.heading(heading).line(note).table(table);

@@ -111,18 +111,6 @@ function fillParallelism(p) {
     ], p.levels);
     $("levels").replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Time by running contexts" }, rows));
   }
-  if (p.places.length === 0) empty($("places"), "No context waited.");
-  else {
-    const most = p.places[0].ns;
-    const rows = table([
-      { title: "for", cell: at => at.cause },
-      { title: "place", kind: "code", cell: at => (at.function || at.file) ? `${at.function || "?"} (${format.place(at)})` : "no recorded code" },
-      { title: "waits", kind: "n", cell: at => format.count(at.waits) },
-      { title: "time", kind: "n", cell: at => format.time(at.ns) },
-      { title: "", kind: "bar", cell: at => bar(at.ns / most, at.cause) },
-    ], p.places);
-    $("places").replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Waiting, by place" }, rows));
-  }
   $("potential-note").textContent = `If every task started as soon as its predecessors ended and waiting took no time: work ${format.time(p.work_ns)}, `
     + `span ${format.time(p.span_ns)}, ${p.potential_average.toFixed(2)} tasks at once on average.`;
   drawPotential($("potential"), p);
