@@ -142,15 +142,17 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
 
 #[test]
 fn modules_name_each_other_in_one_direction() -> Result<()> {
+    let mut all = Vec::new();
     for manifest in files(&["toml"])? {
         let folder = manifest.parent().unwrap_or(&manifest);
         let src = workspace().join(folder).join("src");
         if !manifest.ends_with("Cargo.toml") || !src.is_dir() {
             continue;
         }
-        let circles = modules::circles(&modules::arrows(&src)?);
-        assert!(circles.is_empty(), "{}: {circles:?}", folder.display());
+        all.push((folder.to_owned(), modules::circles(&modules::arrows(&src)?)));
     }
+    all.retain(|(_, circles)| !circles.is_empty());
+    assert!(all.is_empty(), "{all:?}");
     Ok(())
 }
 
@@ -176,7 +178,7 @@ fn a_circle_of_modules_is_seen() -> Result<()> {
         scratch.write(file, text)?;
     }
     let circles = modules::circles(&modules::arrows(scratch.dir())?);
-    assert_eq!(circles, [["a", "b::inner"]]);
+    assert_eq!(circles, [["a", "b", "b::inner"]]);
     scratch.done();
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use contech_guest::fatal;
 
-use crate::hooks::{self, At};
+use crate::hooks::{At, catch_up, end_with, interrupted, write_at_the_end, write_now};
 use crate::write::When;
 
 /// Bytes of the stack for handlers: a program may end because its own stack is full.
@@ -96,7 +96,7 @@ unsafe fn handler_stack() {
 
 extern "C" fn finish() {
     if is_the_profiled_process() {
-        hooks::write_at_the_end();
+        write_at_the_end();
     }
 }
 
@@ -122,9 +122,9 @@ unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut li
     // SAFETY: the kernel passes valid information.
     let code = unsafe { (*info).si_code };
     if is_the_profiled_process() {
-        match hooks::interrupted() {
+        match interrupted() {
             At::Hook if !fatal::is_fault(signal, code) && LATE.fetch_add(1, Relaxed) < PUT_OFF => {
-                hooks::end_with(signal);
+                end_with(signal);
                 again(signal);
                 return;
             }
@@ -169,7 +169,7 @@ fn again(signal: c_int) {
 /// Lets a copy of the process write the profile, and waits for the copy.
 fn in_a_copy(signal: c_int) {
     // The copy has used no processor time, so it cannot measure when other programs had the processor.
-    hooks::catch_up();
+    catch_up();
     // SAFETY: these are system calls with valid arguments. The copy has only this thread, never returns to the
     // program's code, and ends by itself or by the alarm.
     unsafe {
@@ -182,7 +182,7 @@ fn in_a_copy(signal: c_int) {
             libc::sigemptyset(&raw mut none);
             libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
             libc::alarm(PATIENCE);
-            hooks::write_now(When::Signal(signal));
+            write_now(When::Signal(signal));
             libc::syscall(libc::SYS_exit_group, 0);
         }
         let Ok(copy @ 1..) = c_int::try_from(copy) else {

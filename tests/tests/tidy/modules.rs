@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The modules of a crate by path (`a::b`; the root is empty), each with the modules it names. A module includes the
-/// modules inside it, so what those name of each other is left out. Tests are left out, too.
+/// The modules of a crate by path (`a::b`; the root is empty), each with the modules it names. What a module names of
+/// those around it is left out: they include it. Tests are left out, too.
 pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut texts = BTreeMap::new();
     read(src, "", &mut texts)?;
@@ -18,7 +18,7 @@ pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
         let paths = paths(text).into_iter();
         paths
             .filter_map(|path| crate_.find(module, &path, 0))
-            .filter(|to| !within(to, module) && !within(module, to))
+            .filter(|to| !within(module, to))
             .collect()
     };
     Ok(texts
@@ -193,7 +193,10 @@ fn paths(text: &str) -> Vec<String> {
             if !text[..at].ends_with(inside) {
                 let rest = &text[at..];
                 let end = rest.find(|c| !inside(c)).unwrap_or(rest.len());
-                found.push(rest[..end].trim_end_matches(':').to_owned());
+                // What is in braces is a list of `use`.
+                if !rest[end..].starts_with('{') {
+                    found.push(rest[..end].trim_end_matches(':').to_owned());
+                }
             }
         }
     }
