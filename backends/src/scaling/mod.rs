@@ -17,7 +17,6 @@ mod factors;
 mod findings;
 #[cfg(test)]
 mod invented;
-mod loss;
 mod measured;
 mod measurement;
 mod point;
@@ -31,7 +30,6 @@ mod stack;
 
 pub use account::{Account, Blocking};
 pub use factors::{Delay, Distribution, Factors};
-pub use loss::Losses;
 pub use measured::{Actual, Measured, MeasuredPoint};
 pub(crate) use measured::{ascending, document};
 pub use measurement::{

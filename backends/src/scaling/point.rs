@@ -3,7 +3,6 @@
 use super::account::{Account, Blocking};
 use super::factors::Factors;
 use super::findings::find;
-use super::loss::Losses;
 use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, spread};
 use super::ratio::{SECOND, over};
 use super::report::{Analysed, Report};
@@ -122,7 +121,6 @@ impl Context<'_> {
             },
             speedup: Speedups::of(p, self.t_s, t_1, t_p, idle, self.elision),
             factors: Factors::of(&account, self.t_s, work_1, self.blocking),
-            losses: Losses::of(&account, self.t_s, work_1),
             account,
             stacks: self.stacks(point, one),
         }

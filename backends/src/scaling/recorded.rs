@@ -10,7 +10,7 @@ use crate::account::{self, Loss};
 use crate::analysis::{self, Analysis, Graph};
 use crate::grouped::{Grouped, Grouping};
 use crate::view::chart::Part;
-use crate::view::units::{plural, share, time};
+use crate::view::units::{plural, time};
 use crate::view::{Axis, Chart, Render, Table, Unit, View};
 
 /// Options of `factors`.
@@ -178,23 +178,6 @@ impl Grouping for ByLimit {
     }
 }
 
-impl FactorsReport {
-    /// The parts of the imbalance.
-    fn waits(&self) -> Vec<(&'static str, f64)> {
-        let account = &self.account;
-        let mut waits = vec![
-            ("blocked by locks", account.lock),
-            ("in barriers", account.barrier),
-            ("for conditions", account.condition),
-            ("for messages", account.message),
-            ("without work", account.unoccupied),
-        ];
-        waits.retain(|(_, ns)| *ns > 0.0);
-        waits.sort_by(|a, b| b.1.total_cmp(&a.1));
-        waits
-    }
-}
-
 impl Render for FactorsReport {
     fn view(&self) -> View {
         let (factors, distribution) = (&self.factors, &self.factors.distribution);
@@ -206,12 +189,6 @@ impl Render for FactorsReport {
             ("software delay", "lock", factors.delay.software),
             ("hardware delay", "message", factors.delay.hardware),
         ];
-        let total = self.account.total();
-        let waits = self.waits();
-        let detail = waits
-            .iter()
-            .map(|(name, ns)| format!("{} {name}", share(over(*ns, total))));
-        let detail: Vec<String> = detail.collect();
         let mut view = heading(
             "Work, distribution, delay",
             self.processors,
@@ -222,9 +199,6 @@ impl Render for FactorsReport {
                 "Hardware delay is what models of caches say. With the graph of the sequential program (--baseline) it is \
                  what the program takes longer.",
             );
-        }
-        if !detail.is_empty() {
-            view = view.line(format!("Waiting: {}.", detail.join(", ")));
         }
         parts(
             view,

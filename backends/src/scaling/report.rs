@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::account::{Account, Blocking};
 use super::factors::Factors;
-use super::loss::Losses;
 use super::measurement::{Estimate, Measurement};
 use super::speedups::Speedups;
 use super::stack::Stack;
@@ -38,8 +37,6 @@ pub struct Analysed {
     pub speedup: Speedups,
     /// Work, delay, distribution.
     pub factors: Factors,
-    /// What processor time was lost to.
-    pub losses: Losses,
     /// Where processor time went, ns.
     pub account: Account,
     /// Speedup stacks of the phases, longest first.

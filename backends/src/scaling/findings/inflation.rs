@@ -9,7 +9,7 @@ use crate::view::units::{share as percent, time, whole};
 
 impl Diagnosis<'_> {
     pub(super) fn inflation(&self) -> Finding {
-        let share = self.point.losses.inflation;
+        let share = self.point.factors.delay.inflation;
         if share < 0.0 {
             let text = format!(
                 "The program's own code takes {} less of the time of {} processors than it would on one: more cache in \

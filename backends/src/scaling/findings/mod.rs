@@ -80,22 +80,33 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn all(&self) -> Vec<Finding> {
-        let losses = &self.point.losses;
+        let (account, delay) = (&self.point.account, &self.point.factors.delay);
+        let distribution = &self.point.factors.distribution;
+        let of = |ns: f64| over(ns, account.total());
         let worth = |share: f64| share >= WORTH;
         let mut all = Vec::new();
-        let overhead = losses.overhead - self.not_elided();
+        let overhead = delay.overhead - self.not_elided();
         all.extend(worth(overhead).then(|| self.overhead(overhead)));
-        let scheduling = losses.scheduling + self.not_elided();
+        let scheduling = distribution.scheduling + self.not_elided();
         all.extend(worth(scheduling).then(|| self.scheduling()));
-        all.extend(worth(losses.serialization).then(|| self.serialization()));
-        let imbalance = losses.imbalance - self.starved();
+        all.extend(worth(distribution.serialization).then(|| self.serialization()));
+        let imbalance = self.without_work() - self.starved();
         all.extend(worth(imbalance).then(|| self.imbalance(imbalance)));
-        all.extend(worth(losses.lock).then(|| self.lock(State::Lock, losses.lock)));
-        all.extend(worth(losses.spin).then(|| self.lock(State::Spin, losses.spin)));
-        all.extend(worth(losses.message).then(|| self.message()));
-        all.extend(worth(losses.inflation.abs()).then(|| self.inflation()));
+        let (lock, spin, message) = (of(account.lock), of(account.spin), of(account.message));
+        all.extend(worth(lock).then(|| self.lock(State::Lock, lock)));
+        all.extend(worth(spin).then(|| self.lock(State::Spin, spin)));
+        all.extend(worth(message).then(|| self.message(message)));
+        all.extend(worth(delay.inflation.abs()).then(|| self.inflation()));
         all.extend(self.unused());
         merged(all)
+    }
+
+    /// The share of time in which processors had no work within parallel phases and no thread waited for a lock or a
+    /// message.
+    fn without_work(&self) -> f64 {
+        let account = &self.point.account;
+        let ns = account.barrier + account.condition + account.unoccupied;
+        over(ns, account.total())
     }
 
     fn of_all(&self, share: f64) -> String {
@@ -178,11 +189,9 @@ impl<'a> Diagnosis<'a> {
         let phase = self.phase(|_, account| account.scheduling);
         let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
         let (starved, not_elided) = (self.starved(), self.not_elided());
-        let share = self.point.losses.scheduling + starved + not_elided;
-        let mut parts = vec![format!(
-            "{} in making them",
-            percent(self.point.losses.scheduling)
-        )];
+        let making = self.point.factors.distribution.scheduling;
+        let share = making + starved + not_elided;
+        let mut parts = vec![format!("{} in making them", percent(making))];
         if starved > 0.0 {
             parts.push(format!(
                 "{} in waiting for those that make them",
@@ -217,13 +226,13 @@ impl<'a> Diagnosis<'a> {
     /// runtime's own work (work inflation, section 2.8: S_1 is about T_1 - T_elision).
     fn not_elided(&self) -> f64 {
         let all = self.point.account.total();
-        let losses = &self.point.losses;
-        let (Some(elision), true) = (self.report.elision, losses.overhead > 0.0) else {
+        let overhead = self.point.factors.delay.overhead;
+        let (Some(elision), true) = (self.report.elision, overhead > 0.0) else {
             return 0.0;
         };
         // The time of the program's own code on one processor, as a share of all, less the elision.
-        let own = losses.overhead + over(self.report.baseline * 1e9, all);
-        let more = (own - over(elision * 1e9, all)).clamp(0.0, losses.overhead);
+        let own = overhead + over(self.report.baseline * 1e9, all);
+        let more = (own - over(elision * 1e9, all)).clamp(0.0, overhead);
         if more >= WORTH { more } else { 0.0 }
     }
 
@@ -265,12 +274,12 @@ impl<'a> Diagnosis<'a> {
                 0.0
             }
         });
-        let starved = over(phases.sum(), all).min(self.point.losses.imbalance);
+        let starved = over(phases.sum(), all).min(self.without_work());
         if starved >= WORTH { starved } else { 0.0 }
     }
 
     fn serialization(&self) -> Finding {
-        let share = self.point.losses.serialization;
+        let share = self.point.factors.distribution.serialization;
         let run = self.run;
         let parallel: u64 = run.map_or(0, |run| self.phases(run).map(|phase| phase.wall_ns).sum());
         let all = run.map_or(0, |run| run.t_ns);
@@ -315,8 +324,7 @@ impl<'a> Diagnosis<'a> {
         finding(state.name(), place, share, text, advice)
     }
 
-    fn message(&self) -> Finding {
-        let share = self.point.losses.message;
+    fn message(&self, share: f64) -> Finding {
         let place = self.place_of(State::Message);
         let text = format!(
             "{} is waiting for messages{}.",

@@ -111,10 +111,6 @@ fn diagnose(baseline: u64, processors: &[u32], shape: impl Fn(u32) -> Shape) -> 
         assert!((point.factors.total() - 1.0).abs() < 1e-9, "{point:?}");
         let (p, t) = (f64::from(point.threads), point.t);
         assert!((p * t - point.work - point.idle).abs() < 1e-9, "{point:?}");
-        assert!(
-            (point.losses.total() - (1.0 - point.factors.work)).abs() < 1e-9,
-            "{point:?}"
-        );
     }
     report
 }
