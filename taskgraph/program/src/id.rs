@@ -11,6 +11,7 @@ macro_rules! index_id {
         impl $name {
             /// The id with this number.
             #[must_use]
+            #[inline]
             pub const fn new(number: u32) -> Self {
                 Self(number)
             }
@@ -23,12 +24,14 @@ macro_rules! index_id {
 
             /// The number.
             #[must_use]
+            #[inline]
             pub const fn get(self) -> u32 {
                 self.0
             }
 
             /// The number as an index into a table.
             #[must_use]
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
