@@ -45,28 +45,6 @@ pub struct Lookups {
     pub replaced: u64,
 }
 
-impl CoreCounts {
-    fn all(&mut self) -> [&mut u64; 14] {
-        let (l1, l2) = (&mut self.l1, &mut self.l2);
-        [
-            &mut l1.accesses,
-            &mut l1.cold,
-            &mut l1.coherence,
-            &mut l1.replaced,
-            &mut l2.accesses,
-            &mut l2.cold,
-            &mut l2.coherence,
-            &mut l2.replaced,
-            &mut self.transfers,
-            &mut self.upgrades,
-            &mut self.invalidated,
-            &mut self.write_backs,
-            &mut self.l3,
-            &mut self.l3_misses,
-        ]
-    }
-}
-
 impl Lookups {
     /// Lines not found.
     #[must_use]
@@ -99,7 +77,7 @@ pub struct CoreCounts {
 /// The number of no line: lines have at least 4 bytes.
 const NO_LINE: u64 = u64::MAX;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Core {
     l1: SetCache<Mesi>,
     l2: Option<SetCache<Mesi>>,
@@ -121,7 +99,7 @@ struct Lost {
 }
 
 /// The machine.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Machine {
     cores: Vec<Core>,
     l3: Option<SetCache<()>>,
@@ -134,14 +112,6 @@ impl Core {
     /// The cache that holds the states.
     fn outer(&mut self) -> &mut SetCache<Mesi> {
         self.l2.as_mut().unwrap_or(&mut self.l1)
-    }
-
-    /// Whether it is in the state of another one, whatever both have counted.
-    fn is_as(&self, other: &Self) -> bool {
-        self.l1 == other.l1
-            && (self.last, self.last_modified) == (other.last, other.last_modified)
-            && self.l2 == other.l2
-            && self.history == other.history
     }
 
     /// Notes that another core changes the state of a line.
@@ -224,30 +194,6 @@ impl Machine {
     /// Lines looked up by a core.
     pub(super) fn accesses(&self, core: usize) -> u64 {
         self.cores[core].counts.l1.accesses
-    }
-
-    /// Lines that all caches have room for.
-    pub(super) fn size(&self) -> u64 {
-        let each = |core: &Core| core.l1.size() + core.l2.as_ref().map_or(0, SetCache::size);
-        let all: usize = self.cores.iter().map(each).sum();
-        (all + self.l3.as_ref().map_or(0, SetCache::size)) as u64
-    }
-
-    /// Whether it is in the state of another one, whatever both have counted.
-    pub(super) fn is_as(&self, other: &Self) -> bool {
-        let mut cores = self.cores.iter().zip(&other.cores);
-        cores.all(|(own, other)| own.is_as(other))
-            && self.l3 == other.l3
-            && self.holders == other.holders
-    }
-
-    /// Counts what was counted since then so many times more.
-    pub(super) fn repeat(&mut self, then: &Self, times: u64) {
-        for (own, then) in self.cores.iter_mut().zip(&then.cores) {
-            let mut before = then.counts;
-            let counts = own.counts.all().into_iter().zip(before.all());
-            counts.for_each(|(now, before)| *now += (*now - *before) * times);
-        }
     }
 
     /// Counts accesses of a core that find their lines in the inner cache and change nothing.

@@ -9,7 +9,6 @@
 //! and core.
 
 mod machine;
-mod nests;
 mod render;
 mod set_cache;
 
@@ -17,7 +16,7 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{Access, AffineRun, ContextId, Piece};
+use taskgraph::{Access, AffineRun, Again, ContextId, NestRuns, Piece};
 
 use crate::analysis::{
     self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, Windows, lines_of,
@@ -265,7 +264,11 @@ impl Watch {
                     .for_each(|access| self.access(core, &access));
             }
             Piece::Run(run) => self.run(core, run),
-            Piece::Nest(nest) => self.nest(core, nest),
+            Piece::Nest(nest) => {
+                let loops = Vec::new();
+                let watch = self;
+                Turns { watch, core, loops }.nest(nest, false);
+            }
             _ => {}
         }
     }
@@ -313,6 +316,37 @@ impl Watch {
         for line in access.addr >> self.line_shift..=last {
             self.machine.access(core, line, access.write);
         }
+    }
+}
+
+/// A nest that a core executes. Iterations that do what the one before did, where that changed no state, are only
+/// counted, as those of a run are.
+struct Turns<'w> {
+    watch: &'w mut Watch,
+    core: usize,
+    /// For each loop, at the start of an iteration: how many were done, and the changes and look-ups of the core.
+    loops: Vec<[u64; 3]>,
+}
+
+impl NestRuns for Turns<'_> {
+    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
+        self.watch.run(self.core, run);
+    }
+
+    fn again(&mut self, l: usize, done: u64, left: u64) -> Again {
+        let (machine, core) = (&mut self.watch.machine, self.core);
+        let (changes, lookups) = (machine.changes(core), machine.accesses(core));
+        self.loops.resize(self.loops.len().max(l + 1), [0; 3]);
+        let then = std::mem::replace(&mut self.loops[l], [done, changes, lookups]);
+        if done <= then[0] || changes != then[1] {
+            return Again::Next;
+        }
+        let times = left / (done - then[0]);
+        if times == 0 {
+            return Again::Next;
+        }
+        machine.hit(core, (lookups - then[2]) * times);
+        Again::Skip(times * (done - then[0]))
     }
 }
 

@@ -1,7 +1,7 @@
 //! One set-associative cache with a state for each line; the least recently used line goes first.
 
 /// A line and what its owner knows about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Slot<S> {
     /// Line number + 1; 0 marks an empty slot.
     tag: u64,
@@ -9,7 +9,7 @@ struct Slot<S> {
 }
 
 /// A cache of lines with states.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct SetCache<S> {
     /// Sets - 1; sets are a power of two.
     mask: u64,
@@ -35,11 +35,6 @@ impl<S: Copy + Default> SetCache<S> {
             ways,
             slots: vec![empty; count * ways],
         }
-    }
-
-    /// How many lines it has room for.
-    pub(super) fn size(&self) -> usize {
-        self.slots.len()
     }
 
     fn set(&mut self, line: u64) -> &mut [Slot<S>] {
