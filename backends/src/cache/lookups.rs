@@ -13,113 +13,102 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, AffineRun, Again, NestRuns, Piece};
+use taskgraph::{Access, AffineRun, Again, NestRuns, OpId, Piece};
 
+use super::look::{Lines, Look, Tally};
+use super::model::CacheModel;
 use super::sample::{FEW, Sample};
 use crate::analysis::{Moving, Strides, Taken};
 
-/// The lines that are looked up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
-    /// A line has `1 << shift` bytes.
-    pub(crate) shift: u32,
-    /// Other lines are passed over.
-    pub(crate) sample: Sample,
-}
-
-/// Takes look-ups.
-pub(crate) trait LineSink {
-    /// After look-ups of so many lines that follow each other, sampled or not, no cache has any other line.
-    fn most(&self) -> u64;
-    /// Counts look-ups for `access` of lines that no cache has, each `times` times. As many lines as
-    /// [`LineSink::most`] says are looked up for it before them, and as many after them.
-    fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64);
-    /// `line` is looked up for `access`. This and the look-ups around it are repeated `times` times in a row.
-    fn look_up(&mut self, line: u64, access: &Access, times: u64);
-    /// Whether the latest `lines` different lines are in every cache, whichever they are.
-    fn holds(&self, lines: usize) -> bool;
-    /// Counts look-ups for `access` of lines that every cache holds and whose order of last use does not change. The
-    /// first line of the access is not among so many of them as `beyond`.
-    fn hit(&mut self, access: &Access, times: u64, beyond: u64);
-}
-
-/// Reads tasks; it keeps its memory from one task to the next.
+/// Reads tasks and looks their lines up; it keeps its memory from one task to the next.
 #[derive(Debug)]
 pub(crate) struct LookUps {
-    lines: Lines,
+    pub(crate) model: CacheModel,
     runs: Strides,
     /// The accesses of a stretch of a run to lines of the sample.
     sampled: Vec<Moving>,
-    /// How often the last run was repeated since it was replayed.
+    /// How often the last run was repeated since it was replayed, and by whom.
     repeated: u64,
+    who: u32,
 }
 
 impl LookUps {
-    pub(crate) fn new(lines: Lines) -> Self {
+    pub(crate) fn new(model: CacheModel) -> Self {
         Self {
-            lines,
+            model,
             runs: Strides::default(),
             sampled: Vec::new(),
             repeated: 0,
+            who: 0,
         }
     }
 
-    /// Feeds a piece of a task. Repetitions of a run are counted by [`LookUps::flush`].
+    /// Feeds a piece of a task of `who`. What it looks up is counted by [`LookUps::flush`] at the latest.
     #[inline]
-    pub(crate) fn piece(&mut self, piece: &Piece<'_>, sink: &mut impl LineSink) {
+    pub(crate) fn piece(&mut self, piece: &Piece<'_>, who: u32, tally: &mut impl Tally) {
+        if self.who != who {
+            self.repeat(tally);
+            self.who = who;
+        }
         match piece {
             Piece::Blocks(blocks) => {
                 let accesses = blocks.accesses();
                 if !accesses.addresses().is_empty() {
-                    self.flush(sink);
+                    self.repeat(tally);
                     self.runs.forget();
                 }
-                let lines = self.lines;
                 let accesses = accesses.iter();
-                accesses.for_each(|access| touch(&access, lines, 1, sink));
+                accesses.for_each(|access| self.model.touch(&access, who, 1, tally));
             }
-            Piece::Run(run) => self.run(run, 1, sink),
-            Piece::Nest(nest) => Turns(self, sink).nest(nest, false),
+            Piece::Run(run) => self.run(run, 1, tally),
+            Piece::Nest(nest) => Turns(self, tally).nest(nest, false),
             _ => {}
         }
     }
 
     /// A run that counts so many times.
-    fn run(&mut self, run: &AffineRun<'_>, times: u64, sink: &mut impl LineSink) {
-        if run.iterations() == 1 {
-            self.flush(sink);
-            self.runs.forget();
-            return run.for_each_access(|access| touch(&access, self.lines, times, sink));
+    fn run(&mut self, run: &AffineRun<'_>, times: u64, tally: &mut impl Tally) {
+        let regular = run.iterations() > 1;
+        let taken = match regular {
+            true => self.runs.read(run),
+            false => Taken::Irregular,
+        };
+        if taken == Taken::Again {
+            self.repeated += times;
+            return;
         }
-        match self.runs.read(run) {
-            Taken::Again => self.repeated += times,
-            Taken::New => {
-                self.flush(sink);
-                self.runs.enter();
-                self.replay(times, sink);
-            }
-            Taken::Irregular => {
-                self.flush(sink);
-                self.runs.forget();
-                let lines = self.lines;
-                run.for_each_access(|access| touch(&access, lines, times, sink));
-            }
+        self.repeat(tally);
+        if taken == Taken::New {
+            self.runs.enter();
+            return self.replay(times, tally);
         }
+        self.runs.forget();
+        run.for_each_access(|access| self.model.touch(&access, self.who, times, tally));
     }
 
-    /// Counts the repetitions of the last run. Call it before anything else changes, and at the end.
-    pub(crate) fn flush(&mut self, sink: &mut impl LineSink) {
+    /// Counts everything so far. Call it before anything else changes that the tally asks for, and at the end.
+    pub(crate) fn flush(&mut self, tally: &mut impl Tally) {
+        self.repeat(tally);
+        self.model.settle(tally);
+    }
+
+    /// Looks up the repetitions of the last run.
+    fn repeat(&mut self, tally: &mut impl Tally) {
         let repeated = std::mem::take(&mut self.repeated);
-        self.replay(repeated, sink);
+        if repeated > 0 {
+            self.replay(repeated, tally);
+        }
     }
 
     /// Replays the last run, which counts so many times.
-    fn replay(&mut self, times: u64, sink: &mut impl LineSink) {
-        if times == 0 {
-            return;
-        }
-        let Self { lines, sampled, .. } = self;
-        let Lines { shift, sample } = *lines;
+    fn replay(&mut self, times: u64, tally: &mut impl Tally) {
+        let Self {
+            model,
+            sampled,
+            who,
+            ..
+        } = self;
+        let Lines { shift, sample } = model.lines();
         self.runs.by_line(shift, |all, same| {
             let held = |moving: &&Moving| sample.lines_of(&moving.access, shift) > 0;
             let moving = if sample == Sample::ALL {
@@ -130,24 +119,25 @@ impl LookUps {
                 &sampled[..]
             };
             for moving in moving {
-                touch(&moving.access, *lines, times, sink);
+                model.touch(&moving.access, *who, times, tally);
             }
             if same == 1 || moving.is_empty() {
                 return;
             }
             let again = times.saturating_mul(same - 1);
             let of = |moving: &Moving| sample.lines_of(&moving.access, shift);
-            let holds = sink.holds(moving.iter().map(of).fold(0, usize::saturating_add));
+            let holds = model.holds(moving.iter().map(of).fold(0, usize::saturating_add));
             for moving in moving {
                 if !holds {
-                    touch(&moving.access, *lines, again, sink);
+                    model.touch(&moving.access, *who, again, tally);
                     continue;
                 }
                 let count = of(moving) as u64;
                 let first = u64::from(sample.holds(moving.access.addr >> shift));
                 let beyond = count.saturating_sub(first);
                 let hits = again.saturating_mul(count);
-                sink.hit(&moving.access, hits, again.saturating_mul(beyond));
+                model.hit(hits, again.saturating_mul(beyond));
+                tally.hit(moving.access.op, hits);
             }
         });
     }
@@ -155,9 +145,9 @@ impl LookUps {
 
 /// Goes through nests. Of iterations that look up the same lines, the second and all further ones find the same; what an
 /// analysis remembers of its last misses is the same from the third on.
-struct Turns<'l, 's, S>(&'l mut LookUps, &'s mut S);
+struct Turns<'l, 't, T>(&'l mut LookUps, &'t mut T);
 
-impl<S: LineSink> NestRuns for Turns<'_, '_, S> {
+impl<T: Tally> NestRuns for Turns<'_, '_, T> {
     fn run(&mut self, run: &AffineRun<'_>, times: u64) {
         self.0.run(run, times, self.1);
     }
@@ -170,52 +160,90 @@ impl<S: LineSink> NestRuns for Turns<'_, '_, S> {
     }
 }
 
-/// Looks up the lines of one access. An access of no bytes looks up no lines.
-#[inline]
-pub(super) fn touch(access: &Access, lines: Lines, times: u64, sink: &mut impl LineSink) {
-    if access.size == 0 {
-        return;
+impl CacheModel {
+    /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes. The
+    /// caches have seen it after [`CacheModel::end`].
+    pub fn access(&mut self, address: u64, size: u64) {
+        let access = Access {
+            addr: address,
+            size,
+            write: false,
+            op: OpId::default(),
+        };
+        self.touch(&access, 0, 1, &mut ());
     }
-    let first = access.addr >> lines.shift;
-    let last = access.addr.saturating_add(access.size - 1) >> lines.shift;
-    if last - first >= FEW {
-        return touch_many(first..last + 1, access, lines.sample, times, sink);
-    }
-    look_up(first..last + 1, access, lines.sample, times, sink);
-}
 
-#[inline]
-fn look_up(
-    lines: Range<u64>,
-    access: &Access,
-    sample: Sample,
-    times: u64,
-    sink: &mut impl LineSink,
-) {
-    for line in lines {
-        if sample.holds(line) {
-            sink.look_up(line, access, times);
+    /// The caches see all accesses so far.
+    pub fn end(&mut self) {
+        self.settle(&mut ());
+    }
+
+    /// Looks up the lines of one access so many times. An access of no bytes looks up no lines.
+    #[inline]
+    pub(super) fn touch(&mut self, access: &Access, who: u32, times: u64, tally: &mut impl Tally) {
+        if access.size == 0 {
+            return;
+        }
+        let Lines { shift, .. } = self.lines();
+        let first = access.addr >> shift;
+        let last = access.addr.saturating_add(access.size - 1) >> shift;
+        if last - first >= FEW {
+            return self.touch_many(first..last + 1, access, who, times, tally);
+        }
+        self.touch_all(first..last + 1, access, who, times, tally);
+    }
+
+    #[inline]
+    fn touch_all(
+        &mut self,
+        lines: Range<u64>,
+        access: &Access,
+        who: u32,
+        times: u64,
+        tally: &mut impl Tally,
+    ) {
+        let Lines { shift, sample } = self.lines();
+        for line in lines {
+            if sample.holds(line) {
+                let addr = (line << shift).max(access.addr);
+                let look = look_of(access, addr, who, times);
+                self.look_up(look, addr != access.addr, tally);
+            }
         }
     }
+
+    #[cold]
+    fn touch_many(
+        &mut self,
+        lines: Range<u64>,
+        access: &Access,
+        who: u32,
+        times: u64,
+        tally: &mut impl Tally,
+    ) {
+        let most = self.most();
+        let passed = if (lines.end - lines.start) / 2 > most {
+            lines.start + most..lines.end - most
+        } else {
+            lines.end..lines.end
+        };
+        self.touch_all(lines.start..passed.start, access, who, times, tally);
+        if !passed.is_empty() {
+            self.pass(passed.clone(), times);
+            tally.passed(passed.clone(), &look_of(access, access.addr, who, times));
+        }
+        self.touch_all(passed.end..lines.end, access, who, times, tally);
+    }
 }
 
-#[cold]
-fn touch_many(
-    lines: Range<u64>,
-    access: &Access,
-    sample: Sample,
-    times: u64,
-    sink: &mut impl LineSink,
-) {
-    let most = sink.most();
-    let passed = if (lines.end - lines.start) / 2 > most {
-        lines.start + most..lines.end - most
-    } else {
-        lines.end..lines.end
-    };
-    look_up(lines.start..passed.start, access, sample, times, sink);
-    if !passed.is_empty() {
-        sink.pass(passed.clone(), access, times);
+/// A look-up of the line that has this byte of an access.
+#[inline]
+fn look_of(access: &Access, addr: u64, who: u32, times: u64) -> Look {
+    Look {
+        addr,
+        times,
+        id: 0,
+        op: access.op,
+        who,
     }
-    look_up(passed.end..lines.end, access, sample, times, sink);
 }

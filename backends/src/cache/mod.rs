@@ -7,6 +7,7 @@
 
 mod geometry;
 mod line_ids;
+mod look;
 mod lookups;
 mod model;
 mod promote;
@@ -26,11 +27,11 @@ use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
 pub(crate) use line_ids::LineIds;
-pub(crate) use lookups::{LineSink, Lines, LookUps};
+pub(crate) use look::{Found as FoundAt, Look, Tally};
+pub(crate) use lookups::LookUps;
 pub use model::CacheModel;
 pub use recency::RecencyGroups;
 pub use sample::Sample;
-pub use sets::SetForest;
 
 /// Options of `cache`.
 #[derive(Clone, Debug, clap::Args)]
@@ -146,7 +147,6 @@ impl Counts {
 #[derive(Debug)]
 pub struct Feed {
     executor: Option<u32>,
-    model: CacheModel,
     look_ups: LookUps,
 }
 
@@ -241,34 +241,29 @@ impl Analysis for Cache {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
-        let (geometries, sample) = (&self.geometries, self.sample);
-        let shift = geometries.line_shift;
+        let model = match self.stretch {
+            true => CacheModel::of_stretch(&self.geometries),
+            false => CacheModel::of(&self.geometries, self.sample),
+        };
         Shard::Model(Box::new(Feed {
             executor: None,
-            model: match self.stretch {
-                true => CacheModel::of_stretch(geometries),
-                false => CacheModel::of(geometries, sample),
-            },
-            look_ups: LookUps::new(Lines { shift, sample }),
+            look_ups: LookUps::new(model),
         }))
     }
 
     fn piece(&self, shard: &mut Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if let Shard::Model(feed) = shard {
             feed.executor = Some(at.executor).filter(|_| self.private);
-            feed.look_ups.piece(piece, &mut feed.model);
+            feed.look_ups.piece(piece, 0, &mut ());
         }
         Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
         if let Shard::Model(feed) = shard {
-            let Feed {
-                executor,
-                model,
-                look_ups,
-            } = &mut **feed;
-            look_ups.flush(model);
+            let Feed { executor, look_ups } = &mut **feed;
+            look_ups.flush(&mut ());
+            let model = &mut look_ups.model;
             let mut counts = Counts::of(model, &self.geometries);
             let stretch = model.stretch();
             let new = stretch.as_ref().map_or(0, model::Stretch::new_lines);
@@ -345,6 +340,16 @@ impl Divided for Cache {
 }
 
 impl Cache {
+    /// The caches.
+    pub(crate) fn geometries(&self) -> &[Geometry] {
+        &self.geometries.all
+    }
+
+    /// The curves of a model that has all of the caches, and others.
+    pub(crate) fn report_of(&self, model: &CacheModel) -> Report {
+        self.report(&Counts::of(model, &self.geometries))
+    }
+
     fn report(&self, counts: &Counts) -> Report {
         let rate = self.sample.rate();
         // What a sample counts are only further lines of accesses.

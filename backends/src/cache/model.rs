@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use taskgraph::{Access, OpId};
+use taskgraph::OpId;
 
 use super::geometry::{Geometries, Geometry, Ways};
 use super::line_ids::LineIds;
-use super::lookups::{LineSink, Lines, touch};
+use super::look::{Found, Lines, Look, Tally};
 use super::recency::RecencyGroups;
 use super::sample::Sample;
 use super::sets::SetForest;
@@ -30,9 +30,19 @@ pub struct CacheModel {
     /// The most lines of any cache.
     most: u64,
     ids: LineIds,
+    /// Look-ups that no cache has seen yet.
+    looks: Vec<Look>,
     full: Option<FullyAssociative>,
-    sets: SetForest,
+    /// The coarser half of the numbers of sets, and the finer one. Each is fed with all look-ups.
+    sets: [SetForest; 2],
+    /// What the look-ups found in the fully associative caches, and in each half.
+    found: [Vec<usize>; 3],
 }
+
+/// The look-ups that go through the caches together.
+const BATCH: usize = 4096;
+/// So many are worth a second thread.
+const MANY: usize = 512;
 
 #[derive(Debug)]
 struct FullyAssociative {
@@ -70,16 +80,6 @@ impl Stretch {
 
 /// Parts of a sample, by a hash of the line.
 const PARTS: usize = 16;
-
-/// What a look-up found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Index of the smallest fully associative cache that had the line, or their number if none had it, or one more
-    /// if the line is new; 0 if there are none.
-    pub(crate) full: usize,
-    /// Index of the first number of sets whose cache had it; `usize::MAX` when none had.
-    pub(crate) sets: usize,
-}
 
 impl CacheModel {
     /// Empty caches.
@@ -145,6 +145,8 @@ impl CacheModel {
             passed: Vec::new(),
             first: stretch.then(Vec::new),
         };
+        let mut coarser: Vec<_> = levels.into_iter().collect();
+        let finer = coarser.split_off(coarser.len() / 2);
         let full = Some(full).filter(|full| stretch || !full.capacities.is_empty());
         Self {
             lines: Lines {
@@ -159,48 +161,106 @@ impl CacheModel {
             fewest,
             most: most.unwrap_or(0),
             ids: LineIds::default(),
+            looks: Vec::with_capacity(BATCH),
             full,
-            sets: SetForest::new(levels),
+            sets: [coarser, finer].map(SetForest::new),
+            found: Default::default(),
         }
     }
 
-    /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes.
+    /// Which lines are looked up.
     #[inline]
-    pub fn access(&mut self, address: u64, size: u64) {
-        touch(&unknown(address, size), self.lines, 1, self);
+    pub(super) fn lines(&self) -> Lines {
+        self.lines
     }
 
-    /// A look-up for an access, which counts `times` times.
+    /// A look-up of a line, the first one of its access unless it is `beyond`.
     #[inline]
-    pub(crate) fn touch(&mut self, line: u64, access: &Access, times: u64) -> Found {
-        self.accesses += times;
-        if line != access.addr >> self.lines.shift {
-            self.beyond += times;
-        }
+    pub(super) fn look_up(&mut self, look: Look, beyond: bool, tally: &mut impl Tally) {
+        self.accesses += look.times;
+        self.beyond += if beyond { look.times } else { 0 };
+        let line = look.addr >> self.lines.shift;
         if line == self.last {
-            self.repeated += times;
-            return Found { full: 0, sets: 0 };
+            self.repeated += look.times;
+            return tally.hit(look.op, look.times);
         }
         self.last = line;
         let id = self.ids.id(line);
-        let full = self.full.as_mut();
-        let full = full.map_or(0, |full| full.touch(line, id, times));
-        let sets = self.sets.touch(line, id, times);
-        Found { full, sets }
+        self.looks.push(Look { id, ..look });
+        if self.looks.len() == BATCH {
+            self.settle(tally);
+        }
+    }
+
+    /// The caches see the look-ups that they have not seen.
+    pub(super) fn settle(&mut self, tally: &mut impl Tally) {
+        let (shift, looks) = (self.lines.shift, &self.looks[..]);
+        let coarse = self.sets[0].len();
+        let [coarser, finer] = &mut self.sets;
+        let [in_full, in_coarser, in_finer] = &mut self.found;
+        let mut first = || {
+            look_up(looks, in_coarser, |look| {
+                coarser.touch(look.addr >> shift, look.id, look.times)
+            })
+        };
+        let mut second = || {
+            look_up(looks, in_finer, |look| {
+                finer.touch(look.addr >> shift, look.id, look.times)
+            });
+            look_up(looks, in_full, |look| match &mut self.full {
+                Some(full) => full.touch(look.addr >> shift, look.id, look.times),
+                None => 0,
+            });
+        };
+        if looks.len() < MANY || coarse == 0 {
+            first();
+            second();
+        } else {
+            rayon::join(first, second);
+        }
+        let sets = in_coarser
+            .iter()
+            .zip(&*in_finer)
+            .map(|(&coarser, &finer)| coarser.min(finer.saturating_add(coarse)));
+        for ((look, &full), sets) in looks.iter().zip(&*in_full).zip(sets) {
+            tally.found(look, Found { full, sets });
+        }
+        self.looks.clear();
     }
 
     /// Whether the latest `lines` different lines are in every cache, whichever they are.
     #[inline]
-    pub(crate) fn holds(&self, lines: usize) -> bool {
+    pub(super) fn holds(&self, lines: usize) -> bool {
         lines as u64 <= self.fewest
     }
 
     /// Counts look-ups that hit in every cache and change nothing.
     #[inline]
-    pub(crate) fn hit(&mut self, times: u64, beyond: u64) {
+    pub(super) fn hit(&mut self, times: u64, beyond: u64) {
         self.accesses += times;
         self.repeated += times;
         self.beyond += beyond;
+    }
+
+    /// After look-ups of so many lines that follow each other, sampled or not, no cache has any other line.
+    pub(super) fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Counts look-ups of lines that no cache has, each so many times. As many lines as [`CacheModel::most`] says are
+    /// looked up for the same access before them, and as many after them.
+    pub(super) fn pass(&mut self, lines: Range<u64>, times: u64) {
+        let count = self.lines.sample.part(lines.end - lines.start);
+        let count = count.saturating_mul(times);
+        self.accesses = self.accesses.saturating_add(count);
+        self.beyond = self.beyond.saturating_add(count);
+        if let Some(full) = &mut self.full {
+            let misses = &mut full.hits[full.capacities.len()];
+            *misses = misses.saturating_add(count);
+            if full.passed.last() != Some(&lines) {
+                full.passed.push(lines);
+            }
+        }
     }
 
     /// Lines looked up so far, of the sample if there is one.
@@ -268,8 +328,16 @@ impl CacheModel {
         let shift = self.lines.shift;
         let last = stretch.last.iter().map(|&line| (line, 0));
         for (line, times) in stretch.first.iter().copied().chain(last) {
-            self.touch(line, &unknown(line << shift, 1), times);
+            let look = Look {
+                addr: line << shift,
+                times,
+                id: 0,
+                op: OpId::default(),
+                who: 0,
+            };
+            self.look_up(look, false, &mut ());
         }
+        self.settle(&mut ());
         if let Some(full) = &mut self.full {
             full.passed.extend_from_slice(&stretch.passed);
         }
@@ -303,23 +371,16 @@ impl CacheModel {
         let touches = self.accesses - self.repeated;
         let sample = self.lines.sample;
         let misses = match geometry.ways {
-            Ways::Set(ways) => self.sets.misses(geometry.sets(), ways as usize, touches),
+            Ways::Set(ways) => {
+                let mut halves = self.sets.iter();
+                halves.find_map(|sets| sets.misses(geometry.sets(), ways as usize, touches))
+            }
             Ways::Full => self.full.as_ref().and_then(|full| {
                 let parts = full.misses(sample.capacity(geometry.lines))?;
                 Some(sample.whole(parts.fold(0, u64::saturating_add)))
             }),
         };
         misses.expect("a geometry the model was made with")
-    }
-}
-
-/// An access of an instruction that does not matter.
-pub(super) fn unknown(addr: u64, size: u64) -> Access {
-    Access {
-        addr,
-        size,
-        write: false,
-        op: OpId::default(),
     }
 }
 
@@ -337,39 +398,10 @@ fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     merged
 }
 
-impl LineSink for CacheModel {
-    fn most(&self) -> u64 {
-        self.most
-    }
-
-    fn pass(&mut self, lines: Range<u64>, _: &Access, times: u64) {
-        let count = self.lines.sample.part(lines.end - lines.start);
-        let count = count.saturating_mul(times);
-        self.accesses = self.accesses.saturating_add(count);
-        self.beyond = self.beyond.saturating_add(count);
-        if let Some(full) = &mut self.full {
-            let misses = &mut full.hits[full.capacities.len()];
-            *misses = misses.saturating_add(count);
-            if full.passed.last() != Some(&lines) {
-                full.passed.push(lines);
-            }
-        }
-    }
-
-    #[inline]
-    fn look_up(&mut self, line: u64, access: &Access, times: u64) {
-        self.touch(line, access, times);
-    }
-
-    #[inline]
-    fn holds(&self, lines: usize) -> bool {
-        self.holds(lines)
-    }
-
-    #[inline]
-    fn hit(&mut self, _: &Access, times: u64, beyond: u64) {
-        self.hit(times, beyond);
-    }
+/// Looks lines up, and notes what each finds.
+fn look_up(looks: &[Look], found: &mut Vec<usize>, touch: impl FnMut(&Look) -> usize) {
+    found.clear();
+    found.extend(looks.iter().map(touch));
 }
 
 impl FullyAssociative {

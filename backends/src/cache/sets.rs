@@ -54,7 +54,7 @@ enum Group {
 
 /// Recency lists for several set counts, fed with one stream of lines.
 #[derive(Debug)]
-pub struct SetForest {
+pub(super) struct SetForest {
     groups: Vec<Group>,
     /// Number of sets of each level.
     sets: Vec<u64>,
@@ -66,7 +66,7 @@ impl SetForest {
     /// Makes one level for each `(sets, ways)`. The numbers of sets must be distinct powers of two in ascending
     /// order; `ways` is the most that [`SetForest::misses`] will be asked for.
     #[must_use]
-    pub fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
+    pub(super) fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
         let mut this = Self {
             groups: Vec::new(),
             sets: Vec::new(),
@@ -111,10 +111,15 @@ impl SetForest {
         }
     }
 
+    /// How many levels it has.
+    pub(super) fn len(&self) -> usize {
+        self.sets.len()
+    }
+
     /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times.
     /// Returns the index of the first level that holds it within its ways; `usize::MAX` if none does.
     #[inline]
-    pub fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
+    pub(super) fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
         #[cfg(target_arch = "x86_64")]
         if let Some(vectors) = self.vectors {
             return vectors.vectorize(|| self.walk(vectors, line, id, times));
@@ -145,7 +150,7 @@ impl SetForest {
     /// How many of `lookups` touches missed in a cache of `sets` sets and `ways` ways. `None` if that geometry is not
     /// among the levels.
     #[must_use]
-    pub fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
+    pub(super) fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
         let at = self.sets.iter().position(|&known| known == sets)?;
         let all: Vec<&[u64]> = self.groups.iter().flat_map(Group::hits).collect();
         let front: u64 = all[..=at].iter().map(|hits| hits[0]).sum();

@@ -30,11 +30,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::predict::Predict>(),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>().told_first()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
-    analysis::<Cache>()
-        .shown(Shown::with(|graph, choices| {
-            begin::<Cache>(choices.cache(graph)?, graph)
-        }))
-        .divided(Division::of::<Cache>()),
+    analysis::<Cache>().divided(Division::of::<Cache>()),
     analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>()
         .shown(

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, Action, BlockId, Piece};
+use taskgraph::{Action, BlockId, OpId, Piece};
 
-use crate::cache::{CacheModel, Geometries, LineSink, Lines, LookUps, Sample, Ways};
+use crate::cache::{CacheModel, FoundAt, Geometries, Geometry, Look, LookUps, Sample, Tally, Ways};
 use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
 /// A processor fetches a line ahead if it is at most this many lines from the one that the instruction missed before.
@@ -14,17 +14,17 @@ const NEAR: u64 = 32;
 #[derive(Debug)]
 pub struct Counter {
     look_ups: LookUps,
-    tally: Tally,
+    counts: Counts,
     last_block: LastBlocks,
 }
 
-/// The caches and the counts.
+/// What is counted.
 #[derive(Debug)]
-struct Tally {
-    lines: Lines,
-    model: CacheModel,
-    /// The smallest cache that has the line is told by fully associative caches, not by sets.
-    by_full: bool,
+struct Counts {
+    line_shift: u32,
+    sample: Sample,
+    /// The smallest cache that counts, by what fully associative caches find; empty if sets tell.
+    by_full: Vec<usize>,
     /// Counters per instruction or site: one per cache, one for lines that no cache holds any more, and one for lines
     /// that are new.
     width: usize,
@@ -48,20 +48,26 @@ struct Tally {
 
 impl Counter {
     /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size. With
-    /// a sample of the lines they are full.
+    /// a sample of the lines they are full. `others` are modelled, too, and do not count.
     #[must_use]
-    pub fn new(geometries: &Geometries, sample: Sample, ops: usize) -> Self {
-        let width = geometries.all.len() + 2;
-        let lines = Lines {
-            shift: geometries.line_shift,
-            sample,
-        };
+    pub fn new(geometries: &Geometries, others: &[Geometry], sample: Sample, ops: usize) -> Self {
+        let own = &geometries.all;
+        let width = own.len() + 2;
+        let mut all = geometries.clone();
+        let others = others.iter().filter(|other| !own.contains(other));
+        all.all.extend(others);
+        let is_full = |at: &&Geometry| at.ways == Ways::Full;
+        let mut full: Vec<u64> = all.all.iter().filter(is_full).map(|at| at.size).collect();
+        full.sort_unstable();
+        let smallest = |size: &u64| own.partition_point(|at| at.size < *size);
+        let by_full = full.iter().map(smallest).chain([own.len(), own.len() + 1]);
+        let by_full = by_full.filter(|_| own.iter().all(|at| at.ways == Ways::Full));
         Self {
-            look_ups: LookUps::new(lines),
-            tally: Tally {
-                lines,
-                model: CacheModel::of(geometries, sample),
-                by_full: geometries.all.iter().all(|at| at.ways == Ways::Full),
+            look_ups: LookUps::new(CacheModel::of(&all, sample)),
+            counts: Counts {
+                line_shift: geometries.line_shift,
+                sample,
+                by_full: by_full.collect(),
                 width,
                 by_op: vec![0; ops * width],
                 far: vec![0; ops * width],
@@ -81,28 +87,28 @@ impl Counter {
     pub fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         match piece {
             Piece::Action(action) => {
-                self.look_ups.flush(&mut self.tally);
-                self.tally.action(self.last_block.of(context), action);
+                self.look_ups.flush(&mut self.counts);
+                self.counts.action(self.last_block.of(context), action);
             }
-            _ => self.look_ups.piece(piece, &mut self.tally),
+            _ => self.look_ups.piece(piece, 0, &mut self.counts),
         }
         self.last_block.note(context, piece);
     }
 
     /// Counts what was put off; call it after the last piece.
     pub fn seal(&mut self) {
-        self.look_ups.flush(&mut self.tally);
+        self.look_ups.flush(&mut self.counts);
     }
 
     /// The caches.
     pub(crate) fn model(&self) -> &CacheModel {
-        &self.tally.model
+        &self.look_ups.model
     }
 
     /// Look-ups of each instruction.
     pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
-        let all = self.tally.rows(&self.tally.by_op);
-        let far = self.tally.rows(&self.tally.far);
+        let all = self.counts.rows(&self.counts.by_op);
+        let far = self.counts.rows(&self.counts.far);
         all.zip(far).map(|(counts, far)| Lookups {
             far: far.misses,
             ..counts
@@ -111,86 +117,70 @@ impl Counter {
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
     pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
-        let mut unowned = self.tally.rows(&self.tally.unowned);
+        let mut unowned = self.counts.rows(&self.counts.unowned);
         let unowned = unowned.next().unwrap_or_default();
-        (self.tally.rows(&self.tally.by_site), unowned)
+        (self.counts.rows(&self.counts.by_site), unowned)
     }
 
     /// The allocation sites.
     #[must_use]
     pub fn sites(&self) -> &Sites {
-        &self.tally.sites
+        &self.counts.sites
     }
 }
 
-impl LineSink for Tally {
-    fn most(&self) -> u64 {
-        self.model.most()
+impl Tally for Counts {
+    #[inline]
+    fn hit(&mut self, op: OpId, times: u64) {
+        if let Some(count) = self.by_op.get_mut(op.index() * self.width) {
+            *count += times;
+        }
     }
 
-    fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64) {
-        let largest = self.width - 2;
-        let all = self.lines.sample.part(lines.end - lines.start);
+    #[inline]
+    fn found(&mut self, look: &Look, found: FoundAt) {
+        let smallest = self.by_full.get(found.full).copied();
+        let smallest = smallest.unwrap_or_else(|| found.sets.min(self.width - 2));
+        let (op, times) = (look.op.index(), look.times);
+        if let Some(count) = self.by_op.get_mut(op * self.width + smallest) {
+            *count += times;
+        }
+        if smallest > 0 {
+            let line = look.addr >> self.line_shift;
+            if let Some(last) = self.last_missed.get_mut(op) {
+                let apart = line.abs_diff(std::mem::replace(last, line));
+                let near = (1..=self.near).contains(&apart);
+                if !near && smallest < self.width - 1 {
+                    self.far[op * self.width + smallest] += times;
+                }
+            }
+            self.missed(look, smallest);
+        }
+    }
+
+    fn passed(&mut self, lines: Range<u64>, look: &Look) {
+        let (largest, times) = (self.width - 2, look.times);
+        let all = self.sample.part(lines.end - lines.start);
         let mut unowned = all;
         for owner in self.heap.live() {
-            let line = |address: u64| address.div_ceil(1 << self.lines.shift);
+            let line = |address: u64| address.div_ceil(1 << self.line_shift);
             let owned = line(owner.start).max(lines.start)..line(owner.end()).min(lines.end);
             let count = owned.end.saturating_sub(owned.start);
-            let count = self.lines.sample.part(count);
+            let count = self.sample.part(count);
             unowned = unowned.saturating_sub(count);
             self.by_site[owner.site as usize * self.width + largest] += count * times;
         }
         self.unowned[largest] = self.unowned[largest].saturating_add(unowned.saturating_mul(times));
-        if let Some(count) = self.by_op.get_mut(access.op.index() * self.width + largest) {
+        if let Some(count) = self.by_op.get_mut(look.op.index() * self.width + largest) {
             *count = count.saturating_add(all.saturating_mul(times));
-        }
-        self.model.pass(lines, access, times);
-    }
-
-    #[inline]
-    fn look_up(&mut self, line: u64, access: &Access, times: u64) {
-        let found = self.model.touch(line, access, times);
-        let smallest = match self.by_full {
-            true => found.full,
-            false => found.sets.min(self.width - 2),
-        };
-        if let Some(count) = self
-            .by_op
-            .get_mut(access.op.index() * self.width + smallest)
-        {
-            *count += times;
-        }
-        if smallest > 0 {
-            let address = (line << self.lines.shift).max(access.addr);
-            if let Some(last) = self.last_missed.get_mut(access.op.index()) {
-                let apart = line.abs_diff(std::mem::replace(last, line));
-                let near = (1..=self.near).contains(&apart);
-                if !near && smallest < self.width - 1 {
-                    self.far[access.op.index() * self.width + smallest] += times;
-                }
-            }
-            self.missed(access, address, smallest, times);
-        }
-    }
-
-    #[inline]
-    fn holds(&self, lines: usize) -> bool {
-        self.model.holds(lines)
-    }
-
-    #[inline]
-    fn hit(&mut self, access: &Access, times: u64, beyond: u64) {
-        self.model.hit(times, beyond);
-        if let Some(count) = self.by_op.get_mut(access.op.index() * self.width) {
-            *count += times;
         }
     }
 }
 
-impl Tally {
+impl Counts {
     /// Counts of all lines.
     fn rows<'t>(&'t self, counts: &'t [u64]) -> impl Iterator<Item = Lookups> + 't {
-        let sample = self.lines.sample;
+        let sample = self.sample;
         let rows = counts.chunks_exact(self.width);
         rows.map(move |counts| Lookups::of(counts, sample))
     }
@@ -213,18 +203,18 @@ impl Tally {
         }
     }
 
-    /// The smallest cache missed at `address`.
+    /// The smallest cache missed.
     #[inline]
-    fn missed(&mut self, access: &Access, address: u64, smallest: usize, times: u64) {
-        let Some((span, version)) = self.hints.get_mut(access.op.index()) else {
+    fn missed(&mut self, look: &Look, smallest: usize) {
+        let Some((span, version)) = self.hints.get_mut(look.op.index()) else {
             return;
         };
-        if *version != self.heap.version() || !(span.start..span.end).contains(&address) {
-            (*span, *version) = (self.heap.find(address), self.heap.version());
+        if *version != self.heap.version() || !(span.start..span.end).contains(&look.addr) {
+            (*span, *version) = (self.heap.find(look.addr), self.heap.version());
         }
         match span.site {
-            Some(site) => self.by_site[site as usize * self.width + smallest] += times,
-            None => self.unowned[smallest] += times,
+            Some(site) => self.by_site[site as usize * self.width + smallest] += look.times,
+            None => self.unowned[smallest] += look.times,
         }
     }
 }

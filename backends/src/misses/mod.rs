@@ -20,7 +20,7 @@ use taskgraph::{ContextId, OpId, OpKind, Piece, StaticInfo};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
-use crate::cache::{Geometries, Point, Sample, Ways, rate};
+use crate::cache::{self, Cache, Geometries, Point, Sample, Ways, rate};
 use crate::heap::SiteRow;
 use crate::size::{Size, Sizes};
 use crate::view::units::ratio;
@@ -46,6 +46,9 @@ pub struct Options {
     /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub sample: Option<f64>,
+    /// Curves of the same lines and sample to take from the same pass.
+    #[arg(skip)]
+    pub curves: Option<cache::Options>,
 }
 
 /// The analysis.
@@ -55,6 +58,7 @@ pub struct Misses {
     sample: Sample,
     ops: usize,
     top: usize,
+    curves: Option<Cache>,
 }
 
 /// Misses by instruction and by allocation site.
@@ -73,6 +77,9 @@ pub struct Report {
     pub instructions: Vec<Instruction>,
     /// Allocation sites, in the same order.
     pub sites: Vec<Site>,
+    /// The curves that were asked for.
+    #[serde(skip)]
+    pub curves: Option<cache::Report>,
     #[serde(skip)]
     top: usize,
 }
@@ -136,6 +143,10 @@ impl Analysis for Misses {
             sample: options.sample.map_or(Sample::ALL, Sample::new),
             ops: graph.info().ops.len(),
             top: options.top as usize,
+            curves: options
+                .curves
+                .map(|curves| Cache::new(curves, graph))
+                .transpose()?,
         })
     }
 
@@ -155,19 +166,13 @@ impl Analysis for Misses {
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
         let counter = shards.into_iter().next();
         let counter = counter.unwrap_or_else(|| self.counter());
-        let mut total = Lookups {
-            misses: vec![0; self.geometries.all.len()],
+        let model = counter.model();
+        let all = self.geometries.all.iter();
+        let total = Lookups {
+            accesses: model.looked_up(graph.summary().accesses),
+            misses: all.map(|geometry| model.misses(geometry)).collect(),
             ..Lookups::default()
         };
-        counter
-            .instructions()
-            .for_each(|lookups| total.add(&lookups));
-        if self.sample != Sample::ALL {
-            let model = counter.model();
-            total.accesses = model.looked_up(graph.summary().accesses);
-            let all = self.geometries.all.iter();
-            total.misses = all.map(|geometry| model.misses(geometry)).collect();
-        }
         let sizes: Vec<u64> = self
             .geometries
             .all
@@ -193,6 +198,7 @@ impl Analysis for Misses {
                 .collect(),
             instructions: instructions(graph.info(), &counter, &total, &sizes),
             sites: sites(graph.info(), &counter, &total, &sizes),
+            curves: self.curves.as_ref().map(|curves| curves.report_of(model)),
             sizes,
             top: self.top,
         })
@@ -201,7 +207,8 @@ impl Analysis for Misses {
 
 impl Misses {
     fn counter(&self) -> Counter {
-        Counter::new(&self.geometries, self.sample, self.ops)
+        let curves = self.curves.as_ref().map_or(&[][..], Cache::geometries);
+        Counter::new(&self.geometries, curves, self.sample, self.ops)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What analyses of the page are told.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::Budget;
 use crate::analysis::{Graph, Windows, default_config};
@@ -73,8 +73,13 @@ impl Choices {
 
     /// The options of the miss curves. With a sample that nobody asked for, sizes that are modelled roughly are left
     /// out, and caches that were asked for are exact.
-    pub(crate) fn cache(&self, graph: &Graph) -> Result<cache::Options> {
+    fn cache(&self, graph: &Graph) -> Result<cache::Options> {
         let (mut options, usual) = (self.cache.clone(), cache::Options::default());
+        if options.private {
+            bail!(
+                "--private: the page is about one shared cache; `contech-backend cache` has others"
+            );
+        }
         let Some(rate) = self.sample(graph).filter(|_| options.sample.is_none()) else {
             return Ok(options);
         };
@@ -91,9 +96,13 @@ impl Choices {
         Ok(options)
     }
 
+    /// The misses by place and the curves are of one pass over the same lines.
     pub(crate) fn misses(&self, graph: &Graph) -> Result<misses::Options> {
+        let curves = self.cache(graph)?;
         Ok(misses::Options {
-            sample: self.sample(graph),
+            line: curves.line,
+            sample: curves.sample,
+            curves: Some(curves),
             ..default_config::<Misses>()?
         })
     }

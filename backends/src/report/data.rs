@@ -1,6 +1,6 @@
 //! The data of the page: results of the analyses, reduced to what can be drawn.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use taskgraph::ContextId;
 
@@ -16,7 +16,7 @@ use crate::parallelism::{self, WaitTime};
 use crate::scaling::recorded::{self, RecordedFactors};
 use crate::view::Chart;
 use crate::view::page::label;
-use crate::{blocks, cache, critpath, stats};
+use crate::{blocks, cache, critpath, misses, stats};
 
 /// The most blocks in the scatter plot; the most executed ones are kept.
 const SCATTERED: usize = 1500;
@@ -153,12 +153,16 @@ impl PageData {
             .position(|section| section.id == Misses::NAME);
         sections.insert(at.unwrap_or(sections.len()), factors);
         let mut warnings = analysis::warnings(graph);
-        let lines = all.get().and_then(cache::Report::estimated);
+        let misses = all.have::<misses::Report>()?;
+        let curves = misses
+            .curves
+            .clone()
+            .context("misses came without curves")?;
         let windows = choices.windows(graph).map(|windows| {
             let who = "Races, sharing and the hierarchy of caches were looked for in";
             Windows::sentence(windows.every(), who) + " A race outside of them is not found."
         });
-        let estimates: Vec<String> = lines.into_iter().chain(windows).collect();
+        let estimates: Vec<String> = curves.estimated().into_iter().chain(windows).collect();
         warnings.extend(estimates.iter().filter(|_| has_accesses).cloned());
         Ok(Self {
             findings: find(&results),
@@ -170,7 +174,7 @@ impl PageData {
             stats: all.have::<stats::Report>()?.clone(),
             parallelism: ParallelismPlot::new(results.parallelism.clone(), all.get()),
             blocks: all.have::<blocks::Report>()?.clone().into(),
-            cache: all.have::<cache::Report>()?.clone(),
+            cache: curves,
             account,
         })
     }

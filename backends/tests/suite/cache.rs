@@ -41,6 +41,7 @@ fn check(name: &str, sizes: &str, ways: &[Ways], line: &str, stream: &[(u64, u64
     for &(address, size) in stream {
         model.access(address, size);
     }
+    model.end();
     let lines: std::collections::HashSet<u64> = stream
         .iter()
         .filter(|(_, size)| *size > 0)
@@ -209,6 +210,7 @@ fn iterations_counted_in_affine_runs_are_those_replayed_one_by_one() {
                 task.for_each_access(|a| model.access(a.addr, a.size))
                     .expect("readable");
             }
+            model.end();
             let options = Options {
                 sizes: sizes.parse().unwrap(),
                 ways: ways.to_vec(),
@@ -254,6 +256,9 @@ fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
         exact.access(address, size);
         sampled.access(address, size);
         everything.access(address, size);
+    }
+    for model in [&mut exact, &mut sampled, &mut everything] {
+        model.end();
     }
     let all = exact.accesses() as f64;
     for geometry in &geometries.all {

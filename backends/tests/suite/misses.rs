@@ -18,6 +18,7 @@ fn options(sizes: &str, ways: Ways) -> Options {
         ways,
         line: "64".parse().expect("size"),
         top: 20,
+        curves: None,
     }
 }
 
@@ -289,4 +290,36 @@ fn totals(cache: cache::Report) -> Vec<cache::Point> {
             ..point
         })
         .collect()
+}
+
+#[test]
+fn curves_of_the_same_pass_are_those_of_cache_and_change_no_misses() {
+    for seed in 1..8 {
+        let graph = random_graph(seed);
+        for sample in [None, Some(0.5)] {
+            let curves = || cache::Options {
+                sizes: "2K..64K".parse().expect("sizes"),
+                sample,
+                ..cache::Options::default()
+            };
+            let misses = |curves| Options {
+                sample,
+                curves,
+                ..options("1K,4K,6K,1M", Ways::Full)
+            };
+            let json = |report: &Report| serde_json::to_string(report).expect("plain data");
+            let both = run::<Misses>(misses(Some(curves())), &graph).expect("readable");
+            let alone = run::<Misses>(misses(None), &graph).expect("readable");
+            assert_eq!(json(&both), json(&alone), "seed {seed}, {sample:?}");
+            let [both, alone] = [
+                both.curves.expect("asked for"),
+                run::<Cache>(curves(), &graph).expect("readable"),
+            ];
+            assert_eq!(
+                serde_json::to_string(&both).expect("plain data"),
+                serde_json::to_string(&alone).expect("plain data"),
+                "seed {seed}, {sample:?}"
+            );
+        }
+    }
 }

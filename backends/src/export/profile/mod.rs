@@ -24,11 +24,11 @@ use crate::analysis::names;
 use crate::analysis::{
     Analysis, Cause, Change, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
 };
-use crate::cache::{Geometries, Ways};
+use crate::cache::{CacheModel, Geometries, LookUps, Ways};
 use crate::size::{Size, Sizes};
 use crate::workspan::{SiteKey, Tree};
 use costs::Costs;
-use misses::Caches;
+use misses::Misses;
 use samples::Sampler;
 use walk::Walk;
 
@@ -141,7 +141,7 @@ pub(super) struct Shard<'g> {
     context: ContextId,
     walk: Walk<'g>,
     costs: Costs,
-    caches: Option<Caches>,
+    caches: Option<LookUps>,
     /// Executions by calling context and block, of the task and of all.
     own: FxHashMap<(u32, BlockId), u64>,
     all: FxHashMap<(u32, BlockId), u64>,
@@ -216,7 +216,10 @@ impl<'g> Analysis for Profiler<'g> {
             context: ContextId::default(),
             walk: Walk::new(self.graph.info()),
             costs: Costs::new(self.metrics().len()),
-            caches: self.caches.as_ref().map(Caches::new),
+            caches: self
+                .caches
+                .as_ref()
+                .map(|caches| LookUps::new(CacheModel::new(caches))),
             own: FxHashMap::default(),
             all: FxHashMap::default(),
             waits: FxHashMap::default(),
@@ -261,10 +264,16 @@ impl<'g> Analysis for Profiler<'g> {
                 });
             }
             if let Some(caches) = caches {
-                caches.piece(node, part, costs, MISSES, &self.lines);
+                caches.piece(part, node, &mut Misses(costs, &self.lines));
             }
         });
         Ok(())
+    }
+
+    fn seal(&self, shard: &mut Shard<'g>) {
+        if let Some(caches) = &mut shard.caches {
+            caches.flush(&mut Misses(&mut shard.costs, &self.lines));
+        }
     }
 
     fn done(&self, shard: &mut Shard<'g>, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
