@@ -186,64 +186,42 @@ impl CacheModel {
         }
         let Lines { shift, .. } = self.lines();
         let first = access.addr >> shift;
-        let last = access.addr.saturating_add(access.size - 1) >> shift;
-        if last - first >= FEW {
-            return self.touch_many(first..last + 1, access, who, times, tally);
+        let lines = first..(access.addr.saturating_add(access.size - 1) >> shift) + 1;
+        let look = Look {
+            addr: access.addr,
+            times,
+            id: 0,
+            op: access.op,
+            who,
+        };
+        match lines.end - lines.start > FEW {
+            true => self.touch_many(lines, look, tally),
+            false => self.touch_all(lines, look, tally),
         }
-        self.touch_all(first..last + 1, access, who, times, tally);
     }
 
+    /// Looks up lines as the access of `look` does.
     #[inline]
-    fn touch_all(
-        &mut self,
-        lines: Range<u64>,
-        access: &Access,
-        who: u32,
-        times: u64,
-        tally: &mut impl Tally,
-    ) {
+    fn touch_all(&mut self, lines: Range<u64>, look: Look, tally: &mut impl Tally) {
         let Lines { shift, sample } = self.lines();
-        for line in lines {
-            if sample.holds(line) {
-                let addr = (line << shift).max(access.addr);
-                let look = look_of(access, addr, who, times);
-                self.look_up(look, addr != access.addr, tally);
-            }
+        for line in lines.filter(|line| sample.holds(*line)) {
+            let addr = (line << shift).max(look.addr);
+            self.look_up(Look { addr, ..look }, addr != look.addr, tally);
         }
     }
 
     #[cold]
-    fn touch_many(
-        &mut self,
-        lines: Range<u64>,
-        access: &Access,
-        who: u32,
-        times: u64,
-        tally: &mut impl Tally,
-    ) {
+    fn touch_many(&mut self, lines: Range<u64>, look: Look, tally: &mut impl Tally) {
         let most = self.most();
-        let passed = if (lines.end - lines.start) / 2 > most {
-            lines.start + most..lines.end - most
-        } else {
-            lines.end..lines.end
+        let passed = match (lines.end - lines.start) / 2 > most {
+            true => lines.start + most..lines.end - most,
+            false => lines.end..lines.end,
         };
-        self.touch_all(lines.start..passed.start, access, who, times, tally);
+        self.touch_all(lines.start..passed.start, look, tally);
         if !passed.is_empty() {
-            self.pass(passed.clone(), times);
-            tally.passed(passed.clone(), &look_of(access, access.addr, who, times));
+            self.pass(passed.clone(), look.times);
+            tally.passed(passed.clone(), &look);
         }
-        self.touch_all(passed.end..lines.end, access, who, times, tally);
-    }
-}
-
-/// A look-up of the line that has this byte of an access.
-#[inline]
-fn look_of(access: &Access, addr: u64, who: u32, times: u64) -> Look {
-    Look {
-        addr,
-        times,
-        id: 0,
-        op: access.op,
-        who,
+        self.touch_all(passed.end..lines.end, look, tally);
     }
 }
