@@ -33,10 +33,9 @@ pub struct CacheModel {
     /// Look-ups that no cache has seen yet.
     looks: Vec<Look>,
     full: Option<FullyAssociative>,
-    /// The coarser half of the numbers of sets, and the finer one. Each is fed with all look-ups.
-    sets: [SetForest; 2],
-    /// What the look-ups found in the fully associative caches, and in each half.
-    found: [Vec<usize>; 3],
+    sets: SetForest,
+    /// What the look-ups found in the fully associative caches, and in those of sets.
+    found: [Vec<usize>; 2],
 }
 
 /// The look-ups that go through the caches together.
@@ -145,8 +144,6 @@ impl CacheModel {
             passed: Vec::new(),
             first: stretch.then(Vec::new),
         };
-        let mut coarser: Vec<_> = levels.into_iter().collect();
-        let finer = coarser.split_off(coarser.len() / 2);
         let full = Some(full).filter(|full| stretch || !full.capacities.is_empty());
         Self {
             lines: Lines {
@@ -163,7 +160,7 @@ impl CacheModel {
             ids: LineIds::default(),
             looks: Vec::with_capacity(BATCH),
             full,
-            sets: [coarser, finer].map(SetForest::new),
+            sets: SetForest::new(levels),
             found: Default::default(),
         }
     }
@@ -195,34 +192,25 @@ impl CacheModel {
     /// The caches see the look-ups that they have not seen.
     pub(super) fn settle(&mut self, tally: &mut impl Tally) {
         let (shift, looks) = (self.lines.shift, &self.looks[..]);
-        let coarse = self.sets[0].len();
-        let [coarser, finer] = &mut self.sets;
-        let [in_full, in_coarser, in_finer] = &mut self.found;
-        let mut first = || {
-            look_up(looks, in_coarser, |look| {
-                coarser.touch(look.addr >> shift, look.id, look.times)
-            })
-        };
-        let mut second = || {
-            look_up(looks, in_finer, |look| {
-                finer.touch(look.addr >> shift, look.id, look.times)
+        let [in_full, in_sets] = &mut self.found;
+        let mut sets = || {
+            look_up(looks, in_sets, |look| {
+                self.sets.touch(look.addr >> shift, look.id, look.times)
             });
+        };
+        let mut full = || {
             look_up(looks, in_full, |look| match &mut self.full {
                 Some(full) => full.touch(look.addr >> shift, look.id, look.times),
                 None => 0,
             });
         };
-        if looks.len() < MANY || coarse == 0 {
-            first();
-            second();
+        if looks.len() < MANY {
+            sets();
+            full();
         } else {
-            rayon::join(first, second);
+            rayon::join(sets, full);
         }
-        let sets = in_coarser
-            .iter()
-            .zip(&*in_finer)
-            .map(|(&coarser, &finer)| coarser.min(finer.saturating_add(coarse)));
-        for ((look, &full), sets) in looks.iter().zip(&*in_full).zip(sets) {
+        for ((look, &full), &sets) in looks.iter().zip(&*in_full).zip(&*in_sets) {
             tally.found(look, Found { full, sets });
         }
         self.looks.clear();
@@ -371,10 +359,7 @@ impl CacheModel {
         let touches = self.accesses - self.repeated;
         let sample = self.lines.sample;
         let misses = match geometry.ways {
-            Ways::Set(ways) => {
-                let mut halves = self.sets.iter();
-                halves.find_map(|sets| sets.misses(geometry.sets(), ways as usize, touches))
-            }
+            Ways::Set(ways) => self.sets.misses(geometry.sets(), ways as usize, touches),
             Ways::Full => self.full.as_ref().and_then(|full| {
                 let parts = full.misses(sample.capacity(geometry.lines))?;
                 Some(sample.whole(parts.fold(0, u64::saturating_add)))

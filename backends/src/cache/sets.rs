@@ -111,11 +111,6 @@ impl SetForest {
         }
     }
 
-    /// How many levels it has.
-    pub(super) fn len(&self) -> usize {
-        self.sets.len()
-    }
-
     /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times.
     /// Returns the index of the first level that holds it within its ways; `usize::MAX` if none does.
     #[inline]
