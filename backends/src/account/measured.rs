@@ -548,3 +548,57 @@ fn explain<T: Copy + Eq + std::hash::Hash>(
             .collect(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_things_cost_is_found_from_stretches_that_hold_several_of_them() {
+        // A costs 1 and B 10. Of stretch 9 nothing was counted.
+        let amounts: Amounts<char> = [
+            ((0, 'a'), 10.0),
+            ((0, 'b'), 10.0),
+            ((1, 'a'), 50.0),
+            ((1, 'b'), 10.0),
+            ((2, 'a'), 30.0),
+            ((9, 'a'), 1e6),
+        ]
+        .into_iter()
+        .collect();
+        let counted = [(0, 110.0), (1, 150.0), (2, 30.0)].into_iter().collect();
+        let each = explain(&amounts, &counted, 0.0).unwrap();
+        assert!((each[&'a'] - 1.0).abs() < 0.05, "{each:?}");
+        assert!((each[&'b'] - 10.0).abs() < 0.5, "{each:?}");
+        let sums = sums(&amounts, &counted, &each);
+        assert!(
+            (sums.values().sum::<f64>() - 290.0).abs() < 1e-6,
+            "{sums:?}"
+        );
+        let unknown = explain(&amounts, &counted, 1e9).unwrap();
+        assert!((unknown[&'a'] - unknown[&'b']).abs() < 0.1, "{unknown:?}");
+        assert_eq!(explain(&amounts, &FxHashMap::default(), 0.0), None);
+    }
+
+    #[test]
+    fn an_executor_ran_no_longer_than_the_kernel_says() {
+        let moment = |(at_ns, ran_ns)| Progress {
+            at_ns,
+            ran_ns,
+            ..Progress::default()
+        };
+        let moments: Vec<Progress> = [(100, 0), (110, 10), (130, 12)].map(moment).to_vec();
+        let stretches = Stretches {
+            executors: std::iter::once(0..moments.len()).collect(),
+            moments,
+            ..Stretches::default()
+        };
+        let ran = |from, to| stretches.most_ran(ExecutorId::new(0), from, to);
+        assert_eq!(ran(100, 130), 12);
+        assert_eq!(ran(105, 130), 7);
+        assert_eq!(ran(112, 113), 1);
+        assert_eq!(ran(120, 140), 12, "2, and 10 of which nothing is known");
+        assert_eq!(ran(90, 105), 15, "nothing is known before the first moment");
+        assert_eq!(stretches.most_ran(ExecutorId::new(1), 100, 130), 30);
+    }
+}

@@ -48,17 +48,7 @@ struct Placed {
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
-    let calls = |block| account.moves.calls(block);
-    let mut executed = Executed::default();
-    let shards = shards.into_iter().map(|mut shard| {
-        executed.merge(std::mem::take(&mut shard.executed));
-        shard
-    });
-    let shards: Vec<Shard> = shards.collect();
-    let measured = Measured::of(&account.stretches, &executed, calls);
-    drop(executed);
-    let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
-    let measured = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
+    let (groups, weights, measured) = measured(&account, graph, groups, shards)?;
     let run = &account.run;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
@@ -160,6 +150,24 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     // What costs time without any model is known already.
     report.estimate_known();
     Ok(report)
+}
+
+/// The groups with their places, and the weights and the time in the kernel as they were measured.
+fn measured(
+    account: &Account,
+    graph: &Graph,
+    groups: Vec<Group>,
+    mut shards: Vec<Shard>,
+) -> Result<(Vec<Placed>, Weights, Option<Kernel>)> {
+    let calls = |block| account.moves.calls(block);
+    let mut executed = Executed::default();
+    for shard in &mut shards {
+        executed.merge(std::mem::take(&mut shard.executed));
+    }
+    let measured = Measured::of(&account.stretches, &executed, calls);
+    let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
+    let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
+    Ok((groups, weights, kernel))
 }
 
 /// When the first context begins, ns.

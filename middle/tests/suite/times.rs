@@ -96,3 +96,63 @@ fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
     assert_eq!(blocks.len() as u64, ROUNDS + 1);
     assert!(blocks.iter().all(|&blocks| blocks == 1));
 }
+
+#[test]
+fn a_position_says_where_the_thread_was_and_cuts_nothing() {
+    let position = |at, ran| Event::Position {
+        at,
+        ran,
+        system: 2,
+        faults: 3,
+    };
+    let converted_with = |positions: bool| {
+        let mut t = TraceBuilder::new();
+        let first = t.tick();
+        t.work(0);
+        t.work(0);
+        if positions {
+            t.event(0, position(first + 5, 7));
+        }
+        t.work(0);
+        let last = t.tick();
+        if positions {
+            t.event(0, position(last, 9));
+        }
+        t.end(0);
+        (first, last, converted(t.finish()).graph)
+    };
+    let (first, last, graph) = converted_with(true);
+    let all: Vec<_> = graph.progress().collect();
+    let [one, other] = &all[..] else {
+        panic!("{all:?}");
+    };
+    assert_eq!((one.at_ns, one.ran_ns), (first + 5, 7000));
+    assert_eq!((one.system_ns, one.faults), (2000, 3));
+    assert_eq!((other.at_ns, other.ran_ns), (last, 9000));
+    let task = graph.task("0:0".parse().unwrap()).unwrap();
+    let [span] = task.spans() else {
+        panic!("{:?}", task.spans());
+    };
+    assert_eq!((one.frame, other.frame), (span.frame, span.frame));
+    let blocks = |from, records| {
+        let part = taskgraph::FrameSpan {
+            first_record: from,
+            records,
+            ..*span
+        };
+        let mut counts = taskgraph::BlockCounts::new();
+        task.count_blocks_in(part, &mut counts).unwrap();
+        counts.iter().map(|(_, times)| times).sum::<u64>()
+    };
+    assert_eq!(blocks(span.first_record, one.record - span.first_record), 2);
+    assert_eq!(blocks(one.record, other.record - one.record), 1);
+    let (.., without) = converted_with(false);
+    assert_eq!(without.progress().count(), 0);
+    let tasks = |graph: &taskgraph::TaskGraph<taskgraph::Mmap>| -> Vec<_> {
+        let tasks = graph.tasks().map(|task| task.unwrap());
+        tasks
+            .map(|task| (task.id(), task.start_ns(), task.block_count()))
+            .collect()
+    };
+    assert_eq!(tasks(&graph), tasks(&without));
+}

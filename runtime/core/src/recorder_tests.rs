@@ -178,6 +178,8 @@ struct Trace {
     contexts: std::collections::BTreeMap<u32, Vec<Seen>>,
     /// Blocks by level, of all contexts.
     levels: std::collections::BTreeMap<u8, Vec<u32>>,
+    /// Positions, which come at any time, and the number of records of the context before each.
+    positions: Vec<(usize, Event)>,
     totals: Vec<Totals>,
     damage: usize,
     /// Bytes of check streams.
@@ -216,11 +218,15 @@ fn read(run: &Run) -> Trace {
                 stream(chunk.payload(&mut Vec::new()).unwrap(), &ids, &mut records);
                 let level = trace.levels.entry(chunk.header.level).or_default();
                 level.extend(blocks(&records));
-                trace
-                    .contexts
-                    .entry(context)
-                    .or_default()
-                    .append(&mut records);
+                let known = trace.contexts.entry(context).or_default();
+                for record in records {
+                    match record {
+                        Seen::Event(position @ Event::Position { .. }) => {
+                            trace.positions.push((known.len(), position));
+                        }
+                        record => known.push(record),
+                    }
+                }
             }
             ChunkKind::End => trace
                 .totals
@@ -350,8 +356,7 @@ fn events_written_on_the_hot_path_are_those_of_the_format() {
         Event::Free { addr: 0x1000 },
         Event::Map { addr: 1, size: 2 },
     ];
-    // The first is the context's start, the second the thread's first position.
-    assert_eq!(trace.contexts[&1][2..6], expected.map(Seen::Event));
+    assert_eq!(trace.contexts[&1][1..5], expected.map(Seen::Event));
     assert_eq!(trace.totals[0].syncs, 1);
 }
 
@@ -958,6 +963,47 @@ fn a_long_time_without_records_before_the_end_is_noted_without_what_others_took_
         ),
         "{last:?}"
     );
+}
+
+#[test]
+fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_its_buffer() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    let mut asker = crate::positions::Asker::default();
+    block(recorder, tls, 0);
+    let (buffer, limit) = tls.at(Lane::Stream);
+    assert!(recorder.ask_positions(&mut asker).is_some());
+    assert_eq!(tls.limit(), limit, "it is not time");
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    recorder.ask_positions(&mut asker);
+    assert!(tls.limit() < buffer, "any cursor has passed it");
+    block(recorder, tls, 1);
+    assert_eq!(tls.limit(), limit);
+    block(recorder, tls, 2);
+    // An operation after a long time answers, too.
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    recorder.ask_positions(&mut asker);
+    recorder.before(tls);
+    assert_eq!(tls.limit(), limit);
+    // Who demands another buffer is not asked.
+    tls.set_at(Lane::Stream, (tls.cursor(), std::ptr::null_mut()));
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    recorder.ask_positions(&mut asker);
+    assert!(tls.limit().is_null());
+    block(recorder, tls, 3);
+    finish(recorder, tls);
+    let trace = read(&run);
+    let blocks = trace.contexts[&1]
+        .iter()
+        .filter(|seen| matches!(seen, Seen::Block(_)));
+    let blocks: Vec<&Seen> = blocks.collect();
+    assert_eq!(
+        blocks,
+        [0, 1, 2, 3].map(Seen::Block).iter().collect::<Vec<_>>()
+    );
+    // After the context's start, the first block, the third, and at the end.
+    let before: Vec<usize> = trace.positions.iter().map(|one| one.0).collect();
+    assert_eq!(before, [1, 2, 4, 5], "{:?}", trace.positions);
 }
 
 #[test]
