@@ -273,7 +273,10 @@ fn event_text(event: &Event) -> String {
             ran,
             system,
             faults,
-        } => format!("position {at} ran {ran} us, in the kernel {system} us, faults {faults}"),
+            own,
+        } => format!(
+            "position {at} ran {ran} us, in the kernel {system} us, faults {faults}, own {own}"
+        ),
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),

@@ -338,9 +338,9 @@ pub(crate) fn sends_signal(a: Active, signal: c_int) {
     a.instant(Send, object_of_signal(signal), 0);
 }
 
-/// The same for a thread that installs a handler.
-pub(crate) fn installs_handler(signal: c_int) {
-    if let Some(a) = recording() {
+/// The same for a thread that installs a handler. One of a library that is not recorded accesses nothing that is.
+pub(crate) fn installs_handler(signal: c_int, handler: usize) {
+    if let Some(a) = active(handler) {
         sends_signal(a, signal);
     }
 }

@@ -118,8 +118,9 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     let (wanted, old) = unsafe { (wanted.as_ref(), old.as_mut()) };
     let word_before = entry.load(SeqCst);
     let wrapped = wanted.map(|wanted| wrap(signal, wanted));
-    if wanted.is_some_and(|wanted| is_handler(wanted.sa_sigaction)) {
-        channel::installs_handler(signal);
+    let handler = wanted.map(|wanted| wanted.sa_sigaction);
+    if let Some(handler) = handler.filter(|&handler| is_handler(handler)) {
+        channel::installs_handler(signal, handler);
     }
     // The word is stored first, because a signal that arrives in between must find a handler.
     if let Some((_, word)) = &wrapped

@@ -18,27 +18,24 @@ pub struct Progress {
     pub system_ns: u64,
     /// How many pages the kernel had had to give it since its start.
     pub faults: u64,
+    /// How many of them were for the recording itself.
+    pub own_faults: u64,
     /// The frame that it was recording; the default if that is not known.
     pub frame: FrameRef,
     /// How many records of the frame came before.
     pub record: u32,
 }
 
-/// Bytes of a record: executor `u32`, record `u32`, and five `u64`.
-const RECORD: usize = 48;
+/// Bytes of a record: executor `u32`, record `u32`, and six `u64`.
+const RECORD: usize = 56;
 
 pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
     let mut table = Vec::with_capacity(all.len() * RECORD);
     for one in all {
         table.extend_from_slice(&one.executor.get().to_le_bytes());
         table.extend_from_slice(&one.record.to_le_bytes());
-        for word in [
-            one.at_ns,
-            one.ran_ns,
-            one.system_ns,
-            one.faults,
-            one.frame.0,
-        ] {
+        let counted = [one.at_ns, one.ran_ns, one.system_ns, one.faults];
+        for word in counted.into_iter().chain([one.frame.0, one.own_faults]) {
             table.extend_from_slice(&word.to_le_bytes());
         }
     }
@@ -77,6 +74,7 @@ pub(crate) fn all(table: &[u8]) -> impl Iterator<Item = Progress> + '_ {
             system_ns: word(24),
             faults: word(32),
             frame: FrameRef(word(40)),
+            own_faults: word(48),
         }
     })
 }
@@ -93,6 +91,7 @@ mod tests {
             ran_ns: 3 * n,
             system_ns: 2 * n,
             faults: n,
+            own_faults: n / 2,
             frame: FrameRef(1 << n),
             record: 9,
         };

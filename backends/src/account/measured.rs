@@ -24,6 +24,9 @@ const KINDS: u32 = 4096;
 const STEPS: usize = 64;
 /// A block that would take so long (ns) by the pace of all code keeps that pace as long as nothing else is known of it.
 const KNOWN_NS: f64 = 10_000.0;
+/// Instructions that a call of code that was not recorded takes the time of, if nothing was measured. Synchronisation has
+/// times of its own.
+pub(super) const CALL: u64 = 50;
 /// Instructions that take as long as a page fault, to begin with.
 const FAULT: f64 = 1000.0;
 
@@ -298,6 +301,8 @@ pub(super) struct Measured {
 enum Thing {
     Call(BlockId),
     Faults,
+    /// Those of the recording itself.
+    OwnFaults,
 }
 
 /// What a run's time in the kernel was for.
@@ -326,12 +331,12 @@ pub(super) struct Code {
 }
 
 impl Measured {
-    /// What the stretches say of what was executed in them. `calls` tells whether a block calls code that was not
-    /// recorded. `None` if nothing was measured.
+    /// What the stretches say of what was executed in them. `calls` is how many instructions an execution of a block counts
+    /// as, if it calls code that was not recorded. `None` if nothing was measured.
     pub(super) fn of(
         stretches: &Stretches,
         executed: &Executed,
-        calls: impl Fn(BlockId) -> bool,
+        calls: impl Fn(BlockId) -> Option<u64>,
     ) -> Option<Self> {
         let (ran, blocks) = (&executed.ran, &executed.tasks);
         let each_ns = explain(blocks, ran, KNOWN_NS)?;
@@ -346,7 +351,8 @@ impl Measured {
             amounts,
             ..Self::default()
         };
-        let faults = stretches.counted(|one| one.faults);
+        let faults = stretches.counted(|one| one.faults.saturating_sub(one.own_faults));
+        let own_faults = stretches.counted(|one| one.own_faults);
         measured.faults = faults.values().sum();
         if let Some(each) = explain(&executed.stretches, &faults, 1.0) {
             measured.faulting = sums(&executed.stretches, &faults, &each);
@@ -354,18 +360,23 @@ impl Measured {
         let system = stretches.counted(|one| one.system_ns);
         let mut amounts: Amounts<Thing> = FxHashMap::default();
         for (&(stretch, block), &amount) in &executed.stretches {
-            if calls(block) {
-                *amounts.entry((stretch, Thing::Call(block))).or_default() += amount;
+            // A call of the system takes as long whatever the block does beside it.
+            if let Some(each) = calls(block) {
+                let times = amount / each as f64 * CALL as f64;
+                *amounts.entry((stretch, Thing::Call(block))).or_default() += times;
             }
         }
-        for (&stretch, &faults) in &faults {
-            // As many instructions as a page fault takes the time of.
-            amounts.insert((stretch, Thing::Faults), faults * FAULT);
+        for (thing, faults) in [(Thing::Faults, &faults), (Thing::OwnFaults, &own_faults)] {
+            for (&stretch, &faults) in faults {
+                // As many instructions as a page fault takes the time of.
+                amounts.insert((stretch, thing), faults * FAULT);
+            }
         }
         let each = explain(&amounts, &system, KNOWN_NS).unwrap_or_default();
         for (thing, ns) in sums(&amounts, &system, &each) {
             match thing {
                 Thing::Faults => measured.faults_ns = ns,
+                Thing::OwnFaults => {}
                 Thing::Call(block) => {
                     measured.system.insert(block, ns);
                 }
@@ -417,6 +428,8 @@ impl Measured {
     }
 }
 
+/// Functions that Rust's library makes its locks of.
+const RUST: [&str; 2] = ["syscall", "futex"];
 /// How names of functions begin that ask for memory or give it back.
 const MEMORY: [&str; 12] = [
     "malloc",
@@ -450,7 +463,8 @@ impl Kernel {
         for (&block, &ns) in &measured.system {
             let call = info.block(block).and_then(|block| block.call.as_ref());
             let callee = call.map_or("", |call| call.callee.as_str());
-            if is_operation(callee) {
+            // The time of an operation is in the graph.
+            if is_operation(callee) || RUST.contains(&callee) {
                 continue;
             }
             if MEMORY.iter().any(|start| callee.starts_with(start)) {

@@ -164,7 +164,8 @@ fn measured(
     for shard in &mut shards {
         executed.merge(std::mem::take(&mut shard.executed));
     }
-    let measured = Measured::of(&account.stretches, &executed, calls);
+    let outside = |block| account.moves.outside(block);
+    let measured = Measured::of(&account.stretches, &executed, outside);
     let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
     let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
     Ok((groups, weights, kernel))

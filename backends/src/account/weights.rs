@@ -4,16 +4,12 @@
 use rustc_hash::FxHashSet;
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
 
-use super::measured::Measured;
+use super::measured::{CALL, Measured};
 use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
 
 /// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
 const BULK: u64 = 32;
-
-/// Instructions that a call of code that was not recorded takes the time of, if nothing was measured. Synchronisation has
-/// times of its own.
-const CALL: u64 = 50;
 
 /// What the executions of each block move.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +27,8 @@ struct Moved {
     writes: u64,
     /// Instructions that a call of code that was not recorded takes the time of.
     call: u64,
+    /// The instructions that an execution of a block counts as that calls such code, synchronisation included.
+    outside: Option<u64>,
 }
 
 impl Moves {
@@ -42,9 +40,11 @@ impl Moves {
             let call = info
                 .block(BlockId::new(at))
                 .and_then(|block| block.call.as_ref());
-            let outside = |callee: &str| !recorded.contains(callee) && !is_operation(callee);
-            if call.is_some_and(|call| outside(&call.callee)) {
-                moved.call = CALL;
+            let call = call.map(|call| call.callee.as_str());
+            if let Some(callee) = call.filter(|callee| !recorded.contains(callee)) {
+                moved.call = if is_operation(callee) { 0 } else { CALL };
+                let own = instructions(info, BlockId::new(at), 1);
+                moved.outside = Some(own + moved.call);
             }
             let ops = info.ops_of(BlockId::new(at));
             ops.iter().for_each(|op| moved.add(op));
@@ -56,6 +56,11 @@ impl Moves {
     /// Whether a block ends in a call of code that was not recorded.
     pub(super) fn calls(&self, block: BlockId) -> bool {
         self.block(block).call > 0
+    }
+
+    /// The instructions that an execution of a block counts as, if it calls code that was not recorded.
+    pub(super) fn outside(&self, block: BlockId) -> Option<u64> {
+        self.block(block).outside
     }
 
     fn block(&self, block: BlockId) -> Moved {

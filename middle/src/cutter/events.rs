@@ -109,6 +109,7 @@ impl Cutter {
                 ran,
                 system,
                 faults,
+                own,
             } => {
                 let span = state.open.span;
                 self.positions.push(Position {
@@ -117,6 +118,7 @@ impl Cutter {
                     ran_us: ran,
                     system_us: system,
                     faults,
+                    own,
                     frame: span.map(|span| (span.frame, span.first_record + span.records)),
                 });
             }

@@ -12,6 +12,7 @@ pub(crate) struct Position {
     pub(crate) ran_us: u64,
     pub(crate) system_us: u64,
     pub(crate) faults: u32,
+    pub(crate) own: u32,
     /// The frame, and the number of its records before; `None` if nothing was recorded since the last operation.
     pub(crate) frame: Option<(FrameRef, u32)>,
 }
@@ -35,6 +36,7 @@ impl Position {
             ran_ns: self.ran_us.saturating_mul(1000),
             system_ns: self.system_us.saturating_mul(1000),
             faults: self.faults.into(),
+            own_faults: self.own.into(),
             frame,
             record,
         })

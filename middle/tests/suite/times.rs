@@ -104,6 +104,7 @@ fn a_position_says_where_the_thread_was_and_cuts_nothing() {
         ran,
         system: 2,
         faults: 3,
+        own: 1,
     };
     let converted_with = |positions: bool| {
         let mut t = TraceBuilder::new();
@@ -127,7 +128,7 @@ fn a_position_says_where_the_thread_was_and_cuts_nothing() {
         panic!("{all:?}");
     };
     assert_eq!((one.at_ns, one.ran_ns), (first + 5, 7000));
-    assert_eq!((one.system_ns, one.faults), (2000, 3));
+    assert_eq!((one.system_ns, one.faults, one.own_faults), (2000, 3, 1));
     assert_eq!((other.at_ns, other.ran_ns), (last, 9000));
     let task = graph.task("0:0".parse().unwrap()).unwrap();
     let [span] = task.spans() else {

@@ -18,6 +18,8 @@ use crate::primitive::atomic::{AtomicUsize, Ordering, fence};
 
 /// Bytes at the start of the mapping that hold the header.
 pub const HEADER: usize = 64;
+/// Bytes of a page.
+const PAGE: usize = 4096;
 /// The most bytes of a buffer that are worth touching. Bytes further on would be out of the caches again when they are
 /// used.
 const TOUCHED: usize = 1 << 20;
@@ -26,7 +28,9 @@ const TOUCHED: usize = 1 << 20;
 struct Header {
     /// Counts the buffer of the owner, who makes records in it, and every part of it.
     holders: AtomicUsize,
-    bytes: usize,
+    bytes: u32,
+    /// Pages from the start that were used since the buffer was mapped.
+    used: u32,
     next: Option<Buffer>,
     piece: Piece,
 }
@@ -67,7 +71,7 @@ impl Hold {
 
     fn bytes(&self) -> usize {
         // SAFETY: the header is initialised as above, and the size never changes.
-        unsafe { (*self.0.as_ptr()).bytes }
+        unsafe { (*self.0.as_ptr()).bytes as usize }
     }
 
     fn data(&self) -> *mut u8 {
@@ -110,10 +114,12 @@ impl Buffer {
     #[must_use]
     pub fn map(bytes: usize) -> Option<Self> {
         debug_assert!(bytes > HEADER + SLACK);
+        let size = u32::try_from(bytes).ok()?;
         let at = NonNull::new(memory::map(bytes)?)?.cast::<Header>();
         let header = Header {
             holders: AtomicUsize::new(1),
-            bytes,
+            bytes: size,
+            used: 0,
             next: None,
             piece: Piece::default(),
         };
@@ -170,6 +176,19 @@ impl Buffer {
             unsafe { (*self.0.0.as_ptr()).piece = piece };
         }
         fits
+    }
+
+    /// Notes that the pages up to `cursor` are used, and returns how many of them the buffer had not used before: the
+    /// kernel had to give them.
+    pub(crate) fn use_to(&mut self, cursor: *const u8) -> usize {
+        let at = cursor.addr().wrapping_sub(self.0.0.as_ptr().addr());
+        let pages = (at / PAGE + 1).min(self.0.bytes() / PAGE);
+        // SAFETY: only the owner of the buffer, borrowed exclusively, reaches this field.
+        let used = unsafe { &mut (*self.0.0.as_ptr()).used };
+        let more = pages.saturating_sub(*used as usize);
+        // A buffer has fewer pages than bytes.
+        *used += u32::try_from(more).unwrap_or(0);
+        more
     }
 
     /// The part of the data that holds records.
@@ -416,6 +435,24 @@ mod tests {
         assert!(present(&b) < BYTES / 4096);
         b.touch();
         assert_eq!(present(&b), BYTES / 4096);
+    }
+
+    #[test]
+    fn a_page_is_new_once() {
+        let mut b = Buffer::map(BYTES).unwrap();
+        let at = |n: usize| b.data().wrapping_add(n);
+        let cursors = [at(0), at(100), at(2 * PAGE), at(PAGE), b.limit(), b.limit()];
+        let used: Vec<usize> = cursors.into_iter().map(|c| b.use_to(c)).collect();
+        assert_eq!(used[..4], [1, 0, 2, 0]);
+        assert!(used[4] > 0 && used[5] == 0, "{used:?}");
+        assert_eq!(
+            b.use_to(at_end(&b)),
+            BYTES / PAGE - used.iter().sum::<usize>()
+        );
+    }
+
+    fn at_end(b: &Buffer) -> *mut u8 {
+        b.data().wrapping_add(b.room())
     }
 
     #[test]

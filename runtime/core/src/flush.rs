@@ -73,7 +73,7 @@ impl Recorder {
         let mut inner = thread.lock(&blocked);
         match self.desk.standing(&inner) {
             Standing::Records => {
-                let noted = asked.then(|| self.answer(tls, &mut inner, cursor));
+                let noted = asked.then(|| self.answer(tls, thread, &mut inner, cursor));
                 noted
                     .flatten()
                     .unwrap_or_else(|| self.turn(thread, &mut inner, tls, cursor, lane))
@@ -104,6 +104,9 @@ impl Recorder {
             0
         };
         let begun = inner.status == Status::Live;
+        if let Some(full) = &mut inner.tape(depth, lane).buffer {
+            thread.uses(full, cursor);
+        }
         let whole = self
             .desk
             .turn(thread.context(), inner, (depth, lane), (cursor, now));
@@ -157,7 +160,7 @@ impl Recorder {
                 inner.introduced = true;
                 thread.count_begun();
                 at = encode_at(at, &context_start(thread, now));
-                at = self.position(at);
+                at = self.position(thread, at);
             }
             if let Some(stay) = thread.stay(now) {
                 at = encode_at(at, &stay);

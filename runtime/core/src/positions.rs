@@ -19,7 +19,7 @@ use crate::lane::Lane;
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
-use crate::sync::try_lock;
+use crate::sync::{lock, try_lock};
 use crate::target::Target;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
@@ -57,6 +57,17 @@ impl Default for Asker {
 }
 
 impl Recorder {
+    /// The body of the writer thread.
+    pub(crate) fn write_until_closed(&'static self) {
+        let mut asker = Asker::default();
+        while self.desk.queue.wait(|| self.ask_positions(&mut asker)) {
+            let mut writer = lock(&self.writer);
+            if let Some(message) = self.desk.queue.take() {
+                self.write(&mut writer, message);
+            }
+        }
+    }
+
     /// Asks all threads for their positions, if it is time. Returns how long it is until the next time; `None` if
     /// positions are of no use.
     pub(crate) fn ask_positions(&self, asker: &mut Asker) -> Option<Duration> {
@@ -86,11 +97,12 @@ impl Recorder {
     pub(crate) fn answer(
         &self,
         tls: &TlsBlock,
+        thread: &Thread,
         inner: &mut Inner,
         cursor: *mut u8,
     ) -> Option<*mut u8> {
         let depth = inner.depth;
-        let buffer = inner.tape(depth, Lane::Stream).buffer.as_ref()?;
+        let buffer = inner.tape(depth, Lane::Stream).buffer.as_mut()?;
         let limit = buffer.limit();
         if !buffer.contains(cursor) || cursor >= limit {
             return None;
@@ -98,7 +110,10 @@ impl Recorder {
         // Signal handlers are short, and what a gated thread or a library's writes is not kept.
         let notes = depth == 0 && !tls.is_gated() && tls.role() == tls::PROGRAM;
         let cursor = match notes {
-            true => self.position(cursor),
+            true => {
+                thread.uses(buffer, cursor);
+                self.position(thread, cursor)
+            }
             false => cursor,
         };
         tls.set_at(Lane::Stream, (cursor, limit));
@@ -106,7 +121,7 @@ impl Recorder {
     }
 
     /// Notes a position at a cursor with room, if the program may ask the kernel. Returns the cursor behind it.
-    pub(crate) fn position(&self, cursor: *mut u8) -> *mut u8 {
+    pub(crate) fn position(&self, thread: &Thread, cursor: *mut u8) -> *mut u8 {
         if self.confined.load(Relaxed) {
             return cursor;
         }
@@ -116,6 +131,7 @@ impl Recorder {
             ran: ran.all_us,
             system: ran.system_us,
             faults: u32::try_from(ran.faults).unwrap_or(u32::MAX),
+            own: u32::try_from(thread.own_pages.load(Relaxed)).unwrap_or(u32::MAX),
         };
         encode_at(cursor, &event)
     }
@@ -127,7 +143,7 @@ impl Recorder {
         {
             let blocked = Blocked::new();
             tls.forget_spin();
-            self.answer(tls, &mut thread.lock(&blocked), tls.cursor());
+            self.answer(tls, thread, &mut thread.lock(&blocked), tls.cursor());
         }
     }
 
@@ -135,8 +151,12 @@ impl Recorder {
     pub(crate) fn last_position(&self, tls: &TlsBlock) {
         let cursor = tls.cursor();
         let notes = tls.role() == tls::PROGRAM && !tls.is_gated() && tls.handlers() == 0;
-        if notes && !cursor.is_null() && cursor < tls.limit() {
-            tls.set_cursor(self.position(cursor));
+        if notes
+            && !cursor.is_null()
+            && cursor < tls.limit()
+            && let Some(thread) = registry::current(tls)
+        {
+            tls.set_cursor(self.position(thread, cursor));
         }
     }
 }

@@ -24,7 +24,6 @@ use crate::options::Options;
 use crate::output::Output;
 use crate::pace::Pace;
 use crate::pool::Pool;
-use crate::positions::Asker;
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
@@ -571,18 +570,8 @@ impl Recorder {
         }
     }
 
-    /// The body of the writer thread.
-    fn write_until_closed(&'static self) {
-        let mut asker = Asker::default();
-        while self.desk.queue.wait(|| self.ask_positions(&mut asker)) {
-            let mut writer = lock(&self.writer);
-            if let Some(message) = self.desk.queue.take() {
-                self.write(&mut writer, message);
-            }
-        }
-    }
-
-    fn write(&self, writer: &mut Writer, message: Message) {
+    /// Writes a message, and the small ones behind it.
+    pub(crate) fn write(&self, writer: &mut Writer, message: Message) {
         // The writer itself needs a core, and one more must be idle.
         let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
         let now = self.clock.now();

@@ -6,6 +6,7 @@ use std::sync::atomic::{
 
 use contech_guest::meter::Meter;
 
+use crate::buffer::Buffer;
 use crate::inner::Inner;
 use crate::mask::Blocked;
 use crate::primitive::{Mutex, MutexGuard};
@@ -26,6 +27,8 @@ pub struct Thread {
     /// after the events.
     pub(crate) syncs: AtomicU64,
     pub(crate) begun: AtomicU64,
+    /// Pages that the kernel gave the thread for its records. Only the owner writes it.
+    pub(crate) own_pages: AtomicU64,
     /// How many of these are in the trace's totals. Changed under the lock.
     pub(crate) told: (AtomicU64, AtomicU64),
     /// The owner's thread-local block.
@@ -94,6 +97,7 @@ impl Thread {
         Thread {
             syncs: AtomicU64::new(0),
             begun: AtomicU64::new(0),
+            own_pages: AtomicU64::new(0),
             told: (AtomicU64::new(0), AtomicU64::new(0)),
             tls: AtomicPtr::new(std::ptr::null_mut()),
             context: AtomicU32::new(NO_CONTEXT),
@@ -173,6 +177,13 @@ impl Thread {
         self.begun.store(self.begun.load(Relaxed) + 1, Release);
     }
 
+    /// Notes that the thread's records in a buffer reach to `cursor`. Only the owner calls this.
+    pub(crate) fn uses(&self, buffer: &mut Buffer, cursor: *const u8) {
+        let more = buffer.use_to(cursor) as u64;
+        self.own_pages
+            .store(self.own_pages.load(Relaxed) + more, Relaxed);
+    }
+
     /// Number of sync events counted so far. Only the owner calls this.
     #[inline]
     pub(crate) fn syncs(&self) -> u64 {
@@ -181,7 +192,11 @@ impl Thread {
 
     /// Clears the counts, because the state is about to be another thread's.
     pub(crate) fn forget_counts(&self) {
-        for count in [&self.syncs, &self.begun, &self.told.0, &self.told.1] {
+        let told = [&self.told.0, &self.told.1];
+        for count in [&self.syncs, &self.begun, &self.own_pages]
+            .into_iter()
+            .chain(told)
+        {
             count.store(0, Relaxed);
         }
     }

@@ -153,7 +153,7 @@ events! {
             taken: u64,
         }
         /// How far the thread has come, and what the kernel says of it since its start. It stands between whole records.
-        Position = 18, 26 bytes {
+        Position = 18, 30 bytes {
             /// Ticks at this event.
             at: u64,
             /// Time that the thread ran, in microseconds; that in the kernel is a part of it.
@@ -162,6 +162,8 @@ events! {
             system: u64,
             /// Pages that the kernel had to give it.
             faults: u32,
+            /// How many of them are the recording's own.
+            own: u32,
         }
         /// A synchronisation that did not wait, and whose time was not read because it came soon after others. It lies
         /// between the last time of the context and the next one.

@@ -45,6 +45,7 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
             ran: 6,
             system: 7,
             faults: 8,
+            own: 9,
         },
         Event::Roi { begin: true, at: 3 },
         Event::Time {
