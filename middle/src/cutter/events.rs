@@ -104,23 +104,10 @@ impl Cutter {
             }
             // The work that grows is shorter by that. It stays one task.
             Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
-            Event::Position {
-                at,
-                ran,
-                system,
-                faults,
-                own,
-            } => {
-                let span = state.open.span;
-                self.positions.push(Position {
-                    stream: state.executor,
-                    ticks: full(at),
-                    ran_us: ran,
-                    system_us: system,
-                    faults,
-                    own,
-                    frame: span.map(|span| (span.frame, span.first_record + span.records)),
-                });
+            Event::Position { at, .. } => {
+                let (stream, span) = (state.executor, state.open.span);
+                self.positions
+                    .extend(Position::of(event, stream, full(at), span));
             }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
             // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
