@@ -61,7 +61,7 @@ impl Recorder {
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
-        if lane == Lane::Stream {
+        if lane == Lane::Stream && !(asked && tls.spin().is_waiting()) {
             // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
             tls.forget_spin();
         }
@@ -74,9 +74,12 @@ impl Recorder {
         match self.desk.standing(&inner) {
             Standing::Records => {
                 let noted = asked.then(|| self.answer(tls, thread, &mut inner, cursor));
-                noted
-                    .flatten()
-                    .unwrap_or_else(|| self.turn(thread, &mut inner, tls, cursor, lane))
+                noted.flatten().unwrap_or_else(|| {
+                    if lane == Lane::Stream {
+                        tls.forget_spin();
+                    }
+                    self.turn(thread, &mut inner, tls, cursor, lane)
+                })
             }
             Standing::Ends => {
                 tls.set_at(lane, (cursor, cursor));

@@ -108,7 +108,9 @@ impl Recorder {
             return None;
         }
         // Signal handlers are short, and what a gated thread or a library's writes is not kept.
-        let notes = depth == 0 && !tls.is_gated() && tls.role() == tls::PROGRAM;
+        // The event of a spin-wait goes on to count tries where it is.
+        let waits = tls.spin().is_waiting();
+        let notes = !waits && depth == 0 && !tls.is_gated() && tls.role() == tls::PROGRAM;
         let cursor = match notes {
             true => {
                 thread.uses(buffer, cursor);
@@ -142,7 +144,6 @@ impl Recorder {
             && let Some(thread) = registry::current(tls)
         {
             let blocked = Blocked::new();
-            tls.forget_spin();
             self.answer(tls, thread, &mut thread.lock(&blocked), tls.cursor());
         }
     }
