@@ -341,7 +341,17 @@ pub(crate) fn sends_signal(a: Active, signal: c_int) {
 
 /// The same for a thread that installs a handler. One of a library that is not recorded accesses nothing that is.
 pub(crate) fn installs_handler(signal: c_int, handler: usize) {
-    if let Some(a) = active(handler) {
+    // A fault is the thread's own.
+    const FAULTS: [c_int; 5] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+    ];
+    if !FAULTS.contains(&signal)
+        && let Some(a) = active(handler)
+    {
         sends_signal(a, signal);
     }
 }
