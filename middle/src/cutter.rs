@@ -171,6 +171,15 @@ impl Cutter {
                         self.feed(Record::Event(chunk.events[i], chunk.first, without, None))?;
                     }
                 }
+                Some(event @ Event::Position { at, .. }) => {
+                    // A thread has positions between contexts, too.
+                    let at = unwrap_ticks(*at, chunk.first);
+                    let here = self.streams.holding.is_none();
+                    let state = self.contexts.get_mut(self.streams.context);
+                    let span = state.filter(|_| here).and_then(|state| state.open.span);
+                    self.positions
+                        .extend(Position::of(event, chunk.context, at, span));
+                }
                 Some(event) => {
                     let without = self.windows.are_closed_for(chunk.context);
                     let own = action(event).filter(|_| self.streams.context != NOWHERE);

@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use contech_guest::arch::system_call;
 use contech_guest::kernel;
+use contech_runtime_core::Recorder;
 use contech_trace::event::SyncOp::{Receive, Send};
 
 use crate::active::{Active, OWN_OBJECTS, active, recording};
+use crate::current;
+use crate::library;
 use crate::objects;
 use crate::real::{Ptr, Time, real, real_if_ready};
 
@@ -51,8 +54,12 @@ fn object(sort: u64, number: u64) -> Ptr {
 
 /// What is sent or received through the descriptor goes through this object.
 fn object_of(file: c_int, sends: bool) -> Option<Ptr> {
-    // The standard streams lead out of the program.
-    if BLIND.load(Relaxed) || (0..=2).contains(&file) {
+    // The standard streams lead out of the program, and what a library of tasks does is no order of the program.
+    if BLIND.load(Relaxed) || (0..=2).contains(&file) || library::is_called() {
+        return None;
+    }
+    // The only context orders nothing with another, and needs not be asked about its files.
+    if current::recorder().is_none_or(Recorder::is_alone) {
         return None;
     }
     let (sort, inode) = sort_of(file)?;

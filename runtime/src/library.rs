@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use contech_runtime_core::library::Kept;
 use contech_runtime_core::{Recorder, tls};
@@ -18,8 +18,20 @@ use crate::current::{self, guarded};
 use crate::real::Ptr;
 use crate::tls::block;
 
+/// True once a library that runs tasks was called.
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program calls a library that runs tasks. Such a library wakes its threads through descriptors, as often
+/// as chance wants.
+pub(crate) fn is_called() -> bool {
+    CALLED.load(Relaxed)
+}
+
 /// The calling thread, if it records, in its program or in a library.
 fn recording() -> Option<Active> {
+    if !CALLED.load(Relaxed) {
+        CALLED.store(true, Relaxed);
+    }
     let recorder = current::recorder_or_due()?;
     let tls = block();
     (recorder.is_recording() && !tls.is_quiet() && tls.takes_part())

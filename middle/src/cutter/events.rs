@@ -5,7 +5,7 @@ use contech_trace::mpi::Meeting;
 use taskgraph::{FrameSpan, TaskKind};
 
 use super::piece::Piece;
-use super::{Cutter, Position, unwrap_ticks};
+use super::{Cutter, unwrap_ticks};
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
@@ -104,14 +104,11 @@ impl Cutter {
             }
             // The work that grows is shorter by that. It stays one task.
             Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
-            Event::Position { at, .. } => {
-                let (stream, span) = (state.executor, state.open.span);
-                self.positions
-                    .extend(Position::of(event, stream, full(at), span));
-            }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
-            // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
+            // Switches and positions were taken out of the stream before, the decoder repeats, and the encoder has the
+            // actions.
             Event::Switch { .. }
+            | Event::Position { .. }
             | Event::Again { .. }
             | Event::Alloc { .. }
             | Event::Free { .. }

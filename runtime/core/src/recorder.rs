@@ -239,6 +239,11 @@ impl Recorder {
         self.reason.store(reason as u8, SeqCst);
     }
 
+    /// Whether the first context is the only one so far. What it did comes before all that other contexts do.
+    pub fn is_alone(&self) -> bool {
+        self.next_context.load(Relaxed) <= 1
+    }
+
     /// Whether this is still the process that started the trace; false in the child of a vfork, which
     /// shares its memory.
     pub fn is_own_process(&self) -> bool {
