@@ -121,7 +121,7 @@ static void sequence_lock_writer() {
   flag.store(2, release);
 }
 static void sequence_lock_reader() {
-  int before = flag.load(acquire);
+  int before = flag.load(fixed ? acquire : relaxed);
   y = fixed ? other.load(relaxed) : x;
   std::atomic_thread_fence(acquire);
   z[0] = before == flag.load(relaxed);
