@@ -10,6 +10,7 @@
 mod blame;
 mod charges;
 mod estimate;
+mod explain;
 mod group;
 mod loss;
 mod measured;
@@ -19,6 +20,7 @@ mod replay;
 mod rows;
 mod site;
 mod strands;
+mod stretches;
 mod wait;
 mod weights;
 
@@ -36,9 +38,10 @@ use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
-use measured::{Executed, Kernel, Stretches};
+use measured::{Executed, Kernel};
 use replay::{Nobody, Removable, Schedule, replay};
 use strands::Strands;
+use stretches::Stretches;
 use weights::{Moves, Weights};
 
 pub use loss::Loss;

@@ -13,7 +13,7 @@ use taskgraph::{
     Action, Context, ContextId, Family, Mmap, Piece, Reader, SyncOp, TaskId, TaskKind, WaitCause,
 };
 
-use super::measured::Stretches;
+use super::stretches::Stretches;
 use super::wait::{Kind, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,

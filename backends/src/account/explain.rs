@@ -1,0 +1,128 @@
+//! What things cost, from sums that hold several of them.
+//!
+//! If thing b cost m(b) for each of its amount N(s, b) in stretch s, the stretch would cost their sum t'(s), and it cost
+//! t(s). The costs that make what was counted most likely are found step by step (expectation maximisation, which is
+//! the method of Richardson and Lucy, 1972 and 1974): m(b) is multiplied by the mean of t(s) / t'(s) over the amounts of
+//! b. Where little is known of a thing, it keeps the pace of all.
+
+use rustc_hash::FxHashMap;
+
+/// Steps of the estimate.
+const STEPS: usize = 64;
+
+/// How much of what things cost is in each stretch, by stretch and thing.
+pub(super) type Amounts<T> = FxHashMap<(u32, T), f64>;
+
+/// What each thing costs in all stretches.
+pub(super) fn sums<T: Copy + Eq + std::hash::Hash>(
+    amounts: &Amounts<T>,
+    counted: &FxHashMap<u32, f64>,
+    each: &FxHashMap<T, f64>,
+) -> FxHashMap<T, f64> {
+    let mut expected: FxHashMap<u32, f64> = FxHashMap::default();
+    let cost = |thing: &T, amount: f64| each.get(thing).map_or(0.0, |each| each * amount);
+    for ((stretch, thing), &amount) in amounts {
+        *expected.entry(*stretch).or_default() += cost(thing, amount);
+    }
+    let mut sums = FxHashMap::default();
+    for ((stretch, thing), &amount) in amounts {
+        let (Some(&counted), Some(&expected)) = (counted.get(stretch), expected.get(stretch))
+        else {
+            continue;
+        };
+        if expected > 0.0 {
+            *sums.entry(*thing).or_default() += cost(thing, amount) * counted / expected;
+        }
+    }
+    sums
+}
+
+/// What each thing costs for each of its amount, so that the stretches cost what was counted. Of a thing whose amounts
+/// would cost `known` by the pace of all things, that pace is known as well as what was counted. `None` if nothing was.
+pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
+    amounts: &Amounts<T>,
+    counted: &FxHashMap<u32, f64>,
+    known: f64,
+) -> Option<FxHashMap<T, f64>> {
+    // Stretches and things get numbers.
+    let mut things: FxHashMap<T, usize> = FxHashMap::default();
+    let mut stretches: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut costs = Vec::new();
+    let mut entries = Vec::new();
+    for (&(stretch, thing), &amount) in amounts {
+        let Some(&cost) = counted.get(&stretch).filter(|_| amount > 0.0) else {
+            continue;
+        };
+        let next = things.len();
+        let thing = *things.entry(thing).or_insert(next);
+        let at = *stretches.entry(stretch).or_insert_with(|| {
+            costs.push(cost);
+            costs.len() - 1
+        });
+        entries.push((at, thing, amount));
+    }
+    let all: f64 = entries.iter().map(|entry| entry.2).sum();
+    let pace = costs.iter().sum::<f64>() / all;
+    if !pace.is_finite() || pace <= 0.0 {
+        return None;
+    }
+    let known = known / pace;
+    let mut sums = vec![0.0; things.len()];
+    for &(_, thing, amount) in &entries {
+        sums[thing] += amount;
+    }
+    let mut each = vec![pace; things.len()];
+    for _ in 0..STEPS {
+        let mut expected = vec![0.0; costs.len()];
+        for &(stretch, thing, amount) in &entries {
+            expected[stretch] += each[thing] * amount;
+        }
+        let mut more = vec![0.0; things.len()];
+        for &(stretch, thing, amount) in &entries {
+            if expected[stretch] > 0.0 {
+                more[thing] += amount * costs[stretch] / expected[stretch];
+            }
+        }
+        for (thing, each) in each.iter_mut().enumerate() {
+            *each = (*each * more[thing] + pace * known) / (sums[thing] + known);
+        }
+    }
+    Some(
+        things
+            .into_iter()
+            .map(|(thing, at)| (thing, each[at]))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_things_cost_is_found_from_stretches_that_hold_several_of_them() {
+        // A costs 1 and B 10. Of stretch 9 nothing was counted.
+        let amounts: Amounts<char> = [
+            ((0, 'a'), 10.0),
+            ((0, 'b'), 10.0),
+            ((1, 'a'), 50.0),
+            ((1, 'b'), 10.0),
+            ((2, 'a'), 30.0),
+            ((9, 'a'), 1e6),
+        ]
+        .into_iter()
+        .collect();
+        let counted = [(0, 110.0), (1, 150.0), (2, 30.0)].into_iter().collect();
+        let each = explain(&amounts, &counted, 0.0).unwrap();
+        assert!((each[&'a'] - 1.0).abs() < 0.05, "{each:?}");
+        assert!((each[&'b'] - 10.0).abs() < 0.5, "{each:?}");
+        let sums = sums(&amounts, &counted, &each);
+        assert!(
+            (sums.values().sum::<f64>() - 290.0).abs() < 1e-6,
+            "{sums:?}"
+        );
+        let unknown = explain(&amounts, &counted, 1e9).unwrap();
+        assert!((unknown[&'a'] - unknown[&'b']).abs() < 0.1, "{unknown:?}");
+        assert_eq!(explain(&amounts, &FxHashMap::default(), 0.0), None);
+    }
+}
