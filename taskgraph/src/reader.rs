@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::action::Action;
 use crate::batch::{Batch, FULL, Piece};
 use crate::error::Result;
-use crate::frame::{DecodedFrame, Emission, Emitter, Nests, count};
+use crate::frame::{Counting, DecodedFrame, Emission, Emitter, Nests};
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::op::Access;
@@ -25,8 +26,6 @@ pub struct Reader<'g, D> {
     /// The task that is being read, or was read last, and the spans of its page that are still to be read.
     task: Option<Task<'g, D>>,
     spans: Range<usize>,
-    /// A part of a span that is read before these.
-    part: Option<FrameSpan>,
     /// The blocks that they execute.
     blocks: u64,
     inside: Inside,
@@ -108,7 +107,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             at: 0,
             task: None,
             spans: 0..0,
-            part: None,
             blocks: 0,
             inside: Inside::End,
             counting: false,
@@ -128,12 +126,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let all = task.places_of_spans();
         let at = |place: usize| all.end.min(all.start.saturating_add(place));
         self.go_to(task, at(spans.start)..at(spans.end), task.block_count());
-    }
-
-    /// Goes to a part of a task: only these records of a frame, which are in one of its [`Task::spans`].
-    fn open_part(&mut self, task: &Task<'g, D>, part: FrameSpan) {
-        self.go_to(task, 0..0, task.block_count());
-        (self.part, self.inside) = (Some(part), Inside::Begin);
     }
 
     fn go_to(&mut self, task: &Task<'g, D>, spans: Range<usize>, blocks: u64) {
@@ -216,8 +208,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
                 self.emitter.begin(self.blocks, self.nests());
             }
             if self.inside != Inside::Span {
-                let part = self.part.take();
-                let Some(span) = part.or_else(|| next_span(task, &mut self.spans)) else {
+                let Some(span) = next_span(task, &mut self.spans) else {
                     self.inside = Inside::End;
                     break;
                 };
@@ -327,31 +318,33 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// As [`Task::for_each_batch`].
     pub fn count_blocks(&mut self, task: &Task<'g, D>, counts: &mut BlockCounts) -> Result<()> {
         counts.clear();
-        // A short task is mostly the work to get at its records.
-        if let [span] = task.spans() {
-            self.at = task.id().context.index() % self.places.len();
-            let counted = self.count_records(span, counts);
-            if self.graph.in_file(counted)? {
-                return Ok(());
-            }
-            counts.clear();
+        self.at = task.id().context.index() % self.places.len();
+        for span in task.spans() {
+            self.count_in(task, span, counts, |_, _| ())?;
         }
-        task.batches(true, |batch| {
-            batch.pieces().for_each(|piece| counts.add_piece(&piece));
-        })
+        Ok(())
     }
 
-    /// Counts the executions of blocks in a span, if they do not depend on the values of its records. Returns false
-    /// if they do.
-    fn count_records(&mut self, span: &FrameSpan, counts: &mut BlockCounts) -> Result<bool> {
-        let how = (self.graph.templates()?, self.graph.score()?);
-        let records = self.hold(span)?;
-        let Some((_, frame)) = &self.places[self.at].frame else {
-            return Ok(false);
+    /// Adds the executions of blocks in a part of a task. Calls `other` with each action that executes none.
+    fn count_in(
+        &mut self,
+        task: &Task<'g, D>,
+        part: &FrameSpan,
+        counts: &mut BlockCounts,
+        other: impl FnMut(&mut BlockCounts, &Action<'static>),
+    ) -> Result<()> {
+        let graph = self.graph;
+        let how = Counting {
+            info: graph.info(),
+            templates: graph.templates()?,
+            score: graph.score()?,
+            blocks: task.block_count(),
         };
-        count(frame, records, how, |block, times| {
-            counts.add(block, times);
-        })
+        let counted = self.hold(part).and_then(|records| {
+            let frame = self.places[self.at].frame.as_ref();
+            frame.map_or(Ok(()), |(_, frame)| how.add(frame, records, counts, other))
+        });
+        graph.in_file(counted)
     }
 }
 
@@ -425,19 +418,31 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     pub fn count_blocks_in(&self, part: FrameSpan, counts: &mut BlockCounts) -> Result<()> {
         counts.clear();
         let mut reader = self.reader();
-        let counted = reader.count_records(&part, counts);
-        if self.graph.in_file(counted)? {
-            reader.give_back();
-            return Ok(());
-        }
-        counts.clear();
-        reader.counting = true;
-        reader.open_part(self, part);
-        while let Some(batch) = reader.next()? {
-            batch.pieces().for_each(|piece| counts.add_piece(&piece));
-        }
+        let counted = reader.count_in(self, &part, counts, |_, _| ());
         reader.give_back();
-        Ok(())
+        counted
+    }
+
+    /// Calls `f` with each action that executes no block, in order, and with how often the blocks before it were
+    /// executed, since the last call or since the task began; and at the end once more, without an action.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_batch`].
+    pub fn count_between(
+        &self,
+        mut f: impl FnMut(&BlockCounts, Option<&Action<'static>>),
+    ) -> Result<()> {
+        let mut counts = BlockCounts::new();
+        let mut reader = self.reader();
+        let counted = self.spans().iter().try_for_each(|span| {
+            reader.count_in(self, span, &mut counts, |counts, action| {
+                f(counts, Some(action));
+                counts.clear();
+            })
+        });
+        f(&counts, None);
+        reader.give_back();
+        counted
     }
 
     /// Calls `f` with what the task does in program order, some thousand accesses at a time.
@@ -466,14 +471,8 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     ///
     /// # Errors
     /// A damaged frame; `f` has then seen what comes before it.
-    pub fn for_each_batch(&self, f: impl FnMut(&Batch<'_>)) -> Result<()> {
-        self.batches(false, f)
-    }
-
-    /// Calls `f` with what the task does; with `counting`, executions are without accesses.
-    fn batches(&self, counting: bool, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
+    pub fn for_each_batch(&self, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
         let mut reader = self.reader();
-        reader.counting = counting;
         reader.open(self);
         let done = loop {
             match reader.next() {

@@ -9,9 +9,7 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{
-    Action, Context, ContextId, Family, Mmap, Piece, Reader, SyncOp, TaskId, TaskKind, WaitCause,
-};
+use taskgraph::{Action, Context, ContextId, Family, SyncOp, TaskId, TaskKind, WaitCause};
 
 use super::stretches::Stretches;
 use super::wait::{Kind, Wait};
@@ -271,7 +269,6 @@ struct Walker<'a> {
     starved_ns: u64,
     /// What the task at hand does with a lock.
     lock: Option<(u64, LockUse)>,
-    reader: Option<Reader<'a, Mmap>>,
 }
 
 impl<'a> Walker<'a> {
@@ -296,7 +293,6 @@ impl<'a> Walker<'a> {
             starved_ns: 0,
             held: Vec::new(),
             lock: None,
-            reader: None,
         }
     }
 
@@ -548,21 +544,15 @@ impl<'a> Walker<'a> {
             return Ok(());
         }
         let info = self.graph.info();
-        let new = || Reader::new(self.graph, 1).without_accesses();
-        let reader = self.reader.get_or_insert_with(new);
-        reader.open(task);
-        while let Some(batch) = reader.next()? {
-            for piece in batch.pieces() {
-                if let Piece::Action(Action::Sync { op, object }) = piece {
-                    uses.push((all, op, object));
-                    continue;
-                }
-                piece.for_each_times(|block, times| {
-                    let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
-                    all = all.saturating_add(each.saturating_mul(times));
-                });
+        task.count_between(|counts, action| {
+            for (block, times) in counts.iter() {
+                let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
+                all = all.saturating_add(each.saturating_mul(times));
             }
-        }
+            if let Some(&Action::Sync { op, object }) = action {
+                uses.push((all, op, object));
+            }
+        })?;
         let until = |executed: u64| whole(ns as f64 * executed as f64 / all.max(1) as f64);
         let (mut wait, mut from) = (wait, 0);
         for (executed, op, object) in uses {

@@ -332,39 +332,6 @@ impl Emitter {
     }
 }
 
-/// Counts the executions of blocks in a range of a frame's records, if no values of the records are needed for that.
-/// Returns false if they are; `count` has then seen a part of the executions.
-pub(crate) fn count(
-    frame: &DecodedFrame,
-    records: Range<usize>,
-    (templates, score): (&Templates, Score<'_>),
-    mut count: impl FnMut(BlockId, u64),
-) -> Result<bool> {
-    let plans = plans(frame, templates, score);
-    let known = frame.known_at(records.start);
-    let mut known = known.map_or(NONE, |known| known.function);
-    let mut rest = frame.records.get(records).unwrap_or(&[]);
-    while let [record, ..] = rest {
-        let Some(plan) = plans.get(record.table as usize) else {
-            return Err(malformed(WHAT, "a record of no table"));
-        };
-        if !matches!(plan.how, How::Straight | How::Flow | How::Other) {
-            return Ok(false);
-        }
-        if plan.function != known && plan.function != NONE {
-            known = begun(plan)?;
-        }
-        let alike = rest.iter().take_while(|next| next.table == record.table);
-        let times = alike.count();
-        let script = templates.scripts.get(plan.script as usize);
-        for (block, _) in script.into_iter().flatten() {
-            count(*block, times as u64);
-        }
-        rest = &rest[times..];
-    }
-    Ok(true)
-}
-
 /// The function of a path that begins it. A path that goes on with another function than is known is refused.
 #[inline]
 fn begun(plan: &Plan) -> Result<u32> {
@@ -375,7 +342,11 @@ fn begun(plan: &Plan) -> Result<u32> {
 }
 
 /// How the records of each table of a frame are executed.
-fn plans<'f>(frame: &'f DecodedFrame, templates: &Templates, score: Score<'_>) -> &'f [Plan] {
+pub(super) fn plans<'f>(
+    frame: &'f DecodedFrame,
+    templates: &Templates,
+    score: Score<'_>,
+) -> &'f [Plan] {
     let plan = |table: &Table| plan(table.symbol, templates, score);
     let plans = || frame.tables.iter().map(plan).collect();
     frame.plans.get_or_init(plans)

@@ -3,6 +3,7 @@
 //! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than the static and path
 //! tables, so any action of a graph is reachable by decoding the one frame it is in.
 
+mod count;
 mod decode;
 mod emission;
 mod emit;
@@ -17,9 +18,10 @@ mod template;
 
 pub use contech_program::Counts;
 pub(crate) use contech_program::Layout;
+pub(crate) use count::Counting;
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
 pub(crate) use emission::Emission;
-pub(crate) use emit::{Emitter, count};
+pub(crate) use emit::Emitter;
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use pass::{By, Pass};

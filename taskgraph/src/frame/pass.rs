@@ -89,7 +89,12 @@ impl<'g> Pass<'g> {
                 return Ok(true);
             }
             let before = player.known();
-            let amount = player.settle(frame, *record, (path, f), self.by)?;
+            let mut amount = path.counts.map_or(0, |counts| self.by.of(counts));
+            let mut each = path.each.iter();
+            player.settle(frame, *record, (path, f), |_, n, _| {
+                let own = each.next().map_or(0, |each| self.by.of(*each));
+                amount = amount.saturating_add(own.saturating_mul(n));
+            })?;
             if amount > *left {
                 player.know(before);
                 return Ok(true);
@@ -118,7 +123,7 @@ impl<'g> Pass<'g> {
     }
 
     /// The player knows what is known before some records; now it knows what is known after them.
-    fn arrive(
+    pub(super) fn arrive(
         &mut self,
         player: &mut Player,
         frame: &DecodedFrame,
@@ -151,8 +156,8 @@ impl<'g> Pass<'g> {
             let hidden = hides && latest != NONE && at < latest as usize;
             if hidden && at != first && player.known == path.path.function {
                 player.state.moved(path);
-            } else if path.counts.is_some() {
-                player.settle(frame, record, (path, f), self.by)?;
+            } else if !path.nested {
+                player.settle(frame, record, (path, f), |_, _, _| ())?;
             } else {
                 player.only(at);
                 let asked = std::mem::replace(&mut player.nests, Nests::Counted);
@@ -239,14 +244,14 @@ impl Player {
     }
 
     /// Makes what is known before a record what is known after it, without its executions. Its path must count the same
-    /// but for its loops. Returns what it counts.
-    fn settle(
+    /// but for its loops. `visit` sees each of them, its whole iterations, and whether the path is cut there.
+    pub(super) fn settle<'f>(
         &mut self,
         frame: &DecodedFrame,
         record: Record,
-        (path, f): (&CompiledPath, &CompiledFunction),
-        by: By,
-    ) -> Result<u64> {
+        (path, f): (&CompiledPath, &'f CompiledFunction),
+        mut visit: impl FnMut(&'f CompiledLoop, u64, bool),
+    ) -> Result<()> {
         self.goes_on(path, f)?;
         let mut source = Columns {
             f,
@@ -256,13 +261,8 @@ impl Player {
             fields: 0,
             loops: 0,
         };
-        let mut amount = path.counts.map_or(0, |counts| by.of(counts));
-        let mut each = path.each.iter();
-        self.state.settle(path, f, &mut source, |_, n, _, _| {
-            let own = each.next().map_or(0, |each| by.of(*each));
-            amount = amount.saturating_add(own.saturating_mul(n));
-        })?;
-        Ok(amount)
+        let visit = |l, n, cut, _: &State| visit(l, n, cut);
+        self.state.settle(path, f, &mut source, visit)
     }
 }
 

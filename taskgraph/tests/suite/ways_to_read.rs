@@ -341,6 +341,17 @@ proptest! {
             *expected.entry(block).or_insert(0u64) += 1;
         }
         prop_assert_eq!(counted.iter().collect::<BTreeMap<_, _>>(), expected.clone());
+        let (mut between, mut runs) = (Vec::new(), vec![0]);
+        task.count_between(|counts, _| {
+            between.push(counts.iter().map(|(_, times)| times).sum::<u64>());
+        }).unwrap();
+        for (block, _) in &one_by_one {
+            match block {
+                Some(_) => *runs.last_mut().unwrap() += 1,
+                None => runs.push(0),
+            }
+        }
+        prop_assert_eq!(between, runs);
         prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected.clone());
         prop_assert_eq!(without.iter().collect::<BTreeMap<_, _>>(), expected);
     }

@@ -66,6 +66,7 @@ impl CompiledFunction {
                     leafy: body.iter().filter(has_leaves).copied().collect(),
                     leafy_last: body[..last].iter().filter(has_leaves).count(),
                     flat: flatten(&nodes, index(i), body),
+                    nested: has_inner(&nodes, body),
                     each: iteration_counts(&nodes, body),
                     end: iteration_counts(&nodes, &body[..last]),
                 })
@@ -83,10 +84,15 @@ impl CompiledFunction {
     }
 }
 
+/// Whether the first nodes of loops are among those of a body, other than its own.
+fn has_inner(nodes: &[CompiledNode], body: &[u32]) -> bool {
+    let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
+    body.iter().skip(1).any(inner)
+}
+
 /// What these nodes of a body count, unless inner loops are among them.
 fn iteration_counts(nodes: &[CompiledNode], body: &[u32]) -> Option<Counts> {
-    let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
-    if body.iter().skip(1).any(inner) {
+    if has_inner(nodes, body) {
         return None;
     }
     let mut counts = body.iter().map(|n| nodes[*n as usize].counts);
@@ -95,8 +101,7 @@ fn iteration_counts(nodes: &[CompiledNode], body: &[u32]) -> Option<Counts> {
 
 fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32]) -> Option<Flat> {
     let plain = |n: &u32| nodes[*n as usize].leaves.is_empty();
-    let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
-    if !body.iter().all(plain) || body[1..].iter().any(inner) {
+    if !body.iter().all(plain) || has_inner(nodes, body) {
         return None;
     }
     let (mut blocks, mut operands, mut strides) = (Vec::new(), Vec::new(), Vec::new());
@@ -154,6 +159,8 @@ pub struct CompiledPath {
     pub evaluates: bool,
     /// Whether the path has collapsed loops.
     pub collapses: bool,
+    /// Whether one of them has inner loops.
+    pub nested: bool,
     /// The steps of the path that set iteration numbers of plain loops.
     pub moves: Box<[Step]>,
     /// An execution in which each of its loops has iterations hides what its executions before left, but for these
@@ -166,7 +173,7 @@ impl CompiledPath {
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
         let (mut stored, mut each, mut moves) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut evaluates, mut resumes) = (false, false);
+        let (mut evaluates, mut resumes, mut nested) = (false, false, false);
         let mut counts = Some(Counts::default());
         for step in &path.steps {
             let own = match *step {
@@ -190,6 +197,7 @@ impl CompiledPath {
                         stored.push(Stored::Loop { index, cut });
                     }
                     evaluates |= l.count.is_some();
+                    nested |= l.nested;
                     each.extend(l.each);
                     let end = if cut { Some(Counts::default()) } else { l.end };
                     l.each.and(end)
@@ -211,6 +219,7 @@ impl CompiledPath {
             counts,
             each: each.into(),
             evaluates,
+            nested,
         }
     }
 }

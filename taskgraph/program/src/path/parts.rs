@@ -80,6 +80,8 @@ pub struct CompiledLoop {
     pub leafy_last: usize,
     /// The loop's flat form, if it has one.
     pub flat: Option<Flat>,
+    /// Whether the loop has inner loops.
+    pub nested: bool,
     /// What a whole iteration counts, if every iteration counts the same and the loop has no inner loops.
     pub each: Option<Counts>,
     /// What the last iteration counts, under the same conditions.

@@ -1,0 +1,249 @@
+//! Counts the executions of blocks in a range of a frame's records. Most records need no execution for that: a path
+//! says which blocks it executes, and the record how often its loops iterate.
+
+use std::ops::Range;
+
+use crate::action::Action;
+use crate::error::{Result, malformed};
+use crate::frame::decode::{DecodedFrame, Table};
+use crate::frame::emit::plans;
+use crate::frame::pass::{By, Pass};
+use crate::frame::plan::{How, NONE, Plan};
+use crate::frame::play::{Nests, Played, Player, Score};
+use crate::frame::{Templates, WHAT};
+use crate::id::BlockId;
+use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, NO_BLOCK, Nest, Step};
+use crate::statics::StaticInfo;
+use crate::tally::BlockCounts;
+
+/// What is needed to count executions.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting<'g> {
+    pub(crate) info: &'g StaticInfo,
+    pub(crate) templates: &'g Templates,
+    pub(crate) score: Score<'g>,
+    /// How many blocks the task says that it executes. Damage cannot make the count go on for much longer.
+    pub(crate) blocks: u64,
+}
+
+impl<'g> Counting<'g> {
+    /// Adds the executions of blocks in a range of a frame's records. Calls `other` with each action that executes none,
+    /// and with what was counted up to there.
+    pub(crate) fn add(
+        self,
+        frame: &DecodedFrame,
+        records: Range<usize>,
+        counts: &mut BlockCounts,
+        mut other: impl FnMut(&mut BlockCounts, &Action<'static>),
+    ) -> Result<()> {
+        let plans = plans(frame, self.templates, self.score);
+        let known = frame.known_at(records.start);
+        let mut known = known.map_or(NONE, |known| known.function);
+        let mut stepwise = None;
+        // The rows of each table, where a range has several.
+        let many = records.len() > 4 * plans.len();
+        let mut rows = vec![0..0; if many { plans.len() } else { 0 }];
+        let mut at = records.start;
+        while at < records.end {
+            let rest = frame.records.get(at..records.end).unwrap_or(&[]);
+            let Some(record) = rest.first() else { break };
+            let Some(plan) = plans.get(record.table as usize) else {
+                return Err(malformed(WHAT, "a record of no table"));
+            };
+            let alike = rest.iter().take_while(|next| next.table == record.table);
+            let times = alike.count();
+            let path = self.path(plan);
+            if let Some((path, _)) = path
+                && path.path.function != known
+            {
+                if !path.path.fresh {
+                    return Err(malformed(WHAT, "a path goes on with what is not known"));
+                }
+                known = path.path.function;
+            }
+            let own = record.row as usize..record.row as usize + times;
+            let steps = path.is_some_and(|(path, _)| path.nested || path.evaluates);
+            match (plan.how, path) {
+                (How::Other, _) => {
+                    self.flush(frame, plans, &mut rows, counts);
+                    let first = record.row as usize;
+                    let others = frame.others.get(first..first + times);
+                    let others = others.unwrap_or(&[]).iter();
+                    others.for_each(|action| other(counts, action));
+                }
+                (How::Loops | How::Walk, Some((path, f))) if steps => {
+                    let own = stepwise.get_or_insert_with(|| {
+                        Stepwise::new(self, frame, records.start..records.end)
+                    });
+                    for at in at..at + times {
+                        own.add(self, frame, at, (path, f), counts)?;
+                    }
+                }
+                _ => match rows.get_mut(record.table as usize) {
+                    Some(rows) if rows.start == rows.end => *rows = own,
+                    Some(rows) => rows.end = own.end,
+                    None => self.rows(frame, (record.table, plan), own, counts),
+                },
+            }
+            at += times;
+        }
+        self.flush(frame, plans, &mut rows, counts);
+        if let Some(Stepwise { player, .. }) = stepwise {
+            player.give_back();
+        }
+        Ok(())
+    }
+
+    /// Adds the rows that were found of each table, and forgets them.
+    fn flush(
+        self,
+        frame: &DecodedFrame,
+        plans: &[Plan],
+        rows: &mut [Range<usize>],
+        counts: &mut BlockCounts,
+    ) {
+        for ((table, plan), rows) in (0..).zip(plans).zip(rows) {
+            if rows.start < rows.end {
+                self.rows(frame, (table, plan), std::mem::take(rows), counts);
+            }
+        }
+    }
+
+    /// Adds some rows of a table whose executions need no steps.
+    fn rows(
+        self,
+        frame: &DecodedFrame,
+        (table, plan): (u32, &Plan),
+        rows: Range<usize>,
+        counts: &mut BlockCounts,
+    ) {
+        let times = rows.len() as u64;
+        if matches!(plan.how, How::Straight | How::Flow) {
+            let script = self.templates.scripts.get(plan.script as usize);
+            let script = script.into_iter().flatten();
+            return script.for_each(|(block, _)| counts.add(*block, times));
+        }
+        match self.path(plan) {
+            Some(path) => loops(path, (frame, table), rows, counts),
+            None => counts.add(BlockId::new(plan.symbol), times),
+        }
+    }
+
+    /// The path that a table stands for, if it does not stand for a block.
+    fn path(&self, plan: &Plan) -> Option<(&'g CompiledPath, &'g CompiledFunction)> {
+        let path = (plan.symbol as usize).checked_sub(self.score.layout.blocks.len())?;
+        self.score.paths.get(path)
+    }
+}
+
+/// Adds some executions of a path whose records say how often its loops, which have no inner loops, iterate.
+fn loops(
+    (path, f): (&CompiledPath, &CompiledFunction),
+    (frame, table): (&DecodedFrame, u32),
+    rows: Range<usize>,
+    counts: &mut BlockCounts,
+) {
+    let times = rows.len() as u64;
+    let table = frame.tables.get(table as usize);
+    let mut fields = table.map_or(&[][..], Table::counts).iter();
+    once(path, f, times, counts);
+    for step in &path.path.steps {
+        if let Step::Loop { index, cut, .. } = *step
+            && let Some(l) = &f.loops[index as usize]
+        {
+            let field = fields.next().zip(table);
+            let field = field.map(|(k, table)| table.field(*k, rows.clone(), &frame.columns));
+            let sum = |sum: u64, n: &u64| sum.saturating_add(*n);
+            let iterations = field.unwrap_or(&[]).iter().fold(0, sum);
+            body(l, f, (iterations, if cut { 0 } else { times }), counts);
+        }
+    }
+}
+
+/// Adds the nodes of a path outside of its loops.
+fn once(path: &CompiledPath, f: &CompiledFunction, times: u64, counts: &mut BlockCounts) {
+    for step in &path.path.steps {
+        if let Step::Node(n) = *step {
+            node(f, n, times, counts);
+        }
+    }
+}
+
+/// Adds whole iterations of a loop without inner loops, and last ones.
+fn body(
+    l: &CompiledLoop,
+    f: &CompiledFunction,
+    (whole, last): (u64, u64),
+    counts: &mut BlockCounts,
+) {
+    for (at, n) in l.body.iter().enumerate() {
+        let last = if at < l.last { last } else { 0 };
+        node(f, *n, whole.saturating_add(last), counts);
+    }
+}
+
+fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
+    let block = f.nodes[n as usize].block;
+    if block != NO_BLOCK && times > 0 {
+        counts.add(BlockId::new(block), times);
+    }
+}
+
+/// Counts records whose loops iterate as often as what is known before them says.
+struct Stepwise<'g> {
+    pass: Pass<'g>,
+    player: Box<Player>,
+    /// The player knows what is known before this record.
+    known: usize,
+}
+
+impl<'g> Stepwise<'g> {
+    fn new(how: Counting<'g>, frame: &DecodedFrame, records: Range<usize>) -> Self {
+        let known = records.start;
+        let mut player = Player::lent(how.blocks, Nests::Counted);
+        player.start(frame, records);
+        Self {
+            pass: Pass::new(frame, how.score, By::Actions),
+            player,
+            known,
+        }
+    }
+
+    fn add(
+        &mut self,
+        how: Counting<'_>,
+        frame: &DecodedFrame,
+        at: usize,
+        (path, f): (&CompiledPath, &CompiledFunction),
+        counts: &mut BlockCounts,
+    ) -> Result<()> {
+        let player = &mut self.player;
+        if !path.path.fresh && self.known < at {
+            self.pass.arrive(player, frame, self.known..at)?;
+        }
+        self.known = at + 1;
+        if !path.nested {
+            once(path, f, 1, counts);
+            return player.settle(frame, frame.records[at], (path, f), |l, n, cut| {
+                body(l, f, (n, u64::from(!cut)), counts);
+            });
+        }
+        player.only(at);
+        while let Some(played) = player.next(how.score, frame)? {
+            match played {
+                Played::Block(block) => counts.add(block, 1),
+                Played::Run {
+                    blocks, iterations, ..
+                } => blocks
+                    .iter()
+                    .for_each(|(block, _)| counts.add(*block, iterations)),
+                Played::Nest { shape, cut } => {
+                    let nest = Nest::new(how.info, shape, &player.operands, cut);
+                    nest.for_each_times(|block, times| counts.add(block, times));
+                }
+                Played::Other(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
