@@ -42,6 +42,13 @@ impl BlockCounts {
         piece.for_each_times(|block, times| self.add(block, times));
     }
 
+    /// Adds all counts of another.
+    pub fn merge(&mut self, other: &Self) {
+        other
+            .iter()
+            .for_each(|(block, times)| self.add(block, times));
+    }
+
     /// Forgets all counts.
     pub fn clear(&mut self) {
         for block in self.touched.drain(..) {

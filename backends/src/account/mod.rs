@@ -207,17 +207,30 @@ impl Analysis for Account {
         Shard::default()
     }
 
+    fn counts(&self, task: &Task<'_>) -> bool {
+        !self.stretches.divide(task)
+    }
+
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        let work = self.moves.work(task, counts);
+        let mut parts = self.stretches.parts(task)?;
+        let mut all = BlockCounts::new();
+        for (block, times) in parts.iter().flat_map(|part| &part.1) {
+            all.add(*block, *times);
+        }
+        if parts.is_empty() {
+            parts.push((self.stretches.whole(task), counts.iter().collect()));
+            all.merge(counts);
+        }
+        let work = self.moves.work(task, &all);
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
         let running = spread && state_in(task, call) == State::Running;
-        self.stretches.of_task(task, counts, |part, counts| {
-            let blocks = counts.iter().map(|&one| work.weight(one));
-            shard.executed.add(part, running, blocks);
-        })?;
+        for (part, counts) in &parts {
+            let blocks = counts.iter().map(|one| work.weight(*one));
+            shard.executed.add(*part, running, blocks);
+        }
         shard.weights.add(&work, ns);
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());

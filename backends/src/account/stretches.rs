@@ -4,10 +4,11 @@
 use std::ops::Range;
 
 use anyhow::Result;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, BlockId, ExecutorId, FrameRef, FrameSpan, Progress};
+use taskgraph::{BlockId, ExecutorId, FrameRef, FrameSpan, Progress};
 
-use crate::analysis::{Graph, Task};
+use crate::analysis::{Graph, Task, count_spans};
 
 /// More stretches than this are joined, neighbours first.
 const MOST: usize = 4096;
@@ -23,6 +24,9 @@ pub(super) struct Stretches {
     /// As many stretches are joined, as a power of two.
     shift: u32,
 }
+
+/// How often blocks are executed.
+pub(super) type Counted = Vec<(BlockId, u64)>;
 
 /// A part of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,28 +71,22 @@ impl Stretches {
         u32::try_from(moment >> self.shift).unwrap_or(u32::MAX)
     }
 
-    /// Calls `f` with the parts of a task in the stretches that it was executed in. `counts` are those of all of it.
-    pub(super) fn of_task(
-        &self,
-        task: &Task<'_>,
-        counts: &BlockCounts,
-        mut f: impl FnMut(Part, &[(BlockId, u64)]),
-    ) -> Result<()> {
-        let own = self.executors.get(task.executor().index()).cloned();
-        let own = own.unwrap_or_default();
-        let moments = &self.moments[own.clone()];
-        let begin = own.start + moments.partition_point(|one| one.at_ns <= task.start_ns());
-        if task.spans().iter().all(|span| self.inside(span).is_empty()) {
-            let part = Part {
-                stretch: self.stretch(&own, begin),
-                whole: true,
-                ran_ns: task.duration_ns(),
-            };
-            f(part, &counts.iter().collect::<Vec<_>>());
-            return Ok(());
+    /// Whether a task has moments inside, and so several parts.
+    pub(super) fn divide(&self, task: &Task<'_>) -> bool {
+        task.spans()
+            .iter()
+            .any(|span| !self.inside(span).is_empty())
+    }
+
+    /// The parts of a task in the stretches that it was executed in, and how often each executes the blocks; or nothing if
+    /// it is not divided.
+    pub(super) fn parts(&self, task: &Task<'_>) -> Result<Vec<(Part, Counted)>> {
+        if !self.divide(task) {
+            return Ok(Vec::new());
         }
+        let (own, begin) = self.begin(task);
         // Each part ends with a moment. The last one belongs to the stretch that the moment after it ends.
-        let mut parts: Vec<(usize, Vec<(BlockId, u64)>)> = Vec::new();
+        let mut parts: Vec<(usize, Vec<FrameSpan>)> = Vec::new();
         let mut open: Vec<FrameSpan> = Vec::new();
         let mut last = begin;
         for span in task.spans() {
@@ -98,12 +96,12 @@ impl Stretches {
                 open.push(FrameSpan { records, ..rest });
                 rest.first_record += records;
                 rest.records -= records;
-                parts.push((moment, blocks_in(task, open.drain(..))?));
+                parts.push((moment, std::mem::take(&mut open)));
                 last = moment + 1;
             }
             open.push(rest);
         }
-        parts.push((last, blocks_in(task, open.drain(..))?));
+        parts.push((last, open));
         // The task's time may have nothing of what others took, and then does not begin where the last one ended.
         let mut times: Vec<u64> = parts.iter().map(|part| self.ran(&own, part.0)).collect();
         if let Some(after) = times.last_mut() {
@@ -117,15 +115,37 @@ impl Stretches {
             let most = Some(*before).filter(|&ran| ran > 0).or(wall);
             *before = rest.min(most.unwrap_or(rest));
         }
-        for ((moment, blocks), ran_ns) in parts.iter().zip(times) {
-            let part = Part {
-                stretch: self.stretch(&own, *moment),
-                whole: false,
-                ran_ns,
-            };
-            f(part, blocks);
+        let counted = parts
+            .par_iter()
+            .zip(times)
+            .map(|((moment, spans), ran_ns)| {
+                let part = Part {
+                    stretch: self.stretch(&own, *moment),
+                    whole: false,
+                    ran_ns,
+                };
+                Ok((part, count_spans(task, spans)?.iter().collect()))
+            });
+        counted.collect()
+    }
+
+    /// All of a task that is not divided.
+    pub(super) fn whole(&self, task: &Task<'_>) -> Part {
+        let (own, begin) = self.begin(task);
+        Part {
+            stretch: self.stretch(&own, begin),
+            whole: true,
+            ran_ns: task.duration_ns(),
         }
-        Ok(())
+    }
+
+    /// The moments of a task's executor, and the first one after the task begins.
+    fn begin(&self, task: &Task<'_>) -> (Range<usize>, usize) {
+        let own = self.executors.get(task.executor().index()).cloned();
+        let own = own.unwrap_or_default();
+        let before = |one: &Progress| one.at_ns <= task.start_ns();
+        let begin = own.start + self.moments[own.clone()].partition_point(before);
+        (own, begin)
     }
 
     /// The number of the stretch that a moment ends. Nothing is known before the first moment of the executor whose moments
@@ -185,19 +205,6 @@ impl Stretches {
         }
         counted
     }
-}
-
-/// The blocks that some parts of a task's spans execute.
-fn blocks_in(
-    task: &Task<'_>,
-    parts: impl Iterator<Item = FrameSpan>,
-) -> Result<Vec<(BlockId, u64)>> {
-    let (mut sum, mut one) = (BlockCounts::new(), BlockCounts::new());
-    for part in parts.filter(|part| part.records > 0) {
-        task.count_blocks_in(part, &mut one)?;
-        one.iter().for_each(|(block, times)| sum.add(block, times));
-    }
-    Ok(sum.iter().collect())
 }
 
 #[cfg(test)]

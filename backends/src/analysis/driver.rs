@@ -159,6 +159,8 @@ pub trait Visitor: Send {
     fn order(&self) -> Order;
     /// What it reads of tasks.
     fn reads(&self) -> Reads;
+    /// Whether it wants the blocks of a task counted.
+    fn counts(&self, task: &Task<'_>) -> bool;
     /// Whether it wants synchronisation that is no task.
     fn synchronisation(&self) -> bool;
     /// Whether it follows the changes of contexts.
@@ -210,6 +212,10 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn reads(&self) -> Reads {
         A::READS
+    }
+
+    fn counts(&self, task: &Task<'_>) -> bool {
+        A::READS == Reads::Counts && self.analysis.counts(task)
     }
 
     fn synchronisation(&self) -> bool {
@@ -337,7 +343,8 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
             let mut tasks = graph.walk_of(context.id);
             while let Some(task) = tasks.next()? {
                 analysis.task(&mut shard, task)?;
-                reading.task(*number, task, |first, batch| {
+                let counted = A::READS == Reads::Counts && analysis.counts(task);
+                reading.task(*number, (task, counted), |first, batch| {
                     pieces(&analysis, &mut shard, first, batch, &mut windows)
                 })?;
                 analysis.done(&mut shard, task, &reading.counts)?;
@@ -471,7 +478,8 @@ fn topological(
             read |= visitor.task(context, task)?;
         }
         if read {
-            reading.task(context, task, |first, batch| {
+            let counted = visitors.iter().any(|visitor| visitor.counts(task));
+            reading.task(context, (task, counted), |first, batch| {
                 let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
                     true => visitor.batch(id.context, first, batch),
                     false => Ok(()),

@@ -71,6 +71,7 @@ pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
 pub use moment::Moment;
+pub(crate) use reading::count_spans;
 pub use segments::state_of;
 pub(crate) use segments::{Segment, Segments};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in};
@@ -216,6 +217,11 @@ pub trait Analysis: Sized + Send + Sync {
 
     /// The executor has no more actions, in a pass by time. The place to drop what is known of it.
     fn ended(&self, _shard: &mut Self::Shard, _executor: u32) {}
+
+    /// Whether the blocks of a task are counted for [`Reads::Counts`]. An analysis may count parts of it by itself.
+    fn counts(&self, _task: &Task<'_>) -> bool {
+        true
+    }
 
     /// The task is over; its blocks are counted for [`Reads::Counts`] only.
     ///

@@ -1,15 +1,40 @@
 //! Reads the contents of tasks for several analyses at once.
 
 use anyhow::Result;
-use taskgraph::{Batch, BlockCounts, Mmap, Reader};
+use rayon::prelude::*;
+use taskgraph::{Batch, BlockCounts, FrameSpan, Mmap, Reader};
 
 use super::{Graph, Moment, Reads, Task};
 
+/// A task of so many spans is counted by several threads, each of which takes so many spans at a time.
+const LONG: usize = 32;
+const AT_A_TIME: usize = 8;
+
+/// How often some spans of a task, or parts of them, execute each block.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(crate) fn count_spans(task: &Task<'_>, spans: &[FrameSpan]) -> Result<BlockCounts> {
+    let count = |spans: &[FrameSpan]| -> Result<BlockCounts> {
+        let (mut sum, mut one) = (BlockCounts::new(), BlockCounts::new());
+        for span in spans.iter().filter(|span| span.records > 0) {
+            task.count_blocks_in(*span, &mut one)?;
+            sum.merge(&one);
+        }
+        Ok(sum)
+    };
+    let add = |mut sum: BlockCounts, more: BlockCounts| {
+        sum.merge(&more);
+        Ok(sum)
+    };
+    let parts = spans.par_chunks(AT_A_TIME).map(count);
+    parts.try_reduce(BlockCounts::new, add)
+}
+
 pub(super) struct Reading<'g> {
     reader: Reader<'g, Mmap>,
-    /// Whether analyses need pieces, or counts.
+    /// Whether analyses need pieces.
     pieces: bool,
-    counted: bool,
     /// How often the last task executed each block.
     pub(super) counts: BlockCounts,
 }
@@ -33,27 +58,27 @@ impl<'g> Reading<'g> {
                 false => reader.without_accesses(),
             },
             pieces: [Reads::Pieces, Reads::Executions].into_iter().any(&any),
-            counted: any(Reads::Counts),
             counts: BlockCounts::new(),
         }
     }
 
-    /// Calls `each` with the batches of a task, if any analysis reads them, and counts its blocks.
+    /// Calls `each` with the batches of a task, if any analysis reads them, and counts its blocks if that is asked for.
     pub(super) fn task(
         &mut self,
         context: u32,
-        task: &Task<'g>,
+        (task, counted): (&Task<'g>, bool),
         mut each: impl FnMut(Moment, &Batch<'g>) -> Result<()>,
     ) -> Result<()> {
-        if !self.pieces && !self.counted {
-            return Ok(());
-        }
         self.counts.clear();
-        if task.spans().is_empty() {
+        if !(self.pieces || counted) || task.spans().is_empty() {
             return Ok(());
         }
         if !self.pieces {
-            self.reader.count_blocks(task, &mut self.counts)?;
+            if task.spans().len() < LONG {
+                self.reader.count_blocks(task, &mut self.counts)?;
+            } else {
+                self.counts = count_spans(task, task.spans())?;
+            }
             return Ok(());
         }
         let mut first = Moment::first(context, task);
@@ -62,7 +87,7 @@ impl<'g> Reading<'g> {
             each(first, batch)?;
             for piece in batch.pieces() {
                 first = first.later(piece.actions());
-                if self.counted {
+                if counted {
                     self.counts.add_piece(&piece);
                 }
             }
