@@ -88,6 +88,8 @@ fn compiled(file: &str, form: Form, dir: &Path) -> Result<PathBuf> {
 /// Runs `contech run` of a folder of tools.
 fn answered(home: &Path, program: &Path, argument: &str, dir: &Path) -> Result<Run> {
     let mut command = Command::new(home.join("contech"));
+    // A sentence is one line then.
+    command.env("COLUMNS", "10000");
     command.arg("run").arg("-o").arg(dir.join("out"));
     command.arg("--").arg(program).arg(argument);
     let (mut ended, mut answer) = (None, None);

@@ -93,6 +93,10 @@ pub fn run(command: &mut Command) -> Result<Finished> {
 /// [`run`] with another limit.
 pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
     let line = line_of(command);
+    // Tests look for sentences, which are in one line then.
+    if !command.get_envs().any(|(name, _)| name == "COLUMNS") {
+        command.env("COLUMNS", "10000");
+    }
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -22,6 +22,15 @@ impl Report {
     /// The run in one sentence, with what cost most.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match self.verdict() {
+            Some(verdict) => format!("{} {verdict}", self.use_of_time()),
+            None => self.use_of_time(),
+        }
+    }
+
+    /// How much of the processors' time ran the program, in a sentence, and what one must know to read it.
+    #[must_use]
+    pub fn use_of_time(&self) -> String {
         if self.total_ns == 0 {
             return "Nothing was recorded: no code that contech-cc compiled ran, or the program was killed before it wrote what it did.".to_owned();
         }
@@ -37,34 +46,42 @@ impl Report {
         if self.contexts == 1 && self.processors > 1 {
             begin = format!("The program ran in one thread. {begin}");
         }
-        match self.losses.first() {
-            Some(most) if most.cause.is_given() => {
-                format!(
-                    "{begin} The program lost nothing by itself. {}",
-                    most.sentence()
-                )
-            }
-            Some(most) if self.losses.iter().all(Row::gains_little) && self.loses_much() => {
-                let two = self.predicted.without_two;
-                let both = match two >= LITTLE {
-                    true => format!(" Without the first two, it would be {two:.1} times as fast."),
-                    false => String::new(),
-                };
-                format!(
-                    "{begin} No loss brings much alone.{both} The first: {}",
-                    most.sentence()
-                )
-            }
-            Some(most) if self.losses.iter().all(Row::gains_little) => format!(
-                "{begin} There is little to gain: the largest loss that the program could avoid is {} ({}), {}{}.",
+        begin
+    }
+
+    /// What cost most, in a sentence, if anything was recorded and lost.
+    #[must_use]
+    pub fn verdict(&self) -> Option<String> {
+        let most = self.losses.first().filter(|_| self.total_ns > 0)?;
+        Some(if most.cause.is_given() {
+            format!("The program lost nothing by itself. {}", most.sentence())
+        } else if self.gains_little() && self.loses_much() {
+            let two = self.predicted.without_two;
+            let both = match two >= LITTLE {
+                true => format!(" Without the first two, it would be {two:.1} times as fast."),
+                false => String::new(),
+            };
+            format!(
+                "No loss brings much alone.{both} The first: {}",
+                most.sentence()
+            )
+        } else if self.gains_little() {
+            format!(
+                "There is little to gain: the largest loss that the program could avoid is {} ({}), {}{}.",
                 share(most.share),
                 time(most.ns),
                 most.cause.words(),
                 most.places()
-            ),
-            Some(most) => format!("{begin} {}", most.sentence()),
-            None => begin,
-        }
+            )
+        } else {
+            most.sentence()
+        })
+    }
+
+    /// Whether the run would hardly be faster without any one loss.
+    #[must_use]
+    pub fn gains_little(&self) -> bool {
+        self.losses.iter().all(Row::gains_little)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use contech_plain::say;
 
 use super::Destination;
 use crate::analysis::{self, Graph};
 use crate::view::Render;
+use crate::view::say;
 
 /// Arguments of every analysis.
 #[derive(Clone, Debug, clap::Args)]

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use contech_plain::line;
 use serde::Serialize;
 
 use super::output;
-use crate::view::{Format, Render};
+use crate::view::{Format, Render, Screen, View};
 
 /// Options of every command that has a result.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,22 +35,27 @@ impl Destination {
     /// # Errors
     /// When the output cannot be written.
     pub fn write<R: Render>(&self, report: &R, warnings: &[String], in_text: bool) -> Result<()> {
-        output::to(self.output.as_deref(), |out| match self.format {
-            Format::Json => {
+        let to = self.output.as_deref();
+        match self.format {
+            Format::Json => output::to(to, |out| {
                 serde_json::to_writer(&mut *out, &Document { report, warnings })?;
                 Ok(writeln!(out)?)
-            }
-            Format::Csv => report.view().write_csv(out),
-            Format::Text => {
+            }),
+            Format::Csv => output::to(to, |out| report.view().write_csv(out)),
+            // The view shows what a terminal would obey, and has styles, which the terminal is to obey.
+            Format::Text => output::bytes_to(to, |out| {
+                let screen = to.map_or_else(Screen::stdout, |_| Screen::file());
+                let mut before = View::default();
                 if in_text && !warnings.is_empty() {
                     for warning in warnings {
-                        writeln!(out, "Warning: {}", line(warning))?;
+                        before = before.line(format!("Warning: {warning}"));
                     }
-                    writeln!(out)?;
+                    before = before.line("");
                 }
-                Ok(report.view().write_text(out)?)
-            }
-        })
+                before.write_text(out, screen)?;
+                Ok(report.view().write_text(out, screen)?)
+            }),
+        }
     }
 }
 

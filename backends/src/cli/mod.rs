@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, Command};
-use contech_plain::say;
+
+use crate::view::fail;
 
 pub use broken_pipe::is_broken_pipe;
 pub use common::Common;
@@ -36,7 +37,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say!("contech-backend: {error:#}");
+            fail("contech-backend", &error);
             ExitCode::FAILURE
         }
     }

@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
-use contech_plain::say;
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
 use crate::cli::output;
 use crate::size::Sizes;
+use crate::view::say;
 use crate::workspan::{self, WorkSpan};
 use lanes::Plan;
 use profile::{Profile, Profiler};

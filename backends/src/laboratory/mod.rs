@@ -14,10 +14,10 @@ mod series;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use contech_plain::say;
 
 use crate::cli::output;
 use crate::scaling::{Measurement, Report, analyse, ascending, document};
+use crate::view::say;
 pub use options::Options;
 pub use page::render;
 

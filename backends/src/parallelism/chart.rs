@@ -3,16 +3,15 @@
 use super::timeline::Bucket;
 use crate::view::units;
 
-/// Number of characters across.
-const WIDTH: usize = 72;
 /// The largest number of lines.
 const HEIGHT: usize = 8;
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Lines of a bar chart of average running contexts over time, with both axes; empty if there is nothing to draw.
+/// Lines of a bar chart of average running contexts over time, `columns` characters across, with both axes; empty if
+/// there is nothing to draw.
 #[must_use]
-pub(super) fn lines(stretches: &[Bucket]) -> Vec<String> {
-    let bars = bars(stretches);
+pub(super) fn lines(stretches: &[Bucket], columns: usize) -> Vec<String> {
+    let bars = bars(stretches, columns as u128);
     let (Some(last), Some(peak)) = (
         stretches.last(),
         stretches.iter().map(|stretch| stretch.max).max(),
@@ -57,15 +56,14 @@ fn block(share: f64) -> char {
     EIGHTHS[eighths]
 }
 
-/// The average over each of [`WIDTH`] equal parts of the run; stretches count by their overlap.
-fn bars(stretches: &[Bucket]) -> Vec<f64> {
+/// The average over each of so many equal parts of the run; stretches count by their overlap.
+fn bars(stretches: &[Bucket], columns: u128) -> Vec<f64> {
     let end = stretches
         .last()
         .map_or(0, |last| last.t_ns + last.length_ns);
     let mut at = 0;
     let mut bar = |column: u128| {
-        let cut =
-            |column: u128| u64::try_from(column * u128::from(end) / WIDTH as u128).unwrap_or(end);
+        let cut = |column: u128| u64::try_from(column * u128::from(end) / columns).unwrap_or(end);
         let (from, to) = (cut(column), cut(column + 1));
         let mut sum = 0.0;
         while let Some(stretch) = stretches.get(at).filter(|stretch| stretch.t_ns < to) {
@@ -79,7 +77,7 @@ fn bars(stretches: &[Bucket]) -> Vec<f64> {
         }
         sum
     };
-    (0..WIDTH as u128).map(&mut bar).collect()
+    (0..columns).map(&mut bar).collect()
 }
 
 #[cfg(test)]
@@ -100,11 +98,12 @@ mod tests {
 
     #[test]
     fn bars_follow_the_steps() {
-        let lines = lines(&[
+        let stretches = [
             stretch(0, 500, 1),
             stretch(500, 250, 2),
             stretch(750, 250, 0),
-        ]);
+        ];
+        let lines = lines(&stretches, 72);
         assert_eq!(lines.len(), 4);
         assert_eq!(lines[0], format!("2 ┤{}{}", " ".repeat(36), "█".repeat(18)));
         assert_eq!(lines[1], format!("1 ┤{}", "█".repeat(54)));
@@ -113,6 +112,6 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_draws_nothing() {
-        assert!(lines(&[]).is_empty());
+        assert!(lines(&[], 72).is_empty());
     }
 }

@@ -11,10 +11,11 @@ impl Render for Report {
     fn view(&self) -> View {
         let mut view = View::default()
             .csv(self.steps_table())
-            .heading("Parallelism over time");
-        for line in chart::lines(&self.stretches) {
-            view = view.line(line);
-        }
+            .heading("Parallelism over time")
+            .drawing(vec![
+                chart::lines(&self.stretches, 72),
+                chart::lines(&self.stretches, 30),
+            ]);
         view = view.line("").line(self.sentence()).line(format!(
             "Potential: {:.2} on average (work {} / span {}).",
             self.potential_average,

@@ -9,10 +9,11 @@ use std::process::{Child, Command, ExitStatus, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use contech_plain::say;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+use crate::view::say;
 
 /// What a signal meets.
 #[derive(Debug, Default)]

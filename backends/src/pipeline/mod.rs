@@ -2,6 +2,7 @@
 //!
 //! The program's own output is left alone: whatever `contech` has to say goes to standard error.
 
+mod answer;
 mod describe;
 mod interrupt;
 mod middle;
@@ -16,17 +17,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use contech_plain::say;
 use rustix::process::Signal;
 
-use crate::account;
 use crate::analysis::{self, Graph};
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
-use crate::parallelism;
 use crate::report::{self, Budget, Choices, PageData};
-use crate::view::units::{plural, ratio, share, time};
+use crate::view::{fail, say};
 
+use answer::Answer;
 use program::Program;
 pub(crate) use program::cannot_start;
 use traces::TraceFolder;
@@ -34,11 +33,6 @@ use traces::TraceFolder;
 /// The exit statuses of `--strict`, which are those of contech-middle.
 const INCOMPLETE: u8 = 3;
 const PARTLY: u8 = 4;
-
-/// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
-const LOSSES: usize = 5;
-const OTHERS: usize = 3;
-const WORTH: f64 = 0.01;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -103,7 +97,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say!("contech: {error:#}");
+            fail("contech", &error);
             ExitCode::FAILURE
         }
     }
@@ -122,7 +116,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     }
     let interrupt = interrupt::install().context("cannot take signals")?;
     let program = Program::run(&arguments.program, &folder.pattern(), &interrupt)?;
-    say!("contech: {} {}", program.name(), program.outcome());
+    let mut answer = Answer::begin(&program);
 
     let traces = folder.traces(&program)?;
     let graph_path = arguments.output.join("graph.tg");
@@ -144,12 +138,13 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    write_report(&graph, arguments.budget, &report_path)?;
-    say!("contech: report  {}", report_path.display());
+    write_report(&graph, arguments.budget, &report_path, &mut answer)?;
     say!(
-        "contech: graph   {}  (more: contech-backend --list)",
-        graph_path.display()
+        "contech: report  {}{}",
+        report_path.display(),
+        answer.hidden()
     );
+    say!("contech: graph   {}", graph_path.display());
     if arguments.keep_trace {
         say!("contech: trace   {}", traces.main.display());
     }
@@ -167,76 +162,20 @@ fn run(arguments: &RunArguments) -> Result<u8> {
 }
 
 /// Tells the answer, then makes the page, and tells what that adds.
-fn write_report(graph: &Graph, budget: Budget, path: &Path) -> Result<()> {
+fn write_report(graph: &Graph, budget: Budget, path: &Path, answer: &mut Answer) -> Result<()> {
     let bar = progress::spinner("report");
     let choices = Choices {
         budget,
         ..Choices::default()
     };
     let step = |step| bar.set_message(step);
-    let mut answer = Vec::new();
-    let data = PageData::collect_telling(graph, choices, step, |times, account| {
-        bar.suspend(|| tell(graph, times, account));
-        answer.clone_from(&account.losses);
+    let data = PageData::collect_telling(graph, choices, step, |_, account| {
+        bar.suspend(|| answer.first(graph, account));
     })?;
     // The page is complete before its file is begun, so who interrupts gets all of it or none.
     let page = report::render(&data)?;
     bar.finish_and_clear();
     output::to(Some(path), |out| Ok(out.write_all(page.as_bytes())?))?;
-    explain(&data, &answer);
+    answer.rest(&data);
     Ok(())
-}
-
-/// The answer: where the time went, the most first.
-fn tell(graph: &Graph, times: &parallelism::Report, account: &account::Report) {
-    let summary = graph.summary();
-    say!("contech: {}", times.sentence());
-    say!(
-        "contech: {}, {}, {}, {}",
-        plural(summary.tasks.total(), "task"),
-        plural(summary.edges, "edge"),
-        plural(summary.blocks, "block execution"),
-        plural(summary.accesses, "access")
-    );
-    say!("contech: {}", account.sentence());
-    let useful = account.useful_ns;
-    row(ratio(useful, account.total_ns), useful, "the program");
-    losses(account.losses.iter());
-}
-
-/// What the page adds: what the program lost while it ran, and what is not about time.
-fn explain(data: &PageData, answer: &[account::Row]) {
-    let account = &data.account;
-    let more = || account.losses.iter().filter(|row| !answer.contains(row));
-    if more().any(|row| row.share >= WORTH) {
-        let first = account.losses.first();
-        match first.is_some_and(|first| !answer.contains(first)) {
-            true => say!("contech: {}", data.headline),
-            false => say!("contech: models say what the program lost while it ran:"),
-        }
-        losses(more());
-    }
-    let others = ["spawns", "unrecorded", "bottleneck", "races"];
-    let findings = data
-        .findings
-        .iter()
-        .filter(|finding| others.contains(&finding.cause));
-    findings
-        .take(OTHERS)
-        .for_each(|finding| say!("contech: {}", finding.text));
-    for estimate in &data.estimates {
-        say!("contech: {estimate}");
-    }
-}
-
-/// The largest losses, one per line.
-fn losses<'a>(losses: impl Iterator<Item = &'a account::Row>) {
-    for loss in losses.filter(|loss| loss.share >= WORTH).take(LOSSES) {
-        let what = format!("{}{}", loss.cause.name(), loss.places());
-        row(loss.share, loss.ns, &what);
-    }
-}
-
-fn row(part: f64, ns: u64, what: &str) {
-    say!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
 }

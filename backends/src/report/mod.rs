@@ -16,10 +16,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
-use contech_plain::say;
 
 use crate::analysis;
 use crate::cli::{output, progress};
+use crate::view::say;
 
 pub use budget::Budget;
 pub use choices::Choices;

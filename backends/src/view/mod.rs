@@ -5,6 +5,7 @@
 pub mod chart;
 pub(crate) mod csv;
 pub(crate) mod page;
+pub(crate) mod screen;
 mod text;
 pub mod units;
 
@@ -15,6 +16,8 @@ use serde::Serialize;
 
 pub use chart::{Axis, Chart, Flame, Series, Unit};
 pub use page::{PageColumn, PagePart};
+pub use screen::Screen;
+pub(crate) use screen::{fail, say};
 
 /// A result that can be shown: as JSON by `Serialize`, as text and CSV by a [`View`].
 pub trait Render: Serialize {
@@ -48,6 +51,8 @@ enum Part {
     Table(Table),
     /// A line of text that the page shows in another way.
     TextLine(String),
+    /// A picture of characters, in several widths, the widest first.
+    Drawing(Vec<Vec<String>>),
     /// A table that text shows in another way.
     PageTable(Table),
     Chart(Chart),
@@ -129,6 +134,13 @@ impl View {
         self
     }
 
+    /// A picture of characters that only the terminal form has, in several widths, the widest first.
+    #[must_use]
+    pub fn drawing(mut self, forms: Vec<Vec<String>>) -> Self {
+        self.parts.push(Part::Drawing(forms));
+        self
+    }
+
     /// A table that only the report has.
     #[must_use]
     pub fn table_in_page(mut self, table: Table) -> Self {
@@ -143,12 +155,12 @@ impl View {
         self
     }
 
-    /// Writes the terminal form.
+    /// Writes the terminal form. What a terminal would obey in names is shown instead.
     ///
     /// # Errors
     /// When `out` cannot be written.
-    pub fn write_text(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        text::write(&self.parts, out)
+    pub fn write_text(&self, out: &mut dyn io::Write, screen: Screen) -> io::Result<()> {
+        text::write(&self.parts, out, screen)
     }
 
     /// Writes the CSV form.

@@ -58,7 +58,7 @@ impl View {
     pub fn to_page(&self) -> Vec<PagePart> {
         let part = |part: &Part| match part {
             Part::Heading(text) => Some(PagePart::Heading { text: text.clone() }),
-            Part::TextLine(_) => None,
+            Part::TextLine(_) | Part::Drawing(_) => None,
             Part::Line(text) if text.is_empty() => None,
             Part::Line(text) => Some(PagePart::Line { text: text.clone() }),
             Part::Chart(chart) => Some(PagePart::Chart {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, FromArgMatches};
-use contech_plain::say;
 use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
@@ -15,6 +14,7 @@ use super::{Locks, Metric, Report};
 use crate::cli::{Destination, output};
 use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
+use crate::view::say;
 use crate::view::units::plural;
 use crate::view::{Format, Render};
 
@@ -213,7 +213,7 @@ mod tests {
             let bytes = serde_json::to_vec(&document).unwrap();
             let report = report(Document::read(&bytes).unwrap(), 64, None);
             let mut out = Vec::new();
-            report.view().write_text(&mut out).unwrap();
+            report.view().write_text(&mut out, crate::view::Screen::file()).unwrap();
             report.view().write_csv(&mut out).unwrap();
             serde_json::to_writer(&mut out, &report).unwrap();
             prop_assert!(page(&report, "workspan.json".as_ref()).unwrap().contains("</html>"));

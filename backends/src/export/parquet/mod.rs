@@ -12,9 +12,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use contech_plain::say;
 
 use crate::analysis::Graph;
+use crate::view::say;
 use crate::view::units::count;
 use file::cannot;
 

@@ -190,6 +190,9 @@ fn the_json_has_the_names_scripts_read() {
 fn text(report: &Report) -> String {
     use crate::view::Render;
     let mut out = Vec::new();
-    report.view().write_text(&mut out).unwrap();
+    report
+        .view()
+        .write_text(&mut out, crate::view::Screen::file())
+        .unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -1,0 +1,162 @@
+//! What `contech run` says of a run: about a screen of lines, none of which says what another one has said.
+//!
+//! The answer comes at once, and what the models of caches know comes later. So the first sentence does not judge what
+//! only the models can.
+
+use super::program::Program;
+use crate::account::{self, Row};
+use crate::analysis::Graph;
+use crate::report::PageData;
+use crate::view::Screen;
+use crate::view::screen::{hanging, message, remark, tell};
+use crate::view::units::{plural, share, time};
+
+/// Lines of a run, if they have [`COLUMNS`]: narrower ones are more.
+const LINES: usize = 15;
+const COLUMNS: usize = 80;
+/// Lines that are kept for what comes last: where the results are.
+const LAST: usize = 2;
+/// Lines that are kept for what the models know.
+const MODELS: usize = 4;
+/// The least share of a loss that is told.
+const WORTH: f64 = 0.01;
+/// Findings beside the account, the most important first.
+const OTHERS: [&str; 4] = ["races", "unrecorded", "spawns", "bottleneck"];
+
+/// What has been said of a run.
+#[derive(Debug)]
+pub(super) struct Answer {
+    screen: Screen,
+    /// Lines that may still be written.
+    left: usize,
+    /// The losses that were known without the models, and those that have been told.
+    known: Vec<Row>,
+    told: Vec<Row>,
+    /// Whether the verdict waits for the models.
+    open: bool,
+    /// Losses and findings for which no line was left.
+    hidden: usize,
+}
+
+impl Answer {
+    /// Says how the program ended.
+    pub(super) fn begin(program: &Program) -> Self {
+        let screen = Screen::stderr();
+        let mut answer = Self {
+            screen,
+            left: LINES.max(LINES * COLUMNS / screen.width),
+            known: Vec::new(),
+            told: Vec::new(),
+            open: false,
+            hidden: 0,
+        };
+        answer.say(&format!("{} {}", program.name(), program.outcome()));
+        answer
+    }
+
+    /// Says where the time went, as far as order and times tell.
+    pub(super) fn first(&mut self, graph: &Graph, account: &account::Report) {
+        let summary = graph.summary();
+        self.say(&format!(
+            "{}, {}, {}, {}, {}",
+            plural(account.contexts, "context"),
+            plural(summary.tasks.total(), "task"),
+            plural(summary.edges, "edge"),
+            plural(summary.blocks, "block execution"),
+            plural(summary.accesses, "access")
+        ));
+        self.known.clone_from(&account.losses);
+        // Models look into the accesses, and may find that there is much to gain.
+        self.open = account.gains_little() && summary.accesses > 0;
+        if self.open {
+            self.say(&account.use_of_time());
+        } else {
+            self.say(&account.sentence());
+            self.told.extend(account.losses.first().cloned());
+            self.losses(account, LAST + MODELS);
+        }
+    }
+
+    /// Says what the models add, and what is not about time.
+    pub(super) fn rest(&mut self, data: &PageData) {
+        let account = &data.account;
+        let first = account.losses.first();
+        let modelled = first.filter(|row| row.share >= WORTH && !has(&self.known, row));
+        match (modelled, account.verdict()) {
+            (Some(row), _) if !account.gains_little() => {
+                let models = "Models of the caches say what the program lost while it ran:";
+                self.say(&format!("{models} {}", row.sentence()));
+                self.told.push(row.clone());
+            }
+            (_, Some(verdict)) if self.open => {
+                self.say(&verdict);
+                self.told.extend(first.cloned());
+            }
+            _ => {}
+        }
+        if !data.estimates.is_empty() {
+            self.say("A part of the accesses was looked at (the report says which); --exact looks at all.");
+        }
+        self.hidden = 0;
+        for cause in OTHERS {
+            for finding in data
+                .findings
+                .iter()
+                .filter(|finding| finding.cause == cause)
+            {
+                let lines = message(&format!("contech: {}", finding.text), self.screen.width);
+                self.if_there_is_room(&lines, LAST);
+            }
+        }
+        self.losses(account, LAST);
+    }
+
+    /// How many losses and findings only the report has, in words.
+    pub(super) fn hidden(&self) -> String {
+        match self.hidden {
+            0 => String::new(),
+            more => format!("  (with {})", plural(more as u64, "more finding")),
+        }
+    }
+
+    /// The losses that were not told, one per line.
+    fn losses(&mut self, account: &account::Report, keep: usize) {
+        let losses = account.losses.iter().filter(|row| row.share >= WORTH);
+        for loss in losses.collect::<Vec<_>>() {
+            if has(&self.told, loss) {
+                continue;
+            }
+            let begin = format!("contech: {:>7} {:>8}  ", share(loss.share), time(loss.ns));
+            let what = format!("{}{}", loss.cause.name(), loss.places());
+            if self.if_there_is_room(&hanging(&begin, &what, self.screen.width), keep) {
+                self.told.push(loss.clone());
+            }
+        }
+    }
+
+    /// Says something that must be said.
+    fn say(&mut self, text: &str) {
+        self.left = self
+            .left
+            .saturating_sub(remark(&format!("contech: {text}")));
+    }
+
+    /// Writes the lines if as many as are to be kept are left after them.
+    fn if_there_is_room(&mut self, lines: &[String], keep: usize) -> bool {
+        let room = self.left >= lines.len() + keep;
+        match room {
+            true => {
+                tell(lines, self.screen);
+                self.left -= lines.len();
+            }
+            false => self.hidden += 1,
+        }
+        room
+    }
+}
+
+/// Whether these rows have the loss. Its time may be another when models know more.
+fn has(rows: &[Row], loss: &Row) -> bool {
+    let same = |row: &Row| row.cause == loss.cause && row.places() == loss.places();
+    rows.iter().any(same)
+}
