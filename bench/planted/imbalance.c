@@ -1,17 +1,17 @@
 // The last thread has most of the work.
-#include "../scaling/common.h"
-static uint64_t sums[MOST_THREADS];
+#include "common.h"
+static uint64_t $sums[MOST_THREADS];
 static int threads;
-static void body(int t) {
+static void $body(int t) {
 #ifdef MENDED
-  long rounds = 20000000 + 100000000 / threads;
+  long rounds = ~20000000 + ~100000000 / threads;
 #else
-  long rounds = t == threads - 1 ? 120000000 : 20000000;
+  long rounds = t == threads - 1 ? ~120000000 : ~20000000;
 #endif
-  sums[t] = work((uint64_t)t, rounds); // PLANTED: imbalance
+  $sums[t] = $work((uint64_t)t, rounds); // PLANTED: imbalance
 }
 int main(int argc, char **argv) {
-  threads = thread_count(argc, argv, "imbalance THREADS");
-  team(threads, body);
-  printf("%lu\n", (unsigned long)sums[0]);
+  threads = thread_count(argc, argv, "THREADS");
+  team(threads, $body);
+  printf("%lu\n", (unsigned long)$sums[0]);
 }

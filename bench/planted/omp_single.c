@@ -1,9 +1,9 @@
 // One thread works while the others of its team wait at the end of a single construct.
 #include <omp.h>
-#include "../scaling/common.h"
-static uint64_t table[64], sums[MOST_THREADS][8];
+#include "common.h"
+static uint64_t $table[64], $sums[MOST_THREADS][8];
 int main(int argc, char **argv) {
-  omp_set_num_threads(thread_count(argc, argv, "omp_single THREADS"));
+  omp_set_num_threads(thread_count(argc, argv, "THREADS"));
 #pragma omp parallel
   {
     int t = omp_get_thread_num();
@@ -13,10 +13,10 @@ int main(int argc, char **argv) {
 #else
 #pragma omp single // PLANTED: serial
 #endif
-      for (int i = 0; i < 64; i++) table[i] = work((uint64_t)i, 200000); // PLANTED: serial
+      for (int i = 0; i < 64; i++) $table[i] = $work((uint64_t)i, ~200000); // PLANTED: serial
 #pragma omp for
-      for (int i = 0; i < 64; i++) sums[t][0] += work(table[i], 60000);
+      for (int i = 0; i < 64; i++) $sums[t][0] += $work($table[i], ~60000);
     }
   }
-  printf("%lu\n", (unsigned long)table[0]);
+  printf("%lu\n", (unsigned long)$table[0]);
 }

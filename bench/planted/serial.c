@@ -1,23 +1,23 @@
 // A serial preparation before the parallel part.
-#include "../scaling/common.h"
-enum { N = 4000 };
-static uint64_t made[N], sums[MOST_THREADS];
+#include "common.h"
+enum { N = ~4000 };
+static uint64_t $made[N], $sums[MOST_THREADS];
 static int threads;
-static __attribute__((noinline)) void prepare(int t, int of) {
+static __attribute__((noinline)) void $prepare(int t, int of) {
   for (long i = share(N, of, t); i < share(N, of, t + 1); i++)
-    made[i] = work((uint64_t)i, 20000); // PLANTED: serial
+    $made[i] = $work((uint64_t)i, ~20000); // PLANTED: serial
 }
-static void body(int t) {
+static void $body(int t) {
 #ifdef MENDED
-  prepare(t, threads);
+  $prepare(t, threads);
 #endif
-  for (long i = share(N, threads, t); i < share(N, threads, t + 1); i++) sums[t] += work(made[i], 12000);
+  for (long i = share(N, threads, t); i < share(N, threads, t + 1); i++) $noise(t), $sums[t] += $work($made[i], ~12000);
 }
 int main(int argc, char **argv) {
-  threads = thread_count(argc, argv, "serial THREADS");
+  threads = thread_count(argc, argv, "THREADS");
 #ifndef MENDED
-  prepare(0, 1);
+  $prepare(0, 1);
 #endif
-  team(threads, body);
-  printf("%lu\n", (unsigned long)sums[0]);
+  team(threads, $body);
+  printf("%lu\n", (unsigned long)$sums[0]);
 }

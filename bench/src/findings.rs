@@ -1,10 +1,11 @@
-//! Programs with one planted bottleneck each (`bench/planted`). The first finding of a recorded run should name the
-//! bottleneck's cause and line, and should be gone in the mended twin.
+//! Programs with one planted bottleneck each, drawn from `bench/planted`. The first finding of a recorded run should name
+//! the bottleneck's cause and line, and should be gone in the mended twin.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::mpi::Mpi;
@@ -16,16 +17,19 @@ use serde_json::Value;
 
 use crate::form::Form;
 use crate::gain::Gain;
+use crate::generate::{Drawn, draw};
 
 /// A loss below this share of the processors' time counts as gone.
 const GONE: f64 = 0.15;
 /// A line this close to a marked line is right too.
 const NEAR: u64 = 1;
+/// The cause of programs that have no bottleneck.
+const FINE: &str = "nothing";
 
 /// A program. Its marked lines end in `// PLANTED: CAUSE`, with one or more causes, each of which is right.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    source: PathBuf,
+    drawn: Drawn,
     /// The right causes; the finding must name one of them.
     pub causes: BTreeSet<String>,
     /// The right lines; the finding must name one of them.
@@ -41,28 +45,29 @@ pub struct Said {
     places: Vec<(String, u64)>,
     /// How many times as fast the run is predicted to be without the loss.
     pub mended: f64,
+    /// The first sentences.
+    pub sentence: String,
+    /// Seconds from the end of the program to the answer.
+    pub answer: f64,
 }
 
 impl Planted {
-    /// All programs, sorted by name.
+    /// The program that a seed draws from a template.
     ///
     /// # Errors
-    /// When the folder cannot be read, or a program has no mark.
-    pub fn all() -> Result<Vec<Self>> {
-        let mut all = Vec::new();
-        for entry in fs::read_dir(workspace().join("bench/planted"))? {
-            let source = entry?.path();
-            let kind = source.extension().and_then(|kind| kind.to_str());
-            if matches!(kind, Some("c" | "cpp")) {
-                all.push(Self::of(source)?);
+    /// When a file cannot be read or written, or the template has no mark.
+    pub fn draw(template: &Path, seed: u64, dir: &Path) -> Result<Self> {
+        let rust = template.extension().is_some_and(|kind| kind == "rs");
+        let dir = if rust { &dir.join("rust") } else { dir };
+        let to = if rust { &dir.join("src/bin") } else { dir };
+        let drawn = draw(template, seed, to)?;
+        if rust {
+            let guide = workspace().join("docs/src/guide/rust");
+            for file in ["Cargo.toml", "Cargo.lock"] {
+                fs::copy(guide.join(file), dir.join(file))?;
             }
         }
-        all.sort_by(|a, b| a.source.cmp(&b.source));
-        Ok(all)
-    }
-
-    fn of(source: PathBuf) -> Result<Self> {
-        let text = fs::read_to_string(&source)?;
+        let text = fs::read_to_string(&drawn.source)?;
         let (mut causes, mut lines) = (BTreeSet::new(), BTreeSet::new());
         for (line, text) in (1..).zip(text.lines()) {
             if let Some((_, mark)) = text.split_once("// PLANTED: ") {
@@ -70,9 +75,9 @@ impl Planted {
                 lines.insert(line);
             }
         }
-        ensure!(!lines.is_empty(), "{} has no mark", source.display());
+        ensure!(!lines.is_empty(), "{} has no mark", template.display());
         Ok(Self {
-            source,
+            drawn,
             causes,
             lines,
         })
@@ -80,8 +85,19 @@ impl Planted {
 
     #[must_use]
     pub fn name(&self) -> String {
-        let stem = self.source.file_stem().unwrap_or_default();
-        stem.to_string_lossy().into_owned()
+        stem(&self.drawn.source)
+    }
+
+    /// Number of threads that the seed drew.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.drawn.threads
+    }
+
+    /// Whether the program has no bottleneck.
+    #[must_use]
+    pub fn is_fine(&self) -> bool {
+        self.causes.contains(FINE)
     }
 
     /// Builds the program, planted or mended.
@@ -89,9 +105,16 @@ impl Planted {
     /// # Errors
     /// When the compiler fails; the error has its messages.
     pub fn build(&self, dir: &Path, form: Form, mended: bool) -> Result<PathBuf> {
-        fs::create_dir_all(dir)?;
-        let program = dir.join(format!("{}.{form:?}.{mended}", self.name()));
-        let cxx = is_cxx(&self.source);
+        let source = if mended {
+            &self.drawn.twin
+        } else {
+            &self.drawn.source
+        };
+        if source.extension().is_some_and(|kind| kind == "rs") {
+            return build_rust(&dir.join("rust"), &stem(source), form);
+        }
+        let program = dir.join(format!("{}.{form:?}", stem(source)));
+        let cxx = is_cxx(source);
         let compiler = form.compiler(cxx);
         let mut command = match self.mpi() {
             Some(mpi) => mpi.compiler(&compiler),
@@ -100,16 +123,15 @@ impl Planted {
         if cxx {
             command.arg("-std=c++20");
         }
-        if mended {
-            command.arg("-DMENDED");
-        }
         command
-            .args([
-                "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread",
-            ])
-            .arg(&self.source)
+            .args(["-O2", "-g", "-w", "-fopenmp", "-pthread", "-I"])
+            .arg(workspace().join("bench/scaling"))
+            .arg(source)
             .arg("-o")
             .arg(&program);
+        if self.name().starts_with("tbb_") {
+            command.arg("-ltbb");
+        }
         run(&mut command)?.ok()?;
         Ok(program)
     }
@@ -154,17 +176,24 @@ impl Planted {
         command.env("CONTECH_TRACE", dir.join("trace.%r.bin"));
         run(&mut command)?.ok()?;
         let traces = files(&dir, "bin")?;
-        let middle = Outputs::locate()?.command("contech-middle");
-        run(Command::new(middle).args(traces).arg(&graph))?.ok()?;
+        let ended = Instant::now();
+        let tool = |name| Outputs::locate().map(|outputs| outputs.command(name));
+        run(Command::new(tool("contech-middle")?)
+            .args(traces)
+            .arg(&graph))?
+        .ok()?;
+        let mut account = Command::new(tool("contech-backend")?);
+        let text = run(account.arg("account").arg(&graph))?.ok()?.out();
+        let answer = ended.elapsed().as_secs_f64();
         let report = backend_json(&["account"], &graph);
         fs::remove_dir_all(dir)?;
-        Said::of(&report?)
+        Said::of(&report?, &text, answer)
     }
 
     /// Whether the reported cause is right, and whether the line is.
     #[must_use]
     pub fn right(&self, said: &Said) -> (bool, bool) {
-        let file = self.source.file_name().unwrap_or_default();
+        let file = self.drawn.source.file_name().unwrap_or_default();
         let near = |line: u64| self.lines.iter().any(|mark| mark.abs_diff(line) <= NEAR);
         let at = |(other, line): &(String, u64)| {
             Path::new(other).file_name() == Some(file) && near(*line)
@@ -181,22 +210,27 @@ impl Planted {
 }
 
 impl Said {
-    fn of(report: &Value) -> Result<Self> {
+    fn of(report: &Value, text: &str, answer: f64) -> Result<Self> {
         let losses = report["losses"].as_array().context("no losses")?;
         let none = Value::Null;
         let first = losses.first().unwrap_or(&none);
-        let place = |name: &str| {
-            let place = &first[name];
-            Some((place["file"].as_str()?.to_owned(), place["line"].as_u64()?))
-        };
+        let place =
+            |place: &Value| Some((place["file"].as_str()?.to_owned(), place["line"].as_u64()?));
+        let callers = first["callers"].as_array().into_iter().flatten();
+        let named = ["code", "wait", "inner"].map(|name| &first[name]);
+        let places = named.into_iter().chain(callers).filter_map(place).collect();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let sentence = words.join(" ");
+        let fine = ["There is little to gain", "lost nothing by itself"];
+        let fine = fine.iter().any(|fine| sentence.contains(fine));
+        let cause = first["cause"].as_str().filter(|_| !fine);
         Ok(Self {
-            cause: first["cause"].as_str().unwrap_or("nothing").to_owned(),
+            cause: cause.unwrap_or(FINE).to_owned(),
+            sentence,
+            answer,
             share: first["share"].as_f64().unwrap_or(0.0),
             mended: first["mended"][0].as_f64().unwrap_or(1.0),
-            places: ["code", "caller", "wait", "inner"]
-                .into_iter()
-                .filter_map(place)
-                .collect(),
+            places,
         })
     }
 
@@ -215,4 +249,31 @@ impl Said {
             lines.join(" ")
         )
     }
+}
+
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// Builds one of the package's programs.
+fn build_rust(package: &Path, name: &str, form: Form) -> Result<PathBuf> {
+    let mut command = match form {
+        Form::Native => Command::new("cargo"),
+        _ => Command::new(Outputs::locate()?.command("cargo-contech")),
+    };
+    if form != Form::Native {
+        command.arg("contech");
+    }
+    command
+        .args(["build", "--release", "--bin", name])
+        .env("CARGO_TARGET_DIR", package.join("target"))
+        .current_dir(package);
+    run(&mut command)?.ok()?;
+    let folder = if form == Form::Native {
+        "target"
+    } else {
+        "target/contech"
+    };
+    Ok(package.join(folder).join("release").join(name))
 }

@@ -13,6 +13,7 @@ pub mod equal;
 pub mod findings;
 pub mod form;
 pub mod gain;
+pub mod generate;
 pub mod goals;
 pub mod graph;
 pub mod kept;

@@ -1,31 +1,36 @@
-//! `cargo bench-findings`: programs with a planted bottleneck and their mended twins, recorded here and now.
+//! `cargo bench-findings`: drawn programs with a planted bottleneck, or none, recorded here and now.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use contech_bench::findings::{Planted, Said};
 use contech_bench::form::Form;
-use contech_bench::record;
+use contech_bench::gain::Gain;
 use contech_bench::spread::median;
+use contech_bench::{generate, record};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
-/// Whether the first finding names the planted cause and line, and is gone in the mended twin
+/// Whether the first finding names the planted cause and line
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Programs (all)
+    /// Templates (all)
     names: Vec<String>,
-    /// Threads
-    #[arg(long, value_delimiter = ',', default_value = "2,4")]
-    threads: Vec<u32>,
-    /// Recordings of each program and of its twin
-    #[arg(long, default_value_t = 1)]
-    times: u32,
+    /// The first seed, and the one after the last; each template is drawn in turn [default: one of each]
+    #[arg(long, num_args = 1..=2, value_names = ["FROM", "TO"])]
+    generate: Vec<u64>,
+    /// Threads [default: as drawn]
+    #[arg(long)]
+    threads: Option<u32>,
+    /// Whether the bottleneck is gone in the mended twin, too
+    #[arg(long)]
+    twins: bool,
     /// Undisturbed unrecorded runs of each program and of its twin, for the measured gain
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 3)]
     runs: usize,
     /// Print only, write no record
     #[arg(long)]
@@ -34,6 +39,8 @@ struct Arguments {
 
 /// A prediction this close to the measured gain is right.
 const CLOSE: f64 = 0.15;
+/// A pair that gains less says nothing.
+const LEAST: f64 = 1.2;
 
 fn main() -> ExitCode {
     record::exit(measure(&Arguments::parse()))
@@ -43,72 +50,141 @@ fn measure(arguments: &Arguments) -> Result<()> {
     debian::ensure(&debian::TEST_PACKAGES)?;
     Outputs::locate()?;
     let dir = target_dir().join("bench").join("findings");
+    let mut templates = generate::templates()?;
+    let named = |path: &Path, name: &String| path.file_stem().is_some_and(|stem| *stem == **name);
+    let wanted = |path: &Path| arguments.names.iter().any(|name| named(path, name));
+    templates.retain(|path| arguments.names.is_empty() || wanted(path));
+    ensure!(!templates.is_empty(), "no such template");
+    let all = templates.len() as u64;
+    let seeds = match *arguments.generate.as_slice() {
+        [from, to] => from..to,
+        [from] => from..from + all,
+        _ => 0..all,
+    };
     let mut text = record::heading("The first finding");
-    text.push_str("| program | threads | planted | said, share of the processors' time, lines | cause right | line, too | said of the twin | gone | predicted gain | measured |\n|---|---:|---|---|---:|---:|---|---:|---:|---:|\n");
-    let (mut right, mut near, mut quiet, mut all) = (0, 0, 0, 0);
-    for planted in Planted::all()? {
-        let name = planted.name();
-        if !arguments.names.is_empty() && !arguments.names.contains(&name) {
-            continue;
-        }
-        let (program, twin) = (
-            planted.build(&dir, Form::Fast, false)?,
-            planted.build(&dir, Form::Fast, true)?,
-        );
-        let planted_causes: Vec<&str> = planted.causes.iter().map(String::as_str).collect();
-        for &threads in &arguments.threads {
-            let gain = planted.gain(&dir, threads, arguments.runs)?;
-            let (mut causes_right, mut lines_right, mut gone, mut close) = (0, 0, 0, 0);
-            let (mut first, mut of_twin) = (Vec::new(), Vec::new());
-            for _ in 0..arguments.times {
-                let said = planted.said(&program, threads)?;
-                let (cause, line) = planted.right(&said);
-                causes_right += u32::from(cause);
-                lines_right += u32::from(cause && line);
-                close += u32::from((said.mended / gain.times - 1.0).abs() <= CLOSE);
-                first.push(said);
-                let said = planted.said(&twin, threads)?;
-                gone += u32::from(planted.gone(&said));
-                of_twin.push(said);
+    text.push_str("| program, seed | threads | planted | said, share of the processors' time, lines | cause | line | gone in the twin | predicted gain | measured | answer, s |\n|---|---:|---|---|---|---|---|---:|---:|---:|\n");
+    let mut rows = Vec::new();
+    for seed in seeds {
+        let template = templates
+            .get(usize::try_from(seed % all)?)
+            .context("a template of each")?;
+        let planted = Planted::draw(template, seed, &dir)?;
+        let row = match Row::of(&planted, &dir, arguments) {
+            Ok(row) => row,
+            Err(error) => {
+                eprintln!("{}: {error:#}", planted.name());
+                let _ = writeln!(text, "| {} | | | failed | | | | | | |", planted.name());
+                continue;
             }
-            let most = |n: u32| 10 * n >= 9 * arguments.times;
-            all += 1;
-            quiet += u32::from(gain.quiet);
-            near += u32::from(gain.quiet && 2 * close > arguments.times);
-            right += u32::from(most(lines_right) && most(gone));
-            let row = format!(
-                "| {name} | {threads} | {} | {} | {causes_right} | {lines_right} | {} | {gone} | {:.2} | {:.2}{} |",
-                planted_causes.join(", "),
-                causes(&first),
-                causes(&of_twin),
-                median(&first.iter().map(|said| said.mended).collect::<Vec<_>>()),
-                gain.times,
-                if gain.quiet { "" } else { " (disturbed)" },
-            );
-            eprintln!("{row}");
-            text.push_str(&row);
-            text.push('\n');
-        }
+        };
+        let line = row.line(&planted);
+        eprintln!("{line}\n  {}", row.said.sentence);
+        text.push_str(&line);
+        text.push('\n');
+        rows.push(row);
     }
-    let _ = writeln!(
-        text,
-        "\nEach was recorded {} times. {right} of {all} are right in cause and line, and gone in the twin, in 9 of 10 recordings; {near} predictions are within 15% of the measured gain, of {quiet} that could be measured undisturbed.",
-        arguments.times
-    );
+    text.push_str(&summary(&rows));
     record::publish(&text, "findings", arguments.dry)
 }
 
-/// Each cause that was said, how often, and the words of its first time.
-fn causes(said: &[Said]) -> String {
-    let mut causes: BTreeMap<&str, (usize, String)> = BTreeMap::new();
-    for said in said {
-        let (times, _) = causes
-            .entry(&said.cause)
-            .or_insert_with(|| (0, said.words()));
-        *times += 1;
+/// What was found of a program.
+#[derive(Debug)]
+struct Row {
+    fine: bool,
+    threads: u32,
+    said: Said,
+    cause: bool,
+    line: bool,
+    gone: Option<bool>,
+    /// Nothing of a program that has no twin.
+    gain: Option<Gain>,
+}
+
+impl Row {
+    fn of(planted: &Planted, dir: &Path, arguments: &Arguments) -> Result<Self> {
+        let threads = arguments.threads.unwrap_or(planted.threads());
+        let fine = planted.is_fine();
+        let said = planted.said(&planted.build(dir, Form::Fast, false)?, threads)?;
+        let (cause, line) = planted.right(&said);
+        let gone = (arguments.twins && !fine).then(|| {
+            let twin = planted.build(dir, Form::Fast, true)?;
+            anyhow::Ok(planted.gone(&planted.said(&twin, threads)?))
+        });
+        let gain = (!fine).then(|| planted.gain(dir, threads, arguments.runs));
+        Ok(Self {
+            fine,
+            threads,
+            cause,
+            line: line || fine,
+            gone: gone.transpose()?,
+            gain: gain.transpose()?,
+            said,
+        })
     }
-    let words = causes
-        .values()
-        .map(|(times, words)| format!("{times}x {words}"));
-    words.collect::<Vec<_>>().join("; ")
+
+    /// Whether the pair says something.
+    fn counts(&self) -> bool {
+        self.gain.is_none_or(|gain| gain.times >= LEAST)
+    }
+
+    /// How far the prediction is from the measured gain, as a factor of at least one.
+    fn off(&self) -> Option<f64> {
+        let ratio = self.said.mended / self.gain?.times;
+        Some(ratio.max(1.0 / ratio))
+    }
+
+    fn line(&self, planted: &Planted) -> String {
+        let causes: Vec<&str> = planted.causes.iter().map(String::as_str).collect();
+        let yes = |yes: bool| if yes { "yes" } else { "no" };
+        let gain = self.gain.map_or_else(String::new, |gain| {
+            let thrown = if self.counts() {
+                ""
+            } else {
+                " (does not count)"
+            };
+            let quiet = if gain.quiet { "" } else { " (disturbed)" };
+            format!("{:.2}{quiet}{thrown}", gain.times)
+        });
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {:.2} | {gain} | {:.1} |",
+            planted.name(),
+            self.threads,
+            causes.join(", "),
+            self.said.words(),
+            yes(self.cause),
+            yes(self.line),
+            self.gone.map_or("", yes),
+            self.said.mended,
+            self.said.answer
+        )
+    }
+}
+
+/// How many are right, by number of threads.
+fn summary(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "\n| threads | programs | cause right | cause and line | gain within 15% | within a factor of 1.5 | fine ones called fine | median answer, s |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let mut by_threads: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.counts()) {
+        by_threads.entry(row.threads).or_default().push(row);
+    }
+    for (threads, rows) in by_threads {
+        let (fine, planted): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.fine);
+        let count = |which: fn(&Row) -> bool| planted.iter().filter(|row| which(row)).count();
+        let answers: Vec<f64> = rows.iter().map(|row| row.said.answer).collect();
+        let _ = writeln!(
+            text,
+            "| {threads} | {} | {} | {} | {} | {} | {} of {} | {:.1} |",
+            planted.len(),
+            count(|row| row.cause),
+            count(|row| row.cause && row.line),
+            count(|row| row.off().is_some_and(|off| off <= 1.0 + CLOSE)),
+            count(|row| row.off().is_some_and(|off| off <= 1.5)),
+            fine.iter().filter(|row| row.cause).count(),
+            fine.len(),
+            median(&answers)
+        );
+    }
+    text
 }
