@@ -227,8 +227,17 @@ impl Measured {
     }
 }
 
-/// Functions that Rust's library makes its locks of.
-const RUST: [&str; 2] = ["syscall", "futex"];
+/// How functions begin that wait in the kernel and do nothing else there: those that Rust's library makes its locks of,
+/// those of the runtimes of OpenMP, TBB and MPI, and the pause of a wait that looks again and again.
+const WAITING: [&str; 7] = [
+    "MPI_",
+    "_ZN3tbb6detail2r1",
+    "__kmpc_",
+    "futex",
+    "omp_",
+    "sched_yield",
+    "syscall",
+];
 /// How names of functions begin that ask for memory or give it back.
 const MEMORY: [&str; 12] = [
     "malloc",
@@ -262,8 +271,8 @@ impl Kernel {
         for (&block, &ns) in &measured.system {
             let call = info.block(block).and_then(|block| block.call.as_ref());
             let callee = call.map_or("", |call| call.callee.as_str());
-            // The time of an operation is in the graph.
-            if is_operation(callee) || RUST.contains(&callee) {
+            // The time of an operation is in the graph, and so is that of a wait.
+            if is_operation(callee) || WAITING.iter().any(|start| callee.starts_with(start)) {
                 continue;
             }
             if MEMORY.iter().any(|start| callee.starts_with(start)) {
