@@ -21,8 +21,8 @@ const PIECE_NS: f64 = 50_000.0;
 const SERIAL: f64 = 50.0;
 /// A context that ends so many waits of its creator, and hardly waits for its creator, makes something for it.
 const FED: u32 = 8;
-/// The largest number of waits that are followed in a chain.
-const DEEP: usize = 32;
+/// The largest number of waits that are followed in a chain, such as one of tasks that depend on each other.
+const DEEP: usize = 1024;
 /// The largest number of waiting contexts that are considered at one moment.
 const MOST: usize = 64;
 
@@ -102,10 +102,13 @@ pub(super) struct Sweep<'s> {
     ended: (f64, f64),
     /// The largest number of contexts at one time that did something other than wait for the end of others.
     most: u32,
+    /// What is known of chains of waits at this moment, by context.
+    roots: FxHashMap<u32, Root>,
     blame: Blame,
 }
 
 /// The cause of an idle processor's moment.
+#[derive(Clone, Copy, Debug)]
 enum Root {
     /// The context that runs, and whether it is awaited only through other contexts.
     Runs(u32, bool),
@@ -167,6 +170,7 @@ impl<'s> Sweep<'s> {
             busy_ns: 0.0,
             ended: (0.0, 0.0),
             most: 0,
+            roots: FxHashMap::default(),
             blame: Blame::default(),
         }
     }
@@ -309,6 +313,7 @@ impl<'s> Sweep<'s> {
     /// Charges the time of `idle` processors.
     fn idle(&mut self, idle: f64, ns: f64) {
         let stretch = self.stretch(ns);
+        self.roots.clear();
         let mut left = idle * ns;
         let waiting = self.waiting.iter().copied();
         let waiting: Vec<u32> = waiting
@@ -407,20 +412,37 @@ impl<'s> Sweep<'s> {
     }
 
     /// What the context that a context waits for does or, if that one waits, what it waits for.
-    fn root(&self, context: u32) -> Root {
-        let mut at = context;
-        for depth in 0..DEEP {
-            match self.contexts[at as usize].doing {
-                Doing::Runs(_) => return Root::Runs(at, depth > 1),
-                Doing::Waits(_, Some(other)) => at = other,
-                Doing::Waits(..) => match self.wait(at).filter(|wait| wait.is_outside()) {
-                    Some(&outside) => return Root::Outside(outside),
-                    None => return Root::Waking,
-                },
-                Doing::Away => return Root::Waking,
+    fn root(&mut self, context: u32) -> Root {
+        let (mut at, mut path) = (context, Vec::new());
+        let root = loop {
+            if let Some(&known) = self.roots.get(&at) {
+                break known;
             }
+            match self.contexts[at as usize].doing {
+                Doing::Runs(_) => break Root::Runs(at, path.len() > 1),
+                Doing::Waits(_, Some(other)) if path.len() < DEEP => {
+                    path.push(at);
+                    at = other;
+                }
+                Doing::Waits(..) => match self.wait(at).filter(|wait| wait.is_outside()) {
+                    Some(&outside) => break Root::Outside(outside),
+                    None => break Root::Waking,
+                },
+                Doing::Away => break Root::Waking,
+            }
+        };
+        // Who waits for one of them is further away.
+        let further = match root {
+            Root::Runs(runs, _) => Root::Runs(runs, true),
+            root => root,
+        };
+        self.roots.extend(path.into_iter().map(|on| (on, further)));
+        match self.contexts[context as usize].doing {
+            Doing::Waits(_, Some(other)) if matches!(root, Root::Runs(runs, _) if runs == other) => {
+                Root::Runs(other, false)
+            }
+            _ => root,
         }
-        Root::Waking
     }
 
     /// Notes what passes between a context and the one that created it, when a wait of the context ends.

@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Idle,
     /// A signal from another context: a condition, a semaphore, a flag.
     Word,
-    /// The context's own turn in an order that the program asks for.
+    /// The context's own turn in an order that the program asks for: an ordered region, a task's dependence.
     Turn,
     Message,
     /// The beginning or the end of MPI.
@@ -107,6 +107,10 @@ fn arrival(task: &Task<'_>) -> Result<Option<(u64, u64)>> {
 }
 
 fn kind(cause: Cause, op: SyncOp) -> Kind {
+    // Tasks that exclude each other may run in any order.
+    if op.is_depend() && op != SyncOp::DependMutexinoutset {
+        return Kind::Turn;
+    }
     match cause {
         Cause::Lock => match op {
             SyncOp::OrderedEnter => Kind::Turn,
