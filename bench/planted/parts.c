@@ -1,3 +1,4 @@
+// What programs take their time in (`work`), and what misleads (`lead`).
 == work
 static [[inline||__attribute__((noinline))]] uint64_t $work(uint64_t x, long rounds) {
 [[  for (long i = 0; i < rounds; i++) x = x * 6364136223846793005u + 1442695040888963407u, x ^= x >> 29;
@@ -5,7 +6,10 @@ static [[inline||__attribute__((noinline))]] uint64_t $work(uint64_t x, long rou
   for (long i = 0; i < rounds; i++) y = y * z + 1.5;
   return (uint64_t)y + x;||  for (long i = 0; i < rounds; i++) x = (x >> 1) ^ (-(x & 1) & 0xd800000000000000u), x += (uint64_t)i * x;
   return x;||  uint64_t small[16] = {x};
-  for (long i = 0; i < rounds; i++) small[(i + 1) & 15] += small[i & 15] * 31 + 7;
+  for (long i = 0; i < rounds; i++) {
+    x = x * 31 + 7, x ^= x >> 11;
+    if (i % 64 == 0) small[(x >> 3) & 15] += x;
+  }
   return small[3];]]
 }
 == lead

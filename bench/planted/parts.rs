@@ -1,3 +1,4 @@
+// What programs take their time in (`work`), and what misleads (`lead`).
 == work
 fn threads() -> usize {
     std::env::args().nth(1).unwrap().parse().unwrap()
@@ -16,8 +17,11 @@ fn $work(mut x: u64, rounds: u64) -> u64 {
     x &= 1;
     y as u64 + x||    let mut small = [x; 16];
     for i in 0..rounds as usize {
-        x = small[i & 15].wrapping_mul(31).wrapping_add(7);
-        small[(i + 1) & 15] = small[(i + 1) & 15].wrapping_add(x);
+        x = x.wrapping_mul(31).wrapping_add(7);
+        x ^= x >> 11;
+        if i % 64 == 0 {
+            small[(x >> 3) as usize & 15] ^= x;
+        }
     }
     small[3] & 0xff]]
 }

@@ -101,7 +101,7 @@ pub fn draw(template: &Path, seed: u64, to: &Path) -> Result<Drawn> {
 /// The functions that a program takes its time in, and up to three that mislead.
 fn drawn_parts(all: &str, rust: bool, dice: &mut Dice) -> String {
     let parts: Vec<(&str, &str)> = all
-        .split("== ")
+        .split("\n== ")
         .filter_map(|part| part.split_once('\n'))
         .collect();
     let of = |kind: &str| -> Vec<&str> {

@@ -80,6 +80,14 @@ impl Key {
     }
 }
 
+/// A wait, its cost, and the task that ended it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) ns: f64,
+    pub(super) task: TaskId,
+    pub(super) ended_by: Option<TaskId>,
+}
+
 /// A cause and its cost.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -97,8 +105,8 @@ pub(super) struct Group {
     pub(super) in_pieces: f64,
     /// Number of waits that cost something.
     pub(super) waits: u64,
-    /// The costliest waits, each with its cost in ns.
-    pub(super) samples: Vec<(f64, TaskId)>,
+    /// The costliest waits.
+    pub(super) samples: Vec<Sample>,
     /// How often each context waited here, and the time (ns) that others lost while waiting for each context.
     pub(super) waiters: FxHashMap<ContextId, u64>,
     pub(super) holders: FxHashMap<ContextId, f64>,
@@ -130,7 +138,11 @@ impl Group {
     pub(super) fn waited(&mut self, wait: &Wait, ns: f64) {
         self.waits += 1;
         *self.waiters.entry(wait.task.context).or_default() += 1;
-        self.samples.push((ns, wait.task));
+        self.samples.push(Sample {
+            ns,
+            task: wait.task,
+            ended_by: wait.ended_by.map(|(task, _)| task),
+        });
         if self.samples.len() > 2 * SAMPLES {
             self.shorten();
         }
@@ -138,7 +150,7 @@ impl Group {
 
     pub(super) fn shorten(&mut self) {
         self.samples
-            .sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            .sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.task.cmp(&b.task)));
         self.samples.truncate(SAMPLES);
     }
 

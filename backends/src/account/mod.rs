@@ -146,8 +146,8 @@ pub struct Row {
     pub share: f64,
     /// The code that other contexts waited for, or that costs the time itself.
     pub code: Option<Place>,
-    /// The place from which that code's function was called, if it was seen.
-    pub caller: Option<Place>,
+    /// The calls that led to that code's function, the innermost first, as far as they were seen.
+    pub callers: Vec<Place>,
     /// Where the contexts waited.
     pub wait: Option<Place>,
     /// Where in the function called at `wait` the contexts waited, if that function is only a wrapper.

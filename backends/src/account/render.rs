@@ -194,8 +194,9 @@ impl Row {
                 ", most of it"
             };
             let _ = write!(text, "{meanwhile} {}", code.located());
-            if let Some(caller) = known(self.caller.as_ref()) {
-                let _ = write!(text, ", called {}", caller.located());
+            for (at, caller) in self.callers.iter().enumerate() {
+                let called = if at == 0 { "called " } else { "" };
+                let _ = write!(text, ", {called}{}", caller.located());
             }
         }
         text

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
+use taskgraph::{BlockCounts, BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
 
 use super::estimate::{OP_NS, locking};
-use super::group::{Group, Key};
+use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
 use super::predicted::{Lost, Predicted};
-use super::site::{Site, of_wait};
+use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
 use super::{Account, Loss, Report, Row, Shard, sort};
 use crate::analysis::source::Place;
-use crate::analysis::{Graph, end_of};
+use crate::analysis::{Graph, Task, end_of};
 use crate::view::units::whole;
 
 /// Number of groups, the costliest, whose place is searched.
@@ -31,6 +31,8 @@ const TASK_NS: f64 = 200.0;
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
 const FOLLOWED: u64 = 2_000_000;
+/// The largest number of calls above a place that are told.
+const ABOVE: usize = 3;
 
 /// Number of contexts that are asked who created them, at least.
 const SAMPLED: usize = 256;
@@ -43,6 +45,19 @@ struct Placed {
     most: (f64, TaskId),
     /// The numbers of the groups that were merged.
     groups: Vec<u32>,
+    /// Whether who ends the waits comes to the same place as who waits.
+    meets: bool,
+}
+
+impl Placed {
+    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier, if they are at one.
+    fn loss(&self, between: f64) -> Loss {
+        match self.meets {
+            true if between < BETWEEN_NS => Loss::Barrier,
+            true => Loss::Imbalance,
+            false => self.group.loss(between),
+        }
+    }
 }
 
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
@@ -59,7 +74,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     };
     let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
     for placed in &groups {
-        if matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
+        if placed.meets || matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
             *barriers.entry(line(placed)).or_default() += placed.group.waits;
         }
     }
@@ -86,7 +101,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             continue;
         }
         let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
-        let loss = placed.group.loss(used / at_barrier.max(1) as f64);
+        let loss = placed.loss(used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
             Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting
@@ -241,11 +256,13 @@ fn placed(
             code: code.remove(&at).unwrap_or_default(),
             most: most.remove(&at).unwrap_or_default(),
             groups: vec![at],
+            meets: false,
         });
     }
     placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
     for placed in placed.iter_mut().take(PLACED) {
         placed.site = site(graph, &weights, &placed.group)?;
+        placed.meets = meets(graph, &weights, &placed.group)?;
     }
     Ok((merged(graph.info(), placed), weights))
 }
@@ -270,10 +287,30 @@ fn small(contexts: u64, ran: f64) -> bool {
     contexts >= MANY && ran / (contexts as f64) < SMALL_NS
 }
 
+/// Whether a group's waits are those at a barrier, whoever wrote it: who ends a wait for a signal has come by the same
+/// call as who waits, or by the same acquire of a lock. Who makes something for others, or passes on a turn, comes by
+/// another one.
+fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
+    if !matches!(group.key, Key::Wait(Kind::Word, _)) {
+        return Ok(false);
+    }
+    let (mut same, mut all) = (0, 0);
+    for sample in &group.samples {
+        let Some(by) = sample.ended_by else { continue };
+        let [own, other] = [sample.task, by].map(|task| arrival(graph, weights, task));
+        all += 1;
+        if let (Some(own), Some(other)) = (own?, other?) {
+            let same_lock = own.acquired.is_some() && own.acquired == other.acquired;
+            same += usize::from(own.site.place == other.site.place || same_lock);
+        }
+    }
+    Ok(same * 2 > all)
+}
+
 /// The place with the costliest sampled waits of a group.
 fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>> {
     let mut sums: FxHashMap<Site, f64> = FxHashMap::default();
-    for &(ns, task) in &group.samples {
+    for &Sample { ns, task, .. } in &group.samples {
         if let Some(site) = of_wait(graph, weights, task)? {
             *sums.entry(site).or_default() += ns;
         }
@@ -349,7 +386,7 @@ impl Row {
             ns: 0,
             share: 0.0,
             code: None,
-            caller: None,
+            callers: Vec::new(),
             wait: None,
             inner: None,
             waits: 0,
@@ -362,14 +399,14 @@ impl Row {
 fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     let info = graph.info();
     let hot = hottest(info, &placed.code);
-    let caller = match hot {
-        Some((function, _)) => caller(graph, placed.most.1, function)?,
-        None => None,
+    let callers = match hot {
+        Some((function, _)) => callers(graph, placed.most.1, function)?,
+        None => Vec::new(),
     };
     let site = placed.site.clone();
     Ok(Row {
         code: hot.map(|(_, block)| Place::of_block(info, block)),
-        caller,
+        callers,
         wait: site.as_ref().map(|site| site.place.clone()),
         inner: site.and_then(|site| site.inner),
         waits: placed.group.waits,
@@ -397,22 +434,60 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(Functio
     Some((most, *block))
 }
 
-/// Where a task calls a function most often, if the task's blocks show it. If a library calls it, that is where the
-/// program called the library.
-fn caller(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Option<Place>> {
+/// The calls that led to a function, the innermost first: of each function the one that the task made most often. Calls
+/// by libraries are left out. Where no call names the function, because it is called by its address, the order of the
+/// blocks tells, if there are few.
+fn callers(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Vec<Place>> {
     let info = graph.info();
     let task = graph.task(task)?;
+    let mut counts = BlockCounts::new();
+    task.count_blocks(&mut counts)?;
+    let (mut above, mut seen) = (Vec::new(), vec![function]);
+    while above.len() < ABOVE {
+        let callee = seen.last().and_then(|&function| info.function(function));
+        let calls = |&(block, _): &(BlockId, u64)| {
+            let call = info.block(block).and_then(|block| block.call.as_ref());
+            call.zip(callee)
+                .is_some_and(|(call, callee)| call.callee == callee.name)
+        };
+        let most = counts.iter().filter(calls);
+        let most = most.max_by_key(|&(block, times)| (times, std::cmp::Reverse(block)));
+        let Some((block, own)) = most.and_then(|(block, _)| Some((block, info.block(block)?)))
+        else {
+            break;
+        };
+        if seen.contains(&own.function) {
+            break;
+        }
+        seen.push(own.function);
+        let place = call_of(info, block);
+        if !place.is_library() {
+            above.push(place);
+        }
+    }
+    if above.is_empty() {
+        above.extend(by_address(graph, &task, function)?);
+    }
+    Ok(above)
+}
+
+/// Where a block calls or, if it does not, where it starts.
+fn call_of(info: &StaticInfo, block: BlockId) -> Place {
+    Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+}
+
+/// Where a task calls a function most often, by the order of its blocks. If a library calls it, that is where the
+/// program called the library.
+fn by_address(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Option<Place>> {
+    let info = graph.info();
     if task.block_count() > FOLLOWED {
         return Ok(None);
     }
-    let place = |block: BlockId| {
-        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
-    };
     let mut libraries: FxHashMap<BlockId, bool> = FxHashMap::default();
     let mut own = |block: BlockId| {
         !*libraries
             .entry(block)
-            .or_insert_with(|| place(block).is_library())
+            .or_insert_with(|| call_of(info, block).is_library())
     };
     let mut stack = CallStack::default();
     let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
@@ -433,5 +508,5 @@ fn caller(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Option<Pl
     let most = calls
         .into_iter()
         .max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
-    Ok(most.map(|(block, _)| place(block)))
+    Ok(most.map(|(block, _)| call_of(info, block)))
 }

@@ -1,7 +1,7 @@
 //! Where contexts wait: the call, and the caller of its function if that function is only a wrapper or is a library's.
 
 use anyhow::Result;
-use taskgraph::{Action, BlockId, CallStack, TaskId, TaskKind, WaitCause};
+use taskgraph::{Action, BlockId, CallStack, Family, SyncOp, TaskId, TaskKind, WaitCause};
 
 use super::weights::Weights;
 use crate::analysis::source::Place;
@@ -29,6 +29,21 @@ pub(super) struct Site {
 /// # Errors
 /// When a task cannot be read.
 pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Site>> {
+    Ok(arrival(graph, weights, waits)?.map(|arrival| arrival.site))
+}
+
+/// How a context came to a task: the call that the task is in, and the block before the last acquire of a mutex.
+#[derive(Clone, Debug)]
+pub(super) struct Arrival {
+    pub(super) site: Site,
+    pub(super) acquired: Option<BlockId>,
+}
+
+/// The call that a task waits or ends a wait in.
+///
+/// # Errors
+/// When a task cannot be read.
+pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Arrival>> {
     let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
     // A task that waits in a call contains that call itself, unless the call is the last thing before it.
@@ -41,14 +56,17 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
             break;
         };
         let found = graph.task(id)?;
-        if found.kind() == TaskKind::Work && found.block_count() > 0 {
+        if found.kind() != TaskKind::Work || found.block_count() > 0 {
             blocks += found.block_count();
             tasks.push(found);
         }
         at = id.previous();
     }
-    let (mut last, mut found) = (None, false);
+    let (mut last, mut found, mut acquired) = (None, false, None);
     for task in tasks.iter().rev() {
+        if is_acquire(task.op()) && task.id() != waits {
+            acquired = last;
+        }
         let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls, or for a lock, may go on to others.
         let call = waiting.and_then(long_call).and_then(LongCall::block);
@@ -58,8 +76,11 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
                 last = Some(block.id());
                 found |= call.is_some() && call == last;
             }
-            Action::Sync { op, .. } if waiting.is_some() && call.is_none() => {
-                found |= op.cause() == Some(WaitCause::Lock);
+            Action::Sync { op, .. } => {
+                if is_acquire(op) && !found {
+                    acquired = last;
+                }
+                found |= waiting.is_some() && call.is_none() && op.cause() == Some(WaitCause::Lock);
             }
             _ => {}
         })?;
@@ -93,7 +114,13 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         site.inner.get_or_insert_with(|| site.place.clone());
         site.place = Place::of_block(info, block);
     }
-    Ok(Some(site))
+    Ok(Some(Arrival { site, acquired }))
+}
+
+/// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it before.
+fn is_acquire(op: SyncOp) -> bool {
+    let takes = op.cause() == Some(WaitCause::Lock) && op.family() == Some(Family::Mutex);
+    takes && op != SyncOp::CondReacquire
 }
 
 /// The first block of the program itself that a context executes after a wait.

@@ -1,4 +1,4 @@
-//! Threads that meet by means of atomic variables of their own.
+//! Threads that meet by means of atomic variables or conditions of their own.
 
 use contech_backends::account::Report;
 use taskgraph::SyncOp;
@@ -52,5 +52,43 @@ fn who_had_no_processor_before_a_barrier_had_something_to_do() {
 #[test]
 fn who_waits_for_its_ticket_does_not_wait_at_a_barrier() {
     let report = met(true, 0);
+    assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
+}
+
+/// One thread works for 3 ms and waits for a condition, which a thread signals that works for 9 ms. Before, both take a
+/// mutex: by the same call, or by another one.
+fn signalled(same: bool) -> Report {
+    let mut b = builder("./signalled");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let [quick, slow] = ["quick", "slow"].map(|name| b.context(name));
+    work(&mut b, quick, 0, 3, &[code.own]);
+    work(&mut b, quick, 3, 3, &[code.call]);
+    let took = b.sync_at(quick, COUNT, SyncOp::MutexLock, 3 * MS, 3 * MS);
+    work(&mut b, slow, 0, 9, &[code.held]);
+    work(
+        &mut b,
+        slow,
+        9,
+        9,
+        &[if same { code.call } else { code.held }],
+    );
+    let last = b.sync_at(slow, COUNT, SyncOp::MutexLock, 9 * MS, 9 * MS);
+    b.edge(took, last);
+    work(&mut b, slow, 9, 9, &[code.held]);
+    let signal = b.sync_at(slow, TURN, SyncOp::CondSignal, 9 * MS, 9 * MS);
+    work(&mut b, quick, 3, 3, &[code.own]);
+    let woken = b.sync_at(quick, TURN, SyncOp::CondWake, 3 * MS, 9 * MS);
+    b.edge(signal, woken);
+    for context in [quick, slow] {
+        work(&mut b, context, 9, 10, &[code.own]);
+    }
+    account(b, 2)
+}
+
+#[test]
+fn who_comes_by_the_call_of_those_who_wait_meets_them_at_a_barrier() {
+    let report = signalled(true);
+    assert_eq!(first(&report), (Loss::Imbalance, 6, "a.c:30".to_owned()));
+    let report = signalled(false);
     assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
 }
