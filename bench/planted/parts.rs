@@ -1,4 +1,4 @@
-// What programs take their time in (`work`), and what misleads (`lead`).
+//! What programs take their time in (`work`), and what misleads (`lead`).
 == work
 fn threads() -> usize {
     std::env::args().nth(1).unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-// A parallel loop whose iterations hold one lock.
+//! A parallel loop whose iterations hold one lock.
 use rayon::prelude::*;
 use std::sync::Mutex;
 @PARTS@

@@ -1,4 +1,4 @@
-// A sequential pass between parallel ones.
+//! A sequential pass between parallel ones.
 use rayon::prelude::*;
 @PARTS@
 fn $renumber(cells: &mut [u64]) {

@@ -1,4 +1,4 @@
-// Recursion without a cut-off.
+//! Recursion without a cut-off.
 @PARTS@
 #ifdef MENDED
 const CUT: u64 = 4096;

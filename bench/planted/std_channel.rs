@@ -1,4 +1,4 @@
-// The threads wait for what one thread makes.
+//! The threads wait for what one thread makes.
 use std::sync::{Mutex, mpsc};
 @PARTS@
 #ifdef MENDED

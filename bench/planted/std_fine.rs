@@ -1,4 +1,4 @@
-// Equal shares.
+//! Equal shares.
 @PARTS@
 fn main() {
     let threads = threads();

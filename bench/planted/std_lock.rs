@@ -1,4 +1,4 @@
-// A mutex is held during the work.
+//! A mutex is held during the work.
 use std::sync::Mutex;
 @PARTS@
 static SUM: Mutex<u64> = Mutex::new(0);

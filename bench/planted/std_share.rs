@@ -1,4 +1,4 @@
-// One thread has most of the work.
+//! One thread has most of the work.
 @PARTS@
 fn $body(t: usize, threads: usize) -> u64 {
 #ifdef MENDED

@@ -1,4 +1,4 @@
-// Each task is awaited before the next one is made.
+//! Each task is awaited before the next one is made.
 @PARTS@
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).build().unwrap();
