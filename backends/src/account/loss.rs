@@ -89,29 +89,6 @@ impl Loss {
         }
     }
 
-    /// Its colour on the page, which is that of the lanes' state if the contexts wait for the loss.
-    #[must_use]
-    pub fn color(self) -> &'static str {
-        match self {
-            Self::Serial => "join",
-            Self::Imbalance => "w4",
-            Self::Lock => "lock",
-            Self::Barrier => "barrier",
-            Self::Producer => "condition",
-            Self::Handover => "semaphore",
-            Self::Scheduling => "once",
-            Self::Sharing => "h7",
-            Self::Cache => "h2",
-            Self::Allocation => "f3",
-            Self::Io => "call",
-            Self::Message => "message",
-            Self::Threads => "f0",
-            Self::Locking => "h4",
-            Self::System => "f2",
-            Self::Startup | Self::Starting => "delay",
-        }
-    }
-
     /// The loss as a part of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {

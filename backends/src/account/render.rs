@@ -117,12 +117,11 @@ impl Report {
 
     /// All processor time as one bar.
     fn bar(&self) -> Chart {
-        let part = |name: &str, color: &str, ns: u64| Part {
+        let part = |name: &str, ns: u64| Part {
             name: name.to_owned(),
-            color: color.to_owned(),
             values: vec![crate::view::units::ratio(ns, self.total_ns)],
         };
-        let mut parts = vec![part("the program", "running", self.useful_ns)];
+        let mut parts = vec![part("running", self.useful_ns)];
         let mut causes: BTreeMap<Loss, u64> = BTreeMap::new();
         for row in &self.losses {
             *causes.entry(row.cause).or_default() += row.ns;
@@ -132,8 +131,8 @@ impl Report {
         let mut losses: Vec<_> = causes.into_iter().filter(|&(_, ns)| ns >= small).collect();
         losses.sort_by_key(|&(cause, ns)| std::cmp::Reverse((ns, cause)));
         let shown = losses.into_iter();
-        parts.extend(shown.map(|(cause, ns)| part(cause.name(), cause.color(), ns)));
-        parts.extend((rest > 0).then(|| part("other losses", "h1", rest)));
+        parts.extend(shown.map(|(cause, ns)| part(cause.name(), ns)));
+        parts.extend((rest > 0).then(|| part("other losses", rest)));
         Chart::Stacks {
             title: "Processor time".to_owned(),
             x: "processors".to_owned(),
@@ -164,16 +163,21 @@ impl Row {
         self.cause.is_given() || self.mended.first().is_some_and(|&gain| gain < LITTLE)
     }
 
+    /// How many times as fast the run would be without the loss; `None` if that is not worth a word.
+    #[must_use]
+    pub fn promise(&self) -> Option<f64> {
+        let gain = self.mended.first().copied();
+        gain.filter(|&gain| gain >= LITTLE && !self.cause.is_given())
+    }
+
     /// What it would bring to be without the loss, as a sentence.
     fn gain(&self) -> String {
-        match self.mended.first() {
-            Some(&gain) if gain >= 100.0 && !self.cause.is_given() => {
+        match self.promise() {
+            Some(gain) if gain >= 100.0 => {
                 " Without it, the run would be more than 100 times as fast.".to_owned()
             }
-            Some(&gain) if gain >= LITTLE && !self.cause.is_given() => {
-                format!(" Without it, the run would be {gain:.1} times as fast.")
-            }
-            _ => String::new(),
+            Some(gain) => format!(" Without it, the run would be {gain:.1} times as fast."),
+            None => String::new(),
         }
     }
 

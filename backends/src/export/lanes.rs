@@ -4,12 +4,12 @@
 //! lane. With many slices, neighbours that are shorter than a length are merged, so that any graph has few enough.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, ContextId, StaticInfo, TaskKind};
+use taskgraph::{BlockCounts, BlockId, Context, ContextId, StaticInfo, TaskKind};
 
 use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
-use crate::parallelism::in_lanes;
 use crate::view::units::{plural, time};
 
 /// Contexts that have lanes of their own, if there are no more.
@@ -89,11 +89,35 @@ impl Slice<'_> {
     }
 }
 
+/// The contexts that have tasks, in lanes. If there are more than [`OWN`] of them, those that do not overlap share a lane.
+fn in_lanes(graph: &Graph) -> Vec<Vec<ContextId>> {
+    let mut contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
+    if contexts.len() <= OWN {
+        return contexts.iter().map(|context| vec![context.id]).collect();
+    }
+    contexts.sort_by_key(|context| (context.first_ns, context.id));
+    let mut lanes: Vec<Vec<ContextId>> = Vec::new();
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    for context in contexts {
+        let free = ends.peek().filter(|end| end.0.0 <= context.first_ns);
+        let lane = match free.is_some().then(|| ends.pop()).flatten() {
+            Some(Reverse((_, lane))) => lane,
+            None => {
+                lanes.push(Vec::new());
+                lanes.len() - 1
+            }
+        };
+        lanes[lane].push(context.id);
+        ends.push(Reverse((context.last_ns.max(context.first_ns), lane)));
+    }
+    lanes
+}
+
 impl Plan {
     /// Lanes with at most `most` slices, or one for each lane if that is more.
     pub(super) fn new(graph: &Graph, most: u64) -> Result<Self> {
         let mut plan = Self {
-            lanes: in_lanes(graph, OWN),
+            lanes: in_lanes(graph),
             least_ns: 0,
         };
         let (mut slices, mut long) = (0, [0u64; POWERS]);

@@ -1,150 +1,200 @@
-//! What each context did over time, in bins.
+//! What each executor did over time, in bins.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId};
+use taskgraph::{BlockId, ExecutorId, TaskId};
 
 use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of};
 use crate::view::chart::{ActivityRow, ActivityState};
 
-/// Contexts that have lanes of their own, if there are no more.
-const OWN: usize = 40;
-/// The most lanes, those in which contexts live longest.
+/// The most lanes. Of more executors, neighbours share one.
 const LANES: usize = 100;
 /// The most bins of all lanes, and of one.
-const BINS: u64 = 50_000;
+const BINS: u64 = 40_000;
 const WIDEST: u64 = 1000;
+/// The name of the context that creates the ranks of an MPI run.
+const ROOT: &str = "mpi_ranks";
 
-/// Nanoseconds that a context waits in each bin, by cause, and those that it runs.
-type Bins = Vec<[u64; CAUSES + 1]>;
+/// What an executor did for the longest part of a bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What it did.
+    pub state: State,
+    /// The task it did that in, or before.
+    pub task: TaskId,
+    /// The block whose call it was in, if that is known.
+    pub call: Option<BlockId>,
+}
+
+/// A part of the time of a lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    /// Nanoseconds of waiting, by cause, and of running.
+    ns: [u64; CAUSES + 1],
+    /// The longest part, and how long it is.
+    most: Option<(u64, Seen)>,
+}
+
+/// One executor on its way through the run.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// The contexts that it executes, each with what it does. Those that came last are last.
+    doing: Vec<(usize, Seen)>,
+    /// Until when its time is in the lanes.
+    at_ns: u64,
+    /// Whose thread it is: the first context that it executed.
+    name: Option<String>,
+}
 
 /// The lanes of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
     /// Width of a bin.
     pub bin_ns: u64,
-    /// The contexts of each lane, in their order, and what they did.
-    lanes: Vec<(Vec<ContextId>, Bins)>,
-    /// For each context that has tasks, its lane.
-    lane: Vec<Option<usize>>,
-    of: FxHashMap<ContextId, usize>,
-}
-
-/// The contexts that have tasks, in lanes. If there are more than `own` of them, those that do not overlap share a lane.
-pub(crate) fn in_lanes(graph: &Graph, own: usize) -> Vec<Vec<ContextId>> {
-    let mut contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
-    if contexts.len() <= own {
-        return contexts.iter().map(|context| vec![context.id]).collect();
-    }
-    contexts.sort_by_key(|context| (context.first_ns, context.id));
-    let mut lanes: Vec<Vec<ContextId>> = Vec::new();
-    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    for context in contexts {
-        let free = ends.peek().filter(|end| end.0.0 <= context.first_ns);
-        let lane = match free.is_some().then(|| ends.pop()).flatten() {
-            Some(Reverse((_, lane))) => lane,
-            None => {
-                lanes.push(Vec::new());
-                lanes.len() - 1
-            }
-        };
-        lanes[lane].push(context.id);
-        ends.push(Reverse((context.last_ns.max(context.first_ns), lane)));
-    }
-    lanes
+    lanes: Vec<Vec<Bin>>,
+    /// Number of executors in a lane.
+    together: usize,
+    executors: Vec<Way>,
+    /// For each context that has tasks, who executes it.
+    of: Vec<Option<usize>>,
 }
 
 impl Lanes {
-    /// Empty lanes for the contexts of a graph.
+    /// Empty lanes for the executors of a graph.
     pub(super) fn new(graph: &Graph) -> Self {
-        let contexts = || graph.contexts().filter(|context| context.task_count > 0);
-        let lived: FxHashMap<ContextId, u64> = contexts()
-            .map(|context| (context.id, context.last_ns - context.first_ns))
-            .collect();
-        let mut lanes: Vec<(usize, Vec<ContextId>)> =
-            in_lanes(graph, OWN).into_iter().enumerate().collect();
-        lanes.sort_by_key(|(at, contexts)| {
-            let all: u64 = contexts.iter().map(|context| lived[context]).sum();
-            (Reverse(all), *at)
-        });
-        lanes.truncate(LANES);
-        lanes.sort_by_key(|&(at, _)| at);
-        let of: FxHashMap<ContextId, usize> = (0..)
-            .zip(&lanes)
-            .flat_map(|(lane, (_, contexts))| contexts.iter().map(move |&id| (id, lane)))
-            .collect();
-        let bins = (BINS / lanes.len().max(1) as u64).min(WIDEST);
+        let executors = graph.executor_count();
+        let together = executors.div_ceil(LANES).max(1);
+        let lanes = executors.div_ceil(together);
+        let bins = (BINS / lanes.max(1) as u64).min(WIDEST);
         Self {
             bin_ns: end_of(graph).div_ceil(bins).max(1),
-            lanes: lanes
-                .into_iter()
-                .map(|(_, contexts)| (contexts, Bins::new()))
-                .collect(),
-            lane: contexts()
-                .map(|context| of.get(&context.id).copied())
-                .collect(),
-            of,
+            lanes: vec![Vec::new(); lanes],
+            together,
+            executors: vec![Way::default(); executors],
+            of: Vec::new(),
         }
     }
 
     /// Follows a change.
     pub(super) fn change(&mut self, change: &Change<'_>) {
-        let lane = self.lane.get(change.context).copied().flatten();
-        let (Some(lane), Some(state)) = (lane, change.to) else {
+        if self.of.len() <= change.context {
+            self.of.resize(change.context + 1, None);
+        }
+        if let Some(before) = self.of[change.context].take() {
+            self.add(before, change.at_ns);
+            let doing = &mut self.executors[before].doing;
+            doing.retain(|(context, _)| *context != change.context);
+        }
+        let (Some(state), Some(task)) = (change.to, change.task) else {
             return;
         };
-        let (mut at, end) = (change.at_ns, change.at_ns + change.ns);
-        let bins = &mut self.lanes[lane].1;
-        while at < end {
-            let bin = at / self.bin_ns;
-            let until = end.min((bin + 1) * self.bin_ns);
-            let bin = usize::try_from(bin).unwrap_or(usize::MAX);
-            if bins.len() <= bin {
-                bins.resize(bin + 1, [0; CAUSES + 1]);
+        let executor = task.executor().index();
+        if executor >= self.executors.len() {
+            return;
+        }
+        self.add(executor, change.at_ns);
+        let way = &mut self.executors[executor];
+        if way.name.is_none() {
+            let context = task.graph().context(task.id().context);
+            way.name = Some(context.map_or_else(String::new, |context| context.name));
+        }
+        let seen = Seen {
+            state,
+            task: task.id(),
+            call: change.call.and_then(|call| call.block()),
+        };
+        way.doing.push((change.context, seen));
+        self.of[change.context] = Some(executor);
+    }
+
+    /// Adds the time of an executor up to a moment. One of whose contexts any runs does that; otherwise it waits as the
+    /// context does that began to wait last.
+    fn add(&mut self, executor: usize, until_ns: u64) {
+        let way = &mut self.executors[executor];
+        let (mut at, lane) = (way.at_ns, executor / self.together);
+        way.at_ns = way.at_ns.max(until_ns);
+        let running = |(_, seen): &&(usize, Seen)| seen.state == State::Running;
+        let doing = way.doing.iter().rev().find(running).or(way.doing.last());
+        let Some(&(_, seen)) = doing else { return };
+        let bins = &mut self.lanes[lane];
+        while at < until_ns {
+            let number = at / self.bin_ns;
+            let end = until_ns.min((number + 1) * self.bin_ns);
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            if bins.len() <= number {
+                bins.resize(number + 1, Bin::default());
             }
-            bins[bin][state.index().unwrap_or(CAUSES)] += until - at;
-            at = until;
+            let bin = &mut bins[number];
+            let ns = end - at;
+            bin.ns[seen.state.index().unwrap_or(CAUSES)] += ns;
+            if bin.most.is_none_or(|(most, _)| most < ns) {
+                bin.most = Some((ns, seen));
+            }
+            at = end;
         }
     }
 
-    /// Number of contexts that have no lane.
+    /// The lane of an executor.
     #[must_use]
-    pub fn others(&self) -> usize {
-        self.lane.iter().filter(|lane| lane.is_none()).count()
+    pub fn of(&self, executor: ExecutorId) -> usize {
+        executor.index() / self.together
     }
 
-    /// The lane of a context.
+    /// What an executor is called: the rank of its process, its number, and the name that its thread has.
     #[must_use]
-    pub fn of(&self, context: ContextId) -> Option<usize> {
-        self.of.get(&context).copied()
+    pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
+        let space = |at: usize| {
+            let id = ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
+            graph.executor(id).map_or(0, |known| known.space)
+        };
+        let number = executor.index();
+        let thread = |at: usize| self.executors[at].name.as_deref().unwrap_or(ROOT);
+        let rank = graph.meta().ranks.get(usize::from(space(number)));
+        let Some(rank) = rank else {
+            return match (thread(number), number) {
+                ("main" | "", 0) => "main".to_owned(),
+                ("" | ROOT, number) => format!("thread {number}"),
+                (name, number) => format!("{number} {name}"),
+            };
+        };
+        let before = (0..number).filter(|&at| space(at) == space(number) && thread(at) != ROOT);
+        match before.count() {
+            0 => format!("rank {}", rank.rank),
+            thread => format!("rank {}: thread {thread}", rank.rank),
+        }
+    }
+
+    /// What each lane did for the longest part of each bin, lane by lane.
+    pub fn seen(&self) -> impl Iterator<Item = impl Iterator<Item = Option<Seen>> + '_> + '_ {
+        let seen = |bin: &Bin| bin.most.map(|most| most.1);
+        self.lanes.iter().map(move |bins| bins.iter().map(seen))
     }
 
     /// The lanes as rows of a chart.
     #[must_use]
-    pub fn rows(&self) -> Vec<ActivityRow> {
+    pub fn rows(&self, graph: &Graph) -> Vec<ActivityRow> {
         let states = || {
             let waits = Cause::ALL
                 .into_iter()
-                .map(|cause| (State::Waiting(cause), cause.name()));
-            std::iter::once((State::Running, "running")).chain(waits)
+                .map(|cause| (cause as usize, cause.name()));
+            std::iter::once((CAUSES, "running")).chain(waits)
         };
-        let name = |contexts: &[ContextId]| match contexts {
-            [] => String::new(),
-            [only] => only.to_string(),
-            [first, others @ ..] => format!("{first} +{}", others.len()),
+        let row = |(lane, bins): (usize, &Vec<Bin>)| {
+            let first = lane * self.together;
+            let last = (first + self.together).min(self.executors.len()) - 1;
+            let id = |at: usize| ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
+            let name = match last - first {
+                0 => self.name(graph, id(first)),
+                _ => format!("{first}–{last}"),
+            };
+            let all_ns = self.bin_ns * (last + 1 - first) as u64;
+            let states = states().filter_map(|(index, name)| {
+                ActivityState::of(name, bins.iter().map(|bin| bin.ns[index]), all_ns)
+            });
+            ActivityRow {
+                name,
+                states: states.collect(),
+                notes: Vec::new(),
+            }
         };
-        let row = |(contexts, bins): &(Vec<ContextId>, Bins)| ActivityRow {
-            name: name(contexts),
-            states: states()
-                .filter_map(|(state, name)| {
-                    let index = state.index().unwrap_or(CAUSES);
-                    let times = bins.iter().map(|bin| bin[index]);
-                    ActivityState::of(name, name, times, self.bin_ns)
-                })
-                .collect(),
-        };
-        self.lanes.iter().map(row).collect()
+        self.lanes.iter().enumerate().map(row).collect()
     }
 }

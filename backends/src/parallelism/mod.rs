@@ -21,8 +21,7 @@ use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
 use crate::critpath::Strands;
 use crate::view::units::ratio;
 
-pub use lanes::Lanes;
-pub(crate) use lanes::in_lanes;
+pub use lanes::{Lanes, Seen};
 pub use observed::{Observed, Sums};
 pub(crate) use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
@@ -78,7 +77,7 @@ pub struct Report {
     /// The run in a few thousand stretches, for drawing.
     #[serde(skip)]
     pub stretches: Vec<Bucket>,
-    /// What each context did, for drawing.
+    /// What each executor did, for drawing.
     #[serde(skip)]
     pub lanes: Lanes,
     /// The schedule that starts every task as soon as it can: start of stretch, average tasks at once.

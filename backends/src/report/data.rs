@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use taskgraph::ContextId;
 
 use super::Choices;
 use super::findings::{Finding, Results, find};
+use super::lanes;
 use super::outcomes::Outcomes;
 use super::section::Section;
-use super::source;
+use super::source::Source;
 use crate::account::{self, Account};
 use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
 use crate::misses::Misses;
@@ -66,9 +66,8 @@ pub struct ParallelismPlot {
     average_running: Vec<f64>,
     /// Average waiting contexts, for each cause that occurs.
     waiting: Vec<WaitSeries>,
-    /// What each context did, and the critical path; how many contexts are not drawn.
+    /// What each executor did, and the critical path.
     lanes: Chart,
-    others: usize,
     levels: Vec<parallelism::LevelTime>,
     waits: Vec<WaitTime>,
     /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks that run at once.
@@ -143,8 +142,8 @@ impl PageData {
         let at = sections
             .iter()
             .position(|section| section.id == Account::NAME);
-        let lines = source::section(graph, &account, all.have()?, all.get());
-        if let Some(lines) = lines {
+        let source = Source::of(graph, &account, all.have()?, all.get());
+        if let Some(lines) = source.section() {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
         let factors = Section::of::<RecordedFactors>("Factors", &recorded::factors(&account));
@@ -164,15 +163,23 @@ impl PageData {
         });
         let estimates: Vec<String> = curves.estimated().into_iter().chain(windows).collect();
         warnings.extend(estimates.iter().filter(|_| has_accesses).cloned());
+        let mut findings = find(&results);
+        for finding in &mut findings {
+            finding.code = source.excerpts(&finding.places);
+        }
+        let path = all.get::<critpath::Report>();
+        let path = path.map_or(&[][..], |path| &path.stretches);
+        let seen = results.parallelism;
+        let lanes = lanes::chart(graph, &seen.lanes, path, seen.duration_ns)?;
         Ok(Self {
-            findings: find(&results),
+            findings,
             sections,
             headline: account.sentence(),
             warnings,
             estimates,
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
-            parallelism: ParallelismPlot::new(results.parallelism.clone(), all.get()),
+            parallelism: ParallelismPlot::new(results.parallelism.clone(), lanes),
             blocks: all.have::<blocks::Report>()?.clone().into(),
             cache: curves,
             account,
@@ -181,23 +188,7 @@ impl PageData {
 }
 
 impl ParallelismPlot {
-    fn new(report: parallelism::Report, path: Option<&critpath::Report>) -> Self {
-        let stretches = path.map_or(&[][..], |path| &path.stretches).iter();
-        // Shorter ones cannot be seen.
-        let seen = |ns: u64| ns > report.duration_ns / 2000;
-        let lanes = Chart::Activity {
-            title: "What each context did over time".to_owned(),
-            bin_ns: report.lanes.bin_ns,
-            lane: "context".to_owned(),
-            path: stretches
-                .filter(|part| seen(part.end_ns.saturating_sub(part.start_ns)))
-                .filter_map(|part| {
-                    let lane = report.lanes.of(ContextId::new(part.context))?;
-                    Some((lane, part.start_ns, part.end_ns))
-                })
-                .collect(),
-            rows: report.lanes.rows(),
-        };
+    fn new(report: parallelism::Report, lanes: Chart) -> Self {
         let stretches = &report.stretches;
         let series = |wait: &WaitTime| {
             let index = State::Waiting(wait.cause).index().unwrap_or_default();
@@ -228,7 +219,6 @@ impl ParallelismPlot {
                 .collect(),
             waiting: report.waits.iter().map(series).collect(),
             lanes,
-            others: report.lanes.others(),
             levels: report.levels,
             waits: report.waits,
             potential: report

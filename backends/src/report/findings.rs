@@ -3,6 +3,8 @@
 use serde::Serialize;
 use taskgraph::{AccessesOf, Unrecorded};
 
+use super::source::Excerpt;
+use crate::analysis::source::Place;
 use crate::view::units::{ratio, share, time};
 use crate::{account, parallelism, races, workspan};
 
@@ -24,6 +26,21 @@ pub struct Finding {
     /// accesses.
     pub share: f64,
     pub text: String,
+    /// What it is and where, without its amount, what helps and what that brings; empty if the text is short.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub what: String,
+    /// What to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
+    /// How many times as fast the run would be without it, if that is worth a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
+    /// The lines that it is about, from the program's source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<Excerpt>,
+    /// Where these lines are: first what has to change.
+    #[serde(skip)]
+    pub places: Vec<Place>,
     /// For each of 64 equal stretches of the run, the share of its processor time that was lost so; empty if it is not
     /// known when it was lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,6 +71,11 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         place: row.place(),
         share: row.share,
         text: row.sentence(),
+        what: format!("{}{}", row.cause.words(), row.places()),
+        advice: Some(row.cause.advice()),
+        gain: row.promise(),
+        code: Vec::new(),
+        places: row.code.iter().chain(&row.wait).cloned().collect(),
         when: when(row, results.account.total_ns),
     });
     let findings = serial_form(results)
@@ -75,6 +97,11 @@ fn finding(cause: &'static str, place: String, share: f64, text: String) -> Find
         place,
         share,
         text,
+        what: String::new(),
+        advice: None,
+        gain: None,
+        code: Vec::new(),
+        places: Vec::new(),
         when: Vec::new(),
     }
 }
@@ -141,7 +168,10 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
     } else {
         most.place.short()
     };
-    Some(finding("unrecorded", short, part, text))
+    Some(Finding {
+        places: vec![most.place.clone()],
+        ..finding("unrecorded", short, part, text)
+    })
 }
 
 /// The finding for a call site whose own code is at least a quarter of the longest path, in a program that ran its
@@ -172,5 +202,8 @@ fn races(races: &races::Report) -> Option<Finding> {
         first.a.place.located(),
         first.b.place.located()
     );
-    Some(finding("races", first.a.place.short(), share, text))
+    Some(Finding {
+        places: vec![first.a.place.clone(), first.b.place.clone()],
+        ..finding("races", first.a.place.short(), share, text)
+    })
 }

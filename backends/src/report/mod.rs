@@ -5,6 +5,7 @@ mod budget;
 mod choices;
 mod data;
 mod findings;
+mod lanes;
 mod outcomes;
 mod page;
 mod section;

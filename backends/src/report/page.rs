@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::data::PageData;
 use super::section::Section;
 use crate::scaling;
+use crate::view::states;
 
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// The scripts in the order of their use; together they are one script.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("assets/theme.js"),
     include_str!("assets/format.js"),
     include_str!("assets/svg.js"),
@@ -24,6 +25,7 @@ const SCRIPTS: [&str; 13] = [
     include_str!("assets/stacks.js"),
     include_str!("assets/activity.js"),
     include_str!("assets/glossary.js"),
+    include_str!("assets/navigate.js"),
 ];
 /// The script that fills the page of a recorded run, and the one that fills the page of a measured run.
 const MAIN: &str = include_str!("assets/main.js");
@@ -96,6 +98,8 @@ fn assemble(
     let script = [&SCRIPTS[..], &[main]].concat().join("\n");
     let sections: String = sections.iter().map(frame).collect();
     let (title, glossary) = (escape(title), glossary());
+    let style = states::style() + STYLE;
+    let states = serde_json::to_string(&states::all().collect::<Vec<_>>())?;
     let mut page = String::with_capacity(template.len() + STYLE.len() + script.len() + json.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -104,8 +108,9 @@ fn assemble(
         page.push_str(match slot {
             "brand" => brand,
             "title" => &title,
-            "style" => STYLE,
+            "style" => &style,
             "data" => &json,
+            "states" => &states,
             "script" => &script,
             "sections" => &sections,
             "glossary" => &glossary,
@@ -117,10 +122,12 @@ fn assemble(
     Ok(page)
 }
 
-/// The frame of a section, which the script fills.
+/// The frame of a section, which the script fills; it is folded until a reader opens it.
 fn frame(section: &Section) -> String {
     let id = section.id;
-    format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"></section>\n")
+    format!(
+        "<section id=\"{id}\"><details><summary><h2 id=\"{id}-title\"></h2><span class=\"brief\"></span></summary><div class=\"body\"></div></details></section>\n"
+    )
 }
 
 /// The glossary as a list of terms. Names of one term are separated by commas; code loses its marks.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, UNIX_EPOCH};
 
+use serde::Serialize;
+
 use super::section::Section;
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
@@ -57,35 +59,122 @@ impl Lines {
     }
 }
 
-/// The section; `None` if no file of the program can be read here.
-pub(super) fn section(
-    graph: &Graph,
-    account: &account::Report,
-    blocks: &blocks::Report,
-    misses: Option<&misses::Report>,
-) -> Option<Section> {
-    let mut lines = Lines::default();
-    for row in &blocks.blocks {
-        let ns = account.times.get(row.block as usize).copied();
-        lines.add(&row.place, 0, whole(ns.unwrap_or(0.0)));
-        lines.add(&row.place, 1, row.executions);
-    }
-    let size = misses.and_then(|misses| misses.sizes.iter().position(|&size| size >= CACHE));
-    let mut missed = String::new();
-    if let (Some(misses), Some(size)) = (misses, size) {
-        missed = format!(
-            "Misses are those of one cache of {} KiB. ",
-            misses.sizes[size] >> 10
-        );
-        for row in &misses.instructions {
-            lines.add(&row.place, 2, row.misses.get(size).copied().unwrap_or(0));
+/// A few lines of a file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Excerpt {
+    /// The file's name and the line that it is about.
+    pub place: String,
+    /// Number, text, and time spent or waited at each line (ns).
+    pub lines: Vec<(u32, String, u64)>,
+}
+
+/// The most characters of a line, and the lines shown before and after the one that an excerpt is about.
+const LONG: usize = 200;
+const BESIDE: u32 = 2;
+
+/// What was measured of the lines of a run, and the files as far as they were read.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    lines: Lines,
+    /// What the misses are of.
+    missed: String,
+    started_unix_ns: u64,
+}
+
+impl Source {
+    /// Adds up what belongs to each line.
+    pub(super) fn of(
+        graph: &Graph,
+        account: &account::Report,
+        blocks: &blocks::Report,
+        misses: Option<&misses::Report>,
+    ) -> Self {
+        let mut lines = Lines::default();
+        for row in &blocks.blocks {
+            let ns = account.times.get(row.block as usize).copied();
+            lines.add(&row.place, 0, whole(ns.unwrap_or(0.0)));
+            lines.add(&row.place, 1, row.executions);
+        }
+        let size = misses.and_then(|misses| misses.sizes.iter().position(|&size| size >= CACHE));
+        let mut missed = String::new();
+        if let (Some(misses), Some(size)) = (misses, size) {
+            missed = format!(
+                "Misses are those of one cache of {} KiB. ",
+                misses.sizes[size] >> 10
+            );
+            for row in &misses.instructions {
+                lines.add(&row.place, 2, row.misses.get(size).copied().unwrap_or(0));
+            }
+        }
+        for row in &account.losses {
+            if let Some(wait) = &row.wait {
+                lines.add(wait, 3, row.ns);
+            }
+        }
+        Self {
+            lines,
+            missed,
+            started_unix_ns: graph.meta().start_unix_ns,
         }
     }
-    for row in &account.losses {
-        if let Some(wait) = &row.wait {
-            lines.add(wait, 3, row.ns);
+
+    /// The lines at these places, each once, of the first two files that can be read and were not changed since.
+    pub(super) fn excerpts(&self, places: &[Place]) -> Vec<Excerpt> {
+        let mut found: Vec<Excerpt> = Vec::new();
+        let mut seen: Vec<&Place> = Vec::new();
+        for place in places.iter().filter(|place| place.line > 0) {
+            let near = |other: &&Place| {
+                other.file == place.file && other.line.abs_diff(place.line) <= BESIDE
+            };
+            if found.len() == 2 || seen.iter().any(near) {
+                continue;
+            }
+            seen.push(place);
+            found.extend(self.excerpt(place));
         }
+        found
     }
+
+    fn excerpt(&self, place: &Place) -> Option<Excerpt> {
+        let (text, changed) = read(&place.file, self.started_unix_ns)?;
+        let around = place.line.saturating_sub(BESIDE).max(1)..=place.line.saturating_add(BESIDE);
+        let numbers = self.lines.0.get(&place.file);
+        let lines = text
+            .lines()
+            .zip(1..)
+            .filter(|(_, line)| !changed && around.contains(line));
+        let lines: Vec<_> = lines
+            .map(|(text, line)| {
+                let numbers = numbers.and_then(|lines| lines.get(&line));
+                let ns = numbers.map_or(0, |numbers| numbers[0] + numbers[3]);
+                (line, text.chars().take(LONG).collect(), ns)
+            })
+            .collect();
+        (!lines.is_empty()).then(|| Excerpt {
+            place: place.short(),
+            lines,
+        })
+    }
+
+    /// The section; `None` if no file of the program can be read here.
+    pub(super) fn section(&self) -> Option<Section> {
+        section(&self.lines, &self.missed, self.started_unix_ns)
+    }
+}
+
+/// A file of the program, and whether it was changed since the run.
+fn read(file: &str, started_unix_ns: u64) -> Option<(String, bool)> {
+    let meta = std::fs::metadata(file).ok()?;
+    if !meta.is_file() || meta.len() > FILE {
+        return None;
+    }
+    let text = std::fs::read(file).ok()?;
+    let started = UNIX_EPOCH + Duration::from_nanos(started_unix_ns);
+    let changed = started_unix_ns > 0 && meta.modified().is_ok_and(|at| at > started);
+    Some((String::from_utf8_lossy(&text).into_owned(), changed))
+}
+
+fn section(lines: &Lines, missed: &str, started_unix_ns: u64) -> Option<Section> {
     let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (file, line) in lines.chosen() {
         files.entry(file).or_default().push(line);
@@ -100,9 +189,7 @@ pub(super) fn section(
     files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
     let mut tables = files
         .into_iter()
-        .filter_map(|(file, chosen)| {
-            table(file, &chosen, &lines.0[file], graph.meta().start_unix_ns)
-        })
+        .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], started_unix_ns))
         .peekable();
     tables.peek()?;
     let mut view = View::default().heading("Source lines").line(format!(
@@ -125,15 +212,8 @@ fn table(
     numbers: &BTreeMap<u32, Numbers>,
     started_unix_ns: u64,
 ) -> Option<(String, String, Table)> {
-    let meta = std::fs::metadata(file).ok()?;
-    if !meta.is_file() || meta.len() > FILE {
-        return None;
-    }
-    let text = std::fs::read(file).ok()?;
-    let text = String::from_utf8_lossy(&text);
+    let (text, changed) = read(file, started_unix_ns)?;
     let text: Vec<&str> = text.lines().collect();
-    let started = UNIX_EPOCH + Duration::from_nanos(started_unix_ns);
-    let changed = started_unix_ns > 0 && meta.modified().is_ok_and(|at| at > started);
     let note = if changed {
         "The file was changed after the run: its lines may be others."
     } else {

@@ -182,12 +182,12 @@ impl Render for FactorsReport {
     fn view(&self) -> View {
         let (factors, distribution) = (&self.factors, &self.factors.distribution);
         let rows = [
-            ("work", "running", factors.work),
-            ("scheduling", "w4", distribution.scheduling),
-            ("serialization", "w5", distribution.serialization),
-            ("load imbalance", "barrier", distribution.imbalance),
-            ("software delay", "lock", factors.delay.software),
-            ("hardware delay", "message", factors.delay.hardware),
+            ("work", factors.work),
+            ("scheduling", distribution.scheduling),
+            ("serialization", distribution.serialization),
+            ("load imbalance", distribution.imbalance),
+            ("software delay", factors.delay.software),
+            ("hardware delay", factors.delay.hardware),
         ];
         let mut view = heading(
             "Work, distribution, delay",
@@ -214,12 +214,12 @@ impl Render for FactorsReport {
 impl Render for StackReport {
     fn view(&self) -> View {
         let rows = [
-            ("measured", "running", self.measured),
-            ("synchronization", "lock", self.synchronization),
-            ("cache", "condition", self.cache),
-            ("scheduling", "w4", self.scheduling),
-            ("shares of work", "join", self.share_of_work),
-            ("serialization", "w5", self.serialization),
+            ("measured", self.measured),
+            ("synchronization", self.synchronization),
+            ("cache", self.cache),
+            ("scheduling", self.scheduling),
+            ("shares of work", self.share_of_work),
+            ("serialization", self.serialization),
         ];
         let view = heading("Speedup stack", self.processors, self.duration_ns).line(format!(
             "The parts add up to {}. Cache is what models say.",
@@ -250,17 +250,16 @@ fn parts(
     y: &str,
     unit: Unit,
     processors: u32,
-    rows: &[(&str, &str, f64)],
+    rows: &[(&str, f64)],
 ) -> View {
     let title = format!("{y} of the recorded run");
     let columns = Table::of(rows).text(column, column, |row| row.0);
     let table = match unit {
-        Unit::Share => columns.share("share", "share", |row| row.2),
-        _ => columns.number(y, y, |row| row.2),
+        Unit::Share => columns.share("share", "share", |row| row.1),
+        _ => columns.number(y, y, |row| row.1),
     };
-    let part = |&(name, color, value): &(&str, &str, f64)| Part {
+    let part = |&(name, value): &(&str, f64)| Part {
         name: name.to_owned(),
-        color: color.to_owned(),
         values: vec![value],
     };
     view.table(table.table()).chart(Chart::Stacks {

@@ -87,10 +87,8 @@ pub struct Flame {
 /// One component of stacked bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Its name in the legend.
+    /// Its name, which is one of [`super::states`].
     pub name: String,
-    /// Its colour: the name of one of the page's variables.
-    pub color: String,
     /// Its height in each bar; negative parts hang below zero.
     pub values: Vec<f64>,
 }
@@ -102,15 +100,30 @@ pub struct ActivityRow {
     pub name: String,
     /// The states it was in.
     pub states: Vec<ActivityState>,
+    /// Notes on its bins: for how many bins, and the number of the note from 1 on; 0 for none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<(u32, usize)>,
+}
+
+/// What a lane did for the longest part of a bin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Note {
+    /// The name of its state.
+    pub state: &'static str,
+    /// The function it was in.
+    pub function: String,
+    /// The file and line.
+    pub place: String,
+    /// Whom it waited for; empty if nobody or if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub whom: String,
 }
 
 /// How much of each bin a state takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActivityState {
-    /// Its name in the legend.
+    /// Its name, which is one of [`super::states`].
     pub name: String,
-    /// Its colour: the name of one of the page's variables.
-    pub color: String,
     /// A letter for each bin, which gives 64ths of it in the order of base 64, so that a page with many lanes stays
     /// small.
     pub levels: String,
@@ -118,12 +131,7 @@ pub struct ActivityState {
 
 impl ActivityState {
     /// A state that takes these times of the bins; `None` if it does not occur.
-    pub fn of(
-        name: &str,
-        color: &str,
-        times: impl Iterator<Item = u64>,
-        bin_ns: u64,
-    ) -> Option<Self> {
+    pub fn of(name: &str, times: impl Iterator<Item = u64>, bin_ns: u64) -> Option<Self> {
         const LETTERS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         // A state that occurs at all is visible: it has at least one step.
@@ -134,7 +142,6 @@ impl ActivityState {
         let levels: String = times.map(letter).collect();
         levels.contains(|letter| letter != 'A').then(|| Self {
             name: name.to_owned(),
-            color: color.to_owned(),
             levels,
         })
     }
@@ -204,6 +211,9 @@ pub enum Chart {
         lane: String,
         /// The lanes.
         rows: Vec<ActivityRow>,
+        /// What the rows' notes say.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<Note>,
         /// A line through the lanes, in order of time: lane, from and until when (ns).
         path: Vec<(usize, u64, u64)>,
     },

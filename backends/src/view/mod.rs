@@ -6,6 +6,7 @@ pub mod chart;
 pub(crate) mod csv;
 pub(crate) mod page;
 pub(crate) mod screen;
+pub mod states;
 mod text;
 pub mod units;
 

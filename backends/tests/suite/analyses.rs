@@ -658,47 +658,61 @@ fn names_of_analyses_are_those_of_the_command_line() {
 }
 
 #[test]
-fn a_lane_shows_when_its_context_runs_and_the_shortest_life_of_too_many_has_none() {
-    let mut b = builder("./lanes");
-    let block = b.block("body", "a.c", 1, &[]);
-    let contexts: Vec<_> = (0..101).map(|_| b.context("one")).collect();
-    for (at, &context) in (1..).zip(&contexts) {
-        b.work(context, 0, 10_000 * at, |w| w.block(block, &[]));
+fn a_lane_shows_when_its_executor_runs_and_many_executors_share_lanes() {
+    for executors in [100u64, 250] {
+        let mut b = builder("./lanes");
+        let block = b.block("body", "a.c", 1, &[]);
+        let contexts: Vec<_> = (0..executors).map(|_| b.context("one")).collect();
+        for (at, &context) in (1..).zip(&contexts) {
+            b.work(context, 0, 10_000 * at, |w| w.block(block, &[]));
+        }
+        let graph = graph(b);
+        let options = parallelism::Options::default();
+        let lanes = run::<Parallelism>(options, &graph).unwrap().lanes;
+        let rows = lanes.rows(&graph);
+        let (count, first) = match executors {
+            100 => (100, "0 one"),
+            _ => (84, "0–2"),
+        };
+        assert_eq!((rows.len(), rows[0].name.as_str()), (count, first));
+        assert_eq!(rows[count - 1].name, format!("{} one", executors - 1));
+        let levels = |row: usize| rows[row].states[0].levels.as_bytes();
+        let (last, middle) = (levels(count - 1), levels(count / 2));
+        assert!(last[..last.len() - 1].iter().all(|&level| level == b'/'));
+        assert!(
+            middle[..middle.len() / 2]
+                .iter()
+                .all(|&level| level == b'/')
+        );
+        assert!(middle.len() < last.len() * 2 / 3);
     }
-    let options = parallelism::Options::default();
-    let report = run::<Parallelism>(options, &graph(b)).unwrap();
-    let lanes = report.lanes;
-    assert_eq!((lanes.others(), lanes.of(contexts[0])), (1, None));
-    let rows = lanes.rows();
-    let levels = |lane: usize| rows[lane].states[0].levels.as_str();
-    assert!(levels(99)[..400].bytes().all(|level| level == b'/'));
-    let half = levels(49).len() * 2;
-    assert!(levels(99).len().abs_diff(half) <= 20, "{half}");
 }
 
 #[test]
-fn many_contexts_that_do_not_overlap_share_lanes() {
-    let mut b = builder("./pairs");
+fn an_executor_runs_while_one_of_its_contexts_runs_and_otherwise_waits() {
+    let mut b = builder("./tasks");
     let block = b.block("body", "a.c", 1, &[]);
-    for pair in 0..50 {
-        for _ in 0..2 {
-            let context = b.context("one");
-            b.work(context, 1000 * pair, 1000 * (pair + 1), |w| {
-                w.block(block, &[]);
-            });
-        }
-    }
+    let main = b.context("main");
+    let task = b.context("task");
+    b.execute(task, 0);
+    b.work(main, 0, 100_000, |w| w.block(block, &[]));
+    b.sync_at(main, 8, SyncOp::MutexLock, 100_000, 400_000);
+    b.work(task, 200_000, 300_000, |w| w.block(block, &[]));
+    let graph = graph(b);
     let options = parallelism::Options::default();
-    let lanes = run::<Parallelism>(options, &graph(b)).unwrap().lanes;
-    let rows = lanes.rows();
-    assert_eq!((rows.len(), lanes.others()), (2, 0));
-    for row in &rows {
-        assert!(row.name.ends_with(" +49"), "{}", row.name);
-        let levels = &row.states[0].levels;
-        assert!(levels.bytes().all(|level| level == b'/'), "{levels}");
+    let lanes = run::<Parallelism>(options, &graph).unwrap().lanes;
+    let rows = lanes.rows(&graph);
+    let name = rows.iter().map(|row| row.name.as_str());
+    assert_eq!(name.collect::<Vec<_>>(), ["main"]);
+    let bins = |name: &str| {
+        let state = rows[0].states.iter().find(|state| state.name == name);
+        let levels = state.expect("a state").levels.bytes();
+        levels.map(|level| level == b'/').collect::<Vec<_>>()
+    };
+    let (running, lock) = (bins("running"), bins("lock"));
+    assert_eq!(running.len(), 1000);
+    for (at, (running, lock)) in running.into_iter().zip(lock).enumerate() {
+        let expected = at < 250 || (500..750).contains(&at);
+        assert_eq!((running, lock), (expected, !expected), "{at}");
     }
-    let found = (0..100).map(|id| lanes.of(taskgraph::ContextId::new(id)));
-    let found: Vec<_> = found.flatten().collect();
-    assert_eq!(found.iter().sum::<usize>(), 50, "half of them in each");
-    assert_eq!(found.len(), 100);
 }

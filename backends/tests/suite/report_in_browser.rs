@@ -10,6 +10,7 @@ use contech_backends::report::{Choices, PageData, render};
 use contech_backends::scaling::{
     Activity, Actual, Measured, MeasuredPoint, Measurement, PhaseRun, Point, Run,
 };
+use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
 /// What a browser made of a page.
@@ -21,6 +22,12 @@ struct Seen {
 }
 
 impl Seen {
+    /// What a script of the test noted.
+    fn noted(&self) -> &str {
+        let (_, rest) = self.document.split_once("data-seen=\"").expect("a note");
+        rest.split_once('"').map_or(rest, |(this, _)| this)
+    }
+
     /// Markup of one section.
     fn section(&self, id: &str) -> &str {
         let (_, rest) = self
@@ -36,8 +43,11 @@ fn look(name: &str, graph_of: GraphBuilder, theme: &str) -> Seen {
 }
 
 fn look_with(name: &str, graph_of: GraphBuilder, theme: &str, choices: Choices) -> Seen {
-    look_after(name, graph_of, theme, choices, "")
+    look_after(name, graph_of, theme, choices, UNFOLD)
 }
+
+/// Opens all sections: a plot is drawn where it is seen.
+const UNFOLD: &str = "document.querySelectorAll('details').forEach(one => { one.open = true; });";
 
 /// What there is after a script of the test's own ran, too.
 fn look_after(
@@ -56,6 +66,11 @@ fn look_after(
 }
 
 fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
+    browse_at(page, theme, folder, 1280)
+}
+
+/// What a browser makes of a page in a window so wide; `address` is what follows the name of the page.
+fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
     let output = Command::new("chromium")
         .args([
             "--headless",
@@ -68,7 +83,6 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
             "--disable-sync",
             "--disable-dev-shm-usage",
             "--enable-logging=stderr",
-            "--window-size=1280,2000",
             "--virtual-time-budget=4000",
             "--dump-dom",
         ])
@@ -76,7 +90,8 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
             "--user-data-dir={}",
             folder.join("profile").display()
         ))
-        .arg(format!("file://{}#{theme}", page.display()))
+        .arg(format!("--window-size={width},2000"))
+        .arg(format!("file://{}#{address}", page.display()))
         .output()
         .expect("chromium runs: Debian's package `chromium`, installed by `cargo test-all`");
     let log = String::from_utf8_lossy(&output.stderr);
@@ -126,7 +141,7 @@ fn every_section_draws_something_without_an_error() {
         assert!(seen.section("sharing").contains("<svg"), "{name}: matrix");
         let flames = seen.section("workspan").matches("class=\"flames\"").count();
         assert_eq!(flames, 2, "{name}: by work and by span");
-        assert!(seen.document.contains("<li><span class=\"meter\">"));
+        assert!(seen.document.contains("<span class=\"meter\">"));
         assert!(seen.document.contains("class=\"whole\""), "{name}: the bar");
         for section in SECTIONS {
             let (_, heading) = seen.section(section).split_once("<h2").expect("a heading");
@@ -271,7 +286,7 @@ fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
             "one for each number of threads"
         );
         assert!(activity.contains("<path"), "{activity}");
-        assert!(seen.document.contains("<li><span class=\"meter\">"));
+        assert!(seen.document.contains("<span class=\"meter\">"));
     }
 }
 
@@ -286,6 +301,9 @@ fn a_measurement_of_nothing_says_so() {
 /// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and whether there is
 /// something to reset.
 const PRESS: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  document.querySelector("#parallelism details").open = true;
+}, 100));
 addEventListener("load", () => setTimeout(() => {
   const plot = document.querySelector("#timeline .plot");
   const [drawing, tip] = [plot.querySelector("svg"), plot.querySelector(".tip")];
@@ -305,10 +323,8 @@ addEventListener("load", () => setTimeout(() => {
 fn a_plot_is_read_and_zoomed_with_the_keyboard() {
     let seen = look_after("keys", two(), "light", Choices::default(), PRESS);
     assert_eq!(seen.console, [] as [&str; 0]);
-    let (_, rest) = seen.document.split_once("data-seen=\"").expect("keys");
-    let steps: Vec<Vec<&str>> = rest
-        .split_once('"')
-        .map_or(rest, |(this, _)| this)
+    let steps: Vec<Vec<&str>> = seen
+        .noted()
         .split('|')
         .map(|step| step.split(';').collect())
         .collect();
@@ -328,11 +344,153 @@ fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
     const SCRIPT: &str = "document.querySelector('#findings .when').click();";
     let seen = look_after("two", two(), "light", Choices::default(), SCRIPT);
     assert_eq!(seen.console, [] as [&str; 0]);
-    let (head, _) = seen.document.split_once("<section id=").expect("sections");
+    let head = seen.section("answer");
     assert!(head.contains("class=\"lost\""), "marks above the lanes");
     assert!(head.contains("The strip above the rows: what was lost to"));
-    assert!(head.contains("href=\"#term-context\""), "a link");
+    assert!(head.contains("href=\"#term-critical-path\""), "a link");
     assert!(seen.section("glossary").contains("id=\"term-context\""));
     let plain = look("two", two(), "light");
     assert!(!plain.document.contains("class=\"lost\""));
+}
+
+/// A program whose source is there: one of three threads waits for the lock that another has.
+fn with_source(folder: &Path) -> GraphBuilder {
+    let source = folder.join("work.c").display().to_string();
+    std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
+    let mut b = builder("./work");
+    let block = b.block("work", &source, 3, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 1_000_000, |w| w.block(block, &[]));
+    let unlock = b.sync_at(main, 8, SyncOp::MutexUnlock, 1_000_000, 1_000_000);
+    let other = b.context("helper");
+    b.work(other, 0, 1000, |w| w.block(block, &[]));
+    let lock = b.sync_at(other, 8, SyncOp::MutexLock, 1000, 1_000_000);
+    b.edge(unlock, lock);
+    b.work(other, 1_000_000, 2_000_000, |w| w.block(block, &[]));
+    let third = b.context("third");
+    b.work(third, 0, 1_000_000, |w| w.block(block, &[]));
+    b
+}
+
+/// Points at the second lane of three, notes the tip, and clicks there.
+const POINT: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  const drawing = document.querySelector("#lanes svg");
+  const box = drawing.getBoundingClientRect();
+  const axis = drawing.querySelector(".axis");
+  const [left, right] = ["x1", "x2"].map(name => Number(axis.getAttribute(name)));
+  const bottom = Number(axis.getAttribute("y1"));
+  const at = { clientX: box.left + left + (right - left) / 4, clientY: box.top + 8 + (bottom - 8) / 2, bubbles: true, button: 0, pointerId: 1 };
+  drawing.setPointerCapture = () => {};
+  const send = name => drawing.dispatchEvent(new PointerEvent(name, at));
+  send("pointermove");
+  const tip = document.querySelector("#lanes .tip").textContent;
+  send("pointerdown");
+  send("pointerup");
+  const row = document.querySelector("tr.shown");
+  document.body.dataset.seen = [tip, row?.closest("section").id, row?.textContent, row?.closest("details").open].join("|");
+}, 500));
+"##;
+
+#[test]
+fn a_lane_says_what_its_thread_does_and_waits_for_and_leads_to_the_line() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let seen = look_after(
+        "point",
+        with_source(folder.path()),
+        "light",
+        Choices::default(),
+        POINT,
+    );
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let noted: Vec<&str> = seen.noted().split('|').collect();
+    let [tip, section, row, open] = noted[..] else {
+        panic!("{noted:?}");
+    };
+    for words in [
+        "1 helper",
+        "lock: waits for a lock",
+        "in work (work.c:3)",
+        "until main, in work (work.c:3)",
+    ] {
+        assert!(tip.contains(words), "{words}: {tip}");
+    }
+    assert_eq!((section, open), ("source", "true"));
+    assert!(row.starts_with('3') && row.contains("x += 1;"), "{row}");
+}
+
+#[test]
+fn a_finding_has_its_code_beside_it_and_the_sections_are_folded() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let graph = with_source(folder.path());
+    let seen = look_after("code", graph, "dark", Choices::default(), "");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let answer = seen.section("answer");
+    assert!(answer.contains("class=\"excerpt\""), "{answer}");
+    assert!(answer.contains("x += 1; // here"), "{answer}");
+    assert!(answer.contains("class=\"here\""), "{answer}");
+    let (_, rest) = seen.document.split_once("<main>").expect("a page");
+    assert!(!rest.contains("<details open"), "folded");
+}
+
+/// Searches for a function, follows the first result, and sorts a table twice.
+const SEARCH: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  const search = document.querySelector("#search");
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+  const focused = document.activeElement === search;
+  search.value = "work";
+  search.dispatchEvent(new Event("input"));
+  const found = document.querySelectorAll("#found button").length;
+  search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  const row = document.querySelector("tr.shown");
+  const head = () => document.querySelector("#levels th");
+  const first = () => [...document.querySelectorAll("#levels tbody tr")].map(tr => tr.cells[0].textContent).join();
+  const orders = [];
+  for (let i = 0; i < 2; i += 1) { head().querySelector("button").click(); orders.push(`${head().getAttribute("aria-sort")} ${first()}`); }
+  document.body.dataset.seen = [focused, found > 0, row?.textContent.includes("work"), row?.closest("details").open, ...orders].join("|");
+}, 500));
+"##;
+
+#[test]
+fn rows_are_found_by_words_and_sorted_by_columns() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let graph = with_source(folder.path());
+    let seen = look_after("search", graph, "light", Choices::default(), SEARCH);
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let expected = "true|true|true|true|descending 2,1|ascending 1,2";
+    assert_eq!(seen.noted(), expected);
+}
+
+#[test]
+fn the_address_has_the_zoom_and_no_window_is_too_narrow() {
+    const ZOOM: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  document.querySelectorAll("details").forEach(one => { one.open = true; });
+  const drawing = document.querySelector("#lanes svg");
+  const ticks = () => drawing.querySelector("text").textContent;
+  const before = ticks();
+  drawing.dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true, cancelable: true }));
+  const wide = document.documentElement.scrollWidth > innerWidth;
+  document.body.dataset.seen = [before, location.hash, wide].join("|");
+}, 500));
+"##;
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let page = PageData::collect(&graph(two()), Choices::default(), |_| {}).expect("a report");
+    let path = folder.path().join("zoom.html");
+    let page = render(&page).expect("a page");
+    assert!(page.len() < 300 << 10, "{} bytes", page.len());
+    let page = page + "<script>" + ZOOM + "</script>";
+    std::fs::write(&path, page).expect("written");
+    let mut all = Vec::new();
+    for (address, width) in [("light", 1280), ("dark", 800), ("lanes=300000-400000", 500)] {
+        let seen = browse_at(&path, address, folder.path(), width);
+        assert_eq!(seen.console, [] as [&str; 0], "{address}");
+        let noted: Vec<String> = seen.noted().split('|').map(str::to_owned).collect();
+        assert!(noted[1].starts_with("#lanes="), "{noted:?}");
+        assert_eq!(noted[2], "false", "{width}: something is too wide");
+        all.push(noted);
+    }
+    assert_eq!(all[0][0], all[1][0], "all of the run");
+    assert_ne!(all[0][0], all[2][0], "the part that the address says");
 }

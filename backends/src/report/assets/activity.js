@@ -7,9 +7,15 @@ function drawActivity(target, chart) {
   const n = chart.rows.length;
   const bins = Math.max(0, ...chart.rows.flatMap(row => row.states.map(s => s.levels.length)));
   if (n === 0 || bins === 0) return empty(target, `${chart.title}: nothing was observed.`);
-  const rows = chart.rows.map(row => ({ name: row.name, states: new Map(row.states.map(s => [s.name, [...s.levels].map(c => LEVELS.indexOf(c))])) }));
+  const rows = chart.rows.map(row => ({ name: row.name, notes: row.notes ?? [], states: new Map(row.states.map(s => [s.name, [...s.levels].map(c => LEVELS.indexOf(c))])) }));
   const legend = [];
-  for (const row of chart.rows) for (const s of row.states) if (!legend.some(e => e.name === s.name)) legend.push({ name: s.name, color: s.color, on: true });
+  for (const row of chart.rows) for (const s of row.states) if (!legend.some(e => e.name === s.name)) legend.push({ name: s.name, color: colorOf(s.name), on: true });
+  // What a lane did for most of a bin: its notes are kept as lengths.
+  const noteAt = ({ bin, row }) => {
+    let left = bin;
+    for (const [bins, note] of rows[row].notes) { if (left < bins) return chart.notes[note - 1] ?? null; left -= bins; }
+    return null;
+  };
   const end = bins * chart.bin_ns;
   const mean = (levels, a, b) => {
     let sum = 0;
@@ -24,12 +30,13 @@ function drawActivity(target, chart) {
     for (let i = a; i < b; i += step) list.push([i, Math.min(b, i + step)]);
     return list;
   };
-  const height = Math.max(110, Math.min(400, n * 24 + 60));
+  const height = Math.max(76, Math.min(340, n * 22 + 42));
+  const wide = Math.max(...rows.map(row => row.name.length));
   const within = (v, most) => Math.max(0, Math.min(most - 1, v));
   return new Plot(target, {
-    label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: Math.max(60, 30 + 6.6 * Math.max(...rows.map(row => row.name.length))),
-    x: { domain: [0, end], label: "time", ticks: timeTicks, grid: false },
-    y: { domain: [0, n], down: true, label: chart.lane, grid: false, ticks: (a, b, count) => cellTicks(a, b, count, n, i => rows[i].name) },
+    label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: Math.min(170, 14 + 6.6 * wide), open: at => goTo(noteAt(at)?.place), zoomed: chart.zoomed,
+    x: { domain: [0, end], label: "", ticks: timeTicks, grid: false },
+    y: { domain: [0, n], down: true, label: "", grid: false, ticks: (a, b) => cellTicks(a, b, (height - 32) / 13, n, i => clip(rows[i].name, 24)) },
     draw(scene) {
       const gap = scene.y(1) - scene.y(0) > 6 ? 2 : 0;
       const list = columns(scene.view.x, scene.right - scene.left);
@@ -67,9 +74,15 @@ function drawActivity(target, chart) {
     move: (scene, at, dx, dy) => at === null ? { bin: Math.ceil(scene.view.x[0] / chart.bin_ns), row: 0 } : { bin: within(at.bin + dx, bins), row: within(at.row + dy, n) },
     describe(scene, { bin, row }) {
       const shares = legend.map(e => ({ color: e.color, name: e.name, share: mean(rows[row].states.get(e.name) ?? [], bin, bin + 1) })).filter(s => s.share > 0);
+      const note = noteAt({ bin, row });
+      const said = note === null ? [] : [
+        { color: colorOf(note.state), name: `${note.state}: ${STATES.get(note.state)?.doc ?? ""}`, value: "" },
+        { name: `in ${note.function || "?"} (${note.place})`, value: "" },
+        ...(note.whom ? [{ name: `until ${note.whom}`, value: "" }] : []),
+      ];
       return {
-        title: `${chart.lane} ${rows[row].name}, ${timeRange(bin * chart.bin_ns, (bin + 1) * chart.bin_ns)}`, px: scene.x((bin + 0.5) * chart.bin_ns), py: scene.y(row + 0.5),
-        rows: shares.map(s => ({ color: s.color, name: s.name, value: format.percent(s.share) })),
+        title: `${rows[row].name}, ${timeRange(bin * chart.bin_ns, (bin + 1) * chart.bin_ns)}`, px: scene.x((bin + 0.5) * chart.bin_ns), py: scene.y(row + 0.5),
+        rows: note !== null && shares.length < 2 ? said : [...said, ...shares.map(s => ({ color: s.color, name: s.name, value: format.percent(s.share) }))],
       };
     },
   });

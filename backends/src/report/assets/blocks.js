@@ -99,16 +99,8 @@ function drawScatter(target, data) {
 }
 
 function drawFunctions(target, data) {
-  if (data.functions.length === 0) return empty(target, "No function was recorded.");
-  const most = data.functions[0].executions;
-  const rows = table([
-    { title: "function", kind: "code", cell: row => row.function || "?" },
-    { title: "place", kind: "code", cell: row => format.place(row) },
-    { title: "blocks", kind: "n", cell: row => format.count(row.blocks) },
-    { title: "block executions", kind: "n", cell: row => format.count(row.executions) },
-    { title: "of all", kind: "n", cell: row => format.percent(row.executions / data.executions) },
-    { title: "average running", kind: "n", cell: row => row.average.toFixed(2) },
-    { title: "", kind: "bar", cell: row => bar(row.executions / most, styleOf(row.average, data.max_running)) },
-  ], data.functions);
-  target.replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Functions" }, rows));
+  drawTable(target, {
+    columns: [{ title: "function" }, { title: "place" }, { title: "blocks", unit: "count" }, { title: "executions", unit: "count" }, { title: "of all", unit: "share" }, { title: "average running", unit: "number" }],
+    rows: data.functions.map(row => [row.function || "?", format.place(row), row.blocks, row.executions, row.executions / data.executions, row.average]), total: data.functions.length,
+  }, "Functions");
 }

@@ -7,9 +7,9 @@ function linkTerms() {
   }
   const names = [...terms.keys()].sort((a, b) => b.length - a.length);
   const word = new RegExp(`\\b(${names.join("|")})(?:e?s)?\\b`, "i");
-  for (const section of document.querySelectorAll("main > section:not(#glossary)")) {
+  for (const section of document.querySelectorAll("main > section:not(#glossary, #source)")) {
     const seen = new Set();
-    const texts = section.querySelectorAll("p.quiet, p.quiet span, h3, dt, .key-list li, #findings li > span:not(.meter)");
+    const texts = section.querySelectorAll("p.quiet, p.quiet span, h3, dt, .key-list li, #findings .what");
     for (const text of [...texts].flatMap(place => [...place.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))) link(text, seen);
   }
   function link(text, seen) {

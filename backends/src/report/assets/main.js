@@ -2,41 +2,28 @@
 
 // The sections where a finding is shown in full; the others are in the account.
 const SHOWN_IN = { cache: "misses", sharing: "sharing", allocation: "memuse", races: "races", spawns: "workspan", bottleneck: "workspan", unrecorded: "parallelism" };
+const FIRST = 3;
 
-// All processor time as one bar; returns the colours of its parts.
+const estimated = name => STATES.get(name)?.estimate ?? false;
+const named = (name, share) => `${name} ${format.percent(share)}${estimated(name) ? " (estimate)" : ""}`;
+const colored = (name, style = "") => ({ class: estimated(name) ? "estimate" : null, style: `${style}background-color: var(--${colorOf(name)})` });
+
+// All processor time as one bar.
 function drawDivision(target) {
   const parts = data.sections.find(section => section.id === "account")?.parts ?? [];
   const chart = parts.find(part => part.chart?.form === "stacks")?.chart;
   const shown = (chart?.parts ?? []).filter(part => part.values[0] > 0);
-  if (shown.length === 0) return {};
-  const words = part => `${part.name} ${format.percent(part.values[0])}`;
+  if (shown.length === 0) return;
+  const words = part => named(part.name, part.values[0]);
   const whole = html("div", { class: "whole", role: "img", "aria-label": `Processor time: ${shown.map(words).join(", ")}` },
-    shown.map(part => html("i", { title: words(part), style: `width: ${(part.values[0] * 100).toFixed(2)}%; background: var(--${part.color})` })));
-  target.replaceChildren(whole, html("ul", { class: "key-list" }, shown.map(part => html("li", null, swatch(part.color), words(part)))),
-    html("p", { class: "quiet" }, "Percentages here are of all processor time: the processors that the program could use, times the length of the run. Of races they are of the accesses, of spawns and bottlenecks of the longest path."));
-  return Object.fromEntries(shown.map(part => [part.name, part.color]));
+    shown.map(part => html("i", { title: `${words(part)}: ${STATES.get(part.name)?.doc ?? ""}`, ...colored(part.name, `width: ${(part.values[0] * 100).toFixed(2)}%; `) })));
+  target.replaceChildren(whole, html("ul", { class: "key-list", "aria-label": "Processor time" }, shown.map(part => html("li", null, html("i", colored(part.name)), words(part)))));
 }
 
-// A link to the line of the source, which is looked for when it is followed, because tables can be sorted.
-function lineOf(place) {
-  const [, name, line] = /^([^ ]*):(\d+)$/.exec(place.split(/[ (]/).find(word => /:\d+\)?$/.test(word))?.replace(")", "") ?? "") ?? [];
-  const find = () => {
-    const title = [...document.querySelectorAll("#source h3")].find(h => h.textContent === name || h.textContent.endsWith(`/${name}`));
-    return [...title?.nextElementSibling?.parentElement.querySelectorAll("tr") ?? []].filter(tr => title.compareDocumentPosition(tr) & 4).find(tr => tr.cells[0].textContent === line);
-  };
-  const inside = name && data.sections.some(s => s.id === "source" && s.parts.some(p => p.part === "heading" && (p.text === name || p.text.endsWith(`/${name}`))));
-  return inside ? html("a", { href: "#source", onclick: event => { const row = find(); if (row) { event.preventDefault(); row.scrollIntoView({ block: "center" }); row.animate([{ background: "var(--accent)" }, {}], 2000); } } }, "Source lines") : null;
-}
-
-// The contexts over time, below the account.
-function fillLanes(p, contexts) {
-  const drawn = p.lanes.rows.length;
-  $("lanes-title").textContent = p.lanes.title;
-  const lanes = drawActivity($("lanes"), p.lanes);
-  $("lanes-note").textContent = !lanes ? "" : "A row for each context: blue while it runs, another colour for what it waits for."
-    + " The line through the rows is the critical path, the longest chain of work that depends on each other."
-    + (contexts - p.others > drawn ? " Contexts that do not overlap share a row: “3 +12” is context 3 and 12 more." : "")
-    + (p.others > 0 ? ` The ${format.count(p.others)} contexts that lived shortest are not drawn.` : "");
+// The threads over time, below the bar.
+function fillLanes(p) {
+  const lanes = drawActivity($("lanes"), { ...p.lanes, zoomed: keepZoom });
+  $("lanes-note").textContent = !lanes ? "" : "The line is the critical path; where a lane is empty, the thread has nothing to do. Click: go to the source. Drag or Ctrl + wheel: zoom. Keys: arrows, Enter, + − 0, / for search.";
   return lanes;
 }
 
@@ -54,63 +41,60 @@ function showLost(lanes, finding, color, end) {
   }
   lanes.spec.marks = { color, shares: when, wide };
   lanes.show([Math.max(0, a - 1) * wide, Math.min(when.length, b + 1) * wide]);
-  $("lanes-title").scrollIntoView({ block: "nearest" });
+  $("lanes").scrollIntoView({ block: "nearest" });
   $("lanes-lost").textContent = `The strip above the rows: what was lost to ${finding.cause}, as a share of all processor time at that moment.`;
 }
 
-// A finding leads to the section that shows it, by its heading.
-function linkFindings() {
-  for (const link of document.querySelectorAll("#findings .more")) {
-    const title = $(link.dataset.to)?.querySelector("h2");
-    if (!title) link.remove();
-    else { link.href = `#${link.dataset.to}`; link.textContent = title.textContent; }
-  }
+// The lines of the source that a finding is about; those that took time are marked. Of a second place only the line itself.
+function codeOf(f) {
+  const longest = Math.max(1, ...(f.code ?? []).flatMap(e => e.lines.map(line => line[2])));
+  const line = ([number, text, ns], place) => html("div", { class: place.endsWith(`:${number}`) ? "here" : null, style: ns > 0 ? `--heat: ${Math.round(ns / longest * 45)}%` : null },
+    html("i", null, String(number)), html("b", null, ns > longest / 100 ? format.time(ns) : ""), html("code", null, text || " "));
+  return (f.code ?? []).map((e, at) => html("figure", { class: "excerpt" },
+    html("figcaption", null, html("a", { href: "#source", onclick: event => { event.preventDefault(); goTo(e.place); } }, e.place), at > 0 ? " waits" : ""),
+    e.lines.filter(([number]) => at === 0 || e.place.endsWith(`:${number}`)).map(one => line(one, e.place))));
 }
 
-function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
-  const lanes = fillLanes(parallelism, stats.contexts);
+function findingOf(f, lanes, duration) {
+  const section = $(SHOWN_IN[f.cause]);
+  const lost = lanes && f.when?.some(share => share > 0)
+    ? html("button", { type: "button", class: "when", onclick: () => showLost(lanes, f, colorOf(f.cause), duration) }, "On the timeline") : null;
+  const more = section ? html("a", { class: "more", href: `#${section.id}` }, section.querySelector("h2").textContent) : null;
+  const gain = f.gain ? html("span", { class: "gain" }, `without it ${f.gain >= 100 ? "over 100" : f.gain.toFixed(1)}× as fast`) : null;
+  return html("li", null, html("div", null,
+    html("p", { class: "amount" }, html("span", { class: "meter" }, html("i", colored(f.cause, `width: ${Math.min(100, f.share * 100)}%; `)), html("b", null, named(f.cause, f.share))), gain),
+    html("p", { class: "what" }, f.what ? `${f.what[0].toUpperCase()}${format.words(f.what.slice(1))}.` : format.words(f.text)),
+    f.advice ? html("p", { class: "advice" }, f.advice) : null,
+    html("p", { class: "links" }, more, lost)), html("div", null, codeOf(f)));
+}
+
+function fillHead({ run, parallelism, findings, warnings, headline }) {
+  const lanes = fillLanes(parallelism);
   $("command").textContent = run.command.join(" ") || "unnamed program";
   const when = run.start_unix_ns ? new Date(run.start_unix_ns / 1e6).toISOString().slice(0, 19).replace("T", " ") + " UTC" : "";
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
   // What follows is of a part of the run only, which must be known before.
   if (!run.complete) $("headline").before($("warnings"));
-  $("headline").textContent = format.words(headline);
-  const division = drawDivision($("division"));
-  const lostAt = f => {
-    if (!lanes || !f.when?.some(share => share > 0)) return null;
-    return html("button", { type: "button", class: "when", onclick: () => showLost(lanes, f, colors[f.cause] ?? "other", parallelism.duration_ns) }, "On the timeline");
-  };
-  const colors = { unrecorded: "call", bottleneck: "serial", spawns: "running", races: "lock", ...division };
-  $("findings").replaceChildren(...findings.map(f => html("li", null,
-    html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? "other"})` }), html("b", null, format.percent(f.share))),
-    html("span", null, format.words(f.text), " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where), lostAt(f)))));
-  const tiles = [
-    ["contexts", format.count(stats.contexts)],
-    ["duration", format.time(stats.duration_ns)],
-    ["average parallelism", parallelism.average.toFixed(2)],
-    ["potential parallelism", parallelism.potential_average.toFixed(2)],
-    ["tasks", format.count(Object.values(stats.tasks).reduce((a, b) => a + b, 0))],
-    ["edges", format.count(stats.edges)],
-    ["block executions", format.big(stats.blocks)],
-    ["memory accesses", format.big(stats.accesses)],
-  ];
-  $("tiles").replaceChildren(...tiles.map(([name, value]) => html("div", null, html("dt", null, name), html("dd", null, value))));
+  // What helps and what it brings stands with the finding.
+  const [first] = findings;
+  $("headline").textContent = format.words(first?.what ? headline.replace(first.text, `${format.percent(first.share)} went to ${first.what}.`) : headline);
+  drawDivision($("division"));
+  const [shown, others] = [findings.slice(0, FIRST), findings.slice(FIRST)].map(list => list.map(f => findingOf(f, lanes, parallelism.duration_ns)));
+  $("findings").replaceChildren(...shown);
+  $("more-findings").hidden = others.length === 0;
+  $("more-findings").querySelector("summary").textContent = others.length === 1 ? "One more finding" : `${others.length} more findings`;
+  $("more-findings").querySelector("ol").replaceChildren(...others);
+  return lanes;
 }
 
 function fillParallelism(p) {
   drawTimeline($("timeline"), p);
   if (p.levels.length === 0) empty($("levels"), "The run has no duration.");
-  else {
-    const widest = Math.max(...p.levels.map(level => level.share));
-    const rows = table([
-      { title: "running", kind: "n", cell: level => level.running },
-      { title: "time", kind: "n", cell: level => format.time(level.ns) },
-      { title: "share", kind: "n", cell: level => format.percent(level.share) },
-      { title: "", kind: "bar", cell: level => bar(level.share / widest, "running") },
-    ], p.levels);
-    $("levels").replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Time by running contexts" }, rows));
-  }
+  else drawTable($("levels"), {
+    columns: [{ title: "running", unit: "count" }, { title: "time", unit: "time" }, { title: "share", unit: "share" }],
+    rows: p.levels.map(level => [level.running, level.ns, level.share]), total: p.levels.length,
+  }, "Time by running contexts");
   $("potential-note").textContent = `If every task started as soon as its predecessors ended and waiting took no time: work ${format.time(p.work_ns)}, `
     + `span ${format.time(p.span_ns)}, ${p.potential_average.toFixed(2)} tasks at once on average.`;
   drawPotential($("potential"), p);
@@ -125,7 +109,7 @@ function fillBlocks(b) {
   drawFunctions($("functions"), b);
 }
 
-function fillRun({ run, stats }) {
+function fillRun({ run, stats, parallelism }) {
   const tasks = Object.entries(stats.tasks).map(([kind, n]) => `${format.count(n)} ${kind}`).join(", ");
   const facts = [
     ["command", run.command.join(" ")],
@@ -137,23 +121,32 @@ function fillRun({ run, stats }) {
     ["sizes", `trace ${format.bytes(stats.trace_bytes)}, graph ${format.bytes(stats.graph_bytes)}`],
     ["functions", format.count(stats.functions)],
   ];
-  $("facts").replaceChildren(table([
-    { title: "", cell: fact => fact[0] },
-    { title: "", kind: "code", cell: fact => fact[1] },
-  ], facts.filter(fact => fact[1])));
+  drawTable($("facts"), { columns: [{ title: "what" }, { title: "value" }], rows: facts.filter(fact => fact[1]), total: 0 }, "Run and recording");
+  const tiles = [
+    ["contexts", format.count(stats.contexts)],
+    ["duration", format.time(stats.duration_ns)],
+    ["average parallelism", parallelism.average.toFixed(2)],
+    ["potential parallelism", parallelism.potential_average.toFixed(2)],
+    ["tasks", format.count(Object.values(stats.tasks).reduce((a, b) => a + b, 0))],
+    ["edges", format.count(stats.edges)],
+    ["block executions", format.big(stats.blocks)],
+    ["memory accesses", format.big(stats.accesses)],
+  ];
+  $("tiles").replaceChildren(...tiles.map(([name, value]) => html("div", null, html("dt", null, name), html("dd", null, value))));
 }
 
 chooseTheme();
-fillHead(data);
+// The sentence and the division of all processor time stand at the top of the page.
+const below = part => part.part !== "line" && part.chart?.form !== "stacks";
+data.sections.forEach(section => drawSection($(section.id), section.id === "account" ? { ...section, parts: section.parts.filter(below) } : section));
 fillParallelism(data.parallelism);
 fillBlocks(data.blocks);
 $("cache-note").textContent = `${data.cache.private ? "A cache per context" : "One cache shared by all contexts"}, ${data.cache.line}-byte lines, `
   + "least recently used, fed with every access in breadth-first order of tasks.";
 drawMisses($("curves"), data.cache);
-// The division of all processor time stands at the top of the page.
-const below = part => part.chart?.form !== "stacks";
-data.sections.forEach(section => drawSection($(section.id), section.id === "account" ? { ...section, parts: section.parts.filter(below) } : section));
 fillRun(data);
-linkFindings();
+const lanes = fillHead(data);
 linkTerms();
 fillMenu();
+searchTables();
+followAddress(lanes);

@@ -7,6 +7,7 @@
 //   draw(scene)      draws into scene.layer with scene.x, scene.y (value -> pixel), scene.view
 //   locate(scene, px, py) -> cursor or null;  move(scene, cursor, dx, dy) -> cursor;
 //   describe(scene, cursor) -> { title, rows: [{ color, name, value }], px, py, box? }
+//   open(cursor)?    what a click or Enter does;  zoomed(range or null)?  told after each zoom
 
 class Plot {
   constructor(target, spec) {
@@ -16,10 +17,9 @@ class Plot {
     this.cursor = null;
     this.legend = html("span");
     this.reset = html("button", { type: "button", hidden: "", onclick: () => this.show(this.full) }, "Reset zoom");
-    const hint = html("span", { class: "hint" }, "drag or Ctrl + wheel to zoom · keys: arrows, +, −, 0");
     this.svg = svg("svg", { tabindex: 0, role: "application", "aria-roledescription": "interactive plot", "aria-label": spec.label });
     this.tip = html("div", { class: "tip", hidden: "", role: "status", "aria-live": "polite" });
-    this.frame = html("div", { class: "plot" }, html("div", { class: "tools" }, this.legend, this.reset, hint), this.svg, this.tip);
+    this.frame = html("div", { class: "plot" }, html("div", { class: "tools" }, this.legend, this.reset), this.svg, this.tip);
     target.replaceChildren(this.frame);
     this.drawLegend();
     this.listen();
@@ -35,7 +35,7 @@ class Plot {
     const entry = e => {
       if (e.on === undefined) return html("span", { class: "key" }, swatch(e.color), e.name);
       const toggle = () => { e.on = !e.on; this.drawLegend(); this.draw(); };
-      return html("button", { type: "button", class: "key", "aria-pressed": String(e.on), onclick: toggle }, swatch(e.color), e.name);
+      return html("button", { type: "button", class: "key", "aria-pressed": String(e.on), title: STATES.get(e.name)?.doc, onclick: toggle }, swatch(e.color), e.name);
     };
     this.legend.replaceChildren(...(this.spec.legend ?? []).map(entry));
   }
@@ -61,6 +61,7 @@ class Plot {
       from = null;
       this.select(0, 0);
       if (b - a > 4) this.show(this.values(a, b));
+      else if (this.cursor !== null) this.spec.open?.(this.cursor);
     });
     this.svg.addEventListener("pointerleave", () => { if (from === null) this.point(null); });
     this.svg.addEventListener("dblclick", () => this.show(this.full));
@@ -84,6 +85,7 @@ class Plot {
     else if (event.key === "-") this.scale(2, middle);
     else if (event.key === "0" || event.key === "Home") this.show(this.full);
     else if (event.key === "Escape") this.point(null);
+    else if (event.key === "Enter" && this.cursor !== null) this.spec.open?.(this.cursor);
     else return;
     event.preventDefault();
   }
@@ -124,6 +126,7 @@ class Plot {
     this.range = [Math.max(this.full[0], low), Math.min(this.full[1], high)];
     this.reset.hidden = this.range[0] === this.full[0] && this.range[1] === this.full[1];
     this.draw();
+    this.spec.zoomed?.(this.reset.hidden ? null : this.range);
   }
 
   draw() {
@@ -131,7 +134,7 @@ class Plot {
     this.width = width;
     if (width < 120) return;
     const { spec } = this;
-    const margin = { left: spec.left ?? 52, right: 30, top: 8, bottom: 42 };
+    const margin = { left: Math.min(spec.left ?? 52, width / 4), right: width < 500 ? 12 : 30, top: 8, bottom: spec.x.label ? 42 : 24 };
     const scene = {
       left: margin.left, right: width - margin.right, top: margin.top, bottom: spec.height - margin.bottom,
       layer: svg("g"), width, view: null,
@@ -166,7 +169,7 @@ class Plot {
       group.append(svg("text", { x: left - 7, y: y + 3.5, "text-anchor": "end" }, tick.label));
     }
     group.append(svg("line", { class: "axis", x1: left, x2: right, y1: bottom, y2: bottom }));
-    group.append(svg("text", { class: "axis-label", x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, spec.x.label));
+    if (spec.x.label) group.append(svg("text", { class: "axis-label", x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, spec.x.label));
     const middle = (top + bottom) / 2;
     if (spec.y.label) group.append(svg("text", { class: "axis-label", "text-anchor": "middle", transform: `translate(12 ${middle}) rotate(-90)` }, spec.y.label));
     return group;

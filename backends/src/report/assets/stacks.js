@@ -1,7 +1,7 @@
 // Bars of parts on each other; parts below zero hang below the line.
 
 function drawStacks(target, chart) {
-  const parts = chart.parts.map(p => ({ ...p, on: true })).filter(p => p.values.some(v => v !== 0));
+  const parts = chart.parts.map(p => ({ ...p, color: colorOf(p.name), on: true })).filter(p => p.values.some(v => v !== 0));
   const n = chart.names.length;
   if (n === 0 || parts.length === 0) return empty(target, `${chart.title}: nothing was measured.`);
   const sums = i => {

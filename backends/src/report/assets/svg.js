@@ -25,20 +25,9 @@ function empty(target, message) {
   target.replaceChildren(html("p", { class: "empty" }, message));
 }
 
-// A table from columns { title, kind: "n" | "code" | "bar", cell(row) }.
-function table(columns, rows) {
-  const head = columns.map(c => html("th", { class: c.kind, scope: "col" }, c.title));
-  const body = rows.map(row => html("tr", null, columns.map(c => html("td", { class: c.kind }, c.cell(row)))));
-  return html("table", null, html("thead", null, html("tr", null, head)), html("tbody", null, body));
-}
-
-function bar(share, color) {
-  return html("i", { style: `width: ${(share * 100).toFixed(2)}%; background: var(--${color})` });
-}
-
 // The menu: a link to each section, named as its heading is.
 function fillMenu() {
-  const sections = [...document.querySelectorAll("main > section[id]")].filter(section => section.querySelector("h2"));
+  const sections = [...document.querySelectorAll("main > section[id]:not(#answer)")];
   $("menu").replaceChildren(...sections.map(section => html("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
   // What a link leads to is not hidden below the menu, whose lines depend on the width of the window.
   new ResizeObserver(([{ target }]) => { document.documentElement.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe($("menu").parentElement);

@@ -2,10 +2,15 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
+// What time can be: one name, one colour, one meaning everywhere.
+const STATES = new Map(JSON.parse($("states").textContent).map(state => [state.name, state]));
+const colorOf = name => name.replaceAll(" ", "-");
+// The words of the address: a section, `dark` or `light`, `lanes=from-to` in nanoseconds.
+const address = () => decodeURIComponent(location.hash.slice(1)).split("&");
 
 function chooseTheme() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const hash = { "#dark": "dark", "#light": "light" }[location.hash];
+  const hash = address().find(word => word === "dark" || word === "light");
   let kept = null;
   try { kept = localStorage.getItem("contech-theme"); } catch { /* not kept, then */ }
   const set = theme => {

@@ -109,7 +109,7 @@ function drawPotential(target, data) {
   const all = starts.map((from, i) => ({ from, to: ends[i] }));
   return new Plot(target, {
     label: "Tasks at once in the schedule that starts every task as soon as it can", height: 190, zoom: "x", least: Math.min(data.span_ns, 100),
-    legend: [{ color: "semaphore", name: "tasks at once" }],
+    legend: [{ color: "running", name: "tasks at once" }],
     x: { domain: [0, data.span_ns], label: "time on unlimited processors", ticks: timeTicks },
     y: {
       domain: [0, Math.max(1, ...heights) * 1.04], label: "tasks",
@@ -119,14 +119,14 @@ function drawPotential(target, data) {
       const [low, high] = scene.view.x;
       const seen = all.map((c, i) => ({ from: Math.max(low, c.from), to: Math.min(high, c.to), height: heights[i] })).filter(c => c.to > c.from);
       const d = steppedArea(scene, seen, seen.map(() => 0), seen.map(c => c.height));
-      scene.layer.append(svg("path", { d, fill: "var(--semaphore)" }));
+      scene.layer.append(svg("path", { d, fill: "var(--running)" }));
     },
     locate: (scene, px) => px < scene.left || px > scene.right ? null
       : stretchAt(starts, scene.view.x[0] + (px - scene.left) / (scene.right - scene.left) * (scene.view.x[1] - scene.view.x[0])),
     move: (scene, at, dx) => at === null ? stretchAt(starts, scene.view.x[0]) : Math.min(starts.length - 1, Math.max(0, at + dx)),
     describe: (scene, at) => ({
       title: timeRange(starts[at], ends[at]),
-      rows: [{ color: "semaphore", name: "tasks at once", value: heights[at].toFixed(2) }],
+      rows: [{ color: "running", name: "tasks at once", value: heights[at].toFixed(2) }],
       px: scene.x((starts[at] + ends[at]) / 2),
     }),
   });

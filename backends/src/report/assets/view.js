@@ -7,25 +7,36 @@ const show = (unit, value) => value === null || value === undefined ? "" : unit 
 
 function drawSection(target, section) {
   const title = section.parts.find(part => part.part === "heading");
-  target.replaceChildren(html("h2", { id: `${section.id}-title` }, title ? title.text : section.menu));
+  const first = section.parts.find(part => part.part === "line");
+  const body = target.querySelector(".body");
+  target.querySelector("h2").textContent = title ? title.text : section.menu;
+  target.querySelector(".brief").textContent = first ? format.words(first.text) : "";
   section.parts.filter(part => part !== title).forEach((part, at) => {
     const place = html("div");
-    if (part.part === "heading") target.append(html("h3", null, part.text));
-    else if (part.part === "line") target.append(html("p", { class: "quiet" }, format.words(part.text)));
+    if (part.part === "heading") body.append(html("h3", null, part.text));
+    else if (part.part === "line") body.append(html("p", { class: "quiet" }, format.words(part.text)));
     else {
       // Several of a kind need their names.
-      if (part.part === "chart" && ["activity", "stacks"].includes(part.chart.form)) target.append(html("h4", null, part.chart.title));
-      target.append(place);
+      if (part.part === "chart" && ["activity", "stacks"].includes(part.chart.form)) body.append(html("h4", null, part.chart.title));
+      body.append(place);
     }
     if (part.part === "table") drawTable(place, part, `${section.id}, table ${at}`);
     if (part.part === "chart") ({ matrix: drawMatrix, flames: drawFlames, stacks: drawStacks, activity: drawActivity }[part.chart.form] ?? drawLines)(place, part.chart);
   });
 }
 
+// The colour of a cause, if it has one.
+function swatchOf(cause) {
+  const name = cause === "the program" ? "running" : cause;
+  return STATES.has(name) ? html("i", { class: STATES.get(name).estimate ? "estimate" : null, style: `background-color: var(--${colorOf(name)})` }) : null;
+}
+
 // A table whose columns sort at a click or a key; shares have a bar.
 function drawTable(target, part, label) {
   if (part.rows.length === 0) return empty(target, "Nothing to list.");
   const more = html("p", { class: "quiet" }, part.total > part.rows.length ? `The first ${part.rows.length} of ${format.count(part.total)}; all of them with --format csv.` : "");
+  // Names break between words only, and where a word is very long.
+  const widest = part.columns.map((c, at) => c.unit ? 0 : Math.min(30, Math.max(...part.rows.map(row => String(row[at] ?? "").length)) + (c.title === "cause" ? 3 : 0)));
   const frame = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label });
   const order = { column: null, down: true };
   const compare = (a, b) => {
@@ -48,7 +59,8 @@ function drawTable(target, part, label) {
     });
     const cell = (value, at) => {
       const { unit } = part.columns[at];
-      if (unit !== "share" || value === null) return html("td", { class: unit ? "n" : "code" }, show(unit, value));
+      const state = part.columns[at].title === "cause" ? swatchOf(value) : null;
+      if (unit !== "share" || value === null) return html("td", { class: unit ? "n" : "code", style: unit ? null : `min-width: ${widest[at]}ch` }, state, show(unit, value));
       return html("td", { class: "n share" }, html("i", { style: `width: ${Math.min(100, value * 100).toFixed(1)}%` }), html("b", null, show(unit, value)));
     };
     frame.replaceChildren(html("table", { class: "sortable" }, html("thead", null, html("tr", null, head)),

@@ -39,9 +39,10 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
             .into_iter()
             .filter_map(|state| {
                 let times = bins.iter().map(|bin| bin[state as usize]);
-                ActivityState::of(state.name(), color(state), times, activity.bin_ns)
+                ActivityState::of(state.name(), times, activity.bin_ns)
             })
             .collect(),
+        notes: Vec::new(),
     };
     Chart::Activity {
         title: format!(
@@ -52,20 +53,6 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
         lane: "thread".to_owned(),
         path: Vec::new(),
         rows: lanes.map(row).collect(),
-    }
-}
-
-const fn color(state: State) -> &'static str {
-    match state {
-        State::Running => "running",
-        State::Scheduling => "w4",
-        State::Idle => "other",
-        State::Lock => "lock",
-        State::Spin => "once",
-        State::Barrier => "barrier",
-        State::Join => "join",
-        State::Condition => "condition",
-        State::Message => "message",
-        State::Sleep => "delay",
+        notes: Vec::new(),
     }
 }

@@ -53,9 +53,8 @@ impl Report {
     }
 
     fn factor_chart(&self) -> Chart {
-        let part = |name: &str, color: &str, of: &dyn Fn(&Analysed) -> f64| Part {
+        let part = |name: &str, of: &dyn Fn(&Analysed) -> f64| Part {
             name: name.to_owned(),
-            color: color.to_owned(),
             values: self.points.iter().map(of).collect(),
         };
         Chart::Stacks {
@@ -68,17 +67,13 @@ impl Report {
                 .map(|point| point.threads.to_string())
                 .collect(),
             parts: vec![
-                part("work", "running", &|p| p.factors.work),
-                part("scheduling", "w4", &|p| p.factors.distribution.scheduling),
-                part("serialization", "w5", &|p| {
-                    p.factors.distribution.serialization
-                }),
-                part("load imbalance", "barrier", &|p| {
-                    p.factors.distribution.imbalance
-                }),
-                part("software delay", "lock", &|p| p.factors.delay.software),
-                part("overhead", "join", &|p| p.factors.delay.overhead),
-                part("inflation", "message", &|p| p.factors.delay.inflation),
+                part("work", &|p| p.factors.work),
+                part("scheduling", &|p| p.factors.distribution.scheduling),
+                part("serialization", &|p| p.factors.distribution.serialization),
+                part("load imbalance", &|p| p.factors.distribution.imbalance),
+                part("software delay", &|p| p.factors.delay.software),
+                part("overhead", &|p| p.factors.delay.overhead),
+                part("inflation", &|p| p.factors.delay.inflation),
             ],
         }
     }

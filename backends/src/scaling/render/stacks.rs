@@ -34,9 +34,8 @@ impl Report {
             })
             .number("memory", "memory", |stack| stack.memory)
             .table();
-        let part = |name: &str, color: &str, of: &dyn Fn(&Stack) -> f64| Part {
+        let part = |name: &str, of: &dyn Fn(&Stack) -> f64| Part {
             name: name.to_owned(),
-            color: color.to_owned(),
             values: rows.iter().map(|stack| of(stack)).collect(),
         };
         let chart = Chart::Stacks {
@@ -48,9 +47,9 @@ impl Report {
                 .map(|stack| format!("{} ×{}", short(stack.place), stack.threads))
                 .collect(),
             parts: vec![
-                part("measured", "running", &|stack| stack.measured),
-                part("synchronization", "lock", &|stack| stack.synchronization),
-                part("memory", "message", &|stack| stack.memory),
+                part("measured", &|stack| stack.measured),
+                part("synchronization", &|stack| stack.synchronization),
+                part("memory", &|stack| stack.memory),
             ],
         };
         view.heading("Speedup stacks")
