@@ -458,7 +458,7 @@ fn rows_are_found_by_words_and_sorted_by_columns() {
     let graph = with_source(folder.path());
     let seen = look_after("search", graph, "light", Choices::default(), SEARCH);
     assert_eq!(seen.console, [] as [&str; 0]);
-    let expected = "true|true|true|true|descending 2,1|ascending 1,2";
+    let expected = "true|true|true|true|descending 3,2,1|ascending 1,2,3";
     assert_eq!(seen.noted(), expected);
 }
 

@@ -2,6 +2,8 @@
 
 const LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const MARKS = 60000;
+// Rows lower than this, in points, are a heat map.
+const LOW = 6;
 
 function drawActivity(target, chart) {
   const n = chart.rows.length;
@@ -40,20 +42,31 @@ function drawActivity(target, chart) {
     draw(scene) {
       const gap = scene.y(1) - scene.y(0) > 6 ? 2 : 0;
       const list = columns(scene.view.x, scene.right - scene.left);
-      const paths = new Map(legend.map(e => [e.name, []]));
+      const paths = new Map();
+      const box = (e, opacity, left, wide, y, h) => {
+        const key = `${e.color} ${opacity}`;
+        if (!paths.has(key)) paths.set(key, { e, opacity, d: "" });
+        paths.get(key).d += `M${left.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${h.toFixed(1)}h${(-wide).toFixed(2)}z`;
+      };
       rows.forEach((row, r) => {
         const [top, tall] = [scene.y(r), scene.y(r + 1) - scene.y(r) - gap];
         for (const [a, b] of list) {
           const left = Math.max(scene.left, scene.x(a * chart.bin_ns));
           const wide = Math.min(scene.right, scene.x(b * chart.bin_ns)) - left;
+          const shares = legend.map(e => ({ e, share: e.on && row.states.has(e.name) ? mean(row.states.get(e.name), a, b) : 0 }));
+          // Where rows are too low to be divided, they are a heat map: the largest state, the darker the busier.
+          if (tall < LOW) {
+            const all = shares.reduce((sum, one) => sum + one.share, 0);
+            const { e } = shares.reduce((most, one) => one.share > most.share ? one : most);
+            if (all > 0) box(e, Math.ceil(Math.min(1, all) ** 0.25 * 4) / 4, left, wide, top, Math.max(1, tall));
+            continue;
+          }
           let y = top + tall;
-          for (const e of legend) {
-            const levels = row.states.get(e.name);
-            if (!e.on || !levels) continue;
-            const h = mean(levels, a, b) * tall;
+          for (const { e, share } of shares) {
+            const h = share * tall;
             if (h < 0.05) continue;
             y -= h;
-            paths.get(e.name).push(`M${left.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${h.toFixed(1)}h${(-wide).toFixed(2)}z`);
+            box(e, 1, left, wide, y, h);
           }
         }
       });
@@ -63,7 +76,7 @@ function drawActivity(target, chart) {
       });
       const course = chart.path.filter(([, from, to]) => to > scene.view.x[0] && from < scene.view.x[1]);
       const at = (t, lane) => `${Math.max(scene.left, Math.min(scene.right, scene.x(t))).toFixed(1)},${scene.y(lane + 0.5).toFixed(1)}`;
-      for (const e of legend) if (paths.get(e.name).length) scene.layer.append(svg("path", { d: paths.get(e.name).join(""), fill: `var(--${e.color})` }));
+      for (const { e, opacity, d } of paths.values()) scene.layer.append(svg("path", { d, fill: `var(--${e.color})`, opacity }));
       if (course.length) scene.layer.append(svg("path", { class: "course", d: `M${course.map(([lane, from, to]) => `${at(from, lane)}L${at(to, lane)}`).join("L")}` }));
     },
     locate(scene, px, py) {

@@ -23,7 +23,7 @@ function drawDivision(target) {
 // The threads over time, below the bar.
 function fillLanes(p) {
   const lanes = drawActivity($("lanes"), { ...p.lanes, zoomed: keepZoom });
-  $("lanes-note").textContent = !lanes ? "" : "The line is the critical path; where a lane is empty, the thread has nothing to do. Click: go to the source. Drag or Ctrl + wheel: zoom. Keys: arrows, Enter, + − 0, / for search.";
+  $("lanes-note").textContent = !lanes ? "" : "The line is the critical path. An empty part of a lane: nothing of the thread was recorded. Click: go to the source. Drag or Ctrl + wheel: zoom. Keys: arrows, Enter, + − 0, / for search.";
   return lanes;
 }
 
