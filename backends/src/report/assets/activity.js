@@ -77,7 +77,7 @@ function drawActivity(target, chart) {
       const course = chart.path.filter(([, from, to]) => to > scene.view.x[0] && from < scene.view.x[1]);
       const at = (t, lane) => `${Math.max(scene.left, Math.min(scene.right, scene.x(t))).toFixed(1)},${scene.y(lane + 0.5).toFixed(1)}`;
       for (const { e, opacity, d } of paths.values()) scene.layer.append(svg("path", { d, fill: `var(--${e.color})`, opacity }));
-      if (course.length) scene.layer.append(svg("path", { class: "course", d: `M${course.map(([lane, from, to]) => `${at(from, lane)}L${at(to, lane)}`).join("L")}` }));
+      if (course.length) scene.layer.append(svg("path", { class: "course", style: course.length > 80 ? "stroke-width: 1" : null, d: `M${course.map(([lane, from, to]) => `${at(from, lane)}L${at(to, lane)}`).join("L")}` }));
     },
     locate(scene, px, py) {
       if (px < scene.left || px >= scene.right || py < scene.top || py >= scene.bottom) return null;
