@@ -353,7 +353,8 @@ fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
     assert!(!plain.document.contains("class=\"lost\""));
 }
 
-/// A program whose source is there: one of three threads waits for the lock that another has.
+/// A program whose source is there: one of three threads waits for the lock that the first has, which then waits
+/// for its end.
 fn with_source(folder: &Path) -> GraphBuilder {
     let source = folder.join("work.c").display().to_string();
     std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
@@ -369,6 +370,7 @@ fn with_source(folder: &Path) -> GraphBuilder {
     b.work(other, 1_000_000, 2_000_000, |w| w.block(block, &[]));
     let third = b.context("third");
     b.work(third, 0, 1_000_000, |w| w.block(block, &[]));
+    b.join(main, other);
     b
 }
 
