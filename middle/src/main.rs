@@ -29,7 +29,7 @@ const INTERRUPTED: u8 = 130;
 /// holds what was recovered and is marked; 1 error. With --strict, 4: the trace was whole, but the limit, the region of
 /// interest or the sample left accesses out.
 #[derive(Debug, Parser)]
-#[command(name = "contech-middle", version = version())]
+#[command(name = "contech-middle", version = version(), after_help = "Example: contech graph trace.bin graph.tg")]
 struct Arguments {
     /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write
     /// [default: trace.bin graph.tg].

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -72,7 +72,8 @@ fn said(asked: &str) -> Result<String> {
     let (line, from) = asked.split_once(" @").unwrap_or((asked, ""));
     let (tool, arguments) = line.split_once(' ').context("a tool and an option")?;
     let mut command = Command::new(Outputs::get().command(tool));
-    let said = run(command.args(arguments.split(' ')))?.ok()?.out();
+    command.args(arguments.split(' ')).env("COLUMNS", "100");
+    let said = run(&mut command)?.ok()?.out();
     let from = said.find(&format!("\n{from}")).map_or(0, |at| at + 1);
     let from = if asked.contains(" @") { from } else { 0 };
     let lines = said[from..].trim().lines().map(str::trim_end);
@@ -263,7 +264,9 @@ fn variables(folders: &[&str]) -> Result<BTreeSet<String>> {
 #[test]
 fn variables_are_those_the_sources_read() -> Result<()> {
     const PRODUCT: [&str; 5] = ["instrument", "runtime", "middle", "taskgraph", "backends"];
-    let page = fs::read_to_string(workspace().join("docs/src/reference/environment.md"))?;
+    let pages = ["environment.md", "developers.md"]
+        .map(|page| fs::read_to_string(workspace().join("docs/src/reference").join(page)));
+    let page: String = pages.into_iter().collect::<Result<_, _>>()?;
     let documented: BTreeSet<_> = words(&page, "\n  CONTECH_", of_a_variable)
         .map(|name| name.trim().to_owned())
         .collect();
@@ -300,6 +303,7 @@ fn options_and_analyses_are_those_of_the_tools() -> Result<()> {
         }
     }
     let analyses = analyses()?;
+    let analyse = said("contech analyse --help")?;
     for (file, text) in documents()? {
         for said in code(&text) {
             for option in words(said, "--", |c| c.is_ascii_lowercase() || c == '-') {
@@ -314,13 +318,14 @@ fn options_and_analyses_are_those_of_the_tools() -> Result<()> {
                     file.display()
                 );
             }
-            let Some((_, after)) = said.split_once("contech-backend ") else {
+            let words = ["contech-backend ", "contech analyse ", "contech debug "];
+            let Some((_, after)) = words.iter().find_map(|word| said.split_once(word)) else {
                 continue;
             };
             let name = after.split_whitespace().next().unwrap_or_default();
             if name.starts_with(|c: char| c.is_ascii_lowercase()) {
                 ensure!(
-                    analyses.iter().any(|a| a == name),
+                    analyses.iter().any(|a| a == name) || analyse.contains(&format!("\n  {name} ")),
                     "{}: no analysis {name}",
                     file.display()
                 );
@@ -446,6 +451,56 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
             "README does not say {said}: {stats}"
         );
     }
+    runs_what_the_guide_says(&program, &scratch)?;
     scratch.done();
+    Ok(())
+}
+
+/// Commands of the guide that need other files than those of a recorded program.
+const OTHERS: [&str; 4] = [
+    "contech scale",
+    "contech debug shard",
+    "contech analyse profile",
+    "trace.*.bin",
+];
+
+/// Runs the lines of README and guide that begin with `contech`, one after the other as a reader does, of a program.
+fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
+    let folder = scratch.join("guide");
+    fs::create_dir_all(&folder)?;
+    for name in ["prog", "histogram"] {
+        fs::copy(program, folder.join(name))?;
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", Outputs::get().dir().display());
+    let ours = |line: &str| {
+        let line = line.trim_start_matches("$ ");
+        let begins = line.starts_with("contech ") && !line.contains("recorded/");
+        (begins && !OTHERS.iter().any(|other| line.contains(other))).then(|| line.to_owned())
+    };
+    let mut lines = vec![
+        "contech record -- ./prog".to_owned(),
+        "contech graph".to_owned(),
+    ];
+    for (file, text) in documents()? {
+        let guide = file.ends_with("README.md")
+            || file.components().any(|part| part.as_os_str() == "guide");
+        let shown = text.lines().filter(|line| line.starts_with("    "));
+        lines.extend(
+            shown
+                .map(str::trim)
+                .filter_map(ours)
+                .filter(|_| guide && !file.starts_with(workspace().join("backends"))),
+        );
+    }
+    for line in &lines {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", line])
+            .current_dir(&folder)
+            .env("PATH", &path);
+        run(&mut shell)?.ok().with_context(|| line.clone())?;
+    }
+    ensure!(lines.len() > 10, "only {lines:?}");
     Ok(())
 }

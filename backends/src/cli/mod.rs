@@ -4,6 +4,7 @@ mod broken_pipe;
 mod common;
 mod destination;
 mod division;
+pub(crate) mod front;
 pub mod output;
 pub mod progress;
 pub mod registry;

@@ -21,45 +21,88 @@ use crate::workspan::{self, WorkSpan};
 
 /// The analyses, in the order that `--list` and the report show.
 pub const ENTRIES: &[Entry] = &[
-    analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
-    analysis::<crate::account::Account>().shown(
-        Shown::of::<crate::account::Account>()
-            .section("Account")
-            .told_first(),
-    ),
-    analysis::<crate::predict::Predict>(),
+    analysis::<crate::stats::Stats>()
+        .too()
+        .example("graph.tg --format json")
+        .shown(Shown::of::<crate::stats::Stats>()),
+    analysis::<crate::account::Account>()
+        .word("time")
+        .example("graph.tg --processors 8")
+        .shown(
+            Shown::of::<crate::account::Account>()
+                .section("Account")
+                .told_first(),
+        ),
+    analysis::<crate::predict::Predict>().example("graph.tg --processors 1..16"),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>().told_first()),
-    analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
-    analysis::<Cache>().divided(Division::of::<Cache>()),
-    analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
+    analysis::<crate::blocks::Blocks>()
+        .too()
+        .example("graph.tg --top 10")
+        .shown(Shown::of::<crate::blocks::Blocks>()),
+    analysis::<Cache>()
+        .example("graph.tg --sizes 1K..8M --ways 8,full --format csv")
+        .divided(Division::of::<Cache>()),
+    analysis::<CritPath>()
+        .word("path")
+        .example("graph.tg --halve 5")
+        .shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>()
+        .example("graph.tg --metric ops")
         .shown(
             Shown::with(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
                 .section("Call sites"),
         )
         .divided(Division::of::<WorkSpan>()),
-    analysis::<crate::scaling::recorded::RecordedFactors>(),
-    analysis::<crate::scaling::recorded::RecordedStack>(),
-    analysis::<Misses>().shown(
-        Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
-            .section("Misses"),
-    ),
-    analysis::<Hierarchy>().shown(
-        Shown::with(|graph, choices| begin::<Hierarchy>(choices.hierarchy(graph)?, graph))
-            .section("Hierarchy"),
-    ),
-    analysis::<Sharing>().shown(
-        Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
-            .section("Sharing"),
-    ),
+    analysis::<crate::scaling::recorded::RecordedFactors>()
+        .too()
+        .example("graph.tg --processors 8"),
+    analysis::<crate::scaling::recorded::RecordedStack>()
+        .too()
+        .example("graph.tg --processors 8"),
+    analysis::<Misses>()
+        .example("graph.tg --sizes 32K,1M")
+        .shown(
+            Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
+                .section("Misses"),
+        ),
+    analysis::<Hierarchy>()
+        .too()
+        .example("graph.tg --l2 1M:16")
+        .shown(
+            Shown::with(|graph, choices| begin::<Hierarchy>(choices.hierarchy(graph)?, graph))
+                .section("Hierarchy"),
+        ),
+    analysis::<Sharing>()
+        .word("coherence")
+        .example("graph.tg --line 64,128")
+        .shown(
+            Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
+                .section("Sharing"),
+        ),
     analysis::<Races>().shown(
         Shown::with(|graph, choices| begin::<Races>(choices.races(graph)?, graph)).section("Races"),
     ),
-    analysis::<MemUse>().shown(
-        Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
-            .section("Memory"),
-    ),
+    analysis::<MemUse>()
+        .word("heap")
+        .example("graph.tg --top 10")
+        .shown(
+            Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
+                .section("Memory"),
+        ),
 ];
+
+/// Where `contech` has a subcommand of `contech-backend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Below `analyse`, in its help.
+    Analyse,
+    /// Below `analyse`, at the end of its help.
+    AnalyseToo,
+    /// A command of its own.
+    Command,
+    /// Below `debug`.
+    Debug,
+}
 
 /// A subcommand.
 #[derive(Debug)]
@@ -68,6 +111,12 @@ pub struct Entry {
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
+    /// The word after `contech analyse`, if it is another one.
+    word: Option<&'static str>,
+    /// Where `contech` has it.
+    pub(super) place: Place,
+    /// What follows the command in its example.
+    example: &'static str,
     arguments: fn(Command) -> Command,
     /// Does it.
     pub run: fn(&ArgMatches) -> Result<()>,
@@ -84,6 +133,41 @@ impl Entry {
         Self {
             shown: Some(shown),
             ..self
+        }
+    }
+
+    /// Another word for it after `contech analyse`.
+    const fn word(self, word: &'static str) -> Self {
+        Self {
+            word: Some(word),
+            ..self
+        }
+    }
+
+    /// An analysis that the help of `contech analyse` names at its end.
+    pub(super) const fn too(self) -> Self {
+        Self {
+            place: Place::AnalyseToo,
+            ..self
+        }
+    }
+
+    /// What follows the command in its example.
+    const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    /// The word that `contech` has for it.
+    pub(super) fn front_name(&self) -> &'static str {
+        self.word.unwrap_or(self.name)
+    }
+
+    /// Its command line in `contech`.
+    pub(super) fn front_command(&self) -> Command {
+        let command = self.command().hide(self.place == Place::AnalyseToo);
+        match self.word {
+            Some(word) => command.name(word).visible_alias(self.name),
+            None => command,
         }
     }
 
@@ -106,7 +190,15 @@ impl Entry {
     /// Its command line.
     #[must_use]
     pub fn command(&self) -> Command {
-        (self.arguments)(Command::new(self.name)).about(self.about)
+        let group = match self.place {
+            Place::Analyse | Place::AnalyseToo => "analyse ",
+            Place::Command => "",
+            Place::Debug => "debug ",
+        };
+        let (word, example) = (self.front_name(), self.example);
+        (self.arguments)(Command::new(self.name))
+            .about(self.about)
+            .after_help(format!("Example: contech {group}{word} {example}"))
     }
 }
 
@@ -128,6 +220,9 @@ where
     Entry {
         name: A::NAME,
         about: A::ABOUT,
+        word: None,
+        place: Place::Analyse,
+        example: "graph.tg",
         arguments: |command| A::Config::augment_args(Common::augment_args(command)),
         run: |matches| {
             let common = Common::from_arg_matches(matches)?;
@@ -193,11 +288,16 @@ pub(super) fn division(name: &str, options: &[String]) -> Result<(Division, ArgM
 pub(super) const fn tool<O: Args>(
     name: &'static str,
     about: &'static str,
+    place: Place,
+    example: &'static str,
     run: fn(&ArgMatches) -> Result<()>,
 ) -> Entry {
     Entry {
         name,
         about,
+        word: None,
+        place,
+        example,
         arguments: O::augment_args,
         run,
         answer: None,

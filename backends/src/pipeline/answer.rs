@@ -135,7 +135,7 @@ impl Answer {
     }
 
     /// Says something that must be said.
-    fn say(&mut self, text: &str) {
+    pub(super) fn say(&mut self, text: &str) {
         self.left = self
             .left
             .saturating_sub(remark(&format!("contech: {text}")));

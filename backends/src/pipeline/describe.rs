@@ -4,10 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::Arguments;
 use crate::cli::{self, output};
 
 #[derive(Debug, clap::Args)]
@@ -23,7 +21,7 @@ pub(super) struct Man {
 }
 
 fn commands() -> [clap::Command; 2] {
-    [Arguments::command(), cli::command()]
+    [super::command(), cli::command()]
 }
 
 impl Completions {
@@ -67,6 +65,7 @@ mod tests {
         for page in [
             "contech",
             "contech-run",
+            "contech-analyse-path",
             "contech-backend",
             "contech-backend-cache",
         ] {

@@ -1,5 +1,7 @@
 //! The step from trace to graph, which the command `contech-middle` does.
 
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -29,6 +31,14 @@ pub(super) fn find() -> Result<PathBuf> {
             beside.display()
         ),
     }
+}
+
+/// Becomes `contech-middle`, which knows what `contech graph` can do.
+pub(super) fn become_it(arguments: &[OsString]) -> Result<u8> {
+    let path = find()?;
+    let mut command = Command::new(&path);
+    let error = command.arg0("contech graph").args(arguments).exec();
+    Err(error).with_context(|| format!("cannot start {}", path.display()))
 }
 
 /// Makes `graph` from `trace`. The report has the summary, so it is not shown; progress and errors are.

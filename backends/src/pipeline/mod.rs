@@ -7,6 +7,8 @@ mod describe;
 mod interrupt;
 mod middle;
 mod program;
+mod record;
+mod recorder;
 mod traces;
 
 use std::ffi::OsString;
@@ -16,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::process::Signal;
 
 use crate::analysis::{self, Graph};
-use crate::cli::{is_broken_pipe, output, progress};
+use crate::cli::{front, is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::report::{self, Budget, Choices, PageData};
 use crate::view::{fail, say};
@@ -28,6 +30,7 @@ use crate::view::{fail, say};
 use answer::Answer;
 use program::Program;
 pub(crate) use program::cannot_start;
+use recorder::Recorder;
 use traces::TraceFolder;
 
 /// The exit statuses of `--strict`, which are those of contech-middle.
@@ -48,12 +51,35 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs a program built with contech-cc: record, graph, summary, report
-    Run(RunArguments),
+    #[command(
+        display_order = 0,
+        after_help = "Example: contech run --limit 4G -- ./prog arguments"
+    )]
+    Run(Box<RunArguments>),
+    /// Runs a program built with contech-cc and keeps its trace
+    #[command(
+        display_order = 1,
+        after_help = "Example: contech record -o trace.bin -- ./prog arguments"
+    )]
+    Record(Box<record::Options>),
+    /// Makes the task graph of a trace, as contech-middle does
+    #[command(display_order = 2, disable_help_flag = true)]
+    Graph {
+        /// What contech-middle takes; --help shows it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Measures an unmodified program at several numbers of threads and says why it does not scale
+    #[command(
+        display_order = 3,
+        after_help = "Example: contech scale --threads 1,2 -- ./prog {threads}"
+    )]
     Scale(Box<laboratory::Options>),
     /// Prints what a shell needs to complete the command lines of contech and contech-backend
+    #[command(display_order = 90, after_help = "Example: contech completions bash")]
     Completions(describe::Completions),
     /// Writes the manual pages of contech and contech-backend
+    #[command(display_order = 91, after_help = "Example: contech man man1")]
     Man(describe::Man),
 }
 
@@ -79,19 +105,20 @@ struct RunArguments {
         value_name = "PROGRAM"
     )]
     program: Vec<OsString>,
+    // After the program, which is not below its heading.
+    #[command(flatten)]
+    recorder: Recorder,
 }
 
 /// Runs the command line `args`. The exit status is the program's when everything worked, 1 with a message when not.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(args) {
-        Ok(arguments) => arguments,
+    let matches = match command().try_get_matches_from(args) {
+        Ok(matches) => matches,
         Err(error) => error.exit(),
     };
-    let status = match arguments.command {
-        Command::Run(arguments) => run(&arguments),
-        Command::Scale(options) => laboratory::scale(&options).map(|()| 0),
-        Command::Completions(options) => options.print().map(|()| 0),
-        Command::Man(options) => options.write().map(|()| 0),
+    let status = match front::run(&matches) {
+        Some(done) => done.map(|()| 0),
+        None => run_ours(&matches),
     };
     match status {
         Ok(status) => ExitCode::from(status),
@@ -100,6 +127,25 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             fail("contech", &error);
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The command line of `contech`.
+fn command() -> clap::Command {
+    front::add_to(Arguments::command())
+        .after_help("Example: contech run -- ./prog arguments")
+        .arg_required_else_help(true)
+}
+
+/// Runs what is no command that reads graphs.
+fn run_ours(matches: &clap::ArgMatches) -> Result<u8> {
+    match Arguments::from_arg_matches(matches)?.command {
+        Command::Run(arguments) => run(&arguments),
+        Command::Record(options) => record::run(&options),
+        Command::Graph { arguments } => middle::become_it(&arguments),
+        Command::Scale(options) => laboratory::scale(&options).map(|()| 0),
+        Command::Completions(options) => options.print().map(|()| 0),
+        Command::Man(options) => options.write().map(|()| 0),
     }
 }
 
@@ -115,24 +161,25 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         _ => {}
     }
     let interrupt = interrupt::install().context("cannot take signals")?;
-    let program = Program::run(&arguments.program, &folder.pattern(), &interrupt)?;
+    let variables = arguments.recorder.variables(&folder.pattern());
+    let program = Program::run(&arguments.program, variables, &interrupt)?;
     let mut answer = Answer::begin(&program);
 
     let traces = folder.traces(&program)?;
     let graph_path = arguments.output.join("graph.tg");
     let (trace, graph) = (traces.main.display(), graph_path.display());
-    let left = format!("the trace is kept: contech-middle {trace} {graph} makes the graph of it");
+    let left = format!("the trace is kept: contech graph {trace} {graph} makes the graph of it");
     if program.was_interrupted() {
         interrupt::stop(Signal::INT, &left);
     }
     interrupt.leaves(left);
     middle::convert(&converter, &traces.main, &graph_path, &interrupt)?;
     interrupt.leaves(format!(
-        "the graph is kept: contech-backend report {graph} -o report.html makes the report of it"
+        "the graph is kept: contech report {graph} -o report.html makes the report of it"
     ));
     let graph = analysis::open(&graph_path)?;
     for warning in analysis::warnings(&graph) {
-        say!("contech: warning: {warning}");
+        answer.say(&format!("warning: {warning}"));
     }
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
@@ -150,7 +197,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     }
     for other in &traces.others {
         say!(
-            "contech: another process left {}; contech-middle makes a graph of it",
+            "contech: another process left {}; contech graph makes a graph of it",
             other.display()
         );
     }

@@ -1,6 +1,6 @@
 //! The recorded program: its trace goes to the folder, and everything else is as without recording.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
@@ -9,9 +9,6 @@ use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
 
 use super::interrupt::{Interrupt, Work};
-
-/// The variable that says where a program writes its trace.
-const TRACE: &str = "CONTECH_TRACE";
 
 /// A program that ran.
 #[derive(Debug)]
@@ -22,12 +19,16 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Runs `words` to the end, with traces going to `pattern`.
-    pub(super) fn run(words: &[OsString], pattern: &OsStr, interrupt: &Interrupt) -> Result<Self> {
+    /// Runs `words` to the end, with these variables.
+    pub(super) fn run(
+        words: &[OsString],
+        variables: Vec<(&'static str, OsString)>,
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
         let (program, arguments) = words.split_first().context("name a program to run")?;
         let name = program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
-        command.args(arguments).env(TRACE, pattern);
+        command.args(arguments).envs(variables);
         let (child, status) = interrupt
             .run(&mut command, Work::Program)
             .map_err(|error| cannot_start(&name, error))?;

@@ -9,6 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use super::program::Program;
 
+/// What is said of a program that was not recorded.
+pub(super) const NOTHING: &str = "wrote no trace: build it with contech-cc or contech-c++ in place of the compiler; nothing else is needed";
+
 /// The folder traces are written to.
 #[derive(Debug)]
 pub(super) struct TraceFolder {
@@ -72,10 +75,7 @@ impl TraceFolder {
                     program.name()
                 );
             }
-            bail!(
-                "{} wrote no trace: build it with contech-cc or contech-c++ in place of the compiler; nothing else is needed",
-                program.name()
-            );
+            bail!("{} {NOTHING}", program.name());
         };
         let found = others.remove(at);
         let main = self.path.join("trace.bin");

@@ -30,6 +30,7 @@ fn file(folder: &TempDir, text: &str) -> PathBuf {
 
 fn backend(file: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_contech-backend"));
+    command.env("COLUMNS", "10000");
     command.arg("profile").arg(file).args(more);
     command.output().expect("it runs")
 }

@@ -71,7 +71,7 @@ fn a_run_ends_in_a_summary_a_graph_and_a_report() {
     for part in [
         "problem\n",
         "./prog exited with status 7",
-        "2 contexts over 800 us",
+        "2 contexts, ",
         "2 processors for 800 us: ",
         "imbalance, waited for in work (two.c:44)",
         "contech-out/report.html",
@@ -147,7 +147,7 @@ fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
         let output = here.run(&["--", "./prog"]);
         assert_eq!(output.status.code(), Some(130), "{output:?}");
         let err = err(&output);
-        let kept = "contech: interrupted; the trace is kept: contech-middle contech-out/trace.bin";
+        let kept = "contech: interrupted; the trace is kept: contech graph contech-out/trace.bin";
         assert!(err.contains(kept), "{err}");
         assert!(here.path("contech-out/trace.bin").is_file());
         assert!(!here.path("contech-out/report.html").exists());
@@ -183,7 +183,7 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
         let output = installed.run(&["--", "./prog"]);
         let err = err(&output);
         assert_eq!(output.status.code(), Some(128 + number), "{name}: {err}");
-        assert!(err.contains("; the trace is kept: contech-middle"), "{err}");
+        assert!(err.contains("; the trace is kept: contech graph"), "{err}");
         assert!(!is_running(&installed, "pid"), "{name}: {err}");
         assert!(installed.path("contech-out/trace.bin").is_file());
         assert!(!installed.path("contech-out/report.html").exists());
@@ -300,4 +300,145 @@ fn a_recovered_graph_is_used() {
     here.script("prog", RECORD);
     let output = here.run(&["--", "./prog"]);
     assert!(output.status.success(), "{output:?}");
+}
+
+/// What the account of a run is at a width, without the program's own words.
+fn told(here: &Installed, columns: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let mut command = here.0.contech("run");
+    command
+        .env("COLUMNS", columns)
+        .envs(variables.iter().copied());
+    let output = command.args(["--", "./prog"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    err(&output).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_account_of_a_run_is_about_a_screen_at_any_width() {
+    let here = Installed::working();
+    here.script("prog", RECORD);
+    let words = |lines: &[String]| {
+        let text = lines.join(" ");
+        let words = text.split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let wide = told(&here, "300", &[]);
+    for (columns, most) in [("40", 30), ("80", 15), ("100", 15)] {
+        let lines = told(&here, columns, &[]);
+        assert!(lines.len() <= most, "{columns}: {lines:#?}");
+        let columns: usize = columns.parse().unwrap();
+        let fits = |line: &String| line.chars().count() <= columns;
+        assert!(lines.iter().all(fits), "{columns}: {lines:#?}");
+        // Where all is said, the words are the same.
+        if lines.iter().all(|line| !line.contains("more finding")) {
+            assert_eq!(words(&lines), words(&wide));
+        }
+    }
+    assert!(wide.iter().all(|line| !line.contains('\u{1b}')), "{wide:?}");
+    let coloured = told(&here, "80", &[("CLICOLOR_FORCE", "1")]);
+    assert!(
+        coloured[0].starts_with("\u{1b}[2mcontech: \u{1b}[0m./prog"),
+        "{coloured:?}"
+    );
+    let refused = told(&here, "80", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]);
+    assert!(
+        refused.iter().all(|line| !line.contains('\u{1b}')),
+        "{refused:?}"
+    );
+}
+
+/// Writes what the recorder would read, beside a trace.
+const VARIABLES: &str = "env | grep ^CONTECH_ | grep -v TRACE | sort > variables";
+
+#[test]
+fn flags_reach_the_recorder() {
+    let flags = "--sample 1/10 --limit 4G --roi time:2s-3s --times --compress --buffer 64K --memory 50% --stats s.json";
+    let expected = "CONTECH_BUFFER=64K\nCONTECH_COMPRESS=1\nCONTECH_LIMIT=4G\nCONTECH_MEMORY=50%\nCONTECH_ROI=time:2s-3s\nCONTECH_SAMPLE=1/10\nCONTECH_STATS=s.json\nCONTECH_TIMES=1\n";
+    let here = Installed::working();
+    here.script("prog", &format!("{VARIABLES}; {RECORD}"));
+    for command in ["run", "record"] {
+        let contech = |flags: &str| {
+            let mut contech = here.0.contech(command);
+            contech
+                .args(flags.split_whitespace())
+                .args(["--", "./prog"]);
+            contech
+        };
+        let given = || fs::read_to_string(here.path("variables")).unwrap();
+        let output = contech(flags).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(given(), expected, "{command}");
+        // Marks are what the variable calls 1, and a flag wins over its variable.
+        let output = contech("--roi marks --sample 1/2")
+            .env("CONTECH_SAMPLE", "1/9")
+            .output();
+        assert!(output.unwrap().status.success());
+        assert_eq!(given(), "CONTECH_ROI=1\nCONTECH_SAMPLE=1/2\n", "{command}");
+        let output = contech("").env("CONTECH_TIMES", "0").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(given(), "CONTECH_TIMES=0\n", "{command}");
+    }
+}
+
+#[test]
+fn a_recording_keeps_its_trace_and_has_the_status_of_the_program() {
+    let here = Installed::working();
+    here.script("prog", &format!("echo out; {RECORD}; exit 7"));
+    here.script("plain", "exit 0");
+    let record = |words: &[&str]| here.0.contech("record").args(words).output().unwrap();
+    let output = record(&["-o", "a.bin", "--", "./prog"]);
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert_eq!(output.stdout, b"out\n");
+    assert!(
+        err(&output).contains("contech graph a.bin makes its graph"),
+        "{output:?}"
+    );
+    assert_eq!(fs::read(here.path("a.bin")).unwrap(), b"trace\n");
+    // The trace of an earlier run is not taken for one of this one.
+    let output = record(&["-o", "a.bin", "--", "./plain"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        err(&output).contains("build it with contech-cc"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn each_command_of_the_front_door_is_the_one_of_the_tools() {
+    let here = Installed::new("echo \"middle $*\"");
+    write(two(), &here.path("two.tg"));
+    let contech = |line: &str| {
+        let (command, rest) = line.split_once(' ').unwrap();
+        let output = here
+            .0
+            .contech(command)
+            .args(rest.split(' '))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(
+        contech("graph t.bin --json --help"),
+        "middle t.bin --json --help\n"
+    );
+    for (word, name) in [
+        ("time", "account"),
+        ("path", "critpath"),
+        ("coherence", "sharing"),
+        ("heap", "memuse"),
+    ] {
+        let (new, old) = (
+            contech(&format!("analyse {word} two.tg")),
+            contech(&format!("analyse {name} two.tg")),
+        );
+        assert_eq!(new, old);
+        assert!(!new.is_empty());
+    }
+    assert!(contech("analyse stats two.tg --format json").starts_with('{'));
+    assert!(contech("analyze races two.tg --format json").starts_with('{'));
+    assert!(contech("debug dump two.tg --tasks").contains("create"));
+    assert!(contech("report two.tg").starts_with("<!doctype html>"));
+    contech("diff two.tg two.tg");
+    assert!(contech("export --dot two.tg").contains("digraph"));
 }

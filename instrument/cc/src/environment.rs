@@ -19,8 +19,8 @@ const fn of(name: &'static str, default: &'static str, text: &'static str) -> Va
     }
 }
 
-/// The variables, grouped by the part that reads them.
-const TABLE: [(&str, &[Variable]); 5] = [
+/// The variables of users, grouped by the part that reads them.
+const TABLE: [(&str, &[Variable]); 3] = [
     (
         "the compilers",
         &[
@@ -98,12 +98,6 @@ const TABLE: [(&str, &[Variable]); 5] = [
                 "how long the trace may become, like 2G or none, before accesses are left out; order and times go on, and \
                 every result says so; auto is 8G or half of the free space, whichever is less",
             ),
-            of(
-                "CONTECH_AGAIN",
-                "",
-                "set by the runtime for the second start of a program that was loaded where its block ids are reserved; the \
-                program does not see it",
-            ),
         ],
     ),
     (
@@ -116,6 +110,19 @@ const TABLE: [(&str, &[Variable]); 5] = [
                 "what is measured: time, or ops (IR instructions, exactly those of a recording)",
             ),
         ],
+    ),
+];
+
+/// The variables that the tools set for each other, and those of developers.
+const DEVELOPERS: [(&str, &[Variable]); 3] = [
+    (
+        "the recorder (it sets it itself)",
+        &[of(
+            "CONTECH_AGAIN",
+            "",
+            "set by the runtime for the second start of a program that was loaded where its block ids are reserved; the \
+                program does not see it",
+        )],
     ),
     (
         "the observer (contech scale sets them)",
@@ -146,11 +153,21 @@ const TABLE: [(&str, &[Variable]); 5] = [
 const WIDTH: usize = 110;
 const TEXT: usize = 24;
 
+/// The variables of users.
 pub(crate) fn text() -> String {
+    grouped(&TABLE)
+}
+
+/// The variables of developers.
+pub(crate) fn developers() -> String {
+    grouped(&DEVELOPERS)
+}
+
+fn grouped(table: &[(&str, &[Variable])]) -> String {
     let mut text = String::new();
-    for (reader, variables) in TABLE {
+    for (reader, variables) in table {
         let _ = writeln!(text, "\nEnvironment of {reader}:");
-        for variable in variables {
+        for variable in *variables {
             let default = match variable.default {
                 "" => String::new(),
                 value => format!(" (default: {value})"),

@@ -49,7 +49,7 @@ const OPTIONS: &str = "\
                         says when it ran; with CONTECH_ROI=1 only its accesses are recorded
   --contech-bitcode     at a link, instrument the LLVM bitcode among the objects and in the archives, which cargo
                         contech has rustc write
-  --contech-help        this text
+  --contech-help        this text; =developers: the variables that users need not know
 ";
 
 /// What the driver adds to clang.

@@ -63,6 +63,10 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         print(&help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
+    if options.developers {
+        print(&environment::developers());
+        return Ok(ExitCode::SUCCESS);
+    }
     // The link of a Rust program has a report of its own.
     let (mode, is_rust) = (options.mode, options.bitcode);
     let rest = if options.bitcode {

@@ -49,10 +49,12 @@ pub struct Options {
     /// The bitcode among the inputs of a link is instrumented before the link.
     pub bitcode: bool,
     pub help: bool,
+    /// The variables of developers are asked for.
+    pub developers: bool,
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help";
+const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help[=developers]";
 
 impl Options {
     /// Separates the driver's options from the command line; those of `from_env` (words separated by blanks) come
@@ -101,6 +103,7 @@ impl Options {
             "--contech-explain" => self.explain = true,
             "--contech-bitcode" => self.bitcode = true,
             "--contech-help" => self.help = true,
+            "--contech-help=developers" => self.developers = true,
             "--contech-mode=workspan" => self.mode = Mode::Workspan,
             _ => match option.strip_prefix("--contech-region=") {
                 // The pass gets its options separated by commas.

@@ -28,6 +28,8 @@ impl Folder {
         command
             .current_dir(self.0.path())
             .args(line.split_whitespace())
+            // A sentence is one line then.
+            .env("COLUMNS", "10000")
             .stdin(Stdio::null());
         command.output().unwrap()
     }

@@ -40,6 +40,8 @@ impl Folder {
     pub(crate) fn contech(&self, command: &str) -> Command {
         let mut contech = Command::new(self.path("contech"));
         contech.arg(command).current_dir(self.0.path());
+        // A sentence is one line then.
+        contech.env("COLUMNS", "10000");
         contech.stdin(Stdio::null());
         contech
     }
