@@ -93,7 +93,7 @@ impl Moved {
         let known = op.flags & MemOp::CONST_LEN != 0;
         let lanes = u64::from(op.lanes.max(1));
         match op.kind {
-            OpKind::Copy | OpKind::Set => {
+            _ if op.has_length() => {
                 let accesses = 1 + u64::from(op.kind == OpKind::Copy);
                 if known {
                     self.bytes = self

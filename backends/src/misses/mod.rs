@@ -310,7 +310,9 @@ fn instruction(info: &StaticInfo, id: OpId) -> (Place, &'static str) {
         return (place, "read");
     };
     let access = match op.kind {
-        OpKind::Load | OpKind::MaskedLoad | OpKind::Gather | OpKind::ExpandLoad => "read",
+        OpKind::Load | OpKind::MaskedLoad | OpKind::Gather | OpKind::ExpandLoad | OpKind::Scan => {
+            "read"
+        }
         OpKind::Store | OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore => "write",
         OpKind::Rmw => "update",
         OpKind::Copy => "copy",

@@ -53,6 +53,7 @@ fn kind(op: &MemOp) -> String {
         OpKind::Rmw => "read-modify-write",
         OpKind::Copy => "copy",
         OpKind::Set => "set",
+        OpKind::Scan => "scan",
         OpKind::MaskedLoad => "masked load",
         OpKind::MaskedStore => "masked store",
         OpKind::Gather => "gather",

@@ -10,7 +10,7 @@ use crate::{Error, Reader, Result};
 /// First bytes of an encoded table.
 pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
 /// Version of the encoding below.
-pub const TABLE_VERSION: u32 = 2;
+pub const TABLE_VERSION: u32 = 3;
 
 /// The block is the entry of its function.
 pub const BLOCK_ENTRY: u8 = 1;
@@ -265,7 +265,7 @@ fn take_op(w: &mut Reader<'_>) -> Result<MemOp> {
     if op.lanes > MemOp::MAX_LANES {
         return Err(w.error("an operation of more than 64 lanes"));
     }
-    if op.flags & MemOp::CONST_LEN != 0 && !matches!(op.kind, OpKind::Copy | OpKind::Set) {
+    if op.flags & MemOp::CONST_LEN != 0 && !op.has_length() {
         return Err(w.error("a constant length of an operation that has none"));
     }
     if op.size > MemOp::MAX_SIZE {

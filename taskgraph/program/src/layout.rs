@@ -59,13 +59,10 @@ fn static_counts(ops: &[MemOp]) -> Option<Counts> {
         if !op.has_static_counts() {
             return None;
         }
-        let size = match op.kind {
-            OpKind::Copy | OpKind::Set => op.const_len,
-            _ => u64::from(op.size),
-        };
+        let size = op.known_size();
         let (reads, writes) = match op.kind {
-            OpKind::Load => (1, 0),
-            OpKind::Copy | OpKind::Set if size == 0 => (0, 0),
+            _ if op.has_length() && size == 0 => (0, 0),
+            OpKind::Load | OpKind::Scan => (1, 0),
             OpKind::Rmw | OpKind::Copy => (1, 1),
             _ => (0, 1),
         };

@@ -19,7 +19,7 @@ numbered! {
     /// |---|---|
     /// | `Load`, `Store`, `Rmw` | address |
     /// | `Copy` | destination, source, length unless [`MemOp::CONST_LEN`] |
-    /// | `Set` | destination, length unless [`MemOp::CONST_LEN`] |
+    /// | `Set`, `Scan` | address, length unless [`MemOp::CONST_LEN`] |
     /// | `MaskedLoad`, `MaskedStore`, `ExpandLoad`, `CompressStore` | address, lane mask |
     /// | `Gather`, `Scatter` | lane mask, then one address per lane |
     #[derive(Default)]
@@ -33,7 +33,7 @@ numbered! {
         Rmw = 2;
         /// memcpy or memmove.
         Copy = 3;
-        /// memset.
+        /// Writes a run of bytes, as memset does, or as a call of the C library does for the program.
         Set = 4;
         /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
         MaskedLoad = 5;
@@ -47,6 +47,8 @@ numbered! {
         ExpandLoad = 9;
         /// Writes as many consecutive elements as lanes are enabled.
         CompressStore = 10;
+        /// Reads a run of bytes, as a call of the C library does for the program.
+        Scan = 11;
     }
 }
 
@@ -55,7 +57,8 @@ numbered! {
 pub struct MemOp {
     /// The kind of the operation.
     pub kind: OpKind,
-    /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy` and `Set`.
+    /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy`, `Set` and
+    /// `Scan`.
     pub size: u32,
     /// Lanes of the vector forms, at most 64 (the mask is 64 bits); otherwise 0.
     pub lanes: u16,
@@ -63,7 +66,7 @@ pub struct MemOp {
     pub line: u32,
     /// [`MemOp::ATOMIC`], [`MemOp::CONST_LEN`], [`MemOp::VOLATILE`], [`MemOp::SPECULATED`].
     pub flags: u8,
-    /// Length in bytes of a `Copy` or `Set` with [`MemOp::CONST_LEN`]; otherwise 0.
+    /// Length in bytes of a `Copy`, `Set` or `Scan` with [`MemOp::CONST_LEN`]; otherwise 0.
     pub const_len: u64,
 }
 
@@ -83,7 +86,7 @@ pub struct Access {
 impl MemOp {
     /// The access is atomic.
     pub const ATOMIC: u8 = 1;
-    /// The length of the copy or set is the constant [`MemOp::const_len`] and is not recorded.
+    /// The length is the constant [`MemOp::const_len`] and is not recorded.
     pub const CONST_LEN: u8 = 2;
     /// The access is volatile.
     pub const VOLATILE: u8 = 4;
@@ -140,7 +143,7 @@ impl MemOp {
         let (masks, addresses) = match self.kind {
             OpKind::Load | OpKind::Store | OpKind::Rmw => (0, 1),
             OpKind::Copy => (0, 2 + usize::from(self.flags & Self::CONST_LEN == 0)),
-            OpKind::Set => (0, 1 + usize::from(self.flags & Self::CONST_LEN == 0)),
+            OpKind::Set | OpKind::Scan => (0, 1 + usize::from(self.flags & Self::CONST_LEN == 0)),
             OpKind::MaskedLoad
             | OpKind::MaskedStore
             | OpKind::ExpandLoad
@@ -204,13 +207,28 @@ impl MemOp {
         OpAccesses::new(self, op, operands)
     }
 
+    /// Whether the operation accesses a run of bytes and has its length, recorded or constant.
+    #[must_use]
+    pub fn has_length(&self) -> bool {
+        matches!(self.kind, OpKind::Copy | OpKind::Set | OpKind::Scan)
+    }
+
+    /// Bytes of one access of an execution; 0 if they are recorded.
+    #[must_use]
+    pub fn known_size(&self) -> u64 {
+        if self.has_length() {
+            self.const_len
+        } else {
+            u64::from(self.size)
+        }
+    }
+
     /// Whether the accesses of every execution are the same in number and size, whatever the operands.
     #[must_use]
     pub fn has_static_counts(&self) -> bool {
         match self.kind {
             OpKind::Load | OpKind::Store | OpKind::Rmw => true,
-            OpKind::Copy | OpKind::Set => self.flags & Self::CONST_LEN != 0,
-            _ => false,
+            _ => self.has_length() && self.flags & Self::CONST_LEN != 0,
         }
     }
 
@@ -249,7 +267,7 @@ impl<'f> OpAccesses<'f> {
                 OpKind::Load | OpKind::Store => 1,
                 OpKind::Rmw => 0b11,
                 OpKind::Copy => 0b11 * u64::from(this.length() > 0),
-                OpKind::Set => u64::from(this.length() > 0),
+                OpKind::Set | OpKind::Scan => u64::from(this.length() > 0),
                 OpKind::MaskedLoad | OpKind::MaskedStore => operands[1] & memop.lane_bits(),
                 OpKind::Gather | OpKind::Scatter => operands[0] & memop.lane_bits(),
                 OpKind::ExpandLoad | OpKind::CompressStore => {
@@ -263,7 +281,7 @@ impl<'f> OpAccesses<'f> {
         this
     }
 
-    /// Bytes of a copy or set.
+    /// Bytes of an operation with a length.
     #[inline]
     fn length(&self) -> u64 {
         let recorded = if self.memop.kind == OpKind::Copy {
@@ -298,6 +316,7 @@ impl Iterator for OpAccesses<'_> {
             OpKind::Rmw => (first, size, bit == 1),
             OpKind::Copy if bit == 0 => (self.operands[1], self.length(), false),
             OpKind::Copy | OpKind::Set => (first, self.length(), true),
+            OpKind::Scan => (first, self.length(), false),
             OpKind::MaskedLoad | OpKind::ExpandLoad => (element(), size, false),
             OpKind::MaskedStore | OpKind::CompressStore => (element(), size, true),
             OpKind::Gather => (self.operands[1 + bit as usize], size, false),
@@ -377,6 +396,19 @@ mod tests {
             ..set
         };
         assert_eq!(expanded(&fixed, &[100]), [(true, 100, 5)]);
+    }
+
+    #[test]
+    fn a_scan_reads_its_length() {
+        let scan = MemOp::new(OpKind::Scan, 0, 0);
+        assert_eq!(expanded(&scan, &[100, 30]), [(false, 100, 30)]);
+        assert_eq!(expanded(&scan, &[100, 0]), []);
+        let fixed = MemOp {
+            flags: MemOp::CONST_LEN,
+            const_len: 5,
+            ..scan
+        };
+        assert_eq!(expanded(&fixed, &[100]), [(false, 100, 5)]);
     }
 
     #[test]

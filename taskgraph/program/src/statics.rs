@@ -1,7 +1,7 @@
 //! Static program tables: modules, files, functions, basic blocks and memory operations.
 
 use crate::id::{BlockId, FunctionId, OpId};
-use crate::op::{MemOp, OpKind};
+use crate::op::MemOp;
 use crate::wire::Malformed;
 
 /// The static tables of the traced program, all modules together.
@@ -194,8 +194,7 @@ impl StaticInfo {
                     MemOp::MAX_SIZE
                 ));
             }
-            let lengths = matches!(op.kind, OpKind::Copy | OpKind::Set);
-            if op.flags & MemOp::CONST_LEN != 0 && !lengths {
+            if op.flags & MemOp::CONST_LEN != 0 && !op.has_length() {
                 return bad(format!(
                     "operation {i} ({:?}) has a constant length",
                     op.kind
@@ -209,6 +208,7 @@ impl StaticInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::op::OpKind;
 
     fn info() -> StaticInfo {
         let block = |first_op, op_count| Block {

@@ -144,10 +144,6 @@ pub(crate) struct Templates {
 
 impl Templates {
     pub(crate) fn new(info: &StaticInfo, layout: &Layout, paths: &PathSet) -> Self {
-        let size = |op: &MemOp| match op.kind {
-            OpKind::Copy | OpKind::Set => op.const_len,
-            _ => u64::from(op.size),
-        };
         let mut needs = vec![Needs::default(); paths.functions.len()];
         let mut of_paths = Vec::with_capacity(paths.paths.len());
         for path in &paths.paths {
@@ -221,7 +217,7 @@ impl Templates {
             iterations,
             nodes,
             needs,
-            sizes: info.ops.iter().map(size).collect(),
+            sizes: info.ops.iter().map(MemOp::known_size).collect(),
         }
     }
 }
@@ -253,18 +249,17 @@ impl Accesses {
                 self.values.push(own[operand].clone());
             };
             match op.kind {
-                OpKind::Load => put(0, false),
-                OpKind::Store => put(0, true),
+                _ if op.has_length() && op.const_len == 0 => {}
+                OpKind::Load | OpKind::Scan => put(0, false),
+                OpKind::Store | OpKind::Set => put(0, true),
                 OpKind::Rmw => {
                     put(0, false);
                     put(0, true);
                 }
-                OpKind::Copy | OpKind::Set if op.const_len == 0 => {}
                 OpKind::Copy => {
                     put(1, false);
                     put(0, true);
                 }
-                OpKind::Set => put(0, true),
                 _ => return false,
             }
         }

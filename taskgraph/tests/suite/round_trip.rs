@@ -51,6 +51,7 @@ fn info() -> StaticInfo {
         MemOp::new(OpKind::MaskedLoad, 4, 8),
         MemOp::new(OpKind::Scatter, 8, 4),
         MemOp::new(OpKind::CompressStore, 4, 16),
+        MemOp::new(OpKind::Scan, 0, 0),
     ];
     let block = |first_op, op_count| Block {
         first_op,
