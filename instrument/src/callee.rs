@@ -3,7 +3,7 @@
 use inkwell::values::{FunctionValue, InstructionValue};
 
 use crate::ir::{self, Callee};
-use crate::known::{self, Bulk};
+use crate::known;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -12,9 +12,7 @@ pub(crate) enum Call {
     /// The LLVM intrinsic does none of these.
     Intrinsic { name: String },
     /// The library function does none of these.
-    Pure { name: String },
-    /// The library function copies or sets bytes.
-    Bulk { name: String, bulk: Bulk },
+    Pure,
     /// The inline assembly stays within the block.
     Asm { touches_memory: bool },
     /// The call does nothing at run time: it is a hint for the debugger or the optimiser.
@@ -26,7 +24,6 @@ impl Call {
     pub(crate) fn boundary(&self) -> Option<&str> {
         match self {
             Call::Boundary { callee } => Some(callee),
-            Call::Bulk { name, bulk } if bulk.boundary => Some(name),
             _ => None,
         }
     }
@@ -83,13 +80,10 @@ fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
     }
     if f.count_basic_blocks() == 0 {
         if known::is_pure_reserved(&name) {
-            return Call::Pure { name };
-        }
-        if let Some(bulk) = known::bulk(&name).filter(|_| ir::is_library_function(f)) {
-            return Call::Bulk { name, bulk };
+            return Call::Pure;
         }
         if known::is_pure(&name) && ir::is_library_function(f) {
-            return Call::Pure { name };
+            return Call::Pure;
         }
     }
     Call::Boundary { callee: name }

@@ -32,4 +32,4 @@ pub(crate) use module::{
     mark_program, report_error,
 };
 pub(crate) use openmp::{LoopEvent, mark_workshares, work_sharing_loops};
-pub(crate) use operands::{Operand, operand, result};
+pub(crate) use operands::{Operand, constant_text, is_constant_data, of_value, operand, result};

@@ -1,9 +1,7 @@
 //! Library functions whose effects are known.
 
-use contech_program::OpKind;
-
-/// C library functions that call nothing back, never unwind, never allocate and write no memory of the program, so
-/// that a call of one does not end a block. They are trusted only when the prototype is the library's too. The list
+/// C library functions that call nothing back, never unwind, never allocate and write no memory but what `clib` says,
+/// so that a call of one does not end a block. They are trusted only when the prototype is the library's too. The list
 /// is sorted for the search, and anything doubtful stays out.
 const PURE: &[&str] = &[
     "abs",
@@ -29,6 +27,8 @@ const PURE: &[&str] = &[
     "atanhl",
     "atanl",
     "bcmp",
+    "bcopy",
+    "bzero",
     "cbrt",
     "cbrtf",
     "cbrtl",
@@ -107,7 +107,11 @@ const PURE: &[&str] = &[
     "logl",
     "memchr",
     "memcmp",
+    "memcpy",
+    "memmove",
+    "mempcpy",
     "memrchr",
+    "memset",
     "nearbyint",
     "nearbyintf",
     "nearbyintl",
@@ -186,7 +190,9 @@ const fn is_sorted(names: &[&str]) -> bool {
 
 /// Functions with the same property whose names are reserved for the implementation, and which LLVM does not list.
 const PURE_RESERVED: &[&str] = &[
+    "__contech_alike",
     "__contech_atomic_begin",
+    "__contech_text",
     "__ctype_b_loc",
     "__ctype_tolower_loc",
     "__ctype_toupper_loc",
@@ -197,38 +203,6 @@ const PURE_RESERVED: &[&str] = &[
     "__isnan",
     "__signbit",
 ];
-
-/// The pure functions that read memory of the program; their reads are not recorded.
-const READERS: &[&str] = &[
-    "bcmp",
-    "memchr",
-    "memcmp",
-    "memrchr",
-    "strcasecmp",
-    "strchr",
-    "strcmp",
-    "strcspn",
-    "strlen",
-    "strncasecmp",
-    "strncmp",
-    "strnlen",
-    "strpbrk",
-    "strrchr",
-    "strspn",
-    "strstr",
-];
-
-/// A call that copies or sets a run of bytes; the numbers are argument positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bulk {
-    pub(crate) kind: OpKind,
-    pub(crate) dst: u32,
-    /// The source, if the call copies.
-    pub(crate) src: Option<u32>,
-    pub(crate) len: u32,
-    /// The call may abort, so it also ends its block.
-    pub(crate) boundary: bool,
-}
 
 /// Prefixes of the names that the runtime intercepts (`runtime/src/exports.rs`).
 const INTERCEPTED_FAMILIES: &[&str] = &["pthread_", "sem_", "mtx_", "cnd_", "thrd_", "_Zn", "_Zd"];
@@ -265,50 +239,8 @@ pub(crate) fn is_pure_reserved(name: &str) -> bool {
     PURE_RESERVED.contains(&name)
 }
 
-/// Whether the pure function reads program memory.
-pub(crate) fn reads_memory(name: &str) -> bool {
-    READERS.contains(&name)
-}
-
-/// How the library function `name` copies or sets bytes; `None` if it does anything else.
-pub(crate) fn bulk(name: &str) -> Option<Bulk> {
-    let copy = Bulk {
-        kind: OpKind::Copy,
-        dst: 0,
-        src: Some(1),
-        len: 2,
-        boundary: false,
-    };
-    let set = Bulk {
-        kind: OpKind::Set,
-        dst: 0,
-        src: None,
-        len: 2,
-        boundary: false,
-    };
-    Some(match name {
-        "memcpy" | "memmove" | "mempcpy" => copy,
-        "__memcpy_chk" | "__memmove_chk" | "__mempcpy_chk" => Bulk {
-            boundary: true,
-            ..copy
-        },
-        "bcopy" => Bulk {
-            dst: 1,
-            src: Some(0),
-            ..copy
-        },
-        "memset" => set,
-        "__memset_chk" => Bulk {
-            boundary: true,
-            ..set
-        },
-        "bzero" => Bulk { len: 1, ..set },
-        _ => return None,
-    })
-}
-
 /// Whether the compiler may turn an instruction that does not end a block into a call of `name`. If the program
 /// defines such a function, that function must not record.
 pub(crate) fn is_compiler_callable(name: &str) -> bool {
-    is_pure(name) || bulk(name).is_some_and(|b| !b.boundary)
+    is_pure(name)
 }

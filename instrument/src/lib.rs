@@ -24,6 +24,7 @@ mod atomics;
 mod callee;
 mod carry;
 mod check;
+mod clib;
 mod descriptor;
 mod emit;
 mod fast;

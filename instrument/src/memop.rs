@@ -6,7 +6,6 @@ use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
 use crate::callee::Call;
 use crate::ir::{self, Operand};
-use crate::known::{self, Bulk};
 use crate::source;
 
 /// A value to record, in the width that `MemOp::for_each_width` gives.
@@ -118,11 +117,8 @@ pub(crate) fn of_call<'m>(
         Call::Boundary { callee } if callee.starts_with("__atomic_") => libatomic(inst, callee),
         Call::Boundary { .. } => byval_copies(module, inst),
         Call::Nothing => Effect::None,
-        Call::Pure { name } if known::reads_memory(name) => {
-            Effect::Unrecorded(format!("reads inside the library function {name}"))
-        }
-        Call::Pure { .. } => Effect::None,
-        Call::Bulk { bulk, .. } => bulk_op(inst, *bulk, 0),
+        // `clib` says what functions of the C library do.
+        Call::Pure => Effect::None,
         Call::Asm {
             touches_memory: true,
         } => Effect::Unrecorded("inline assembly".into()),
@@ -212,20 +208,6 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
 }
 
 fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {
-    let copy = Bulk {
-        kind: OpKind::Copy,
-        dst: 0,
-        src: Some(1),
-        len: 2,
-        boundary: false,
-    };
-    let set = Bulk {
-        kind: OpKind::Set,
-        dst: 0,
-        src: None,
-        len: 2,
-        boundary: false,
-    };
     // The name is `llvm.memcpy.p0.p0.i64`, or has `.inline` or `.element.unordered.atomic`; memmove and memset have
     // the same forms.
     let atomic = if name.contains(".element.unordered.atomic") {
@@ -234,10 +216,10 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
         0
     };
     if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-        return bulk_op(inst, copy, atomic | volatile_argument(inst, atomic));
+        return bulk_op(inst, OpKind::Copy, atomic | volatile_argument(inst, atomic));
     }
     if name.starts_with("llvm.memset.") {
-        return bulk_op(inst, set, atomic | volatile_argument(inst, atomic));
+        return bulk_op(inst, OpKind::Set, atomic | volatile_argument(inst, atomic));
     }
     let masked = [
         ("llvm.masked.load.", OpKind::MaskedLoad),
@@ -297,16 +279,17 @@ fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
     }
 }
 
-fn bulk_op<'m>(inst: InstructionValue<'m>, bulk: Bulk, flags: u8) -> Effect<'m> {
+/// Copies (destination, source, length) or sets (destination, value, length).
+fn bulk_op<'m>(inst: InstructionValue<'m>, kind: OpKind, flags: u8) -> Effect<'m> {
     let mut values = Vec::with_capacity(3);
-    for i in std::iter::once(bulk.dst).chain(bulk.src) {
+    for i in 0..1 + u32::from(kind == OpKind::Copy) {
         match ir::operand(inst, i).pointer() {
             Ok(p) => values.push(Value::Address(p)),
             Err(reason) => return Effect::Unrecorded(reason),
         }
     }
-    let length = ir::operand(inst, bulk.len);
-    let mut op = op(inst, bulk.kind, 0, flags);
+    let length = ir::operand(inst, 2);
+    let mut op = op(inst, kind, 0, flags);
     match length.constant() {
         Some(0) => return Effect::None,
         Some(n) => {

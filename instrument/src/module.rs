@@ -23,7 +23,7 @@ use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
 use crate::select::{Choice, MARK, Selector};
 use crate::source;
-use crate::{atomics, check, descriptor, x86};
+use crate::{atomics, check, clib, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be optimised again
 /// when it is linked.
@@ -129,7 +129,7 @@ fn profile<'m>(
         if options.explain {
             loops.explain(&ir::name(*f));
         }
-        let plan = prepare(module, *f, (None, false), None, loops.added());
+        let plan = prepare(module, *f, (None, false), None, loops.added())?;
         all_loops.push(loops);
         plans.push(Planned {
             first_id: 0,
@@ -154,15 +154,15 @@ fn profile<'m>(
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
-    (order, turns): (Option<Order<'m>>, bool),
+    (order, records): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
     blocks: &HashSet<BasicBlock<'m>>,
-) -> FunctionPlan<'m> {
+) -> Result<FunctionPlan<'m>, String> {
     ir::hoist_allocas(f);
     frames::keep(f);
     ir::fold_tail_returns(f);
     let mut added = order.map(|order| order.add(f)).unwrap_or_default();
-    if turns {
+    if records {
         added.extend(atomics::mark_waits(module, f));
     }
     let mut edges = plan::separate_invoke_edges(f);
@@ -170,7 +170,11 @@ fn prepare<'m>(
     let mut prepared = x86::prepare(module, f);
     prepared.added.extend(added);
     prepared.added.extend(ours);
-    plan::plan(module, f, &edges, &prepared)
+    if records {
+        clib::prepare(module, f, &mut prepared)
+            .map_err(|e| format!("cannot insert lengths: {e}"))?;
+    }
+    Ok(plan::plan(module, f, &edges, &prepared))
 }
 
 const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
@@ -222,7 +226,7 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(module, *f, (order, true), slot, &HashSet::new());
+        let mut plan = prepare(module, *f, (order, true), slot, &HashSet::new())?;
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;

@@ -333,7 +333,7 @@ impl<'m> Emitter<'m> {
         match callee::classify(call) {
             Call::Nothing | Call::Asm { .. } => false,
             Call::Intrinsic { name } => takes_time(&name),
-            Call::Pure { .. } | Call::Bulk { .. } | Call::Boundary { .. } => true,
+            Call::Pure | Call::Boundary { .. } => true,
         }
     }
 

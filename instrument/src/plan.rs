@@ -251,7 +251,7 @@ impl<'m> Cutter<'_, 'm> {
         let terminator = last.expect("a basic block has a terminator");
         if self.edge {
             for piece in &mut self.plan.pieces[first..] {
-                piece.silent = true;
+                piece.silent = piece.ops.is_empty();
             }
         }
         (terminator, first..self.plan.pieces.len())
@@ -330,7 +330,7 @@ impl<'m> Cutter<'_, 'm> {
         piece.end = end;
         let returns = last.get_opcode() == InstructionOpcode::Return;
         if piece.end == End::Terminator && piece.flags & BLOCK_CONTINUED != 0 {
-            piece.silent = piece.ir_ops == 1;
+            piece.silent = piece.ir_ops == 1 && piece.ops.is_empty();
         }
         if returns {
             // In `call; ret` the call's piece carries the flag, and nothing is written after the call.

@@ -266,6 +266,51 @@ fn pieces_carry_their_callee_and_their_place() {
 }
 
 #[test]
+fn what_calls_of_the_library_access_is_recorded_around_them() {
+    let ir = "@text = constant [3 x i8] c\"%s\\00\"\n\
+        declare i64 @read(i32, ptr, i64)\n\
+        declare i64 @write(i32, ptr, i64)\n\
+        declare i64 @strlen(ptr)\n\
+        declare ptr @strcpy(ptr, ptr)\n\
+        declare i64 @strtol(ptr, ptr, i32)\n\
+        declare i32 @printf(ptr, ...)\n\
+        declare i32 @send(ptr, i32)\n\
+        define i64 @f(ptr %p, ptr %q, i64 %n) {\n\
+        %r = call i64 @read(i32 0, ptr %p, i64 %n)\n\
+        %w = call i64 @write(i32 1, ptr %p, i64 5)\n\
+        %l = call i64 @strlen(ptr %p)\n\
+        %c = call ptr @strcpy(ptr %q, ptr %p)\n\
+        %v = call i64 @strtol(ptr %q, ptr null, i32 10)\n\
+        %o = call i32 (ptr, ...) @printf(ptr @text, ptr %p)\n\
+        %s = call i32 @send(ptr %p, i32 7)\n\
+        %t = tail call i64 @read(i32 0, ptr %q, i64 %n)\n\
+        ret i64 %t\n}\n";
+    let t = table(&instrumented(ir));
+    let blocks = t.blocks.iter().map(|b| {
+        let kinds = b.ops.iter().map(|o| (o.kind, o.const_len));
+        let callee = b.call.as_ref().map_or("", |c| c.callee.as_str());
+        (callee, kinds.collect::<Vec<_>>())
+    });
+    let (set, scan, copy) = (OpKind::Set, OpKind::Scan, OpKind::Copy);
+    let expected = [
+        ("read", vec![]),
+        // What was read is written after the call, and what is written is read before.
+        ("write", vec![(set, 0), (scan, 5)]),
+        ("strcpy", vec![(scan, 0), (copy, 0)]),
+        ("strtol", vec![]),
+        // The number is read up to the character that ends it, whose address the program does not ask for, and the
+        // format is constant.
+        ("printf", vec![(scan, 0), (scan, 0)]),
+        // The program's own function of the name.
+        ("send", vec![]),
+        ("read", vec![]),
+        ("", vec![(set, 0)]),
+    ];
+    assert_eq!(blocks.collect::<Vec<_>>(), expected);
+    assert_eq!(t.unrecorded, []);
+}
+
+#[test]
 fn what_is_not_recorded_is_counted_by_reason() {
     let t = table(&instrumented(&source("excluded.ll").1));
     let count = |word: &str| {

@@ -297,28 +297,10 @@ impl Facts {
     }
 }
 
-/// Makes one sentence for each reason. The library functions that read memory share one sentence.
+/// Makes one sentence for each reason.
 fn unrecorded(places: BTreeMap<String, u64>) -> Vec<Note> {
-    const READS: &str = "reads inside the library function ";
-    let (reads, others): (Vec<_>, Vec<_>) = places
-        .into_iter()
-        .partition(|(what, _)| what.starts_with(READS));
-    let mut sentences: Vec<String> = others
-        .into_iter()
-        .take(MOST_NOTES)
-        .map(|(what, n)| format!("not recorded: {what}, {n} places in the program"))
-        .collect();
-    if !reads.is_empty() {
-        let places: u64 = reads.iter().map(|(_, n)| n).sum();
-        let names: Vec<_> = reads
-            .iter()
-            .filter_map(|(what, _)| what.strip_prefix(READS))
-            .collect();
-        sentences.push(format!(
-            "not recorded: reads inside library functions ({}), {places} places in the program",
-            names.join(", ")
-        ));
-    }
+    let sentence = |(what, n)| format!("not recorded: {what}, {n} places in the program");
+    let sentences = places.into_iter().take(MOST_NOTES).map(sentence);
     let limit = |text| Note::new(NoteKind::Limit, text);
-    sentences.into_iter().map(limit).collect()
+    sentences.map(limit).collect()
 }

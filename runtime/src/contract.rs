@@ -9,6 +9,7 @@ use crate::atomic::{
 };
 use crate::flush::{check_flush, flush};
 use crate::modules::{register, unregister};
+use crate::text::{alike, text};
 
 macro_rules! define {
     ($($(#[$doc:meta])* $name:ident: $function:ident = $symbol:ident($($arg:ident),*) $(-> $ret:ident)?, $convention:ident;)*) => {

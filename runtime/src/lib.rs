@@ -51,5 +51,6 @@ mod real;
 mod sandbox;
 mod service;
 mod start;
+mod text;
 mod threads;
 mod tls;

@@ -2,12 +2,14 @@
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetZExtValue, LLVMGetElementType, LLVMGetOperand, LLVMGetPointerAddressSpace,
-    LLVMGetTypeKind, LLVMGetVectorSize, LLVMIsAConstantInt, LLVMTypeOf,
+    LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetElementType, LLVMGetInitializer,
+    LLVMGetOperand, LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMGetVectorSize,
+    LLVMIsAConstantInt, LLVMIsAGlobalVariable, LLVMIsConstantString, LLVMIsGlobalConstant,
+    LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, InstructionValue, PointerValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue};
 
 use super::shim::{contech_shim_is_swift_error, contech_shim_store_size};
 
@@ -102,4 +104,42 @@ impl Operand {
 /// The value that an instruction computes.
 pub(crate) fn result(inst: InstructionValue<'_>) -> Operand {
     Operand(inst.as_value_ref())
+}
+
+/// A value as an operand.
+pub(crate) fn of_value(value: IntValue<'_>) -> Operand {
+    Operand(value.as_value_ref())
+}
+
+/// Whether the value is the address of a constant, which nothing can write.
+pub(crate) fn is_constant_data(value: BasicValueEnum<'_>) -> bool {
+    constant(value).is_some()
+}
+
+/// The constant that the value is the address of.
+fn constant(value: BasicValueEnum<'_>) -> Option<LLVMValueRef> {
+    let value = value.as_value_ref();
+    // SAFETY: the value is live, and is asked as a global only if it is one.
+    unsafe {
+        let global = LLVMIsAGlobalVariable(value);
+        (!global.is_null() && LLVMIsGlobalConstant(global) != 0).then_some(global)
+    }
+}
+
+/// The bytes of the constant text that the value is the address of, up to its final 0.
+pub(crate) fn constant_text(value: BasicValueEnum<'_>) -> Option<Vec<u8>> {
+    let global = constant(value)?;
+    // SAFETY: the global is live; its initializer is asked for its bytes only if it is a string, and they live as long
+    // as it.
+    let bytes = unsafe {
+        let data = LLVMGetInitializer(global);
+        if data.is_null() || LLVMIsConstantString(data) == 0 {
+            return None;
+        }
+        let mut n = 0;
+        let bytes = LLVMGetAsString(data, &raw mut n);
+        std::slice::from_raw_parts(bytes.cast::<u8>(), n)
+    };
+    let end = bytes.iter().position(|b| *b == 0)?;
+    Some(bytes[..end].to_vec())
 }

@@ -89,7 +89,7 @@ pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValu
         ) && match callee::classify(inst) {
             Call::Nothing | Call::Asm { .. } => false,
             Call::Intrinsic { name } => takes_time(&name),
-            Call::Pure { .. } | Call::Bulk { .. } | Call::Boundary { .. } => true,
+            Call::Pure | Call::Boundary { .. } => true,
         }
     };
     let quiet: Vec<bool> = plan

@@ -2,7 +2,7 @@
 //! Both sides take it from here. Whoever changes it must also change [`ABI_VERSION`].
 
 /// Version of this contract. Every [`ModuleDescriptor`] contains it, and it is checked when a module registers.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// Thread-local block of the runtime (initial-exec): a struct of pointers with [`TLS_SIZE`] bytes.
 pub const TLS_SYMBOL: &str = "__contech_tls";
@@ -131,6 +131,11 @@ macro_rules! for_each_runtime_fn {
             ATOMIC_LOADED: atomic_loaded = __contech_atomic_loaded(Ptr, Word, Word) -> Word, Caller;
             /// Says that a turn of a loop that only waits is over.
             TURN: turn = __contech_turn(), Caller;
+            /// Bytes of the text at the address with its final 0, at most as many as the number says.
+            TEXT: text = __contech_text(Ptr, Word) -> Word, C;
+            /// Bytes of two texts up to the first in which they differ, or to the final 0, at most as many as the first
+            /// number says. Upper and lower case are alike if the second is not 0.
+            ALIKE: alike = __contech_alike(Ptr, Ptr, Word, Word) -> Word, C;
             /// A fence of this memory order.
             FENCE: fence = __contech_fence(Word), C;
         }

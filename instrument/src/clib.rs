@@ -1,0 +1,513 @@
+//! What functions of the C library read and write for the program that calls them: a table, and the code around a call
+//! that finds out what its arguments do not say.
+//!
+//! What a call reads is recorded in front of it and what it writes behind it, because others may come after what it
+//! tells them (`write`), and it may come after others (`read`). What the system is handed for reading counts as read,
+//! even if a call then takes less of it. Constants are not recorded: nothing can change them.
+
+use contech_program::{MemOp, OpKind};
+use contech_trace::abi::{ALIKE, RuntimeFn, TEXT};
+use inkwell::IntPredicate;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::Module;
+use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
+    InstructionValue, IntValue, PointerValue,
+};
+
+use crate::callee;
+use crate::descriptor::runtime_fn;
+use crate::ir::{self, Callee};
+use crate::memop::{self, Effect, Value};
+use crate::x86::Prepared;
+
+mod format;
+mod table;
+
+/// A number of 64 bits that is known at a call: an address or a length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Const(u64),
+    /// An argument; a narrower integer is sign-extended.
+    Arg(u32),
+    /// What the call returns.
+    Result,
+    /// The pointer that the argument points to after the call.
+    Behind(u32),
+    Add(&'static Number, &'static Number),
+    Sub(&'static Number, &'static Number),
+    Mul(&'static Number, &'static Number),
+    /// The smaller one; both are unsigned.
+    Min(&'static Number, &'static Number),
+    /// 0 in place of a negative number.
+    NotNegative(&'static Number),
+    /// The second if the first is 0, otherwise the third.
+    IfZero(&'static Number, &'static Number, &'static Number),
+    /// Bytes of the text at the address with its final 0, at most as many as the second says.
+    Text(&'static Number, &'static Number),
+    /// Bytes of two texts up to the first in which they differ, or to the final 0, at most as many as the third says.
+    /// The last says whether upper and lower case are alike.
+    Alike(&'static Number, &'static Number, &'static Number, bool),
+}
+
+/// What a call does to memory of the program.
+#[derive(Debug, Clone, Copy)]
+enum Access {
+    /// Address and bytes.
+    Reads(Number, Number),
+    Writes(Number, Number),
+    /// Destination, source and bytes. The copy is made before the call returns, and nothing can see when.
+    Copies(Number, Number, Number),
+    /// The argument is a format, and those behind it are printed.
+    Prints(u32),
+    /// Argument 0 is a text that is read up to a character that ends it; this argument is null or says where the call
+    /// puts the address of that character.
+    Parses(u32),
+}
+
+impl Number {
+    /// Whether the number is known only after the call.
+    fn comes_after(&self) -> bool {
+        use Number::{
+            Add, Alike, Arg, Behind, Const, IfZero, Min, Mul, NotNegative, Result, Sub, Text,
+        };
+        match self {
+            Result | Behind(_) => true,
+            Const(_) | Arg(_) => false,
+            NotNegative(a) => a.comes_after(),
+            Add(a, b) | Sub(a, b) | Mul(a, b) | Min(a, b) | Text(a, b) => {
+                a.comes_after() || b.comes_after()
+            }
+            IfZero(a, b, c) | Alike(a, b, c, _) => {
+                a.comes_after() || b.comes_after() || c.comes_after()
+            }
+        }
+    }
+}
+
+/// Finds the calls in a function, and puts the code that they need around them.
+pub(crate) fn prepare<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+    prepared: &mut Prepared<'m>,
+) -> Result<(), BuilderError> {
+    let mut calls = Vec::new();
+    for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
+        let call = matches!(
+            inst.get_opcode(),
+            InstructionOpcode::Call | InstructionOpcode::Invoke
+        );
+        if call && let Some(accesses) = known_callee(inst) {
+            calls.push((inst, accesses));
+        }
+    }
+    for (inst, accesses) in calls {
+        let call = Around {
+            module,
+            builder: module.get_context().create_builder(),
+            inst,
+            arguments: (0..ir::arg_count(inst))
+                .filter_map(|i| inst.get_operand(i)?.value())
+                .collect(),
+            known: Vec::new(),
+        };
+        call.record(f, accesses, prepared)?;
+    }
+    Ok(())
+}
+
+fn known_callee(inst: InstructionValue<'_>) -> Option<&'static [Access]> {
+    let Callee::Function(callee) = ir::callee(inst) else {
+        return None;
+    };
+    if callee.count_basic_blocks() != 0 {
+        return None;
+    }
+    let name = ir::source_name(callee);
+    let mut rows = table::find(&name);
+    rows.find_map(|(form, accesses)| has_form(inst, form).then_some(accesses))
+}
+
+/// Whether a call has this type: that of the result, then those of the arguments; `i` is an integer of 32 bits, `l` one
+/// of 64, `p` a pointer, `d` a double, `f` a float, `v` nothing, and a `.` at the end means more arguments. A function
+/// of the program with the name of one of the library has another type as a rule.
+fn has_form(inst: InstructionValue<'_>, form: &str) -> bool {
+    let letter = |ty: AnyTypeEnum<'_>| match ty {
+        AnyTypeEnum::IntType(t) if t.get_bit_width() == 32 => b'i',
+        AnyTypeEnum::IntType(t) if t.get_bit_width() == 64 => b'l',
+        AnyTypeEnum::PointerType(_) => b'p',
+        AnyTypeEnum::FloatType(t) if t == t.get_context().f64_type() => b'd',
+        AnyTypeEnum::FloatType(t) if t == t.get_context().f32_type() => b'f',
+        AnyTypeEnum::VoidType(_) => b'v',
+        _ => b'?',
+    };
+    let (fixed, open) = match form.strip_suffix('.') {
+        Some(fixed) => (fixed, true),
+        None => (form, false),
+    };
+    let mut types = vec![letter(inst.get_type())];
+    for i in 0..ir::arg_count(inst) {
+        let value = inst.get_operand(i).and_then(|o| o.value());
+        types.push(value.map_or(b'?', |v| letter(any(v.get_type()))));
+    }
+    if open {
+        types.starts_with(fixed.as_bytes())
+    } else {
+        types == fixed.as_bytes()
+    }
+}
+
+fn any(ty: BasicTypeEnum<'_>) -> AnyTypeEnum<'_> {
+    inkwell::types::AnyType::as_any_type_enum(&ty)
+}
+
+/// The code around one call.
+struct Around<'a, 'm> {
+    module: &'a Module<'m>,
+    builder: Builder<'m>,
+    inst: InstructionValue<'m>,
+    /// The program's arguments.
+    arguments: Vec<BasicValueEnum<'m>>,
+    /// Numbers that the code has already, on this side of the call.
+    known: Vec<(Number, IntValue<'m>)>,
+}
+
+type Built<T> = std::result::Result<T, BuilderError>;
+type Ops<'m> = Vec<(MemOp, Vec<Value<'m>>)>;
+
+impl<'m> Around<'_, 'm> {
+    fn record(
+        mut self,
+        f: FunctionValue<'m>,
+        accesses: &'static [Access],
+        prepared: &mut Prepared<'m>,
+    ) -> Built<()> {
+        let boundary = callee::classify(self.inst).boundary().is_some()
+            || self.inst.get_opcode() == InstructionOpcode::Invoke;
+        let late = |access: &&Access| match access {
+            Access::Reads(at, bytes) => at.comes_after() || bytes.comes_after(),
+            Access::Writes(at, bytes) => boundary || at.comes_after() || bytes.comes_after(),
+            Access::Copies(..) | Access::Prints(_) => false,
+            Access::Parses(_) => true,
+        };
+        let (after, before): (Vec<&Access>, Vec<&Access>) = accesses.iter().partition(late);
+        let start = self.inst.get_previous_instruction();
+        self.builder.position_before(&self.inst);
+        let mut ops = Ops::new();
+        let mut unrecorded = None;
+        for access in before {
+            match access {
+                Access::Prints(at) => unrecorded = self.prints(*at, &mut ops)?.err(),
+                access => self.access(access, &mut ops)?,
+            }
+        }
+        let must_tail = ir::is_must_tail(self.inst);
+        if !must_tail {
+            self.give_places(f, &after, prepared)?;
+        }
+        self.added(start, self.inst, prepared);
+        if !ops.is_empty() {
+            prepared.effects.insert(self.inst, Effect::Ops(ops));
+        } else if let Some(why) = unrecorded {
+            prepared.effects.insert(self.inst, Effect::Unrecorded(why));
+        }
+        if after.is_empty() || must_tail {
+            return Ok(());
+        }
+        self.after(&after, prepared)
+    }
+
+    /// Records what is known after the call.
+    fn after(&mut self, accesses: &[&Access], prepared: &mut Prepared<'m>) -> Built<()> {
+        self.known.clear();
+        let Some(next) = self.next() else {
+            return Ok(());
+        };
+        let start = next.get_previous_instruction();
+        self.builder.position_before(&next);
+        let mut ops = Ops::new();
+        for access in accesses {
+            self.access(access, &mut ops)?;
+        }
+        // The operations are recorded in front of an instruction that does nothing.
+        let nothing = Intrinsic::find("llvm.donothing")
+            .and_then(|i| i.get_declaration(self.module, &[]))
+            .expect("LLVM has this intrinsic");
+        let mark = self.builder.build_direct_call(nothing, &[], "")?;
+        let mark = mark.try_as_basic_value().expect_instruction("no result");
+        self.added(start, next, prepared);
+        if !ops.is_empty() {
+            prepared.effects.insert(mark, Effect::Ops(ops));
+        }
+        Ok(())
+    }
+
+    /// The instruction after the call.
+    fn next(&self) -> Option<InstructionValue<'m>> {
+        if self.inst.get_opcode() != InstructionOpcode::Invoke {
+            return self.inst.get_next_instruction();
+        }
+        let (normal, _) = ir::invoke_targets(self.inst)?;
+        let mut at = normal.get_first_instruction();
+        while let Some(phi) = at.filter(|i| i.get_opcode() == InstructionOpcode::Phi) {
+            at = phi.get_next_instruction();
+        }
+        at
+    }
+
+    /// Notes the instructions between `start` (or the block's first) and `end` as ours.
+    fn added(
+        &self,
+        start: Option<InstructionValue<'m>>,
+        end: InstructionValue<'m>,
+        prepared: &mut Prepared<'m>,
+    ) {
+        let mut next = match start {
+            Some(i) => i.get_next_instruction(),
+            None => end.get_parent().and_then(|b| b.get_first_instruction()),
+        };
+        while let Some(i) = next.filter(|i| *i != end) {
+            prepared.added.insert(i);
+            // What ours read is no access of the program.
+            prepared.effects.insert(i, Effect::None);
+            next = i.get_next_instruction();
+        }
+    }
+
+    /// Lets the call write pointers that are read after it to a place of ours, if the program wants none.
+    fn give_places(
+        &mut self,
+        f: FunctionValue<'m>,
+        accesses: &[&Access],
+        prepared: &mut Prepared<'m>,
+    ) -> Built<()> {
+        for access in accesses {
+            let Access::Parses(i) = access else { continue };
+            let Some(BasicValueEnum::PointerValue(own)) = self.argument(*i) else {
+                continue;
+            };
+            let first = f
+                .get_first_basic_block()
+                .and_then(|b| b.get_first_instruction());
+            let Some(first) = first else { continue };
+            let builder = self.module.get_context().create_builder();
+            builder.position_before(&first);
+            let place = builder.build_alloca(ir::ptr_type(self.module), "contech.end")?;
+            prepared.added.extend(place.as_instruction());
+            let absent = self.builder.build_is_null(own, "")?;
+            let place = BasicValueEnum::from(place);
+            let chosen = self.builder.build_select(absent, place, own.into(), "")?;
+            self.inst.set_operand(*i, chosen);
+            if self.inst.get_opcode() == InstructionOpcode::Call {
+                // A tail call must not touch what is in this frame.
+                ir::forbid_tail_call(self.inst);
+            }
+        }
+        Ok(())
+    }
+
+    fn argument(&self, i: u32) -> Option<BasicValueEnum<'m>> {
+        self.arguments.get(i as usize).copied()
+    }
+
+    /// Adds the operations of an access.
+    fn access(&mut self, access: &Access, ops: &mut Ops<'m>) -> Built<()> {
+        const BEGIN: Number = Number::Arg(0);
+        match access {
+            Access::Reads(at, bytes) => self.op(OpKind::Scan, &[*at], bytes, ops),
+            Access::Writes(at, bytes) => self.op(OpKind::Set, &[*at], bytes, ops),
+            Access::Copies(to, from, bytes) => self.op(OpKind::Copy, &[*to, *from], bytes, ops),
+            Access::Prints(_) => Ok(()),
+            Access::Parses(i) => {
+                let word = self.module.get_context().i64_type();
+                let end = self.behind(*i)?;
+                let begin = self.number(&BEGIN)?;
+                let read = self.builder.build_int_sub(end, begin, "")?;
+                let read = self
+                    .builder
+                    .build_int_add(read, word.const_int(1, false), "")?;
+                self.sized(OpKind::Scan, &[BEGIN], read, ops)?;
+                let own = self.number(&Number::Arg(*i))?;
+                let absent = self.is_zero(own)?;
+                let bytes = self.choose(absent, word.const_zero(), word.const_int(8, false))?;
+                self.sized(OpKind::Set, &[Number::Arg(*i)], bytes, ops)
+            }
+        }
+    }
+
+    fn op(&mut self, kind: OpKind, at: &[Number], bytes: &Number, ops: &mut Ops<'m>) -> Built<()> {
+        let constant = |value: Option<BasicValueEnum<'m>>| value.is_some_and(ir::is_constant_data);
+        if let (OpKind::Scan, [Number::Arg(i)]) = (kind, at)
+            && constant(self.argument(*i))
+        {
+            return Ok(());
+        }
+        let bytes = self.number(bytes)?;
+        self.sized(kind, at, bytes, ops)
+    }
+
+    fn sized(
+        &mut self,
+        kind: OpKind,
+        at: &[Number],
+        bytes: IntValue<'m>,
+        ops: &mut Ops<'m>,
+    ) -> Built<()> {
+        let mut op = memop::op(self.inst, kind, 0, 0);
+        let mut values = Vec::with_capacity(3);
+        for at in at {
+            values.push(Value::Address(self.address(at)?));
+        }
+        match bytes.get_zero_extended_constant() {
+            Some(0) => return Ok(()),
+            Some(n) => {
+                op.flags |= MemOp::CONST_LEN;
+                op.const_len = n;
+            }
+            None => values.push(Value::Length(ir::of_value(bytes))),
+        }
+        ops.push((op, values));
+        Ok(())
+    }
+
+    fn address(&mut self, at: &Number) -> Built<PointerValue<'m>> {
+        let known = match at {
+            Number::Arg(i) => self.argument(*i),
+            Number::Result => self.result(),
+            _ => None,
+        };
+        if let Some(BasicValueEnum::PointerValue(p)) = known {
+            return Ok(p);
+        }
+        let number = self.number(at)?;
+        let ptr = ir::ptr_type(self.module);
+        self.builder.build_int_to_ptr(number, ptr, "")
+    }
+
+    fn result(&self) -> Option<BasicValueEnum<'m>> {
+        let call = CallSiteValue::try_from(self.inst).ok()?;
+        call.try_as_basic_value().basic()
+    }
+
+    /// The code that computes a number, where the builder stands.
+    fn number(&mut self, number: &Number) -> Built<IntValue<'m>> {
+        if let Some((_, value)) = self.known.iter().find(|(n, _)| n == number) {
+            return Ok(*value);
+        }
+        let word = self.module.get_context().i64_type();
+        let value = match number {
+            Number::Const(n) => word.const_int(*n, false),
+            Number::Arg(i) => self.word(self.argument(*i))?,
+            Number::Result => self.word(self.result())?,
+            Number::Behind(i) => self.behind(*i)?,
+            Number::Add(a, b) => {
+                let (a, b) = (self.number(a)?, self.number(b)?);
+                self.builder.build_int_add(a, b, "")?
+            }
+            Number::Sub(a, b) => {
+                let (a, b) = (self.number(a)?, self.number(b)?);
+                self.builder.build_int_sub(a, b, "")?
+            }
+            Number::Mul(a, b) => {
+                let (a, b) = (self.number(a)?, self.number(b)?);
+                self.builder.build_int_mul(a, b, "")?
+            }
+            Number::Min(a, b) => {
+                let (a, b) = (self.number(a)?, self.number(b)?);
+                let less = self
+                    .builder
+                    .build_int_compare(IntPredicate::ULT, a, b, "")?;
+                self.choose(less, a, b)?
+            }
+            Number::NotNegative(a) => {
+                let (a, zero) = (self.number(a)?, word.const_zero());
+                let negative = self
+                    .builder
+                    .build_int_compare(IntPredicate::SLT, a, zero, "")?;
+                self.choose(negative, zero, a)?
+            }
+            Number::IfZero(a, b, c) => {
+                let (a, b, c) = (self.number(a)?, self.number(b)?, self.number(c)?);
+                let zero = self.is_zero(a)?;
+                self.choose(zero, b, c)?
+            }
+            Number::Text(at, limit) => {
+                let limit = self.number(limit)?;
+                self.text(at, limit)?
+            }
+            Number::Alike(a, b, limit, fold) => {
+                let limit = self.number(limit)?.into();
+                let fold = word.const_int(u64::from(*fold), false).into();
+                let arguments = [
+                    self.address(a)?.into(),
+                    self.address(b)?.into(),
+                    limit,
+                    fold,
+                ];
+                self.helper(&ALIKE, &arguments)?
+            }
+        };
+        self.known.push((*number, value));
+        Ok(value)
+    }
+
+    /// Bytes of the text at an address, at most `limit`.
+    fn text(&mut self, at: &Number, limit: IntValue<'m>) -> Built<IntValue<'m>> {
+        let at = self.address(at)?.into();
+        self.helper(&TEXT, &[at, limit.into()])
+    }
+
+    fn helper(
+        &self,
+        function: &RuntimeFn,
+        arguments: &[BasicMetadataValueEnum<'m>],
+    ) -> Built<IntValue<'m>> {
+        let function = runtime_fn(self.module, function);
+        let call = self.builder.build_direct_call(function, arguments, "")?;
+        let value = call
+            .try_as_basic_value()
+            .expect_basic("it returns a number");
+        Ok(value.into_int_value())
+    }
+
+    fn behind(&self, i: u32) -> Built<IntValue<'m>> {
+        let ptr = ir::ptr_type(self.module);
+        // The call's own argument, which may be a place of ours.
+        let Some(BasicValueEnum::PointerValue(at)) =
+            self.inst.get_operand(i).and_then(|o| o.value())
+        else {
+            return Ok(self.module.get_context().i64_type().const_zero());
+        };
+        let pointer = self.builder.build_load(ptr, at, "")?;
+        self.word(Some(pointer))
+    }
+
+    fn word(&self, value: Option<BasicValueEnum<'m>>) -> Built<IntValue<'m>> {
+        let word = self.module.get_context().i64_type();
+        match value {
+            Some(BasicValueEnum::IntValue(n)) => {
+                self.builder.build_int_cast_sign_flag(n, word, true, "")
+            }
+            Some(BasicValueEnum::PointerValue(p)) => self.builder.build_ptr_to_int(p, word, ""),
+            _ => Ok(word.const_zero()),
+        }
+    }
+
+    fn is_zero(&self, a: IntValue<'m>) -> Built<IntValue<'m>> {
+        let zero = a.get_type().const_zero();
+        self.builder
+            .build_int_compare(IntPredicate::EQ, a, zero, "")
+    }
+
+    fn choose(
+        &self,
+        condition: IntValue<'m>,
+        then: IntValue<'m>,
+        otherwise: IntValue<'m>,
+    ) -> Built<IntValue<'m>> {
+        let chosen = self.builder.build_select(condition, then, otherwise, "")?;
+        Ok(chosen.into_int_value())
+    }
+}
