@@ -6,7 +6,6 @@
 //! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
 pub mod ahead;
-pub mod analyses;
 pub mod answer;
 pub mod compare;
 pub mod equal;
@@ -15,10 +14,8 @@ pub mod form;
 pub mod gain;
 pub mod generate;
 pub mod goals;
-pub mod graph;
 pub mod kept;
 pub mod measure;
-pub mod pace;
 pub mod programs;
 pub mod real;
 pub mod record;

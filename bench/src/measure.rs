@@ -38,19 +38,6 @@ impl Usage {
     }
 }
 
-/// CPU seconds of this thread, which a busy machine disturbs little.
-#[must_use]
-pub fn thread_seconds() -> f64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is to a live, writable object.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), nanoseconds).as_secs_f64()
-}
-
 /// Gives a command priority over other programs, as far as that is allowed. Linux divides the processors among sessions
 /// first, so it gets one of its own.
 pub fn with_priority(command: &mut Command) -> &mut Command {

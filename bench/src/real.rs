@@ -48,27 +48,6 @@ enum Input {
     Number(u32, u32),
 }
 
-impl Input {
-    /// The same, with a part of the kept run.
-    fn part(self, part: usize) -> Self {
-        match self {
-            Self::Text(whole, kept) => Self::Text(whole, kept / part),
-            Self::Script(name, whole, kept) => {
-                let part = u32::try_from(part).unwrap_or(u32::MAX);
-                Self::Script(name, whole, (kept / part).max(1))
-            }
-            Self::Genomes(whole, step) => Self::Genomes(whole, step.saturating_mul(part)),
-            Self::Sequences(whole, kept) => Self::Sequences(whole, (kept / part).max(8)),
-            Self::Clauses(whole, kept) => Self::Clauses(whole, (kept / part).max(20)),
-            Self::Own(file) => Self::Own(file),
-            Self::Number(whole, kept) => {
-                let part = u32::try_from(part).unwrap_or(u32::MAX);
-                Self::Number(whole, (kept / part).max(1))
-            }
-        }
-    }
-}
-
 /// Programs of one thread, of several, with OpenMP, with atomic operations, in C, C++ and Fortran.
 pub const PACKAGES: [Package; 20] = [
     Package {
@@ -260,18 +239,6 @@ impl Package {
             },
             part: part_words,
         })
-    }
-
-    /// Builds the package in one form below `dir`. Returns a command that runs it on a part of the input of a kept run.
-    pub fn command(&self, form: Form, part: usize, dir: &Path) -> Result<Command> {
-        let tree = debian::source(self.name, &target_dir().join("tmp/contech/debian"))?;
-        let built = self.build(form, &tree, dir)?;
-        let small = Self {
-            input: self.input.part(part),
-            ..*self
-        };
-        let words = words(self.arguments, &small.inputs(&tree, dir)?.1);
-        Ok(program(&built.executable, &words))
     }
 
     fn build(&self, form: Form, tree: &Path, dir: &Path) -> Result<Built> {

@@ -101,7 +101,7 @@ pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
     command
 }
 
-pub(crate) fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
+fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
     let source = program.source();
     let cxx = is_cxx(&source);
     let (object, executable) = (
