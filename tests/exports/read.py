@@ -1,16 +1,9 @@
 """What readers that are not Contech's see in a folder of exports, as JSON."""
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
-
-# How often a profile is loaded until that works.
-TRIALS = 20
 
 
 def perfetto(path):
@@ -103,48 +96,7 @@ def pprof(path):
     }
 
 
-def firefox(path):
-    """What the Firefox profiler's own code makes of the file."""
-    bin = Path(sys.prefix) / "bin"
-    with tempfile.TemporaryDirectory() as sessions:
-
-        def ask(*words):
-            words = [bin / "node", bin / "profiler-cli", *words]
-            environment = os.environ | {"PROFILER_CLI_SESSION_DIR": sessions}
-            return subprocess.run(words, env=environment, check=True, capture_output=True).stdout
-
-        # The tool waits half a second for its daemon, which is too short on a busy machine.
-        for trial in range(TRIALS):
-            try:
-                ask("load", path)
-                break
-            except subprocess.CalledProcessError:
-                if trial + 1 == TRIALS:
-                    raise
-                with suppress(subprocess.CalledProcessError):
-                    ask("stop", "--all")
-        try:
-            about = json.loads(ask("profile", "meta", "--json"))
-            (process,) = json.loads(ask("profile", "info", "--all", "--json"))["processes"]
-            markers = json.loads(ask("profile", "markers", "--limit", "0", "--json"))["markers"]
-            every = ",".join(thread["threadHandle"] for thread in process["threads"])
-            samples = json.loads(ask("thread", "samples", "--thread", every, "--json"))
-            ran = ask("thread", "functions", "--thread", every, "--limit", "0", "--json")
-        finally:
-            ask("stop", "--all")
-    return {
-        "threads": len(process["threads"]),
-        "names": sorted(function["name"] for function in json.loads(ran)["functions"]),
-        "samples": samples["categoryBreakdown"]["totalSamples"],
-        "interval_ms": about["interval"],
-        "cpu_ms": sum(thread["cpuMs"] for thread in process["threads"]),
-        "waits": Counter(marker["name"] for marker in markers),
-        "waiting_ms": sum(marker["duration"] for marker in markers),
-    }
-
-
 READERS = {
-    "firefox.json": firefox,
     "trace.pftrace": perfetto,
     "work.folded": folded,
     "profile.pb.gz": pprof,

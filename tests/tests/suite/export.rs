@@ -60,9 +60,8 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
     })
 }
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 4] = [
     ("--perfetto", "trace.pftrace"),
-    ("--firefox", "firefox.json"),
     ("--folded", "work.folded"),
     ("--callgrind", "callgrind.out"),
     ("--pprof", "profile.pb.gz"),
@@ -164,47 +163,6 @@ fn a_timeline_has_every_task_and_wait_and_every_dependence() -> Result<()> {
             "{name}: {trace}"
         );
         ensure!(trace["merged"].is_null(), "{name}: {trace}");
-    }
-    Ok(())
-}
-
-#[test]
-fn the_firefox_profiler_gets_samples_of_running_and_markers_of_waiting() -> Result<()> {
-    for (name, options) in PROGRAMS {
-        let Exported { graph, folder } = exported(name, options)?;
-        let said = Said::of(&graph)?;
-        let profile = &seen(&folder)?["firefox.json"];
-        ensure!(
-            profile["threads"] == said.stats["contexts"],
-            "{name}: {profile}"
-        );
-        let number = |name: &str| profile[name].as_f64().unwrap_or(f64::NAN);
-        let sampled = 1e6 * number("samples") * number("interval_ms");
-        // Each context ends between two samples.
-        let rest = 1e6 * number("interval_ms") * said.stat("contexts") as f64;
-        let running = said.running as f64;
-        ensure!(
-            sampled <= running && running <= sampled + rest,
-            "{name}: {running} {profile}"
-        );
-        // A thread's first sample says only where its time begins.
-        let used = 1e6 * number("cpu_ms");
-        ensure!(
-            used < sampled + 1.0 && sampled < used + rest + 1.0,
-            "{name}: {profile}"
-        );
-        let waiting = 1e6 * number("waiting_ms");
-        ensure!(
-            (waiting / said.waiting as f64 - 1.0).abs() < 1e-6,
-            "{name}: {profile}"
-        );
-        ensure!(
-            profile["names"]
-                .as_array()
-                .context("names")?
-                .contains(&"main".into()),
-            "{profile}"
-        );
     }
     Ok(())
 }
@@ -579,7 +537,7 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
     );
     let none = run(&mut export(&graph))?.expect("exit 1")?;
     ensure!(
-        none.err().contains("say which form: --perfetto, --firefox"),
+        none.err().contains("say which form: --perfetto, --folded"),
         "{none}"
     );
     ensure!(!file.exists());

@@ -8,7 +8,6 @@
 
 mod costs;
 mod misses;
-mod samples;
 mod walk;
 
 use std::collections::hash_map::Entry;
@@ -22,18 +21,16 @@ use taskgraph::{
 
 use crate::analysis::names;
 use crate::analysis::{
-    Analysis, Cause, Change, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
+    Analysis, Cause, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
 };
 use crate::cache::{CacheModel, Geometries, LookUps, Ways};
 use crate::size::{Size, Sizes};
 use crate::workspan::{SiteKey, Tree};
 use costs::Costs;
 use misses::Misses;
-use samples::Sampler;
 use walk::Walk;
 
 pub(super) use costs::Row;
-pub(super) use samples::Sample;
 
 /// Columns of the numbers; those of the caches follow.
 const TIME: usize = 0;
@@ -85,9 +82,6 @@ pub(super) struct Profile {
     pub(super) rows: Vec<Row>,
     /// Sorted like the rows; their sum is the rows' waiting.
     pub(super) waits: Vec<Waited>,
-    /// What contexts ran, and the running time for which there is one sample.
-    pub(super) samples: Vec<Sample>,
-    pub(super) interval_ns: u64,
 }
 
 impl Profile {
@@ -125,8 +119,6 @@ pub(super) fn name(info: &StaticInfo, function: Option<FunctionId>) -> String {
 pub(super) struct Profiler<'g> {
     graph: &'g Graph,
     caches: Option<Geometries>,
-    /// Empty, until the only shard takes it.
-    sampler: Sampler,
     /// The line of each operation, and whether its accesses must be counted one by one.
     lines: Vec<u32>,
     counted: Vec<bool>,
@@ -147,7 +139,6 @@ pub(super) struct Shard<'g> {
     all: FxHashMap<(u32, BlockId), u64>,
     waits: FxHashMap<(u32, u32, Cause), u64>,
     lives: FxHashMap<ContextId, Life<'g>>,
-    sampler: Sampler,
 }
 
 /// What is left of a context's life, and the next part of it.
@@ -163,8 +154,6 @@ pub(super) struct Config<'g> {
     pub(super) graph: &'g Graph,
     /// Sizes of the caches, if misses are wanted.
     pub(super) sizes: Option<Sizes>,
-    /// Most samples of what contexts run.
-    pub(super) samples: u64,
 }
 
 impl<'g> Analysis for Profiler<'g> {
@@ -172,17 +161,12 @@ impl<'g> Analysis for Profiler<'g> {
     const ABOUT: &'static str = "What every calling context spent, by line";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const CHANGES: bool = true;
     type Config = Config<'g>;
     type Shard = Shard<'g>;
     type Report = Profile;
 
     fn new(config: Config<'g>, _: &Graph) -> Result<Self> {
-        let Config {
-            graph,
-            sizes,
-            samples,
-        } = config;
+        let Config { graph, sizes } = config;
         let info = graph.info();
         let line: Size = "64".parse().map_err(anyhow::Error::msg)?;
         let caches = |sizes| Geometries::new(&sizes, &[Ways::Full], line);
@@ -199,16 +183,10 @@ impl<'g> Analysis for Profiler<'g> {
         Ok(Self {
             graph,
             caches: sizes.map(caches).transpose()?,
-            sampler: Sampler::new(samples),
             lines,
             counted: info.ops.iter().map(|op| fixed(op).is_none()).collect(),
             counts,
         })
-    }
-
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.sampler.change(change);
-        Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard<'g> {
@@ -224,7 +202,6 @@ impl<'g> Analysis for Profiler<'g> {
             all: FxHashMap::default(),
             waits: FxHashMap::default(),
             lives: FxHashMap::default(),
-            sampler: self.sampler.clone(),
         }
     }
 
@@ -331,8 +308,6 @@ impl<'g> Analysis for Profiler<'g> {
             nodes: nodes(info, &shard.walk),
             rows: shard.costs.sorted(),
             waits,
-            interval_ns: shard.sampler.interval(),
-            samples: shard.sampler.taken,
         })
     }
 }
@@ -395,7 +370,6 @@ impl<'g> Profiler<'g> {
         let all: u128 = own.iter().map(weight).sum();
         if called.is_some() || all == 0 {
             shard.costs.at(node, line)[TIME] += ns;
-            shard.sampler.runs(id.context, node, part.from_ns, ns);
             return;
         }
         let (mut passed, mut given) = (0, 0);
@@ -405,8 +379,6 @@ impl<'g> Profiler<'g> {
             let (node, block) = block.0;
             let line = info.block(block).map_or(0, |block| block.line);
             shard.costs.at(node, line)[TIME] += until - given;
-            let at_ns = part.from_ns + given;
-            shard.sampler.runs(id.context, node, at_ns, until - given);
             given = until;
         }
     }

@@ -128,7 +128,7 @@ fn a_spreadsheet_computes_nothing() {
 #[test]
 fn exports_have_a_line_for_each_stack_and_nothing_for_a_terminal() {
     let folder = folder();
-    for form in ["folded", "callgrind", "firefox"] {
+    for form in ["folded", "callgrind"] {
         run(&folder, &format!("export h.tg --{form} -"));
     }
     for weight in ["work", "span", "wait", "misses"] {
