@@ -13,7 +13,7 @@ use contech_tests::process::run;
 use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::Class;
-use crate::subject::{Built, SHELL, Subject, program, text_size};
+use crate::subject::{Built, SHELL, Subject, text_size};
 
 /// A Debian source package, how it is compiled, and what it works on.
 #[derive(Debug, Clone, Copy)]

@@ -88,7 +88,7 @@ impl Subject {
 pub(crate) const SHELL: &str = "\"$0\"";
 
 /// A command that runs a program with its arguments, or a line for the shell. What the program writes is left beside it.
-pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
+fn program(executable: &Path, words: &[String]) -> Command {
     let line = words.first().filter(|word| word.starts_with(SHELL));
     let Some(line) = line else {
         let mut command = Command::new(executable);

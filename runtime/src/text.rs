@@ -16,17 +16,18 @@ pub(crate) unsafe extern "C" fn text(at: Ptr, limit: Word) -> Word {
 
 /// Exported as `__contech_alike`.
 pub(crate) unsafe extern "C" fn alike(a: Ptr, b: Ptr, limit: Word, fold: Word) -> Word {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut n = 0;
     while n < limit {
         // SAFETY: neither text has ended before byte `n`, and the library compares them up to a difference.
-        let (a, b) = unsafe { (a.add(n as usize).read(), b.add(n as usize).read()) };
+        let (a, b) = unsafe { (a.add(n).read(), b.add(n).read()) };
         n += 1;
         let equal = a == b || fold != 0 && a.eq_ignore_ascii_case(&b);
         if !equal || a == 0 {
             break;
         }
     }
-    n
+    n as Word
 }
 
 #[cfg(test)]
@@ -39,18 +40,22 @@ mod tests {
 
     #[test]
     fn a_text_is_read_with_its_end_and_no_further_than_its_limit() {
+        // SAFETY: each text ends with a 0 or has `limit` bytes.
         let of = |s: &[u8], limit| unsafe { text(pointer(s), limit) };
         assert_eq!(of(b"four\0more", Word::MAX), 5);
         assert_eq!(of(b"four\0more", 5), 5);
         assert_eq!(of(b"four", 4), 4);
         assert_eq!(of(b"", 0), 0);
+        // SAFETY: nothing is read of no text.
         assert_eq!(unsafe { text(std::ptr::null_mut(), 9) }, 0);
     }
 
     #[test]
     fn texts_are_compared_up_to_the_first_difference() {
-        let of =
-            |a: &[u8], b: &[u8], limit, fold| unsafe { alike(pointer(a), pointer(b), limit, fold) };
+        let of = |a: &[u8], b: &[u8], limit, fold| {
+            // SAFETY: the texts differ, end or reach `limit` within their bytes.
+            unsafe { alike(pointer(a), pointer(b), limit, fold) }
+        };
         assert_eq!(of(b"same\0", b"same\0", Word::MAX, 0), 5);
         assert_eq!(of(b"one", b"other", Word::MAX, 0), 2);
         assert_eq!(of(b"One\0", b"oNe\0", Word::MAX, 1), 4);

@@ -419,7 +419,9 @@ fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
         .find(|change| change.cause == "the program");
     assert_eq!(program.map(|change| change.ns), Some([10 * MS, 10 * MS]));
     let mut text = Vec::new();
-    diff.view().write_text(&mut text).unwrap();
+    diff.view()
+        .write_text(&mut text, contech_backends::view::Screen::file())
+        .unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(
         text.contains("10.0 ms became 5.00 ms, 2.00 times as fast."),
