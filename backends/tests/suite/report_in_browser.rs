@@ -424,8 +424,33 @@ fn a_lane_says_what_its_thread_does_and_waits_for_and_leads_to_the_line() {
 #[test]
 fn a_finding_has_its_code_beside_it_and_the_sections_are_folded() {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let graph = with_source(folder.path());
-    let seen = look_after("code", graph, "dark", Choices::default(), "");
+    let source = folder.path().join("work.c").display().to_string();
+    std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
+    let mut b = builder("./work");
+    let block = b.block("work", &source, 3, &[]);
+    let own = b.block("own", &source, 1, &[]);
+    let main = b.context("main");
+    let work = |b: &mut GraphBuilder, context, [from, to]: [u64; 2], block| {
+        b.work(context, from * 1_000_000, to * 1_000_000, |w| {
+            // A thread that executes next to nothing for so long has no processor.
+            (0..100_000).for_each(|_| w.block(block, &[]));
+        });
+    };
+    work(&mut b, main, [0, 1], own);
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, 1_000_000, 1_000_000);
+    work(&mut b, main, [1, 9], block);
+    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9_000_000, 9_000_000);
+    work(&mut b, main, [9, 10], own);
+    work(&mut b, other, [1, 2], own);
+    let taken = b.sync_at(other, 7, SyncOp::MutexLock, 2_000_000, 9_000_000);
+    b.edge(freed, taken);
+    work(&mut b, other, [9, 15], own);
+    b.join(main, other);
+    b.meta_mut().processors = 2;
+    // The file is not taken for one that was changed since the run.
+    b.meta_mut().start_unix_ns = 0;
+    let seen = look_after("code", b, "dark", Choices::default(), "");
     assert_eq!(seen.console, [] as [&str; 0]);
     let answer = seen.section("answer");
     assert!(answer.contains("class=\"excerpt\""), "{answer}");

@@ -6,7 +6,8 @@ function linkTerms() {
     for (const name of dt.textContent.split(", ")) terms.set(name.toLowerCase(), dt);
   }
   const names = [...terms.keys()].sort((a, b) => b.length - a.length);
-  const word = new RegExp(`\\b(${names.join("|")})(?:e?s)?\\b`, "i");
+  // A part of a file's or a function's name is no such word.
+  const word = new RegExp(`(?<![\\w.:/])(${names.join("|")})(?:e?s)?(?![\\w:/(]|\\.\\w)`, "i");
   for (const section of document.querySelectorAll("main > section:not(#glossary, #source)")) {
     const seen = new Set();
     const texts = section.querySelectorAll("p.quiet, p.quiet span, h3, dt, .key-list li, #findings .what");
