@@ -1,12 +1,14 @@
 // The independent recorder of the oracle tests: what LLVM's own AddressSanitizer pass calls before every
-// load, store and atomic, and what the linker's --wrap makes of memcpy, memmove and memset. Compiled by
+// load, store and atomic, and what the linker's --wrap makes of functions of the C library. Compiled by
 // plain clang; knows nothing of contech. Writes every thread's accesses to $ORACLE_FILE at the very end:
 // a line "thread", then one line "R|W address size" per access in program order.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -79,6 +81,45 @@ void *__wrap_memmove(void *to, const void *from, size_t n) {
 void *__wrap_memset(void *to, int c, size_t n) {
   if (n) note((uint64_t)to, n, 1);
   return __real_memset(to, c, n);
+}
+
+size_t __real_strlen(const char *);
+size_t __wrap_strlen(const char *text) {
+  size_t length = __real_strlen(text);
+  note((uint64_t)text, length + 1, 0);
+  return length;
+}
+
+void __real_qsort(void *, size_t, size_t, int (*)(const void *, const void *));
+void __wrap_qsort(void *all, size_t n, size_t size, int (*order)(const void *, const void *)) {
+  if (n * size) note((uint64_t)all, n * size, 0);
+  __real_qsort(all, n, size, order);
+  if (n * size) note((uint64_t)all, n * size, 1);
+}
+
+// Texts that are printed. Those of the program's read-only data are not recorded: nothing can change them.
+int __wrap_printf(const char *format, ...) {
+  extern char __executable_start, __data_start;
+  va_list all, own;
+  va_start(all, format);
+  va_copy(own, all);
+  for (const char *at = strchr(format, '%'); at; at = strchr(at + 1, '%')) {
+    at += 1 + strspn(at + 1, "-+ #0123456789.");
+    if (*at == 's') {
+      const char *text = va_arg(own, const char *);
+      if (text < &__executable_start || text >= &__data_start) note((uint64_t)text, __real_strlen(text) + 1, 0);
+    } else if (strchr("lzjp", *at)) {
+      (void)va_arg(own, long);
+    } else if (strchr("fge", *at)) {
+      (void)va_arg(own, double);
+    } else if (*at != '%') {
+      (void)va_arg(own, int);
+    }
+  }
+  va_end(own);
+  int printed = vprintf(format, all);
+  va_end(all);
+  return printed;
 }
 
 __attribute__((destructor(101))) static void finish(void) {

@@ -220,8 +220,14 @@ static void posix_units(int n) {
   sem_post(&s);
 }
 
-static void notified_setter() { x = 1; flag.store(1, fixed ? release : relaxed); flag.notify_one(); }
-static void notified_waiter() { flag.wait(0, fixed ? acquire : relaxed); y = x; }
+// Who sleeps is woken in order, whatever the order of the variable is, so the racy form writes after the wake.
+static void notified_setter() {
+  if (fixed) x = 1;
+  flag.store(1, release);
+  flag.notify_one();
+  if (!fixed) x = 1;
+}
+static void notified_waiter() { flag.wait(0, acquire); y = x; }
 
 static void condition_setter(std::condition_variable &c, bool &ready) {
   { std::lock_guard held(m1); if (fixed) x = 1; ready = true; }

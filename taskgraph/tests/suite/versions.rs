@@ -15,7 +15,7 @@ fn a_graph_of_an_older_version_is_refused_with_what_to_do() {
         error.kind(),
         ErrorKind::OlderVersion {
             found: 3,
-            supported: 8
+            supported: VERSION
         }
     );
     assert!(old, "{error}");

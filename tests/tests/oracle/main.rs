@@ -9,10 +9,10 @@
 //! and with the callbacks renamed to library functions that do not end a block, so that the blocks are those of the
 //! program.
 //!
-//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, all threads, and their order. It does not cover
+//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that printf prints, all threads, and their order. It does not cover
 //! these: an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such pair
 //! is counted, and the count is stated below); what va_start and va_copy touch; loads that clang marks as not to be
-//! sanitized (of virtual functions by member pointers); accesses made by the C library.
+//! sanitized (of virtual functions by member pointers); other accesses made by the C library.
 
 mod callbacks;
 mod streams;
@@ -144,9 +144,11 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
     link.args(["-O0", "-pthread", "-Wno-override-module"])
         .arg(&ir)
         .arg(&object);
-    link.arg("-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")
-        .arg("-o")
-        .arg(&executable);
+    link.arg(
+        "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=qsort,--wrap=printf",
+    )
+    .arg("-o")
+    .arg(&executable);
     run(&mut link)?.ok()?;
     Ok(executable)
 }
