@@ -26,7 +26,7 @@ fn contech(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs of an example, of which one must show the loss: beside other programs, threads may not have met in a run. The
 /// replay knows no state of locks that are made of atomic words, as those of Rust are: of `words`, 4 runs in 10 named
 /// the lock first on a quiet machine, and 1 in 8 beside the other tests.
-const RUNS: usize = 30;
+const RUNS: usize = 10;
 
 /// An example of the guide. A line at which it loses time ends in `// LOSS: CAUSE`, or the line before it does.
 struct Example {
