@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::batch::{Batch, FULL, Piece};
 use crate::error::Result;
-use crate::frame::{Counting, DecodedFrame, Emission, Emitter, Nests};
+use crate::frame::{Counting, DecodedFrame, Emission, Emitter, Nests, Other};
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::op::Access;
@@ -320,7 +320,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         counts.clear();
         self.at = task.id().context.index() % self.places.len();
         for span in task.spans() {
-            self.count_in(task, span, counts, |_, _| ())?;
+            self.count_in(task, span, counts, None)?;
         }
         Ok(())
     }
@@ -331,7 +331,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         task: &Task<'g, D>,
         part: &FrameSpan,
         counts: &mut BlockCounts,
-        other: impl FnMut(&mut BlockCounts, &Action<'static>),
+        other: Option<Other<'_>>,
     ) -> Result<()> {
         let graph = self.graph;
         let how = Counting {
@@ -418,7 +418,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     pub fn count_blocks_in(&self, part: FrameSpan, counts: &mut BlockCounts) -> Result<()> {
         counts.clear();
         let mut reader = self.reader();
-        let counted = reader.count_in(self, &part, counts, |_, _| ());
+        let counted = reader.count_in(self, &part, counts, None);
         reader.give_back();
         counted
     }
@@ -434,12 +434,13 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     ) -> Result<()> {
         let mut counts = BlockCounts::new();
         let mut reader = self.reader();
-        let counted = self.spans().iter().try_for_each(|span| {
-            reader.count_in(self, span, &mut counts, |counts, action| {
-                f(counts, Some(action));
-                counts.clear();
-            })
-        });
+        let mut other = |counts: &mut BlockCounts, action: &Action<'static>| {
+            f(counts, Some(action));
+            counts.clear();
+        };
+        let mut spans = self.spans().iter();
+        let counted =
+            spans.try_for_each(|span| reader.count_in(self, span, &mut counts, Some(&mut other)));
         f(&counts, None);
         reader.give_back();
         counted

@@ -212,21 +212,23 @@ impl Analysis for Account {
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        let mut parts = self.stretches.parts(task)?;
+        let parts = self.stretches.parts(task)?;
         let mut all = BlockCounts::new();
         for (block, times) in parts.iter().flat_map(|part| &part.1) {
             all.add(*block, *times);
         }
-        if parts.is_empty() {
-            parts.push((self.stretches.whole(task), counts.iter().collect()));
-            all.merge(counts);
-        }
-        let work = self.moves.work(task, &all);
+        let counts = if parts.is_empty() { counts } else { &all };
+        let work = self.moves.work(task, counts);
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
         let running = spread && state_in(task, call) == State::Running;
+        if parts.is_empty() {
+            let blocks = counts.iter().map(|one| work.weight(one));
+            let whole = self.stretches.whole(task);
+            shard.executed.add(whole, running, blocks);
+        }
         for (part, counts) in &parts {
             let blocks = counts.iter().map(|one| work.weight(*one));
             shard.executed.add(*part, running, blocks);

@@ -16,6 +16,9 @@ use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, NO_BLOCK, Nest, 
 use crate::statics::StaticInfo;
 use crate::tally::BlockCounts;
 
+/// Takes an action that executes no block, and what was counted before it.
+pub(crate) type Other<'f> = &'f mut dyn FnMut(&mut BlockCounts, &Action<'static>);
+
 /// What is needed to count executions.
 #[derive(Clone, Copy)]
 pub(crate) struct Counting<'g> {
@@ -27,19 +30,19 @@ pub(crate) struct Counting<'g> {
 }
 
 impl<'g> Counting<'g> {
-    /// Adds the executions of blocks in a range of a frame's records. Calls `other` with each action that executes none,
-    /// and with what was counted up to there.
+    /// Adds the executions of blocks in a range of a frame's records. Calls `other`, if there is one, with each action that
+    /// executes none, and with what was counted up to there.
     pub(crate) fn add(
         self,
         frame: &DecodedFrame,
         records: Range<usize>,
         counts: &mut BlockCounts,
-        mut other: impl FnMut(&mut BlockCounts, &Action<'static>),
+        other: Option<Other<'_>>,
     ) -> Result<()> {
         let plans = plans(frame, self.templates, self.score);
         let known = frame.known_at(records.start);
         let mut known = known.map_or(NONE, |known| known.function);
-        let mut stepwise = None;
+        let (mut stepwise, mut other) = (None, other);
         // The rows of each table, where a range has several.
         let many = records.len() > 4 * plans.len();
         let mut rows = vec![0..0; if many { plans.len() } else { 0 }];
@@ -65,6 +68,10 @@ impl<'g> Counting<'g> {
             let steps = path.is_some_and(|(path, _)| path.nested || path.evaluates);
             match (plan.how, path) {
                 (How::Other, _) => {
+                    let Some(other) = &mut other else {
+                        at += times;
+                        continue;
+                    };
                     self.flush(frame, plans, &mut rows, counts);
                     let first = record.row as usize;
                     let others = frame.others.get(first..first + times);

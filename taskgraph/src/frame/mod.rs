@@ -18,7 +18,7 @@ mod template;
 
 pub use contech_program::Counts;
 pub(crate) use contech_program::Layout;
-pub(crate) use count::Counting;
+pub(crate) use count::{Counting, Other};
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
 pub(crate) use emission::Emission;
 pub(crate) use emit::Emitter;
