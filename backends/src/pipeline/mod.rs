@@ -28,9 +28,8 @@ use crate::report::{self, Budget, Choices, PageData};
 use crate::view::{fail, say};
 
 use answer::Answer;
-use program::Program;
 pub(crate) use program::cannot_start;
-use recorder::Recorder;
+use program::{Program, Run};
 use traces::TraceFolder;
 
 /// The exit statuses of `--strict`, which are those of contech-middle.
@@ -97,17 +96,8 @@ struct RunArguments {
     strict: bool,
     #[command(flatten)]
     budget: Budget,
-    /// The program and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
-    program: Vec<OsString>,
-    // After the program, which is not below its heading.
     #[command(flatten)]
-    recorder: Recorder,
+    run: Run,
 }
 
 /// Runs the command line `args`. The exit status is the program's when everything worked, 1 with a message when not.
@@ -161,8 +151,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         _ => {}
     }
     let interrupt = interrupt::install().context("cannot take signals")?;
-    let variables = arguments.recorder.variables(&folder.pattern());
-    let program = Program::run(&arguments.program, variables, &interrupt)?;
+    let program = Program::run(&arguments.run, &folder.pattern(), &interrupt)?;
     let mut answer = Answer::begin(&program);
 
     let traces = folder.traces(&program)?;

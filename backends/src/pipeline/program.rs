@@ -1,6 +1,6 @@
 //! The recorded program: its trace goes to the folder, and everything else is as without recording.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
@@ -9,6 +9,23 @@ use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
 
 use super::interrupt::{Interrupt, Work};
+use super::recorder::Recorder;
+
+/// What is run, and how much of it is recorded.
+#[derive(Debug, clap::Args)]
+pub(super) struct Run {
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+    // After the program, which is not below its heading.
+    #[command(flatten)]
+    recorder: Recorder,
+}
 
 /// A program that ran.
 #[derive(Debug)]
@@ -19,13 +36,11 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Runs `words` to the end, with these variables.
-    pub(super) fn run(
-        words: &[OsString],
-        variables: Vec<(&'static str, OsString)>,
-        interrupt: &Interrupt,
-    ) -> Result<Self> {
-        let (program, arguments) = words.split_first().context("name a program to run")?;
+    /// Runs a program to the end; its trace goes to `trace`.
+    pub(super) fn run(run: &Run, trace: &OsStr, interrupt: &Interrupt) -> Result<Self> {
+        let words = run.program.split_first();
+        let (program, arguments) = words.context("name a program to run")?;
+        let variables = run.recorder.variables(trace);
         let name = program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
         command.args(arguments).envs(variables);

@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::interrupt;
-use super::program::Program;
-use super::recorder::{Recorder, TRACE};
+use super::program::{Program, Run};
+use super::recorder::TRACE;
 use crate::view::say;
 
 #[derive(Debug, clap::Args)]
@@ -18,17 +18,8 @@ pub(super) struct Options {
     /// output
     #[arg(short, long, value_name = "TRACE", default_value = "trace.bin", env = TRACE, hide_env_values = true)]
     output: OsString,
-    /// The program and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
-    program: Vec<OsString>,
-    // After the program, which is not below its heading.
     #[command(flatten)]
-    recorder: Recorder,
+    run: Run,
 }
 
 /// Runs the program, and returns its exit status.
@@ -39,8 +30,7 @@ pub(super) fn run(options: &Options) -> Result<u8> {
     let path = Path::new(&options.output);
     let before = file.then(|| state(path)).flatten();
     let interrupt = interrupt::install().context("cannot take signals")?;
-    let variables = options.recorder.variables(&options.output);
-    let program = Program::run(&options.program, variables, &interrupt)?;
+    let program = Program::run(&options.run, &options.output, &interrupt)?;
     if file && std::env::var_os("CONTECH_OFF").is_none() {
         let after = state(path);
         if after.is_none() || after == before {

@@ -6,6 +6,7 @@
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use contech_plain::lines;
@@ -38,17 +39,17 @@ impl Screen {
     /// Standard output.
     #[must_use]
     pub fn stdout() -> Self {
-        let out = io::stdout();
-        let colour = AutoStream::choice(&out) != ColorChoice::Never;
-        let width = columns(out);
-        Self { width, colour }
+        Self::of(&io::stdout())
     }
 
     /// Standard error.
     #[must_use]
     pub fn stderr() -> Self {
-        let out = io::stderr();
-        let colour = AutoStream::choice(&out) != ColorChoice::Never;
+        Self::of(&io::stderr())
+    }
+
+    fn of(out: &(impl RawStream + AsFd)) -> Self {
+        let colour = AutoStream::choice(out) != ColorChoice::Never;
         let width = columns(out);
         Self { width, colour }
     }
