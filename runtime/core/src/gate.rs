@@ -41,6 +41,8 @@ pub struct Gate {
     region: Region,
     sample: u32,
     started: Instant,
+    /// The window of time in which a thread looked for the first time, plus one; 0 before.
+    first_look: AtomicU64,
 }
 
 impl Gate {
@@ -55,6 +57,7 @@ impl Gate {
             region: options.region,
             sample: options.sample,
             started: Instant::now(),
+            first_look: AtomicU64::new(0),
         }
     }
 
@@ -85,9 +88,11 @@ impl Gate {
                 ((from..to).contains(&passed), next)
             }
         };
-        let window = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX) / WINDOW_MS;
+        let millis = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+        let first = self.first_window(millis / WINDOW_MS);
+        let window = millis / WINDOW_MS - first;
         let next_window =
-            (self.sample > 1).then(|| Duration::from_millis((window + 1) * WINDOW_MS));
+            (self.sample > 1).then(|| Duration::from_millis((first + window + 1) * WINDOW_MS));
         let recorded = match (self.full.load(SeqCst), within) {
             (true, _) => Recorded::Limit,
             (_, false) => Recorded::Outside,
@@ -96,6 +101,18 @@ impl Gate {
         };
         let next = until.into_iter().chain(next_window).min();
         (recorded, next.map(|time| time - passed))
+    }
+
+    /// The window of time in which a thread looked for the first time. The sample begins there: on a busy machine a
+    /// program starts late, and a short one would have no accesses.
+    fn first_window(&self, now: u64) -> u64 {
+        match self
+            .first_look
+            .compare_exchange(0, now + 1, Relaxed, Relaxed)
+        {
+            Ok(_) => now,
+            Err(first) => (first - 1).min(now),
+        }
     }
 
     /// Whether accesses are recorded in this window of time: of so many windows that follow each other one is chosen. All

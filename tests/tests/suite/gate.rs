@@ -19,7 +19,11 @@ const ROUNDS: &str = r"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 #define ROUNDS 1600
+#ifndef PAUSE
+#define PAUSE 0
+#endif
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static long a[3][512], sum, handled;
 static atomic_long flag;
@@ -41,6 +45,7 @@ static void *work(void *p) {
         pthread_mutex_unlock(&m);
         atomic_fetch_add(&flag, 1);
         free(kept);
+        if (PAUSE && round % 25 == 0) usleep(500);
         if (round % 50 == 7 && self == 0) pthread_kill(pthread_self(), SIGUSR1);
     }
     return p;
@@ -56,11 +61,16 @@ int main(void) {
 ";
 
 fn build(scratch: &Scratch, threads: u32) -> PathBuf {
+    build_with(scratch, threads, &[])
+}
+
+fn build_with(scratch: &Scratch, threads: u32, defines: &[&str]) -> PathBuf {
     let source = scratch.write("rounds.c", ROUNDS).unwrap();
     let program = scratch.join("rounds");
     let mut compiler = Command::new(Toolchain::contech().compiler(false));
     compiler
         .args(["-O1", "-g", "-pthread"])
+        .args(defines)
         .arg(format!("-DTHREADS={threads}"));
     compiler.arg("-o").arg(&program).arg(source);
     run(&mut compiler).unwrap().ok().unwrap();
@@ -120,7 +130,8 @@ fn place<T: PartialEq>(part: &[T], whole: &[T]) -> Option<usize> {
 fn at_the_limit_accesses_stop_and_order_goes_on() {
     let scratch = Scratch::new("limit").unwrap();
     for threads in [1, 3] {
-        let program = build(&scratch, threads);
+        // Work in short pieces over many windows of the sample: some fall in, some do not.
+        let program = build_with(&scratch, threads, &["-DPAUSE=1"]);
         let dir = |kind| scratch.join(format!("{kind}{threads}"));
         let (whole, said) = record(&program, &dir("whole"), &[]);
         assert!(!said.contains("limit"), "{said}");
