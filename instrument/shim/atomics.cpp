@@ -29,7 +29,8 @@ std::optional<AtomicOrdering> fence(const Instruction &I) {
 }
 
 constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
-                   Unstated = 1 << 6, Counts = 1 << 7, Spins = 1 << 10;
+                   Unstated = 1 << 6, Counts = 1 << 7, Spins = 1 << 10, Takes = 1 << 11,
+                   Gives = 1 << 12;
 constexpr unsigned SizeShift = 8;
 constexpr uint64_t Relaxed = 0, SeqCst = 5;
 
@@ -185,6 +186,25 @@ Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
   }
 }
 
+// Says whether the operation makes something of a word that is 0, as who takes a lock does, or 0 of a word that is
+// something, as who gives it back does. Found is what a read-modify-write found if it has written.
+Value *takesOrGives(IRBuilder<> &B, const Op &O, Value *Found) {
+  Value *Written = nullptr;
+  if (auto *S = dyn_cast<StoreInst>(O.At)) {
+    auto *C = dyn_cast<Constant>(S->getValueOperand());
+    return B.getInt64(C && C->isNullValue() ? Gives : 0);
+  }
+  if (auto *R = dyn_cast<AtomicRMWInst>(O.At); R && R->getOperation() == AtomicRMWInst::Xchg)
+    Written = R->getValOperand();
+  else if (auto *C = dyn_cast<AtomicCmpXchgInst>(O.At))
+    Found = C->getCompareOperand(), Written = C->getNewValOperand();
+  if (!Written || !Found || !(Written->getType()->isIntegerTy() || Written->getType()->isPointerTy()))
+    return B.getInt64(0);
+  Value *WasNull = B.CreateIsNull(Found), *IsNull = B.CreateIsNull(Written), *Zero = B.getInt64(0);
+  return B.CreateSelect(WasNull, B.CreateSelect(IsNull, Zero, B.getInt64(Takes)),
+                        B.CreateSelect(IsNull, B.getInt64(Gives), Zero));
+}
+
 // The base-2 logarithm of the bytes of a load that may be repeated: neither volatile nor split by the machine.
 std::optional<unsigned> repeatable(const DataLayout &DL, const Op &O) {
   auto *L = dyn_cast<LoadInst>(O.At);
@@ -221,6 +241,7 @@ std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op 
     if (Value *S = silent(B, R))
       What = B.CreateOr(What, B.CreateSelect(S, B.getInt64(Silent), B.getInt64(0)));
   }
+  What = B.CreateOr(What, takesOrGives(B, O, Found));
   if (Success) {
     if (!Success->getType()->isIntegerTy(1))
       Success = B.CreateIsNotNull(Success);

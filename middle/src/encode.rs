@@ -7,9 +7,10 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use contech_trace::event::{Event, NOWHERE, SyncOp};
+use contech_trace::event::{AUX_GIVES, AUX_TAKES, Event, NOWHERE, SyncOp};
 use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::file::CODEC_ZSTD;
+use contech_trace::mpi::Meeting;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
@@ -247,14 +248,25 @@ pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a 
     }
 }
 
+/// The operation that a graph shows for a recorded one. The end of a collective operation has the operation's name.
+pub(crate) fn shown(op: SyncOp, aux: u64) -> SyncOp {
+    match op {
+        SyncOp::MpiEnd => Meeting::unpack(aux).map_or(SyncOp::Other, |m| m.what),
+        SyncOp::AtomicRmw if aux & AUX_TAKES != 0 => SyncOp::AtomicTake,
+        SyncOp::AtomicRmw | SyncOp::AtomicStore if aux & AUX_GIVES != 0 => SyncOp::AtomicGive,
+        _ => op,
+    }
+}
+
 /// Operation and object of an event that is an action of its task if it orders nothing with another context.
 pub(crate) fn action(event: &Event) -> Option<(SyncOp, u64)> {
     match *event {
-        Event::Sync { op, object, .. } | Event::Untimed { op, object, .. }
-            if op.may_be_action() =>
-        {
-            Some((op, object))
+        Event::Sync {
+            op, object, aux, ..
         }
+        | Event::Untimed {
+            op, object, aux, ..
+        } if op.may_be_action() => Some((shown(op, aux), object)),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Reads tasks batch by batch.
 
 use std::cell::Cell;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::action::Action;
@@ -424,24 +424,35 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     }
 
     /// Calls `f` with each action that executes no block, in order, and with how often the blocks before it were
-    /// executed, since the last call or since the task began; and at the end once more, without an action.
+    /// executed, since the last call or since the task began; and at the end once more, without an action. Stops when
+    /// `f` says so.
     ///
     /// # Errors
     /// As [`Task::for_each_batch`].
     pub fn count_between(
         &self,
-        mut f: impl FnMut(&BlockCounts, Option<&Action<'static>>),
+        mut f: impl FnMut(&BlockCounts, Option<&Action<'static>>) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut counts = BlockCounts::new();
         let mut reader = self.reader();
-        let mut other = |counts: &mut BlockCounts, action: &Action<'static>| {
-            f(counts, Some(action));
-            counts.clear();
-        };
-        let mut spans = self.spans().iter();
-        let counted =
-            spans.try_for_each(|span| reader.count_in(self, span, &mut counts, Some(&mut other)));
-        f(&counts, None);
+        let mut going = ControlFlow::Continue(());
+        let mut counted = Ok(());
+        // What is left of a frame's part after a stop is decoded all the same.
+        for span in self.spans() {
+            let mut other = |counts: &mut BlockCounts, action: &Action<'static>| {
+                if going.is_continue() {
+                    going = f(counts, Some(action));
+                }
+                counts.clear();
+            };
+            counted = reader.count_in(self, span, &mut counts, Some(&mut other));
+            if counted.is_err() || going.is_break() {
+                break;
+            }
+        }
+        if going.is_continue() {
+            let _ = f(&counts, None);
+        }
         reader.give_back();
         counted
     }

@@ -1,23 +1,15 @@
 //! What each event becomes: a task, an entry for the rules of pass 2, or a note.
 
 use contech_trace::event::{EndReason, Event, Recorded, SyncOp};
-use contech_trace::mpi::Meeting;
 use taskgraph::{FrameSpan, TaskKind};
 
 use super::piece::Piece;
 use super::{Cutter, unwrap_ticks};
 use crate::draft::Draft;
+use crate::encode::shown;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
 use crate::place::Place;
-
-/// The operation that an event's task shows. The end of a collective operation has the operation's name.
-fn shown(op: SyncOp, aux: u64) -> SyncOp {
-    match op {
-        SyncOp::MpiEnd => Meeting::unpack(aux).map_or(SyncOp::Other, |m| m.what),
-        _ => op,
-    }
-}
 
 impl Cutter {
     /// `own` is the event's record.

@@ -2,10 +2,10 @@
 
 use contech_guest::arch::ticks;
 use contech_trace::abi::{
-    ATOMIC_COUNTS, ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT,
-    ATOMIC_SPINS, ATOMIC_STORE, ATOMIC_UNSTATED,
+    ATOMIC_COUNTS, ATOMIC_FAIL, ATOMIC_GIVES, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW,
+    ATOMIC_SILENT, ATOMIC_SPINS, ATOMIC_STORE, ATOMIC_TAKES, ATOMIC_UNSTATED,
 };
-use contech_trace::event::SyncOp;
+use contech_trace::event::{AUX_GIVES, AUX_TAKES, SyncOp};
 
 use crate::append::Sync;
 use crate::recorder::Recorder;
@@ -20,6 +20,14 @@ use crate::tls::TlsBlock;
 #[must_use]
 pub fn writes(what: u64) -> bool {
     matches!(what & ATOMIC_KIND, ATOMIC_STORE | ATOMIC_RMW)
+}
+
+/// What an event says of an operation: its memory order, and whether it took or gave back the word.
+#[inline]
+fn aux(what: u64) -> u64 {
+    const SHIFT: u32 = ATOMIC_TAKES.trailing_zeros() - AUX_TAKES.trailing_zeros();
+    const { assert!(ATOMIC_GIVES >> SHIFT == AUX_GIVES) };
+    what & ATOMIC_ORDER | what >> SHIFT & (AUX_TAKES | AUX_GIVES)
 }
 
 /// Whether the operation may be one of many that change nothing, as in a spin-wait.
@@ -88,7 +96,7 @@ impl Recorder {
                 op,
                 object: address,
                 ticket,
-                aux: what & ATOMIC_ORDER,
+                aux: aux(what),
                 before: OPEN,
                 duration: 0,
             },
@@ -129,7 +137,7 @@ impl Recorder {
             #[allow(clippy::cast_possible_truncation, reason = "an address")]
             object: t.address as usize,
             ticket: t.ticket,
-            aux: what & ATOMIC_ORDER | u64::from(repeats) << 8,
+            aux: aux(what) | u64::from(repeats) << 8,
             before,
             duration: now - before.min(now),
         };

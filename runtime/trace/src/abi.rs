@@ -97,6 +97,10 @@ pub const ATOMIC_COUNTS: u64 = 1 << 7;
 pub const ATOMIC_SIZE_SHIFT: u32 = 8;
 /// Bit 10, for [`ATOMIC_END`]: the operation stands in a loop that does nothing but try it.
 pub const ATOMIC_SPINS: u64 = 1 << 10;
+/// Bit 11, for [`ATOMIC_END`]: the word was 0, and the operation made it something else.
+pub const ATOMIC_TAKES: u64 = 1 << 11;
+/// Bit 12, for [`ATOMIC_END`]: the operation made the word 0.
+pub const ATOMIC_GIVES: u64 = 1 << 12;
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
 ///

@@ -193,6 +193,11 @@ events! {
     }
 }
 
+/// A bit of an atomic operation's aux: the word was 0, and the operation made it something else.
+pub const AUX_TAKES: u64 = 1 << 3;
+/// A bit of an atomic operation's aux: the operation made the word 0.
+pub const AUX_GIVES: u64 = 1 << 4;
+
 /// Bytes at the end of a sync event that are the same whether it has times or not.
 pub const SYNC_TAIL: usize = size_of::<raw::Untimed>();
 const _: () = {

@@ -113,8 +113,8 @@ sync_ops! {
     /// A context took what others gave to the system.
     Receive = 33, "receive", Sync, Some(Message), Some(Channel);
     /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
-    /// the next three operations aux = memory order (C's numbers), and from bit 8 on how often the operation was
-    /// repeated without finding anything new.
+    /// the next three operations aux = memory order (C's numbers), bit 3 that of `AtomicTake`, bit 4 that of
+    /// `AtomicGive`, and from bit 8 on how often the operation was repeated without finding anything new.
     AtomicLoad = 40, "atomic_load", Sync, Some(Lock), Some(Atomic);
     /// An atomic variable was written.
     AtomicStore = 41, "atomic_store", Sync, None, Some(Atomic);
@@ -132,6 +132,12 @@ sync_ops! {
     FutexWake = 47, "futex_wake", Sync, None, Some(Futex);
     /// The first try of a spin-wait. The event that ended the spin-wait stands for it, so no task does.
     AtomicSpun = 48, "atomic_spun", Sync, None, None;
+    /// An atomic variable that was 0 became something else by an exchange, as where a lock is taken. Recorded as
+    /// [`AtomicRmw`](Self::AtomicRmw).
+    AtomicTake = 49, "atomic_take", Sync, Some(Lock), Some(Atomic);
+    /// An atomic variable became 0 by a write or an exchange, as where a lock is given back. Recorded as
+    /// [`AtomicStore`](Self::AtomicStore) or [`AtomicRmw`](Self::AtomicRmw).
+    AtomicGive = 50, "atomic_give", Sync, None, Some(Atomic);
     /// An OpenMP parallel or teams region began, with one context for each implicit task; object = the first one, aux
     /// = how many, and their numbers follow each other.
     ParallelBegin = 64, "parallel_begin", Create, None, Some(Tree);

@@ -115,14 +115,14 @@ fn other_files_are_told_apart() {
     assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
     assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
     let mut newer = small();
-    newer[8] = 10;
+    newer[8] = 11;
     let newer = error(&newer);
     assert!(
         matches!(
             newer.kind(),
             ErrorKind::NewerVersion {
                 found: 10,
-                supported: 9
+                supported: 10
             }
         ),
         "{newer}"

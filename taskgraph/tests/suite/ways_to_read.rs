@@ -1,6 +1,7 @@
 //! Random programs of loops within loops: every way to read a task gives the same actions.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::recorder::{Recorder, every_point_is_reached, graph_of, record};
@@ -344,7 +345,14 @@ proptest! {
         let (mut between, mut runs) = (Vec::new(), vec![0]);
         task.count_between(|counts, _| {
             between.push(counts.iter().map(|(_, times)| times).sum::<u64>());
+            ControlFlow::Continue(())
         }).unwrap();
+        let mut calls = 0;
+        task.count_between(|_, _| {
+            calls += 1;
+            ControlFlow::Break(())
+        }).unwrap();
+        prop_assert_eq!(calls, 1);
         for (block, _) in &one_by_one {
             match block {
                 Some(_) => *runs.last_mut().unwrap() += 1,
