@@ -12,6 +12,7 @@ mod charges;
 mod estimate;
 mod explain;
 mod group;
+mod locks;
 mod loss;
 mod measured;
 mod predicted;
@@ -22,6 +23,7 @@ mod site;
 mod strands;
 mod stretches;
 mod wait;
+mod walk;
 mod weights;
 
 use anyhow::Result;
@@ -38,7 +40,7 @@ use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
-use measured::{Executed, Kernel};
+use measured::{Executed, Kernel, kind};
 use replay::{Nobody, Removable, Schedule, replay};
 use strands::Strands;
 use stretches::Stretches;
@@ -81,8 +83,8 @@ struct Run {
 
 #[derive(Debug, Default)]
 pub struct Shard {
-    /// Time by group and block, ns.
-    code: FxHashMap<(u32, BlockId), f64>,
+    /// Time by group, kind of task ([`measured::kind`]), and block, ns.
+    code: FxHashMap<(u32, u32, BlockId), f64>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
     weights: Weights,
@@ -192,7 +194,7 @@ impl Analysis for Account {
             processors: processors.max(1),
             recorded: given.is_some(),
             moves: Moves::of(graph.info()),
-            stretches: Stretches::of(graph),
+            stretches: Stretches::of(graph)?,
             run: Run::default(),
             on: Vec::new(),
         })
@@ -241,6 +243,7 @@ impl Analysis for Account {
             return Ok(());
         }
         let all = work.all();
+        let kind = kind(counts.iter().map(|(block, _)| block));
         let Run { strands, blame, .. } = &self.run;
         for strand in strands.strands_of(task.id()) {
             let strand_ns = strands.all[strand].ns.max(1);
@@ -252,12 +255,12 @@ impl Analysis for Account {
                     *most = (ns, task.id());
                 }
                 if let Some(block) = call.and_then(LongCall::block) {
-                    *shard.code.entry((group, block)).or_default() += ns;
+                    *shard.code.entry((group, kind, block)).or_default() += ns;
                     continue;
                 }
                 for (block, weight) in work.iter() {
                     let part = weight as f64 / all.max(1) as f64;
-                    *shard.code.entry((group, block)).or_default() += ns * part;
+                    *shard.code.entry((group, kind, block)).or_default() += ns * part;
                 }
             }
         }

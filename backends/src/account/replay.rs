@@ -10,7 +10,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use super::strands::{LockUse, Needs, Strands, Waits};
+use super::locks::LockUse;
+use super::strands::{Needs, Strands, Waits};
 use crate::view::units::whole;
 
 /// Who gets the next free processor.

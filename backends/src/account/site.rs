@@ -70,20 +70,24 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls, or for a lock, may go on to others.
         let call = waiting.and_then(long_call).and_then(LongCall::block);
-        task.for_each_action(|action| match action {
-            Action::Block(block) if !found => {
-                stack.step(info, block.id());
-                last = Some(block.id());
-                found |= call.is_some() && call == last;
-            }
-            Action::Sync { op, .. } => {
-                if is_acquire(op) && !found {
-                    acquired = last;
+        let mut actions = task.actions()?;
+        while !found && let Some(action) = actions.next()? {
+            match action {
+                Action::Block(block) => {
+                    stack.step(info, block.id());
+                    last = Some(block.id());
+                    found = call.is_some() && call == last;
                 }
-                found |= waiting.is_some() && call.is_none() && op.cause() == Some(WaitCause::Lock);
+                Action::Sync { op, .. } => {
+                    let lock = op.cause() == Some(WaitCause::Lock);
+                    found = waiting.is_some() && call.is_none() && lock;
+                    if is_acquire(op) {
+                        acquired = last;
+                    }
+                }
+                _ => {}
             }
-            _ => {}
-        })?;
+        }
     }
     let Some(last) = last else { return Ok(None) };
     let call = |block: BlockId| {
@@ -119,7 +123,8 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
 
 /// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it before.
 fn is_acquire(op: SyncOp) -> bool {
-    let takes = op.cause() == Some(WaitCause::Lock) && op.family() == Some(Family::Mutex);
+    let mutex = op.family() == Some(Family::Mutex) || op == SyncOp::AtomicTake;
+    let takes = op.cause() == Some(WaitCause::Lock) && mutex;
     takes && op != SyncOp::CondReacquire
 }
 

@@ -8,30 +8,19 @@ use std::ops::Range;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{Action, Context, ContextId, Family, SyncOp, TaskId, TaskKind, WaitCause};
+use rustc_hash::FxHashMap;
+use taskgraph::{Context, ContextId, TaskId};
 
+use super::locks::{Known, LockUse};
 use super::stretches::Stretches;
 use super::wait::{Kind, Wait};
-use crate::analysis::{
-    Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
-};
-use crate::view::units::whole;
+use super::walk::Walker;
+use crate::analysis::Graph;
 
 /// A run of more strands than this is not replayed.
 pub(super) const MOST: usize = 1 << 23;
-/// A context goes on so long after what it waited for, ns, if it has a processor. If it took longer, others had it.
-const LATE_NS: u64 = 100_000;
-/// An operation that takes less than this, ns, has not waited.
-const WAITED_NS: u64 = 1000;
-/// A context that ran for less than one part in so many of its wait had nothing to do.
-const IDLE: u64 = 10;
 /// Contexts that one job reads.
 const TOGETHER: usize = 256;
-/// Number of tasks before the release of a lock among which its acquire is searched.
-const SECTION: u32 = 3;
-/// A task with more actions beside its blocks than this is not divided at them.
-const DIVIDED: u64 = 16;
 /// Stands for no wait.
 pub(super) const NO_WAIT: u32 = u32::MAX;
 
@@ -43,7 +32,7 @@ pub(super) struct Strand {
     /// The first task, in its context.
     pub(super) first: u32,
     /// Whether the strand begins in the midst of that task.
-    inside: bool,
+    pub(super) inside: bool,
     /// Where the dependences of the next strand begin.
     pub(super) needs_end: u32,
     /// The number of the wait before the strand, or of its sleep.
@@ -51,16 +40,7 @@ pub(super) struct Strand {
     /// Whether the context sleeps, so that it needs no processor.
     pub(super) sleeps: bool,
     /// The lock that the context takes or gives back before, see [`Strands::lock_of`].
-    lock: u32,
-}
-
-/// What a context does with a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LockUse {
-    Take,
-    /// With others that only read.
-    Share,
-    Give,
+    pub(super) lock: u32,
 }
 
 /// Which order a wait keeps to.
@@ -101,9 +81,8 @@ pub(super) struct Strands {
     pub(super) needs: Vec<(u32, u32)>,
     pub(super) waits: Vec<Waits>,
     /// Uses of locks, with the lock's number in the graph.
-    locks: Vec<(u64, LockUse)>,
-    /// Locks with which somebody waits for a condition.
-    ordered: FxHashSet<u64>,
+    pub(super) locks: Vec<(u64, LockUse)>,
+    pub(super) known: Known,
     /// Processor time in which contexts were created, ns.
     pub(super) making: u64,
     /// Processor time in calls of code that was not recorded, ns.
@@ -113,7 +92,7 @@ pub(super) struct Strands {
 }
 
 /// The numbers of the contexts that have tasks.
-type Numbers = FxHashMap<ContextId, u32>;
+pub(super) type Numbers = FxHashMap<ContextId, u32>;
 
 impl Strands {
     /// The strands of a graph. `None` if there are too many.
@@ -161,19 +140,36 @@ impl Strands {
             strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
         }
         strands.numbers = numbers;
-        // Sections of such a lock make what other sections wait for, so their order is the program's.
-        let Strands { waits, ordered, .. } = &mut strands;
-        for wait in waits {
-            let lock = wait.wait.kind == Kind::Lock;
-            if !lock || !ordered.contains(&wait.wait.object) {
-                continue;
-            }
-            if wait.needs == Needs::Nothing {
-                wait.wait.kind = Kind::Word;
-            }
-            wait.needs = Needs::Recorded;
-        }
+        strands.settle();
         Ok(Some(strands))
+    }
+
+    /// What waits for a lock mean, now that all uses of the locks are known.
+    fn settle(&mut self) {
+        for strand in &mut self.all {
+            let Some(wait) = self.waits.get_mut(strand.wait as usize) else {
+                continue;
+            };
+            let object = wait.wait.object;
+            let word = self.known.is_word(object);
+            match wait.wait.kind {
+                Kind::Lock if self.known.is_ordered(object) => {
+                    if wait.needs == Needs::Nothing {
+                        wait.wait.kind = Kind::Word;
+                    }
+                    wait.needs = Needs::Recorded;
+                }
+                // Whatever a context does until it has such a word, the word's state tells when that is.
+                Kind::Lock | Kind::Word | Kind::Outside if word && self.known.has_state(object) => {
+                    wait.wait.kind = Kind::Lock;
+                    wait.needs = Needs::Nothing;
+                    if strand.sleeps {
+                        (strand.ns, strand.sleeps) = (0, false);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     fn append(&mut self, part: Self) {
@@ -196,7 +192,7 @@ impl Strands {
         self.needs.extend(part.needs);
         self.waits.extend(part.waits);
         self.locks.extend(part.locks);
-        self.ordered.extend(part.ordered);
+        self.known.merge(part.known);
         self.making += part.making;
         self.outside += part.outside;
         self.recording = self.recording.max(part.recording);
@@ -223,7 +219,7 @@ impl Strands {
     /// The lock that the context takes or gives back before a strand, where the lock's state tells who may go on.
     pub(super) fn lock_of(&self, strand: usize) -> Option<(u64, LockUse)> {
         let lock = self.locks.get(self.all[strand].lock as usize).copied();
-        lock.filter(|(lock, _)| !self.ordered.contains(lock))
+        lock.filter(|(lock, _)| self.known.has_state(*lock))
     }
 
     /// The strands that a task is in.
@@ -241,405 +237,6 @@ impl Strands {
         let begin = begin - usize::from(inside && begin > 0);
         own.start + begin..own.start + end
     }
-}
-
-/// Reads a context.
-struct Walker<'a> {
-    graph: &'a Graph,
-    stretches: &'a Stretches,
-    numbers: &'a Numbers,
-    strands: &'a mut Strands,
-    /// When the task before ended, and its kind.
-    free_ns: u64,
-    before: Option<TaskKind>,
-    /// Whether a task of another context waits for the one before.
-    awaited: bool,
-    /// The object of the last operation, if it was a failed try to get it, and the time of the few blocks since then.
-    tried: Option<(u64, Option<WaitCause>)>,
-    turn_ns: Option<u64>,
-    /// How long the context ran since its last wait.
-    ran_ns: u64,
-    /// The task that was added to a strand last.
-    last: Option<u32>,
-    /// The locks that the context has.
-    held: Vec<u64>,
-    /// How long nothing was known of a context that nobody is known to have created, and how long a context lacked a
-    /// processor before the task at hand.
-    unborn_ns: u64,
-    starved_ns: u64,
-    /// What the task at hand does with a lock.
-    lock: Option<(u64, LockUse)>,
-}
-
-impl<'a> Walker<'a> {
-    fn new(
-        (graph, stretches): (&'a Graph, &'a Stretches),
-        numbers: &'a Numbers,
-        strands: &'a mut Strands,
-    ) -> Self {
-        Self {
-            graph,
-            stretches,
-            numbers,
-            strands,
-            free_ns: 0,
-            before: None,
-            awaited: true,
-            tried: None,
-            turn_ns: None,
-            ran_ns: 0,
-            last: None,
-            unborn_ns: 0,
-            starved_ns: 0,
-            held: Vec::new(),
-            lock: None,
-        }
-    }
-
-    fn context(&mut self, context: &Context, began_ns: u64) -> Result<()> {
-        self.strands.contexts.push(end(&self.strands.all));
-        if context.creator.is_none() {
-            self.unborn_ns = context.first_ns.saturating_sub(began_ns);
-        }
-        self.free_ns = context.first_ns;
-        let mut recording = 0;
-        let mut tasks = self.graph.walk_of(context.id);
-        while let Some(task) = tasks.next()? {
-            if task.op() == SyncOp::Delay {
-                recording += task.duration_ns();
-            }
-            self.task(task)?;
-            self.free_ns = task.end_ns();
-            self.before = Some(task.kind());
-            self.awaited = !task.dependents()?.is_empty();
-        }
-        self.strands.recording = self.strands.recording.max(recording);
-        Ok(())
-    }
-
-    fn task(&mut self, task: &Task<'a>) -> Result<()> {
-        let call = long_call(task);
-        let state = state_in(task, call);
-        self.again(task);
-        let own = task.id().context;
-        let begin = self.strands.needs.len();
-        let needs = task.stored_dependencies().iter();
-        let needs = needs.filter(|before| before.context != own);
-        let known = |before: &TaskId| Some((*self.numbers.get(&before.context)?, before.seq));
-        self.strands.needs.extend(needs.filter_map(known));
-        let foreign = self.strands.needs.len() > begin;
-        let mut wait = NO_WAIT;
-        self.lock = self.uses(task.op(), task.object());
-        let takes = matches!(self.lock, Some((_, LockUse::Take | LockUse::Share)));
-        if foreign || takes || self.unborn_ns > 0 {
-            match self.waits(task, state)? {
-                Some(waits) => {
-                    wait = end(&self.strands.waits);
-                    self.strands.waits.push(waits);
-                }
-                None => self.strands.needs.truncate(begin),
-            }
-        }
-        let (ns, sleeps) = match state {
-            State::Running => {
-                let from_ns = self.free_ns.min(task.start_ns());
-                let most = self
-                    .stretches
-                    .most_ran(task.executor(), from_ns, task.end_ns());
-                (task.duration_ns().min(most), false)
-            }
-            State::Waiting(Cause::Call) => (task.duration_ns(), true),
-            // Nobody in the program ends this wait.
-            State::Waiting(cause) if !foreign && is_time(cause) => {
-                let ns = task.duration_ns();
-                (if ns < WAITED_NS { 0 } else { ns }, true)
-            }
-            State::Waiting(_) => (0, false),
-        };
-        if sleeps && ns > 0 {
-            // What it waits for before is a strand of its own.
-            if wait != NO_WAIT {
-                self.push(task, 0, wait, false);
-            }
-            let State::Waiting(cause) = state else {
-                return Ok(());
-            };
-            wait = end(&self.strands.waits);
-            self.strands.waits.push(Waits {
-                wait: Wait::of(task, cause)?,
-                latency_ns: 0,
-                needs: Needs::Recorded,
-            });
-            self.awaited = true;
-            self.push(task, ns, wait, true);
-            self.ran_ns = 0;
-            return Ok(());
-        }
-        if state == State::Running {
-            if task.kind() == TaskKind::Create {
-                self.strands.making += ns;
-            }
-            if matches!(call, Some(LongCall::Works(_))) {
-                self.strands.outside += ns;
-            }
-        }
-        self.unborn_ns = 0;
-        self.starved_ns = match state {
-            State::Waiting(Cause::Other) => self.starved_ns + task.duration_ns(),
-            _ => 0,
-        };
-        if task.kind() == TaskKind::Work && others(task) > 0 {
-            self.sections(task, wait, ns)?;
-        } else {
-            self.push(task, ns, wait, false);
-        }
-        self.ran_ns = if wait == NO_WAIT {
-            self.ran_ns + ns
-        } else {
-            ns
-        };
-        Ok(())
-    }
-
-    /// Who tries for a lock again and again waits for it: the few blocks in between are no work.
-    fn again(&mut self, task: &Task<'_>) {
-        let same = (task.object(), task.op().cause());
-        if task.kind() != TaskKind::Work
-            && self.tried == Some(same)
-            && let Some(last) = self.strands.all.last_mut()
-        {
-            last.ns = last.ns.saturating_sub(self.turn_ns.unwrap_or(0));
-        }
-        self.turn_ns = match task.kind() {
-            TaskKind::Work if task.block_count() <= TURN_BLOCKS => Some(task.duration_ns()),
-            _ => None,
-        };
-        if has_failed(task) {
-            self.tried = Some(same);
-        } else if self.turn_ns.is_none() {
-            self.tried = None;
-        }
-    }
-
-    /// Adds what a task does to the last strand, if nothing can happen in between: nobody awaits what is done so far,
-    /// and the task waits for nothing.
-    fn push(&mut self, task: &Task<'_>, ns: u64, wait: u32, sleeps: bool) {
-        let strands = &mut *self.strands;
-        let last = strands.all.last_mut().filter(|_| !self.awaited);
-        let lock = self.lock.take();
-        if wait == NO_WAIT
-            && lock.is_none()
-            && let Some(last) = last.filter(|last| !last.sleeps || ns == 0)
-        {
-            last.ns = last.ns.saturating_add(ns);
-            self.last = Some(task.id().seq);
-            return;
-        }
-        let first = task.id().seq;
-        strands.all.push(Strand {
-            ns,
-            first,
-            inside: self.last.replace(first) == Some(first),
-            needs_end: end(&strands.needs),
-            wait,
-            sleeps,
-            lock: lock.map_or(NO_WAIT, |_| end(&strands.locks)),
-        });
-        strands.locks.extend(lock);
-    }
-
-    /// What a task that comes after tasks of other contexts waits for. `None` if it waits for nobody in a replay: it
-    /// got what only one context may have at a time without having to wait, and which of them is first is no order
-    /// that the program asks for.
-    fn waits(&self, task: &Task<'_>, state: State) -> Result<Option<Waits>> {
-        if self.unborn_ns > 0 && self.before.is_none() {
-            return Ok(Some(Waits {
-                wait: Wait {
-                    kind: Kind::Begin,
-                    object: 0,
-                    task: task.id(),
-                    ended_by: None,
-                },
-                latency_ns: self.unborn_ns,
-                needs: Needs::Recorded,
-            }));
-        }
-        // Who had no processor before a wait would have waited if it had had one.
-        let gap = task.start_ns().saturating_sub(self.free_ns) + self.starved_ns;
-        let (cause, resumed_ns, waited_ns) = match state {
-            State::Running | State::Waiting(Cause::Other | Cause::Call | Cause::Delay) => {
-                (gap_cause(task, self.before)?, task.start_ns(), gap)
-            }
-            State::Waiting(cause) => (cause, task.end_ns(), gap + task.duration_ns()),
-        };
-        let wait = Wait::of(task, cause)?;
-        let kind = match wait.kind {
-            // Its creator comes first, and what it depends on.
-            Kind::Unknown | Kind::Word if self.before.is_none() => Kind::Begin,
-            Kind::Unknown | Kind::Outside | Kind::Recording => Kind::Word,
-            Kind::Barrier if self.ran_ns * IDLE < waited_ns && task.op() != SyncOp::AtomicLoad => {
-                Kind::Idle
-            }
-            kind => kind,
-        };
-        let one_at_a_time = kind == Kind::Lock || task.op() == SyncOp::AtomicRmw;
-        let needs = match one_at_a_time {
-            false => Needs::Recorded,
-            true if waited_ns < WAITED_NS || self.is_section(task)? => Needs::Nothing,
-            true => Needs::Within(waited_ns),
-        };
-        if needs == Needs::Nothing && self.lock.is_none() && kind != Kind::Lock {
-            return Ok(None);
-        }
-        let after = wait.ended_by.map_or(resumed_ns, |(_, end)| end);
-        let latency = resumed_ns.saturating_sub(after.max(self.free_ns));
-        let has_thread = kind != Kind::Begin || begins_thread(task)?;
-        Ok(Some(Waits {
-            wait: Wait { kind, ..wait },
-            latency_ns: if has_thread && waited_ns >= WAITED_NS {
-                latency.min(LATE_NS)
-            } else {
-                0
-            },
-            needs,
-        }))
-    }
-
-    /// What an operation does with a lock that a replay has to know.
-    fn uses(&mut self, op: SyncOp, object: u64) -> Option<(u64, LockUse)> {
-        if matches!(op, SyncOp::CondRelease | SyncOp::CondReacquire) {
-            self.strands.ordered.insert(object);
-        }
-        let lock = matches!(
-            op.family(),
-            Some(Family::Mutex | Family::Spin | Family::RwLock)
-        );
-        if !lock || matches!(op, SyncOp::OrderedEnter | SyncOp::OrderedExit) {
-            return None;
-        }
-        self.held.retain(|lock| *lock != object);
-        if op.cause() != Some(WaitCause::Lock) {
-            return Some((object, LockUse::Give));
-        }
-        self.held.push(object);
-        Some(match op {
-            SyncOp::RwRead => (object, LockUse::Share),
-            _ => (object, LockUse::Take),
-        })
-    }
-
-    /// Adds a task that works and synchronises meanwhile. Where it does so a few times only, its time is divided at
-    /// these operations in proportion to the instructions in between. What happens often happens for short times, of
-    /// which nothing is known: the context has no lock meanwhile.
-    fn sections(&mut self, task: &Task<'a>, wait: u32, ns: u64) -> Result<()> {
-        let mut uses: Vec<(u64, SyncOp, u64)> = Vec::new();
-        let mut all = 0_u64;
-        if !is_divided(task) {
-            self.push(task, 0, wait, false);
-            for object in std::mem::take(&mut self.held) {
-                self.lock = Some((object, LockUse::Give));
-                self.push(task, 0, NO_WAIT, false);
-            }
-            self.push(task, ns, NO_WAIT, false);
-            return Ok(());
-        }
-        let info = self.graph.info();
-        task.count_between(|counts, action| {
-            for (block, times) in counts.iter() {
-                let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
-                all = all.saturating_add(each.saturating_mul(times));
-            }
-            if let Some(&Action::Sync { op, object }) = action {
-                uses.push((all, op, object));
-            }
-        })?;
-        let until = |executed: u64| whole(ns as f64 * executed as f64 / all.max(1) as f64);
-        let (mut wait, mut from) = (wait, 0);
-        for (executed, op, object) in uses {
-            let Some(lock) = self.uses(op, object) else {
-                continue;
-            };
-            self.push(task, until(executed).saturating_sub(from), wait, false);
-            from = until(executed);
-            wait = NO_WAIT;
-            if lock.1 != LockUse::Give {
-                wait = end(&self.strands.waits);
-                self.strands.waits.push(Waits {
-                    wait: Wait {
-                        kind: Kind::Lock,
-                        object,
-                        task: task.id(),
-                        ended_by: None,
-                    },
-                    latency_ns: 0,
-                    needs: Needs::Nothing,
-                });
-            }
-            self.lock = Some(lock);
-        }
-        self.push(task, ns.saturating_sub(from), wait, false);
-        Ok(())
-    }
-
-    /// Whether what a task waited for is the end of a section of a lock that the replay knows.
-    fn is_section(&self, task: &Task<'_>) -> Result<bool> {
-        let own = task.id().context;
-        for &before in task.stored_dependencies() {
-            if before.context == own {
-                continue;
-            }
-            let released = task.other(before)?;
-            let object = released.object();
-            let mut at = released.id().previous();
-            for _ in 0..SECTION {
-                let Some(id) = at else { return Ok(false) };
-                let inside = task.other(id)?;
-                let op = inside.op();
-                if inside.object() == object && op.cause() == Some(WaitCause::Lock) {
-                    break;
-                }
-                // Its actions may be other sections.
-                if inside.kind() == TaskKind::Work && others(&inside) > 0 {
-                    if is_divided(&inside) {
-                        break;
-                    }
-                    return Ok(false);
-                }
-                at = id.previous();
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// Actions of a task beside executions of blocks.
-fn others(task: &Task<'_>) -> u64 {
-    task.action_count() - task.block_count()
-}
-
-/// Whether a task that synchronises is divided at these operations.
-fn is_divided(task: &Task<'_>) -> bool {
-    others(task) <= DIVIDED
-}
-
-/// Whether a wait that no other context ends takes its time all the same, because something outside of the program
-/// or the time itself ends it.
-fn is_time(cause: Cause) -> bool {
-    !matches!(
-        cause,
-        Cause::Barrier | Cause::Join | Cause::Delay | Cause::Other
-    )
-}
-
-/// Whether a context was made with a thread of its own.
-fn begins_thread(first: &Task<'_>) -> Result<bool> {
-    for &before in first.stored_dependencies() {
-        let op = first.other(before)?.op();
-        if matches!(op, SyncOp::ThreadCreate | SyncOp::ParallelBegin) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 pub(super) fn end<T>(all: &[T]) -> u32 {

@@ -6,12 +6,20 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, ExecutorId, FrameRef, FrameSpan, Progress};
+use taskgraph::{BlockId, ContextId, ExecutorId, FrameRef, FrameSpan, Progress, TaskKind};
 
 use crate::analysis::{Graph, Task, count_spans};
+use crate::view::units::whole;
 
 /// More stretches than this are joined, neighbours first.
 const MOST: usize = 4096;
+/// Blocks that take as long as an action which executes none, and as the bounds of a task.
+const ACTION: u64 = 8;
+/// Paces are told apart in so many classes, each of them four times as slow as the one before, from the fastest one on,
+/// ns a block.
+const CLASSES: usize = 16;
+const SLOWER: f64 = 4.0;
+const FASTEST_NS: f64 = 1.0 / 256.0;
 
 /// The stretches of a run.
 #[derive(Debug, Default)]
@@ -23,6 +31,37 @@ pub(super) struct Stretches {
     frames: FxHashMap<FrameRef, Vec<(u32, usize)>>,
     /// As many stretches are joined, as a power of two.
     shift: u32,
+    /// By the moment that ends a stretch: the slowest pace of what was executed in it, ns a block, where the executor ran
+    /// for less time than its tasks took, because others had its processor. Nothing tells which of the tasks was
+    /// interrupted, but the longest ones for what they execute are the likeliest.
+    slowest: FxHashMap<usize, f64>,
+}
+
+/// What was executed in a stretch, by the class of its pace: time (ns) and blocks.
+type Paces = FxHashMap<usize, [(f64, f64); CLASSES]>;
+
+/// How much a task executes, in blocks.
+fn amount(task: &Task<'_>) -> f64 {
+    let others = task.action_count() - task.block_count();
+    (task.block_count() + ACTION * (others + 1)) as f64
+}
+
+/// The slowest pace with which everything took `ran` ns together, or none if it took no more without one.
+fn slowest(paces: &[(f64, f64); CLASSES], ran: f64) -> Option<f64> {
+    let mut faster: f64 = paces.iter().map(|(ns, _)| ns).sum();
+    if faster <= ran {
+        return None;
+    }
+    let (mut slow, mut pace) = (0.0, 0.0);
+    for (ns, blocks) in paces.iter().rev().filter(|(_, blocks)| *blocks > 0.0) {
+        if slow > 0.0 && pace >= ns / blocks {
+            break;
+        }
+        faster -= ns;
+        slow += blocks;
+        pace = (ran - faster) / slow;
+    }
+    Some(pace.max(FASTEST_NS))
 }
 
 /// How often blocks are executed.
@@ -40,7 +79,10 @@ pub(super) struct Part {
 }
 
 impl Stretches {
-    pub(super) fn of(graph: &Graph) -> Self {
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn of(graph: &Graph) -> Result<Self> {
         let moments: Vec<Progress> = graph.progress().collect();
         let executors = (0..graph.executor_count()).map(|executor| {
             let begin = moments.partition_point(|one| one.executor.index() < executor);
@@ -58,11 +100,76 @@ impl Stretches {
             .values_mut()
             .for_each(|moments| moments.sort_unstable());
         let joined = moments.len().div_ceil(MOST).next_power_of_two();
-        Self {
+        let mut stretches = Self {
             moments,
             executors,
             frames,
             shift: joined.trailing_zeros(),
+            slowest: FxHashMap::default(),
+        };
+        if !stretches.moments.is_empty() {
+            stretches.slowest = stretches.slowest_of(graph)?;
+        }
+        Ok(stretches)
+    }
+
+    fn slowest_of(&self, graph: &Graph) -> Result<FxHashMap<usize, f64>> {
+        let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
+        let paces = contexts
+            .par_iter()
+            .try_fold(Paces::default, |mut paces, &context| {
+                let mut tasks = graph.walk_of(context);
+                while let Some(task) = tasks.next()? {
+                    if matches!(task.kind(), TaskKind::Work | TaskKind::Create) {
+                        self.pace(task, &mut paces);
+                    }
+                }
+                anyhow::Ok(paces)
+            })
+            .try_reduce(Paces::default, |mut all, more| {
+                for (moment, paces) in more {
+                    let own = all.entry(moment).or_default();
+                    for (own, more) in own.iter_mut().zip(paces) {
+                        *own = (own.0 + more.0, own.1 + more.1);
+                    }
+                }
+                Ok(all)
+            })?;
+        let mut found = FxHashMap::default();
+        for own in &self.executors {
+            for at in own.clone().skip(1) {
+                let [before, now] = [&self.moments[at - 1], &self.moments[at]];
+                let system = now.system_ns.saturating_sub(before.system_ns);
+                let ran = now.ran_ns.saturating_sub(before.ran_ns);
+                let user = ran.saturating_sub(system) as f64;
+                let pace = paces.get(&at).and_then(|paces| slowest(paces, user));
+                found.extend(pace.map(|pace| (at, pace)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds a task to the stretches that it is in.
+    fn pace(&self, task: &Task<'_>, paces: &mut Paces) {
+        let ns = task.duration_ns() as f64;
+        let Some(own) = self.executors.get(task.executor().index()) else {
+            return;
+        };
+        if ns == 0.0 {
+            return;
+        }
+        let blocks = amount(task);
+        let class = (ns / blocks / FASTEST_NS).max(1.0).log(SLOWER);
+        let class = (class as usize).min(CLASSES - 1);
+        let before = |one: &Progress| one.at_ns <= task.start_ns();
+        let mut at = own.start + self.moments[own.clone()].partition_point(before);
+        let mut since = task.start_ns();
+        while at < own.end && since < task.end_ns() {
+            let until = self.moments[at].at_ns.min(task.end_ns());
+            let part = (until - since) as f64;
+            let paces = &mut paces.entry(at).or_default()[class];
+            *paces = (paces.0 + part, paces.1 + blocks * part / ns);
+            (at, since) = (at + 1, until);
         }
     }
 
@@ -135,7 +242,7 @@ impl Stretches {
         Part {
             stretch: self.stretch(&own, begin),
             whole: true,
-            ran_ns: task.duration_ns(),
+            ran_ns: self.most_ran(task, task.start_ns()),
         }
     }
 
@@ -177,19 +284,41 @@ impl Stretches {
         moments.get(begin..end).unwrap_or(&[])
     }
 
-    /// How long an executor can have run at most between two times, ns.
-    pub(super) fn most_ran(&self, executor: ExecutorId, from_ns: u64, to_ns: u64) -> u64 {
+    /// How long a task's executor can have run at most from a time to the task's end, ns.
+    pub(super) fn most_ran(&self, task: &Task<'_>, from_ns: u64) -> u64 {
+        self.most_within(
+            task.executor(),
+            (from_ns, task.end_ns()),
+            (amount(task), task.duration_ns()),
+        )
+    }
+
+    /// The same for an executor, between two times, if it executed so many blocks in `ns`.
+    fn most_within(
+        &self,
+        executor: ExecutorId,
+        (from_ns, to_ns): (u64, u64),
+        (blocks, ns): (f64, u64),
+    ) -> u64 {
         let own = self.executors.get(executor.index());
-        let moments = own.map_or(&[][..], |own| &self.moments[own.clone()]);
+        let own = own.cloned().unwrap_or_default();
+        let moments = &self.moments[own.clone()];
         let begin = moments.partition_point(|one| one.at_ns <= from_ns);
         let end = moments.partition_point(|one| one.at_ns < to_ns);
-        let mut before: Option<&Progress> = moments[..begin].last();
         let (mut ran, mut since) = (0, from_ns);
-        for one in moments[begin..end].iter().chain(moments.get(end)) {
+        for (at, one) in (begin..).zip(&moments[begin..moments.len().min(end + 1)]) {
             let until = one.at_ns.min(to_ns);
-            let counted = before.map(|before| one.ran_ns.saturating_sub(before.ran_ns));
-            ran += (until - since).min(counted.unwrap_or(u64::MAX));
-            (before, since) = (Some(one), until);
+            let mut most = until - since;
+            if let Some(before) = at.checked_sub(1).map(|before| &moments[before]) {
+                most = most.min(one.ran_ns.saturating_sub(before.ran_ns));
+                if let Some(slowest) = self.slowest.get(&(own.start + at)) {
+                    let part = blocks * (until - since) as f64 / ns.max(1) as f64;
+                    let system = one.system_ns.saturating_sub(before.system_ns);
+                    most = most.min(whole(part * slowest).saturating_add(system));
+                }
+            }
+            ran += most;
+            since = until;
         }
         ran + to_ns.saturating_sub(since)
     }
@@ -224,12 +353,26 @@ mod tests {
             moments,
             ..Stretches::default()
         };
-        let ran = |from, to| stretches.most_ran(ExecutorId::new(0), from, to);
+        let ran =
+            |from, to| stretches.most_within(ExecutorId::new(0), (from, to), (1.0, to - from));
         assert_eq!(ran(100, 130), 12);
         assert_eq!(ran(105, 130), 7);
         assert_eq!(ran(112, 113), 1);
         assert_eq!(ran(120, 140), 12, "2, and 10 of which nothing is known");
         assert_eq!(ran(90, 105), 15, "nothing is known before the first moment");
-        assert_eq!(stretches.most_ran(ExecutorId::new(1), 100, 130), 30);
+        let other = ExecutorId::new(1);
+        assert_eq!(stretches.most_within(other, (100, 130), (1.0, 30)), 30);
+    }
+
+    #[test]
+    fn what_was_interrupted_took_no_longer_than_its_pace() {
+        // 1,000 blocks in 1 us, and 8 in 10 ms because another program had the processor.
+        let mut paces = [(0.0, 0.0); CLASSES];
+        paces[4] = (1000.0, 1000.0);
+        paces[14] = (1e7, 8.0);
+        assert_eq!(slowest(&paces, 2e7), None);
+        assert_eq!(slowest(&paces, 1800.0), Some(100.0));
+        // Less than the first ones took.
+        assert_eq!(slowest(&paces, 504.0), Some(0.5));
     }
 }

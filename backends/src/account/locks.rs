@@ -1,0 +1,325 @@
+//! What contexts do with locks: those of a library, and words of the program's own that are used as locks.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taskgraph::{Family, SyncOp, WaitCause};
+
+use crate::analysis::TURN_BLOCKS;
+
+/// Sections of locks of a task are gathered in so many groups if the task has more uses of locks than [`DIVIDED`].
+const GROUPS: usize = 8;
+const DIVIDED: usize = 16;
+/// Of words that are used as locks, one use in so many may be none of a lock's, such as a store that makes the word.
+const STRAY: u64 = 16;
+
+/// What a context does with a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum LockUse {
+    Take,
+    /// With others that only read.
+    Share,
+    Give,
+}
+
+/// How often a word was taken as a lock is, and how often it was used as no lock is: given back by who did not have it,
+/// or taken by who had it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    taken: u64,
+    stray: u64,
+}
+
+/// What is known of the locks of some contexts.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    words: FxHashMap<u64, Word>,
+    /// Locks with which somebody waits for a condition. Sections of such a lock make what other sections wait for, so
+    /// their order is the program's.
+    ordered: FxHashSet<u64>,
+}
+
+impl Known {
+    pub(super) fn merge(&mut self, other: Self) {
+        for (object, word) in other.words {
+            let own = self.words.entry(object).or_default();
+            own.taken += word.taken;
+            own.stray += word.stray;
+        }
+        self.ordered.extend(other.ordered);
+    }
+
+    /// Whether the object is an atomic word that is used as a lock.
+    pub(super) fn is_word(&self, object: u64) -> bool {
+        let word = self.words.get(&object);
+        word.is_some_and(|word| word.stray * STRAY <= word.taken)
+    }
+
+    pub(super) fn is_ordered(&self, object: u64) -> bool {
+        self.ordered.contains(&object)
+    }
+
+    /// Whether the state of the lock tells who may go on.
+    pub(super) fn has_state(&self, object: u64) -> bool {
+        !self.is_ordered(object) && (!self.words.contains_key(&object) || self.is_word(object))
+    }
+}
+
+/// The locks that a context has.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    locks: Vec<u64>,
+    /// The word that the context has just given back.
+    given: Option<u64>,
+}
+
+impl Held {
+    /// The context executes so many blocks.
+    pub(super) fn works(&mut self, blocks: u64) {
+        if blocks > TURN_BLOCKS {
+            self.given = None;
+        }
+    }
+
+    pub(super) fn locks(&self) -> &[u64] {
+        &self.locks
+    }
+
+    /// Takes the locks that the context has to be these.
+    pub(super) fn set(&mut self, locks: Vec<u64>) {
+        self.locks = locks;
+    }
+
+    /// What an operation does with a lock that a replay has to know.
+    pub(super) fn uses(
+        &mut self,
+        op: SyncOp,
+        object: u64,
+        known: &mut Known,
+    ) -> Option<(u64, LockUse)> {
+        let had = self.locks.contains(&object);
+        match op {
+            SyncOp::CondRelease | SyncOp::CondReacquire => {
+                known.ordered.insert(object);
+            }
+            // Who gives a lock back and then waits for another word waits for a condition.
+            SyncOp::FutexWait | SyncOp::FutexTimeout => {
+                let given = self.given.take();
+                known.ordered.extend(given.filter(|&given| given != object));
+            }
+            SyncOp::AtomicTake => {
+                let word = known.words.entry(object).or_default();
+                word.taken += 1;
+                word.stray += u64::from(had);
+                self.given = None;
+            }
+            SyncOp::AtomicGive => {
+                known.words.entry(object).or_default().stray += u64::from(!had);
+                self.given = Some(object).filter(|_| had);
+            }
+            _ => {}
+        }
+        let lock = matches!(
+            op.family(),
+            Some(Family::Mutex | Family::Spin | Family::RwLock)
+        ) || matches!(op, SyncOp::AtomicTake | SyncOp::AtomicGive);
+        if !lock || matches!(op, SyncOp::OrderedEnter | SyncOp::OrderedExit) {
+            return None;
+        }
+        self.locks.retain(|lock| *lock != object);
+        if op.cause() != Some(WaitCause::Lock) {
+            return Some((object, LockUse::Give));
+        }
+        self.locks.push(object);
+        Some(match op {
+            SyncOp::RwRead => (object, LockUse::Share),
+            _ => (object, LockUse::Take),
+        })
+    }
+}
+
+/// A use of a lock, after so many instructions.
+pub(super) type Use = (u64, (u64, LockUse));
+
+/// The uses of locks of a task, which has some locks from before and executes `all` instructions, with the instructions
+/// since the use before. If there are many, the sections in which a context has the same locks are gathered: what is
+/// executed with a lock stays the same, and how often the lock is taken does not.
+pub(super) fn sections(had: &[u64], uses: &[Use], all: u64) -> Vec<Use> {
+    if uses.len() <= DIVIDED {
+        let before = [0].into_iter().chain(uses.iter().map(|&(at, _)| at));
+        let each = uses.iter().zip(before);
+        return each
+            .map(|(&(at, lock), before)| (at - before, lock))
+            .collect();
+    }
+    let had: Vec<_> = had.iter().map(|&lock| (lock, LockUse::Take)).collect();
+    let mut gathering = Gathering {
+        now: had.clone(),
+        base: had,
+        ..Gathering::default()
+    };
+    let each = uses.len().div_ceil(GROUPS);
+    let (mut last, mut number) = (0, 0);
+    for &(at, (lock, how)) in uses {
+        gathering.executes(at - last);
+        (last, number) = (at, number + 1);
+        gathering.now.retain(|&(other, _)| other != lock);
+        if how != LockUse::Give {
+            gathering.now.push((lock, how));
+        } else if gathering.base.iter().any(|&(base, _)| base == lock) {
+            gathering.end();
+        }
+        if number >= each && gathering.now == gathering.base {
+            gathering.end();
+            number = 0;
+        }
+    }
+    gathering.executes(all - last);
+    gathering.end();
+    gathering.out
+}
+
+/// Locks with how they are held, the first one first.
+type Locks = Vec<(u64, LockUse)>;
+
+#[derive(Debug, Default)]
+struct Gathering {
+    /// The locks at the beginning of the group, and at this moment.
+    base: Locks,
+    now: Locks,
+    /// What the group executes with other locks than at its beginning, in the order in which it first did.
+    with: Vec<(Locks, u64)>,
+    numbers: FxHashMap<Locks, usize>,
+    /// What it executes since the last use in `out`.
+    before: u64,
+    out: Vec<Use>,
+}
+
+impl Gathering {
+    fn executes(&mut self, instructions: u64) {
+        let base = &self.base;
+        let more = self.now.iter().filter(|lock| !base.contains(lock));
+        let more: Locks = more.copied().collect();
+        if more.is_empty() {
+            self.before += instructions;
+        } else if let Some(&at) = self.numbers.get(&more) {
+            self.with[at].1 += instructions;
+        } else {
+            self.numbers.insert(more.clone(), self.with.len());
+            self.with.push((more, instructions));
+        }
+    }
+
+    /// Ends a group: the next one begins with the locks of this moment.
+    fn end(&mut self) {
+        self.numbers.clear();
+        for (locks, executed) in std::mem::take(&mut self.with) {
+            for &lock in &locks {
+                self.uses(lock);
+            }
+            self.before = executed;
+            for (lock, _) in locks.into_iter().rev() {
+                self.uses((lock, LockUse::Give));
+            }
+        }
+        for (lock, _) in std::mem::take(&mut self.base) {
+            if self.now.iter().all(|&(now, _)| now != lock) {
+                self.uses((lock, LockUse::Give));
+            } else {
+                self.base
+                    .extend(self.now.iter().copied().filter(|now| now.0 == lock));
+            }
+        }
+        for lock in self.now.clone() {
+            if !self.base.contains(&lock) {
+                self.uses(lock);
+            }
+        }
+        self.base.clone_from(&self.now);
+    }
+
+    fn uses(&mut self, lock: (u64, LockUse)) {
+        self.out.push((std::mem::take(&mut self.before), lock));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Instructions with each lock, those before, and those at the end.
+    fn executed(had: &[u64], uses: &[Use], all: u64) -> FxHashMap<u64, u64> {
+        let mut held: Vec<u64> = had.to_vec();
+        let mut with = FxHashMap::default();
+        let mut at = 0;
+        let mut add = |held: &[u64], part: u64| {
+            at += part;
+            for &lock in held {
+                *with.entry(lock).or_default() += part;
+            }
+            at
+        };
+        for &(part, (lock, how)) in uses {
+            add(&held, part);
+            held.retain(|&other| other != lock);
+            if how != LockUse::Give {
+                held.push(lock);
+            }
+        }
+        let end = add(&held, 0);
+        add(&held, all - end);
+        with
+    }
+
+    #[test]
+    fn gathered_sections_execute_what_they_did_with_each_lock() {
+        for seed in 0..500_u64 {
+            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut next = |below: u64| {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (random >> 33) % below
+            };
+            let had: Vec<u64> = (0..next(3)).collect();
+            let (mut held, mut uses, mut at) = (had.clone(), Vec::new(), 0);
+            for _ in 0..next(200) {
+                at += next(50);
+                let lock = next(5);
+                let how = if held.contains(&lock) {
+                    held.retain(|&other| other != lock);
+                    LockUse::Give
+                } else {
+                    held.push(lock);
+                    LockUse::Take
+                };
+                uses.push((at, (lock, how)));
+            }
+            let all = at + next(50);
+            let mut differences = Vec::new();
+            let mut last = 0;
+            for &(at, lock) in &uses {
+                differences.push((at - last, lock));
+                last = at;
+            }
+            let gathered = sections(&had, &uses, all);
+            assert_eq!(
+                executed(&had, &gathered, all),
+                executed(&had, &differences, all),
+                "seed {seed}"
+            );
+        }
+    }
+
+    #[test]
+    fn many_sections_of_one_lock_become_few() {
+        let uses: Vec<Use> = (0..10_000)
+            .flat_map(|n| {
+                [
+                    (10 * n, (7, LockUse::Take)),
+                    (10 * n + 4, (7, LockUse::Give)),
+                ]
+            })
+            .collect();
+        let gathered = sections(&[], &uses, 100_000);
+        assert_eq!(gathered.len(), 2 * GROUPS);
+    }
+}
