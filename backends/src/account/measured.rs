@@ -19,6 +19,15 @@ pub(super) const CALL: u64 = 50;
 /// Instructions that take as long as a page fault, to begin with.
 const FAULT: f64 = 1000.0;
 
+/// The number of a task's kind, by the blocks it executes. Tasks that have a number in common by chance do no harm: their
+/// sums are as true.
+pub(super) fn kind(blocks: impl Iterator<Item = BlockId>) -> u32 {
+    blocks.fold(0, |sum: u32, block| {
+        let mixed = (block.get().wrapping_add(1)).wrapping_mul(0x9e37_79b1);
+        sum.wrapping_add(mixed ^ mixed >> 15)
+    }) % KINDS
+}
+
 /// What was executed, in instructions ([`super::weights::Work`]) of each block.
 #[derive(Debug, Default)]
 pub(super) struct Executed {
@@ -48,13 +57,7 @@ impl Executed {
         }
         let number = match (part.whole, part.stretch) {
             (false, Some(stretch)) => KINDS + stretch,
-            // Tasks that have the number in common by chance do no harm: their sums are as true.
-            _ => {
-                blocks.clone().fold(0, |sum: u32, (block, _)| {
-                    let mixed = (block.get().wrapping_add(1)).wrapping_mul(0x9e37_79b1);
-                    sum.wrapping_add(mixed ^ mixed >> 15)
-                }) % KINDS
-            }
+            _ => kind(blocks.clone().map(|(block, _)| block)),
         };
         *self.ran.entry(number).or_default() += part.ran_ns as f64;
         for (block, amount) in blocks {

@@ -226,12 +226,13 @@ fn placed(
     measured: Option<&Measured>,
 ) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
-    let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
+    let mut of_kinds: FxHashMap<(u32, u32), FxHashMap<BlockId, f64>> = FxHashMap::default();
     let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
     for shard in shards {
         weights.merge(&shard.weights);
-        for ((group, block), ns) in shard.code {
-            *code.entry(group).or_default().entry(block).or_default() += ns;
+        for ((group, kind, block), ns) in shard.code {
+            let own = of_kinds.entry((group, kind)).or_default();
+            *own.entry(block).or_default() += ns;
         }
         for (group, (ns, task)) in shard.most {
             let found = most.entry(group).or_insert((ns, task));
@@ -243,8 +244,16 @@ fn placed(
     weights.finish(graph.info());
     if let Some(measured) = measured {
         weights.measured(measured);
-        for code in code.values_mut() {
+        // How long tasks take is known. Only what is within one kind of them is not.
+        for code in of_kinds.values_mut() {
             measured.divide(code.iter_mut().map(|(block, ns)| (*block, ns)));
+        }
+    }
+    let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
+    for ((group, _), own) in of_kinds {
+        let code = code.entry(group).or_default();
+        for (block, ns) in own {
+            *code.entry(block).or_default() += ns;
         }
     }
     let mut placed: Vec<Placed> = Vec::new();
