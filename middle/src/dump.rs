@@ -8,7 +8,6 @@ use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 
-use crate::bytes::Costs;
 use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -26,25 +25,6 @@ use crate::program::{Program, ProgramBuilder};
 /// # Errors
 /// The input cannot be read or is no trace of this version, or `out` fails.
 pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Result<()> {
-    print(input, context, None, out)
-}
-
-/// Writes a table of the places of the program and how many bytes of the trace come from each: bytes, their share in
-/// per cent, how often the place recorded something, the bytes of each time, and the place. Leaves count where they are
-/// recorded, path ids where their paths begin.
-///
-/// # Errors
-/// As for [`dump_trace`].
-pub fn bytes_by_place(input: Input, out: &mut dyn Write) -> Result<()> {
-    print(input, None, Some(Costs::default()), out)
-}
-
-fn print(
-    input: Input,
-    context: Option<u32>,
-    costs: Option<Costs>,
-    out: &mut dyn Write,
-) -> Result<()> {
     let name = input.name();
     let read_error = |source| Error::Input {
         action: "read",
@@ -63,7 +43,6 @@ fn print(
         program: ProgramBuilder::default(),
         decoders: HashMap::new(),
         text: String::new(),
-        costs,
     };
     dump.line(&format!(
         "trace pid {} clock_hz {} start_unix_ns {}",
@@ -81,12 +60,6 @@ fn print(
                 dump.line(&format!("skipped {from}..{to} {error}"));
             }
             Next::End => dump.line("end of file"),
-        }
-        if let Some(costs) = &dump.costs {
-            dump.text.clear();
-            if matches!(next, Next::End) {
-                dump.text = costs.table(&dump.program.snapshot());
-            }
         }
         out.write_all(dump.text.as_bytes())
             .map_err(|source| Error::Input {
@@ -108,8 +81,6 @@ struct Dump {
     /// For each context, the number of the chunk that comes next and what is known before it.
     decoders: HashMap<u32, (u64, Decoder)>,
     text: String,
-    /// What is printed at the end instead.
-    costs: Option<Costs>,
 }
 
 impl Dump {
@@ -188,12 +159,7 @@ impl Dump {
             decoder.forget();
         }
         *next = h.seq + 1;
-        let decoded = match &mut self.costs {
-            None => decoder.chunk(bytes, &program.ids, &mut lines),
-            Some(costs) => {
-                decoder.segments(bytes, &program.ids, &mut costs.of(&program, bytes.len()))
-            }
-        };
+        let decoded = decoder.chunk(bytes, &program.ids, &mut lines);
         self.text = lines.text;
         if let Err(e) = decoded {
             self.line(&format!("unreadable in this chunk: {e}"));

@@ -20,7 +20,6 @@
 mod align;
 mod assemble;
 mod board;
-mod bytes;
 mod check;
 mod clock;
 mod coarsen;
@@ -65,7 +64,7 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use dump::{bytes_by_place, dump_trace};
+pub use dump::dump_trace;
 pub use equal::{Equal, compare_graph};
 pub use error::{Error, Result};
 pub use input::Input;

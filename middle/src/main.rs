@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use contech_middle::{
-    Error, Input, Options, Progress, bytes_by_place, compare_graph, convert, dump_trace, merge,
-};
+use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
 use contech_plain::{Plain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -56,9 +54,6 @@ struct Arguments {
     /// Print the trace as text instead: one block or event per line.
     #[arg(long)]
     dump_trace: bool,
-    /// Print a table instead: how many bytes of the trace come from each line of the program.
-    #[arg(long, conflicts_with = "dump_trace")]
-    bytes: bool,
     /// With --dump-trace, only this context.
     #[arg(long, requires = "dump_trace")]
     context: Option<u32>,
@@ -112,7 +107,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    if arguments.dump_trace || arguments.bytes {
+    if arguments.dump_trace {
         return dump(arguments);
     }
     let mut paths = arguments.paths;
@@ -186,15 +181,10 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let Ok([trace]) = <[PathBuf; 1]>::try_from(arguments.paths) else {
-        bail!("--dump-trace and --bytes take one trace");
+        bail!("--dump-trace takes one trace");
     };
     let mut out = Plain::new(io::BufWriter::new(io::stdout().lock()));
-    let printed = if arguments.bytes {
-        bytes_by_place(Input::from(trace), &mut out)
-    } else {
-        dump_trace(Input::from(trace), arguments.context, &mut out)
-    };
-    let dumped = printed
+    let dumped = dump_trace(Input::from(trace), arguments.context, &mut out)
         .map_err(anyhow::Error::from)
         .and_then(|()| Ok(out.flush()?));
     dumped.map(|()| ExitCode::SUCCESS)
