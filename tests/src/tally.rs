@@ -1,14 +1,19 @@
 //! Counts what the test command ran.
 
+use std::cmp::Reverse;
 use std::fmt;
+use std::io::{BufRead as _, BufReader};
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+
+/// How many of the slowest tests are shown.
+const SLOWEST: usize = 30;
 
 /// A command that runs tests, and what it is called.
 pub type Tests = (String, Command);
@@ -60,25 +65,26 @@ impl Tally {
 
     /// Runs commands that run tests, as many at a time as there are processors, in their order. Shows the output of
     /// each when it ends, and counts its `test result:` lines, which Rust's test harness writes. A command that fails
-    /// without a failed test (a test binary crashes) counts as one failure.
+    /// without a failed test (a test binary crashes) counts as one failure. At the end the slowest tests are shown.
     pub fn tests(&mut self, all: Vec<Tests>) -> Result<()> {
         let queue = Mutex::new(all.into_iter());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let sum = Mutex::new(&mut *self);
+        let sum = Mutex::new((&mut *self, Vec::new()));
         let work = || {
             while let Some((name, mut command)) = next() {
                 let begun = Instant::now();
-                let done = command.stderr(Stdio::inherit()).output();
-                let done = done.with_context(|| format!("cannot start {name}"))?;
-                let said = String::from_utf8_lossy(&done.stdout);
-                let mut ran = Self::of_text(&said);
-                if !done.status.success() && ran.failed == 0 {
+                let said = said(&mut command).with_context(|| format!("cannot run {name}"))?;
+                let mut ran = Self::of_text(&said.text);
+                if !said.succeeded && ran.failed == 0 {
                     ran.failed = 1;
                 }
                 let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
                 let seconds = begun.elapsed().as_secs_f64();
-                println!("{said}tests {name}: {ran} ({seconds:.0} s)");
-                sum.add(ran);
+                println!("{}tests {name}: {ran} ({seconds:.0} s)", said.text);
+                sum.0.add(ran);
+                let took = said.took.into_iter();
+                sum.1
+                    .extend(took.map(|(test, took)| (took, format!("{name} {test}"))));
             }
             Ok(())
         };
@@ -90,7 +96,14 @@ impl Tally {
                 Err(panic) => resume_unwind(panic),
             };
             workers.into_iter().try_for_each(join)
-        })
+        })?;
+        let (_, mut took) = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+        took.sort_unstable_by_key(|(took, _)| Reverse(*took));
+        println!("the slowest tests, in seconds:");
+        for (took, test) in took.iter().take(SLOWEST) {
+            println!("{:7.1} {test}", took.as_secs_f64());
+        }
+        Ok(())
     }
 
     fn of_text(text: &str) -> Self {
@@ -120,6 +133,50 @@ impl Tally {
     }
 }
 
+/// What a command that runs tests said.
+struct Said {
+    /// Its output, without the lines of tests that passed.
+    text: String,
+    /// How long each test took.
+    took: Vec<(String, Duration)>,
+    succeeded: bool,
+}
+
+/// Runs a command that runs one test after the other, and writes a line `test NAME ... ok` when one has ended.
+fn said(command: &mut Command) -> Result<Said> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()?;
+    let (mut text, mut took) = (String::new(), Vec::new());
+    let mut begun = Instant::now();
+    let stdout = child.stdout.take().context("a pipe")?;
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        let test = line
+            .strip_prefix("test ")
+            .and_then(|l| l.split_once(" ... "));
+        if let Some((name, verdict)) = test {
+            took.push((name.trim_end().to_owned(), begun.elapsed()));
+            begun = Instant::now();
+            if verdict == "ok" {
+                continue;
+            }
+        } else if line.starts_with("running ") {
+            begun = Instant::now();
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let succeeded = child.wait()?.success();
+    Ok(Said {
+        text,
+        took,
+        succeeded,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +196,22 @@ mod tests {
             }
         );
         assert_eq!(sum.to_string(), "17 passed, 2 failed, 1 skipped");
+    }
+
+    #[test]
+    fn each_test_has_its_time_and_only_those_that_did_not_pass_are_shown() -> Result<()> {
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            "echo; echo running 2 tests; sleep 0.2; echo 'test a::slow    ... ok'; echo 'test b ... FAILED'; exit 1",
+        ]);
+        let said = said(&mut command)?;
+        assert_eq!(said.text, "\nrunning 2 tests\ntest b ... FAILED\n");
+        assert!(!said.succeeded);
+        let names: Vec<&str> = said.took.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a::slow", "b"]);
+        assert!(said.took[0].1 > said.took[1].1);
+        Ok(())
     }
 
     #[test]

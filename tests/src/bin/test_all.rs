@@ -110,7 +110,7 @@ fn binary(message: &[u8]) -> Result<Option<Tests>> {
     }
     let folder = Path::new(&manifest).parent().context("a folder")?;
     let mut command = Command::new(file);
-    command.args(["--quiet", "--test-threads=1"]);
+    command.arg("--test-threads=1");
     command.current_dir(folder);
     let package = folder.file_name().unwrap_or_default().display();
     let name = format!("{package}/{}", text(&message["target"]["name"]));
