@@ -1,6 +1,6 @@
-//! The oracle over every program of `programs/`. Each is built with `--contech-check` in two of ten ways (-O0, -O1,
-//! -O2, -O3 and -O3 -march=native, with and without LTO; in all ten with `cargo test-all --matrix`), and each build
-//! records both forms in one run. Every context's fast form must decode to its naive form, block by block and operand
+//! The oracle over every program of `programs/`. Each is built with `--contech-check` in one of ten ways (-O0, -O1,
+//! -O2, -O3 and -O3 -march=native, with and without LTO), another one in the next commit; in all ten with `cargo test-all
+//! --matrix` and if the command line names it. Each build records both forms in one run. Every context's fast form must decode to its naive form, block by block and operand
 //! by operand.
 //!
 //! What cannot be compared is listed with the reason, and a listed program that can be compared is a failure.

@@ -1,6 +1,6 @@
 //! `cargo test-all` checks everything that must hold before a change goes in, on a bare Debian machine, and ends with
 //! one line of summary. `cargo test-all --matrix` runs every program in every way it can be compiled, and all random
-//! programs; without it each program is compiled in two ways.
+//! programs; without it each program is compiled in one way, which another commit takes in turn.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};

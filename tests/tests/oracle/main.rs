@@ -1,6 +1,6 @@
 //! The naive oracle: the accesses of a graph equal an independent recording of the same run.
 //!
-//! clang compiles a program to IR (at -O0 and at -O2) with LLVM's own address-sanitizer pass in its kernel form,
+//! clang compiles a program to IR (at -O0 or at -O2) with LLVM's own address-sanitizer pass in its kernel form,
 //! which puts a callback before every load, store and atomic and changes nothing else. Then `contech-cc` instruments
 //! that IR. One run gives both recordings, so addresses can be compared as such, thread by thread, with no assumption
 //! about memory layout.
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use contech_tests::matrix::ways;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::program::Program;
@@ -70,7 +71,7 @@ fn main() {
     }
     let mut trials = Vec::new();
     for (file, rmws) in PROGRAMS {
-        for level in ["O0", "O2"] {
+        for level in ways(file, &["O0", "O2"]) {
             for form in [Form::Calls, Form::Whole] {
                 let name = format!("{file}::{level}::{form:?}").to_lowercase();
                 trials.push(Trial::test(name, move || {

@@ -1,6 +1,6 @@
-//! The Rust programs of `programs/rust`, built with `cargo contech` in two of four ways each. Standard library and
-//! program are instrumented, so on safe programs no race may be found; in those whose names begin with `racy` the
-//! planted one must be.
+//! The Rust programs of `programs/rust`, built with `cargo contech` in one of two ways, another one in the next commit,
+//! and in three with `cargo test-all --matrix`. Standard library and program are instrumented, so on safe programs no race
+//! may be found; in those whose names begin with `racy` the planted one must be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,32 @@ use serde_json::Value;
 
 use crate::{executors, golden, tasks};
 
-/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes the first
-/// two, because building all programs and libraries in another way costs more than running them.
-const WAYS: [(&str, bool); 3] = [("dev", false), ("whole", true), ("aborts", true)];
+/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes one of
+/// the first two for all programs, because building all programs and libraries in another way costs more than running
+/// them.
+const WAYS: [Way; 3] = [("dev", false), ("whole", true), ("aborts", true)];
+
+type Way = (&'static str, bool);
+
+type Test = fn(Way) -> Result<()>;
+
+/// Tests of single programs, and of the build.
+const TESTS: [(&str, Test); 5] = [
+    ("code_in_c_is_named_as_not_instrumented", names_what_is_left),
+    (
+        "work_and_span_of_rayon_follow_the_closed_forms_with_1_and_4_threads",
+        closed_forms,
+    ),
+    (
+        "work_and_span_of_tokio_are_those_of_its_tasks_with_0_1_and_4_threads",
+        tasks_of_tokio,
+    ),
+    ("a_second_build_compiles_nothing", builds_nothing_twice),
+    ("each_wait_of_std_has_its_cause", causes_of_waits),
+];
 
 /// What one way of building gives: the native and the recorded executable.
 static BUILT: Once<[PathBuf; 2]> = Once::new();
-
-fn ways() -> &'static [(&'static str, bool)] {
-    &WAYS[..if matrix::whole() { 3 } else { 2 }]
-}
 
 pub(crate) fn programs() -> Result<Vec<Program>> {
     let mut programs = Vec::new();
@@ -43,41 +59,30 @@ pub(crate) fn programs() -> Result<Vec<Program>> {
 
 pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
+    let ways = if matrix::whole() {
+        WAYS.to_vec()
+    } else {
+        matrix::ways("rust", &WAYS[..2])
+    };
+    let first = ways[0];
     for program in programs {
-        for &(profile, check) in ways() {
+        for &way in &ways {
             let program = program.clone();
-            let name = format!("rust::{}::{profile}", program.name);
+            let name = format!("rust::{}::{}", program.name, way.0);
             trials.push(Trial::test(name, move || {
-                trial(&program, profile, check).map_err(|e| Failed::from(format!("{e:#}")))
+                trial(&program, way, way == first).map_err(|e| Failed::from(format!("{e:#}")))
             }));
         }
     }
-    ensure!(trials.len() >= 80, "only {} trials", trials.len());
-    let more = |name, test: fn() -> Result<()>| {
-        Trial::test(name, move || {
-            test().map_err(|e| Failed::from(format!("{e:#}")))
-        })
-    };
-    trials.push(more(
-        "rust::code_in_c_is_named_as_not_instrumented",
-        names_what_is_left,
-    ));
-    trials.push(more(
-        "rust::work_and_span_of_rayon_follow_the_closed_forms_with_1_and_4_threads",
-        closed_forms,
-    ));
-    trials.push(more(
-        "rust::work_and_span_of_tokio_are_those_of_its_tasks_with_0_1_and_4_threads",
-        tasks_of_tokio,
-    ));
-    trials.push(more(
-        "rust::a_second_build_compiles_nothing",
-        builds_nothing_twice,
-    ));
-    trials.push(more(
-        "rust::each_wait_of_std_has_its_cause",
-        causes_of_waits,
-    ));
+    ensure!(trials.len() >= 60, "only {} trials", trials.len());
+    for (name, test) in TESTS {
+        for &way in ways.iter().take(2) {
+            let name = format!("rust::{name}::{}", way.0);
+            trials.push(Trial::test(name, move || {
+                test(way).map_err(|e| Failed::from(format!("{e:#}")))
+            }));
+        }
+    }
     Ok(trials)
 }
 
@@ -85,8 +90,9 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/rust")
 }
 
-fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
-    let [native, recorded] = BUILT.get(profile, || build(profile, check))?;
+fn trial(program: &Program, way: Way, first: bool) -> Result<()> {
+    let (profile, check) = way;
+    let [native, recorded] = built(way)?;
     let scratch = Scratch::new(&format!("rust/{}-{profile}", program.name))?;
     let command = |executable: &Path| {
         let mut command = Command::new(executable);
@@ -127,12 +133,16 @@ fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
             executors::check(&recording.run.out(), &graphs[0])?;
         }
         if program.mode == Mode::Golden {
-            let first = ways()[0].0 == profile;
             golden::compare(program, first, &graphs[0])?;
         }
     }
     scratch.done();
     Ok(())
+}
+
+/// The native and the recorded executable of a way.
+fn built((profile, check): Way) -> Result<[PathBuf; 2]> {
+    BUILT.get(profile, || build(profile, check))
 }
 
 /// Builds all programs with a profile, natively and recorded.
@@ -167,17 +177,17 @@ fn in_profile(build: &mut Command, profile: &str, check: bool) {
     build.env("CONTECH_OPTIONS", options);
 }
 
-fn builds_nothing_twice() -> Result<()> {
-    BUILT.get("dev", || build("dev", false))?;
+fn builds_nothing_twice(way: Way) -> Result<()> {
+    built(way)?;
     let mut again = Command::new(Outputs::get().command("cargo-contech"));
-    in_profile(again.args(["contech", "build"]), "dev", false);
+    in_profile(again.args(["contech", "build"]), way.0, way.1);
     let done = run(&mut again)?.ok()?;
     ensure!(!done.err().contains("Compiling"), "{done}");
     Ok(())
 }
 
-fn names_what_is_left() -> Result<()> {
-    let [_, recorded] = BUILT.get("dev", || build("dev", false))?;
+fn names_what_is_left(way: Way) -> Result<()> {
+    let [_, recorded] = built(way)?;
     let deps = recorded.with_file_name("deps");
     let mut reports = fs::read_dir(&deps)?
         .flatten()
@@ -198,8 +208,8 @@ fn names_what_is_left() -> Result<()> {
 }
 
 /// Work and span, in operations, of a program of rayon with this many threads.
-fn work_and_span(program: &[&str], threads: &str) -> Result<[u64; 2]> {
-    let [_, recorded] = BUILT.get("whole", || build("whole", true))?;
+fn work_and_span(way: Way, program: &[&str], threads: &str) -> Result<[u64; 2]> {
+    let [_, recorded] = built(way)?;
     let scratch = Scratch::new(&format!("rust/{}-{threads}", program.join("-")))?;
     let mut command = Command::new(&recorded);
     command.args(program).env("RAYON_NUM_THREADS", threads);
@@ -218,7 +228,7 @@ fn work_and_span(program: &[&str], threads: &str) -> Result<[u64; 2]> {
 
 /// The closed forms of two programs, with constants that are not known: for what is done once, for each call and, in a
 /// merge, for each number.
-fn closed_forms() -> Result<()> {
+fn closed_forms(way: Way) -> Result<()> {
     let equal = |what: &str, constants: Vec<i128>| {
         ensure!(
             constants.iter().all(|c| *c == constants[0]),
@@ -228,7 +238,7 @@ fn closed_forms() -> Result<()> {
     };
     let all = |program: &str, sizes: &[u64]| -> Result<[Vec<i128>; 2]> {
         let of = |threads: &str| -> Result<[Vec<i128>; 2]> {
-            let each = |n: &u64| work_and_span(&[program, &n.to_string()], threads);
+            let each = |n: &u64| work_and_span(way, &[program, &n.to_string()], threads);
             let found: Vec<_> = sizes.iter().map(each).collect::<Result<_>>()?;
             Ok([0, 1].map(|i| found.iter().map(|pair| i128::from(pair[i])).collect()))
         };
@@ -265,8 +275,9 @@ fn closed_forms() -> Result<()> {
 
 /// Eight tasks with 1 to 8 times the same work: all of it is work, and that of the largest is the span. How often a
 /// task is polled is the schedule's, which is little beside the work.
-fn tasks_of_tokio() -> Result<()> {
-    let of = |threads: &str, step: &str| work_and_span(&["tokio_tasks", threads, step], threads);
+fn tasks_of_tokio(way: Way) -> Result<()> {
+    let of =
+        |threads: &str, step: &str| work_and_span(way, &["tokio_tasks", threads, step], threads);
     let mut found = Vec::new();
     for threads in ["0", "1", "4"] {
         let (less, more) = (of(threads, "2000")?, of(threads, "4000")?);
@@ -295,31 +306,30 @@ const CAUSES: [(&str, &str); 8] = [
     ("once", "Once::call"),
 ];
 
-fn causes_of_waits() -> Result<()> {
-    for &(profile, check) in ways() {
-        let [_, recorded] = BUILT.get(profile, || build(profile, check))?;
-        let scratch = Scratch::new(&format!("rust/causes-{profile}"))?;
-        let mut command = Command::new(&recorded);
-        command.arg("waits");
-        let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-        recording.run.clone().expect("exit 0")?;
-        let report = backend_json(&["parallelism"], &recording.graphs(true)?[0])?;
-        for (cause, end) in CAUSES {
-            let is = |place: &&Value| {
-                let function = place["function"].as_str().unwrap_or("");
-                place["cause"] == cause && function.ends_with(end)
-            };
-            let places = report["places"].as_array().context("a list of places")?;
-            let waits = places.iter().filter(is);
-            let waits: u64 = waits.filter_map(|place| place["waits"].as_u64()).sum();
-            let wanted = CAUSES.iter().filter(|c| **c == (cause, end)).count() as u64;
-            ensure!(
-                waits >= wanted,
-                "{profile}: {waits} waits for {cause} in {end}: {places:#?}"
-            );
-        }
-        scratch.done();
+fn causes_of_waits(way: Way) -> Result<()> {
+    let [_, recorded] = built(way)?;
+    let scratch = Scratch::new("rust/causes")?;
+    let mut command = Command::new(&recorded);
+    command.arg("waits");
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    recording.run.clone().expect("exit 0")?;
+    let report = backend_json(&["parallelism"], &recording.graphs(true)?[0])?;
+    for (cause, end) in CAUSES {
+        let is = |place: &&Value| {
+            let function = place["function"].as_str().unwrap_or("");
+            place["cause"] == cause && function.ends_with(end)
+        };
+        let places = report["places"].as_array().context("a list of places")?;
+        let waits = places.iter().filter(is);
+        let waits: u64 = waits.filter_map(|place| place["waits"].as_u64()).sum();
+        let wanted = CAUSES.iter().filter(|c| **c == (cause, end)).count() as u64;
+        ensure!(
+            waits >= wanted,
+            "{}: {waits} waits for {cause} in {end}: {places:#?}",
+            way.0
+        );
     }
+    scratch.done();
     Ok(())
 }
 

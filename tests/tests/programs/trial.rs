@@ -16,7 +16,8 @@ use crate::{
     tasks, turns,
 };
 
-pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
+/// Runs the program; what is blessed is the `first` way in which it runs.
+pub(crate) fn run(program: &Program, level: &str, first: bool) -> Result<()> {
     let scratch = Scratch::new(&format!("programs/{}-{level}", program.name))?;
     let plain_dir = scratch.subdir("native")?;
     let traced_dir = scratch.subdir("traced")?;
@@ -29,11 +30,11 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
             let traces = traced_dir.join(format!("run{round}"));
             let recording = Recording::of(&mut command(program, &traced, &traced_dir), &traces)?;
             same_behaviour(program, &native, &recording.run)?;
-            judge(program, level, &recording)?;
+            judge(program, first, &recording)?;
         }
     }
     if !program.threads.is_empty() {
-        with_threads(program, level, (&plain, &plain_dir), (&traced, &traced_dir))?;
+        with_threads(program, first, (&plain, &plain_dir), (&traced, &traced_dir))?;
     }
     scratch.done();
     Ok(())
@@ -42,7 +43,7 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
 /// Runs with each number of threads; the explicit tasks must not depend on it.
 fn with_threads(
     program: &Program,
-    level: &str,
+    first: bool,
     (plain, plain_dir): (&Path, &Path),
     (traced, traced_dir): (&Path, &Path),
 ) -> Result<()> {
@@ -57,7 +58,7 @@ fn with_threads(
         let traces = traced_dir.join(format!("threads{n}"));
         let recording = Recording::of(&mut set(command(program, traced, traced_dir)), &traces)?;
         same_behaviour(program, &native, &recording.run)?;
-        let graphs = judge(program, level, &recording)?;
+        let graphs = judge(program, first, &recording)?;
         structures.push(structure::of(&graphs[0])?);
     }
     // Chance decides which tasks a cancellation reaches.
@@ -92,7 +93,7 @@ fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Re
     Ok(())
 }
 
-fn judge(program: &Program, level: &str, recording: &Recording) -> Result<Vec<Graph>> {
+fn judge(program: &Program, first: bool, recording: &Recording) -> Result<Vec<Graph>> {
     if recording.traces.len() != program.traces {
         bail!(
             "expected {} traces, found {:?}",
@@ -110,7 +111,6 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<Vec<Gr
     tasks::check_edges(program, &graphs)?;
     tasks::check_notes(program, &graphs)?;
     if program.mode == Mode::Golden {
-        let first = program.levels.first().is_some_and(|l| l == level);
         golden::compare(program, first, &graphs[0])?;
     }
     if let Some(model) = &program.model {

@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use contech_tests::matrix::ways;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -49,7 +50,7 @@ int main(int argc, char **argv) {
 fn only_a_thread_that_does_nothing_but_try_puts_its_tries_off() -> Result<()> {
     let scratch = Scratch::new("atomics/quiet")?;
     let source = scratch.write("quiet.c", QUIET)?;
-    for level in ["-O0", "-O1", "-O2", "-O3"] {
+    for level in ways("quiet", &["-O0", "-O1", "-O2", "-O3"]) {
         let mut compile = Command::new(Toolchain::contech().compiler(false));
         compile.args([level, "-g", "-pthread"]).arg(&source);
         run(compile.arg("-o").arg(scratch.join("quiet")))?.ok()?;

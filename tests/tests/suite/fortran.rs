@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use contech_tests::matrix::ways;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
@@ -55,7 +56,7 @@ fn records(dir: &Path, name: &str) -> Result<()> {
 #[test]
 fn module_folders_separate_compilation_and_levels() -> Result<()> {
     with_sources("modules", |s| {
-        for level in ["-O0", "-O1", "-O2", "-O3"] {
+        for level in ways("modules", &["-O0", "-O1", "-O2", "-O3"]) {
             s.subdir("mods")?;
             fc(s.dir(), &[level, "-g", "-J", "mods", "-c", "numbers.f90"])?.ok()?;
             assert!(s.join("mods/numbers.mod").exists() && s.join("numbers.o").exists());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use contech_tests::matrix::ways;
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend, compare, fine, middle, verify};
 use contech_tests::scratch::Scratch;
@@ -237,7 +238,7 @@ int main() {
 fn within_functions_is_what_is_within_marks_there() {
     let scratch = Scratch::new("functions").unwrap();
     let source = scratch.write("functions.cpp", FUNCTIONS).unwrap();
-    for level in ["-O0", "-O2"] {
+    for level in ways("functions", &["-O0", "-O2"]) {
         let graph = |name: &str, flags: &[&str]| {
             let program = scratch.join(format!("{name}{level}"));
             let mut compiler = Command::new(Toolchain::contech().compiler(true));

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use contech_tests::matrix;
+use contech_tests::matrix::ways;
 use contech_tests::once::Once;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-/// The optimisation levels, of which the first two differ most.
-const LEVELS: [&str; 4] = ["-O0", "-O2", "-O1", "-O3"];
-/// The levels for tests where all levels would show no more.
+/// The optimisation levels, of which a commit takes one for each test.
+const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+/// Those for tests where the others would show no more.
 const TWO: [&str; 2] = ["-O0", "-O2"];
-/// The schedules, of which the first two differ most.
+/// The schedules, of which a commit takes one for each test and level.
 const SCHEDULES: [&str; 6] = [
     "static",
     "dynamic,3",
@@ -25,20 +25,6 @@ const SCHEDULES: [&str; 6] = [
     "dynamic",
     "guided",
 ];
-
-/// Two levels, or all of them with the whole matrix.
-fn levels() -> &'static [&'static str] {
-    if matrix::whole() { &LEVELS } else { &TWO }
-}
-
-/// All schedules at the levels that differ most, and one at the others.
-fn schedules(level: &str) -> &'static [&'static str] {
-    match (TWO.contains(&level), matrix::whole()) {
-        (true, true) => &SCHEDULES,
-        (true, false) => &SCHEDULES[..2],
-        (false, _) => &SCHEDULES[..1],
-    }
-}
 
 /// A profile in operations.
 struct Profile(Value);
@@ -153,10 +139,10 @@ fn count_steps(level: &str) -> Result<(u64, u64)> {
 
 #[test]
 fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
-    for level in levels() {
+    for level in ways("triangle", &LEVELS) {
         let (ten, step) = steps(level)?;
         assert!(step > 0 && ten > 10 * step, "{level}: {ten}, {step}");
-        for schedule in schedules(level) {
+        for schedule in ways(&format!("schedules {level}"), &SCHEDULES) {
             let schedule = format!("-DSCHEDULE={schedule}");
             let of = |n: &str| profile("triangle.c", &[level, n, &schedule]);
             let (short, long) = (of("-DN=10")?, of("-DN=30")?);
@@ -181,8 +167,8 @@ fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
 
 #[test]
 fn the_span_of_a_loop_that_calls_nothing_is_that_of_its_last_iteration() -> Result<()> {
-    for level in levels() {
-        for schedule in schedules(level) {
+    for level in ways("inline", &LEVELS) {
+        for schedule in ways(&format!("schedules {level}"), &SCHEDULES) {
             let schedule = format!("-DSCHEDULE={schedule}");
             let of = |n: &str| profile("triangle_inline.c", &[level, n, &schedule]);
             let all = [of("-DN=10")?, of("-DN=11")?, of("-DN=31")?];
@@ -219,7 +205,7 @@ fn the_work_is_that_of_a_recording() -> Result<()> {
         ("filled.c", &[]),
         ("do_loop.f90", &[]),
     ] {
-        for level in TWO {
+        for level in ways("the_work_is_that_of_a_recording", &TWO) {
             let mut options = options.to_vec();
             options.push(level);
             let recorded = recorded(name, &options)?["work"].as_u64();
@@ -307,7 +293,10 @@ fn the_profile_of_a_running_fork_join_program_is_that_of_its_graph() -> Result<(
 
 #[test]
 fn the_span_of_equal_iterations_does_not_depend_on_their_number() -> Result<()> {
-    for level in TWO {
+    for level in ways(
+        "the_span_of_equal_iterations_does_not_depend_on_their_number",
+        &TWO,
+    ) {
         let of = |n: &str, m: &str| profile("uniform.c", &[level, n, m]);
         let (small, large) = (of("-DN=2", "-DM=3")?, of("-DN=9", "-DM=40")?);
         assert_eq!(small.span(), large.span(), "{level}");
@@ -334,7 +323,7 @@ fn a_pass_through_a_loop_over_vectors_is_an_iteration() -> Result<()> {
 
 #[test]
 fn the_span_has_the_longest_section() -> Result<()> {
-    for level in TWO {
+    for level in ways("the_span_has_the_longest_section", &TWO) {
         let (ten, step) = steps(level)?;
         let sections = profile("sections.c", &[level])?;
         assert_eq!(sections.steps_on_span()?, (1, ten + 40 * step), "{level}");
@@ -345,7 +334,7 @@ fn the_span_has_the_longest_section() -> Result<()> {
 
 #[test]
 fn a_barrier_waits_for_the_iterations_and_nowait_does_not() -> Result<()> {
-    for level in levels() {
+    for level in ways("barrier", &LEVELS) {
         let (ten, step) = steps(level)?;
         let barrier = profile("two_loops.c", &[level])?;
         assert_eq!(
@@ -361,7 +350,7 @@ fn a_barrier_waits_for_the_iterations_and_nowait_does_not() -> Result<()> {
 
 #[test]
 fn a_loop_that_one_thread_executes_in_any_run_is_serial() -> Result<()> {
-    for level in TWO {
+    for level in ways("a_loop_that_one_thread_executes_in_any_run_is_serial", &TWO) {
         let (ten, step) = steps(level)?;
         let one = profile("one_thread.c", &[level])?;
         // The span has all 8 calls of 10 steps twice, and one call of 100 steps.
@@ -374,7 +363,7 @@ fn a_loop_that_one_thread_executes_in_any_run_is_serial() -> Result<()> {
 
 #[test]
 fn loops_within_tasks_are_parallel_and_so_are_the_tasks() -> Result<()> {
-    for level in TWO {
+    for level in ways("loops_within_tasks_are_parallel_and_so_are_the_tasks", &TWO) {
         let (ten, step) = steps(level)?;
         let tasks = profile("in_tasks.c", &[level])?;
         assert_eq!(tasks.steps_on_span()?, (1, ten + 40 * step), "{level}");
@@ -385,7 +374,7 @@ fn loops_within_tasks_are_parallel_and_so_are_the_tasks() -> Result<()> {
 
 #[test]
 fn the_tasks_of_a_taskloop_are_spawns() -> Result<()> {
-    for level in TWO {
+    for level in ways("the_tasks_of_a_taskloop_are_spawns", &TWO) {
         let (ten, _) = steps(level)?;
         let tasks = profile("taskloop.c", &[level, "-DCONDITION=1"])?;
         assert_eq!(tasks.steps_on_span()?, (3, 3 * ten), "{level}");
@@ -398,7 +387,7 @@ fn the_tasks_of_a_taskloop_are_spawns() -> Result<()> {
 
 #[test]
 fn ordered_sections_follow_each_other() -> Result<()> {
-    for level in TWO {
+    for level in ways("ordered_sections_follow_each_other", &TWO) {
         let ordered = profile("ordered.c", &[level])?;
         let (all, on_span) = ("/on_work/local/count", "/on_span/local/count");
         assert_eq!(ordered.sum("call", "in_order", all)?, 8, "{level}");
@@ -413,7 +402,7 @@ fn ordered_sections_follow_each_other() -> Result<()> {
 
 #[test]
 fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
-    for level in levels() {
+    for level in ways("left", &LEVELS) {
         let (ten, step) = steps(level)?;
         let left = profile("left.cpp", &[level])?;
         // The span has one iteration of the first loop, which catches, and one of the four iterations that the second
@@ -429,7 +418,7 @@ fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
 
 #[test]
 fn do_loops_of_fortran_are_loops() -> Result<()> {
-    for level in levels() {
+    for level in ways("fortran", &LEVELS) {
         let fortran = profile("do_loop.f90", &[level])?;
         assert_eq!(fortran.iterations()?, 3 * 8, "{level}");
         // Without parallelism the span equals the work; with it, of 1 + 2 + ... + 8 steps 8 are left.
@@ -487,7 +476,7 @@ fn loops_show_the_parallelism_that_the_same_program_has_with_spawns() -> Result<
 
 #[test]
 fn the_rows_of_a_product_of_matrices_are_its_parallelism() -> Result<()> {
-    for level in levels() {
+    for level in ways("product", &LEVELS) {
         let product = profile("matmul.c", &[level])?;
         let of = |path| product.sum("loop", "", path);
         assert_eq!(of("/count")?, 48, "{level}");
