@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::install::LIBRARIES;
+use crate::matrix;
 use crate::once::Once;
 use crate::outputs::{Outputs, target_dir};
 use crate::process::run;
@@ -48,6 +48,10 @@ impl Toolchain {
         }
     }
 
+    fn is_native(&self) -> bool {
+        self.cc == Self::native().cc
+    }
+
     #[must_use]
     pub fn compiler(&self, cxx: bool) -> &Path {
         if cxx { &self.cxx } else { &self.cc }
@@ -79,15 +83,11 @@ impl Toolchain {
     /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have compiled before from
     /// the same files is linked there again.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
-        let kind = if self.cc == Self::native().cc {
-            "native"
-        } else if self.cc == Outputs::get().cc() {
-            "contech"
-        } else {
+        if !self.is_native() && self.cc != Outputs::get().cc() {
             return self.build(program, level, to);
-        };
-        let name = format!("{kind}-{}-{level}", program.name);
-        let built = kept(&name, &sources(program)?, |to| {
+        }
+        let name = format!("{}-{level}", program.name);
+        let built = kept(self, &name, &sources(program)?, |to| {
             self.build(program, level, to).map(drop)
         })?;
         for file in fs::read_dir(&built)? {
@@ -104,7 +104,7 @@ impl Toolchain {
             flags.push("-pthread".to_owned());
         }
         let own = |flag: &&String| flag.starts_with("--contech-");
-        let native = self.cc == Self::native().cc;
+        let native = self.is_native();
         flags.extend(
             program
                 .flags
@@ -179,21 +179,25 @@ fn sources(program: &Program) -> Result<(String, Vec<Vec<u8>>)> {
     Ok((format!("{program:?}"), texts))
 }
 
-/// A folder with what `make` makes in it. It is kept, and made again only when the tools are others or `from` is.
+/// A folder with what `make` makes in it with these tools. It is kept, and made again only when the tools are others or
+/// `from` is.
 ///
 /// # Errors
 /// When it cannot be made; the next caller then tries again.
 pub fn kept(
+    tools: &Toolchain,
     name: &str,
     from: &impl Hash,
     make: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
     let mut hash = DefaultHasher::new();
     from.hash(&mut hash);
-    for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("CONTECH_")) {
+    // What the drivers are told; how many trials run is nothing to them.
+    let told = |name: &str| name.starts_with("CONTECH_") && name != matrix::VARIABLE;
+    for (name, value) in std::env::vars().filter(|(name, _)| told(name)) {
         (name, value).hash(&mut hash);
     }
-    let folder = of_these_tools()?.join(format!("{name}-{:016x}", hash.finish()));
+    let folder = folder_of(tools)?.join(format!("{name}-{:016x}", hash.finish()));
     // Who holds the lock makes it; there is something in the file when it is made.
     let mut options = File::options();
     let mut made = options
@@ -212,27 +216,33 @@ pub fn kept(
     Ok(folder)
 }
 
-/// The folder of what is kept with the tools of now. What was made with others is removed.
-fn of_these_tools() -> Result<PathBuf> {
+/// The folder of what is kept of these tools, as they are now. What was made with others is removed.
+fn folder_of(tools: &Toolchain) -> Result<PathBuf> {
     static KEPT: Once<PathBuf> = Once::new();
-    KEPT.get("", || {
+    let kind = if tools.is_native() {
+        "native"
+    } else {
+        "recorded"
+    };
+    KEPT.get(kind, || {
         let mut hash = DefaultHasher::new();
-        let own = Outputs::get().dir();
-        let drivers = ["contech-cc", "contech-cxx", "contech-fc"];
-        let mut tools: Vec<PathBuf> = drivers
-            .iter()
-            .chain(&LIBRARIES)
-            .map(|name| own.join(name))
-            .collect();
-        for kind in ["h", "f90"] {
-            tools.extend(files(&own.join("include/contech"), kind)?);
+        let clang = Path::new("/usr/lib/llvm-22/bin/clang");
+        let about = fs::metadata(clang)?;
+        (about.len(), about.modified()?).hash(&mut hash);
+        if !tools.is_native() {
+            // Of the libraries that a program loads when it runs, nothing is compiled into it.
+            let own = Outputs::get().dir();
+            let names = ["contech-cc", "contech-cxx", "contech-fc"];
+            let mut files_of = names.map(|name| own.join(name)).to_vec();
+            files_of.push(own.join("libcontech_instrument.so"));
+            for kind in ["h", "f90"] {
+                files_of.extend(files(&own.join("include/contech"), kind)?);
+            }
+            for file in files_of {
+                fs::read(&file)?.hash(&mut hash);
+            }
         }
-        tools.push("/usr/lib/llvm-22/bin/clang".into());
-        for tool in tools {
-            let about = fs::metadata(&tool)?;
-            (tool, about.len(), about.modified()?).hash(&mut hash);
-        }
-        let all = target_dir().join("tmp/contech-built");
+        let all = target_dir().join("tmp/contech-built").join(kind);
         let kept = all.join(format!("{:016x}", hash.finish()));
         fs::create_dir_all(&kept)?;
         for old in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {

@@ -8,10 +8,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
 use contech_tests::mpi::{Mpi, merge};
-use contech_tests::outputs::Outputs;
 use contech_tests::process::Finished;
 use contech_tests::recording::{backend_json, files, verify};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 use real::Source;
 
 struct Package {
@@ -71,7 +71,8 @@ fn main() {
 fn trial(package: &Package) -> Result<()> {
     let scratch = Scratch::new(&format!("real_mpi/{}", package.source.name))?;
     let tree = debian::source(package.source.name, &debian::cache())?;
-    let build = |to: &str, cc: &Path| {
+    let build = |to: &str, tools: &Toolchain| {
+        let cc = tools.compiler(false);
         let wrapper = format!("mpicc.{}", package.mpi.name());
         let compilers = [
             ("CC", cc),
@@ -79,10 +80,12 @@ fn trial(package: &Package) -> Result<()> {
             ("OMPI_CC", cc),
             ("MPICH_CC", cc),
         ];
-        package.source.build(&tree, &scratch.join(to), &compilers)
+        package
+            .source
+            .build(&tree, &scratch.join(to), tools, &compilers)
     };
-    let native = build("native", "clang-22".as_ref())?;
-    let traced = build("traced", &Outputs::get().cc())?;
+    let native = build("native", &Toolchain::native())?;
+    let traced = build("traced", &Toolchain::contech())?;
     let traces = scratch.subdir("traces")?;
     let plain = package
         .mpi

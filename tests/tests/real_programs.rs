@@ -166,7 +166,7 @@ fn trial(package: &Package) -> Result<()> {
             ("FC", tools.compiler_of("source.f90".as_ref())),
         ];
         let to = scratch.join(to);
-        package.source.build(&tree, &to, &compilers)?;
+        package.source.build(&tree, &to, tools, &compilers)?;
         anyhow::Ok(to)
     };
     let native = build("native", &Toolchain::native())?;

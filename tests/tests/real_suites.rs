@@ -69,7 +69,7 @@ fn trial(suite: &Suite) -> Result<()> {
     ];
     let program = suite
         .source
-        .build(&tree, &scratch.join("tree"), &compilers)?;
+        .build(&tree, &scratch.join("tree"), &checked, &compilers)?;
     let recording = Recording::of(&mut Command::new(program), &scratch.join("traces"))?;
     let said = recording.run.clone().ok()?;
     if !said.out().contains(suite.says) || !said.err().is_empty() {

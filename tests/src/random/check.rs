@@ -147,7 +147,7 @@ fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<
             FLAGS,
             flags,
         );
-        let built = kept(name, &from, |to| compile(tools, files, flags, to))?;
+        let built = kept(tools, name, &from, |to| compile(tools, files, flags, to))?;
         return Ok(built.join("program"));
     }
     fs::create_dir_all(to)?;

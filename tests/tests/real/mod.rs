@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use contech_tests::debian;
 use contech_tests::process::{run, run_for};
-use contech_tests::toolchain::kept;
+use contech_tests::toolchain::{Toolchain, kept};
 
 /// A Debian source package, and how its own build system is called.
 pub(crate) struct Source {
@@ -28,6 +28,7 @@ impl Source {
         &self,
         tree: &Path,
         to: &Path,
+        tools: &Toolchain,
         compilers: &[(&str, &Path)],
     ) -> Result<PathBuf> {
         let copy = |from: &Path, to: &Path| {
@@ -35,7 +36,7 @@ impl Source {
             run(Command::new("cp").arg("-a").arg(from).arg(to))?.ok()
         };
         let from = (tree, self.build, compilers);
-        let built = kept(&format!("real-{}", self.name), &from, |built| {
+        let built = kept(tools, &format!("real-{}", self.name), &from, |built| {
             copy(tree, built)?;
             let mut shell = Command::new("sh");
             shell.current_dir(built).args(["-ec", self.build]);
