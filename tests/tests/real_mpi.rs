@@ -64,7 +64,7 @@ fn main() {
         &PACKAGES,
         |package| &package.source,
         trial,
-        ("at_least_two_sources_were_fetched", 2),
+        "all_sources_were_fetched",
     );
 }
 

@@ -151,7 +151,7 @@ fn main() {
         &PACKAGES,
         |package| &package.source,
         trial,
-        ("at_least_three_sources_were_fetched", 3),
+        "all_sources_were_fetched",
     );
 }
 

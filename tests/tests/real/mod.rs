@@ -54,12 +54,12 @@ impl Source {
     }
 }
 
-/// Runs a trial for each package, and one that fails when fewer than `least` could be fetched.
+/// Runs a trial for each package, and one that fails when not all could be fetched.
 pub(crate) fn main<P: Sync>(
     packages: &'static [P],
     source: fn(&P) -> &Source,
     trial: fn(&P) -> Result<()>,
-    claim: (&str, usize),
+    claim: &str,
 ) {
     let name = |package: &P| source(package).name;
     let available = |package: &P| debian::available(name(package));
