@@ -1,4 +1,4 @@
-// A signal handler of instrumented code interrupts instrumented code thousands of times.
+// A signal handler of instrumented code interrupts instrumented code hundreds of times.
 // MODE: verify
 // LEVELS: O0 O1 O2 O3
 #include <signal.h>
@@ -14,7 +14,7 @@ static void handler(int sig) {
 
 int main(void) {
   struct sigaction a;
-  struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+  struct itimerval every = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
   memset(&a, 0, sizeof a);
   a.sa_handler = handler;
   sigaction(SIGALRM, &a, NULL);
