@@ -4,10 +4,10 @@
 //!
 //! A pipe is known by its inode, a stream by its two ends. Where nothing tells several objects apart they count as one,
 //! and a receiver comes after more than it received: datagrams, connections to one local path, and signals of one
-//! number. A counter is known by its descriptor's number, so a duplicate is another one. Regular files, terminals and
-//! devices order nothing.
+//! number. A counter is known by its descriptor's number; once one was duplicated, all counters count as one. A
+//! connection is known by the port or path that it is made to. Regular files, terminals and devices order nothing.
 
-use std::ffi::{c_int, c_short};
+use std::ffi::{c_int, c_short, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use contech_guest::arch::system_call;
@@ -29,6 +29,9 @@ const STREAM: u64 = 4;
 const LOCAL: u64 = 5;
 const PAIR: u64 = 6;
 const SIGNAL: u64 = 7;
+/// That who listens at an address comes before who connects to it, and that one before who accepts the connection.
+const LISTENED: u64 = 8;
+const CONNECTED: u64 = 9;
 
 /// True once the program may be forbidden the system calls that tell what a descriptor is.
 static BLIND: AtomicBool = AtomicBool::new(false);
@@ -40,6 +43,9 @@ pub(crate) const NEEDED: [libc::c_long; 4] = [
     libc::SYS_getsockname,
     libc::SYS_getsockopt,
 ];
+
+/// True once a counter has two descriptors.
+static DUPLICATED: AtomicBool = AtomicBool::new(false);
 
 /// From now on descriptors order nothing.
 pub(crate) fn be_blind() {
@@ -67,6 +73,7 @@ fn object_of(file: c_int, sends: bool) -> Option<Ptr> {
         libc::S_IFIFO => Some(object(PIPE, inode)),
         libc::S_IFSOCK => socket(file, inode, sends),
         // The system has one inode for all counters.
+        0 if DUPLICATED.load(Relaxed) => Some(object(COUNTER, u64::MAX)),
         0 => Some(object(COUNTER, u64::try_from(file).ok()?)),
         _ => None,
     }
@@ -111,22 +118,31 @@ fn socket(file: c_int, inode: u64, sends: bool) -> Option<Ptr> {
     }
     let own = name(libc::SYS_getsockname, file)?;
     let peer = name(libc::SYS_getpeername, file)?;
-    let port = |name: &Name| u64::from(u16::from_be_bytes([name[2], name[3]]));
-    match c_int::from(u16::from_ne_bytes([own[0], own[1]])) {
+    match family(&own) {
         libc::AF_INET | libc::AF_INET6 => {
             let (from, to) = if sends { (&own, &peer) } else { (&peer, &own) };
             Some(object(STREAM, port(from) << 16 | port(to)))
         }
-        libc::AF_UNIX => {
-            // One end has the path.
-            let bytes = own[2..].iter().zip(&peer[2..]);
-            let path = bytes.fold(0u64, |path, (a, b)| {
-                path.wrapping_mul(31) + u64::from(a | b)
-            });
-            Some(object(LOCAL, path))
-        }
+        // One end has the path.
+        libc::AF_UNIX => Some(object(LOCAL, path(&own) ^ path(&peer))),
         _ => None,
     }
+}
+
+fn family(name: &Name) -> c_int {
+    c_int::from(u16::from_ne_bytes([name[0], name[1]]))
+}
+
+fn port(name: &Name) -> u64 {
+    u64::from(u16::from_be_bytes([name[2], name[3]]))
+}
+
+/// A number for a path; 0 if there is none.
+fn path(name: &Name) -> u64 {
+    let bytes = name[2..].iter();
+    bytes.rev().fold(0u64, |path, byte| {
+        path.wrapping_mul(31).wrapping_add(u64::from(*byte))
+    })
 }
 
 /// An address of a socket; bytes that it does not have are zero.
@@ -141,6 +157,139 @@ fn name(call: libc::c_long, file: c_int) -> Option<Name> {
         [at.expose_provenance(), size_at.expose_provenance()],
     )?;
     Some(name)
+}
+
+/// The object of connections to an address.
+fn object_at(sort: u64, address: &Name) -> Option<Ptr> {
+    match family(address) {
+        libc::AF_INET | libc::AF_INET6 => Some(object(sort, port(address))),
+        libc::AF_UNIX => Some(object(sort, path(address) | 1 << 55)),
+        _ => None,
+    }
+}
+
+/// The calling thread, if a call from the code at `caller` may order it with another context by way of a connection.
+fn connecting(caller: usize) -> Option<Active> {
+    let alone = || current::recorder().is_none_or(Recorder::is_alone);
+    theirs(caller).filter(|_| !BLIND.load(Relaxed) && !library::is_called() && !alone())
+}
+
+pub(crate) unsafe extern "C-unwind" fn listen(file: c_int, waiting: c_int, caller: usize) -> c_int {
+    if let Some(a) = connecting(caller)
+        && let Some(object) =
+            name(libc::SYS_getsockname, file).and_then(|own| object_at(LISTENED, &own))
+    {
+        a.instant(Send, object, 0);
+    }
+    // SAFETY: the caller's arguments are passed on.
+    unsafe { (real().listen)(file, waiting) }
+}
+
+pub(crate) unsafe extern "C-unwind" fn connect(
+    file: c_int,
+    to: Ptr,
+    length: c_uint,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let call = || unsafe { (real().connect)(file, to, length) };
+    let Some(a) = connecting(caller).filter(|_| !to.is_null()) else {
+        return call();
+    };
+    let mut address: Name = [0; 112];
+    let bytes = usize::try_from(length).unwrap_or(0).min(address.len());
+    // SAFETY: the caller passes an address of that length.
+    unsafe {
+        to.cast::<u8>()
+            .copy_to_nonoverlapping(address.as_mut_ptr(), bytes)
+    };
+    if let Some(object) = object_at(CONNECTED, &address) {
+        a.instant(Send, object, 0);
+    }
+    let before = a.now();
+    let result = call();
+    if result == 0
+        && let Some(object) = object_at(LISTENED, &address)
+    {
+        a.in_order(Receive, object, 0, before, a.since(before));
+    }
+    result
+}
+
+/// Records that `call` takes a connection to the socket.
+fn accepts(file: c_int, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
+    let Some(a) = connecting(caller) else {
+        return call();
+    };
+    let before = a.now();
+    let result = call();
+    if result >= 0
+        && let Some(object) =
+            name(libc::SYS_getsockname, file).and_then(|own| object_at(CONNECTED, &own))
+    {
+        a.in_order(Receive, object, 0, before, a.since(before));
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn accept(
+    file: c_int,
+    from: Ptr,
+    length: Ptr,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    accepts(file, caller, || unsafe {
+        (real().accept)(file, from, length)
+    })
+}
+
+pub(crate) unsafe extern "C-unwind" fn accept4(
+    file: c_int,
+    from: Ptr,
+    length: Ptr,
+    flags: c_int,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    accepts(file, caller, || unsafe {
+        (real().accept4)(file, from, length, flags)
+    })
+}
+
+/// Notes that `call` gives a descriptor a second number.
+fn duplicates(file: c_int, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
+    let result = call();
+    if result >= 0
+        && theirs(caller).is_some()
+        && !BLIND.load(Relaxed)
+        && sort_of(file).is_some_and(|(sort, _)| sort == 0)
+    {
+        DUPLICATED.store(true, Relaxed);
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn dup(file: c_int, caller: usize) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    duplicates(file, caller, || unsafe { (real().dup)(file) })
+}
+
+pub(crate) unsafe extern "C-unwind" fn dup2(file: c_int, other: c_int, caller: usize) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    duplicates(file, caller, || unsafe { (real().dup2)(file, other) })
+}
+
+pub(crate) unsafe extern "C-unwind" fn dup3(
+    file: c_int,
+    other: c_int,
+    flags: c_int,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    duplicates(file, caller, || unsafe {
+        (real().dup3)(file, other, flags)
+    })
 }
 
 /// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a pair and odd for the
@@ -322,6 +471,151 @@ pub(crate) unsafe extern "C-unwind" fn ppoll(
     let call = || unsafe { (real().ppoll)(list, count, span, mask) };
     match theirs(caller) {
         Some(a) => ready(a, list.cast(), count, call),
+        None => call(),
+    }
+}
+
+/// What the program watches by epoll: a hash of the set and of what the system says of the descriptor, and below it the
+/// descriptor's number. What finds no room takes the place of another, which then orders nothing.
+static WATCHED: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
+
+/// What stands for a descriptor in a set, and the places in which it may be.
+fn watched(set: c_int, data: u64) -> (u64, impl Iterator<Item = &'static AtomicU64>) {
+    let set = u64::try_from(set).unwrap_or(0);
+    let mixed = (data ^ set.rotate_right(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let key = mixed >> 32 | 1;
+    let first = usize::try_from(mixed >> 20).unwrap_or(0);
+    let places = (0..8).map(move |n| &WATCHED[first.wrapping_add(n) % WATCHED.len()]);
+    (key, places)
+}
+
+pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
+    set: c_int,
+    what: c_int,
+    file: c_int,
+    event: Ptr,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let result = unsafe { (real().epoll_ctl)(set, what, file, event) };
+    if result == 0 && what != libc::EPOLL_CTL_DEL && theirs(caller).is_some() {
+        // SAFETY: success has read the event.
+        let event = unsafe { event.cast::<libc::epoll_event>().read_unaligned() };
+        let (key, mut places) = watched(set, event.u64);
+        let entry = key << 32 | u64::from(file.unsigned_abs());
+        let free = |place: &&AtomicU64| {
+            let before = place.compare_exchange(0, entry, Relaxed, Relaxed);
+            before.is_ok() || before == Err(entry)
+        };
+        if places.find(free).is_none()
+            && let Some(other) = watched(set, event.u64).1.next()
+        {
+            other.store(entry, Relaxed);
+        }
+    }
+    result
+}
+
+/// Records what a wait for a set of descriptors found.
+fn announced(a: Active, set: c_int, list: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+    let result = a.sleep(call);
+    for n in 0..usize::try_from(result).unwrap_or(0) {
+        // SAFETY: the call succeeded, so the list has so many entries.
+        let event = unsafe { list.cast::<libc::epoll_event>().add(n).read_unaligned() };
+        let readable = libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLRDHUP;
+        if event.events & readable.unsigned_abs() == 0 {
+            continue;
+        }
+        let (key, places) = watched(set, event.u64);
+        let entries = places.map(|place| place.load(Relaxed));
+        for entry in entries.filter(|entry| entry >> 32 == key) {
+            let file = c_int::try_from(entry & 0xffff_ffff).unwrap_or(-1);
+            if let Some(object) = object_of(file, false) {
+                a.instant(Receive, object, 0);
+            }
+        }
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn epoll_wait(
+    set: c_int,
+    list: Ptr,
+    count: c_int,
+    span: c_int,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let call = || unsafe { (real().epoll_wait)(set, list, count, span) };
+    match theirs(caller) {
+        Some(a) => announced(a, set, list, call),
+        None => call(),
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn epoll_pwait(
+    set: c_int,
+    list: Ptr,
+    count: c_int,
+    span: c_int,
+    mask: Ptr,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let call = || unsafe { (real().epoll_pwait)(set, list, count, span, mask) };
+    match theirs(caller) {
+        Some(a) => announced(a, set, list, call),
+        None => call(),
+    }
+}
+
+/// Records what a wait for the descriptors in a set of bits found.
+fn selected(a: Active, count: c_int, read: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+    let result = a.sleep(call);
+    if result <= 0 || read.is_null() {
+        return result;
+    }
+    // A longer set than the C library's has no bits that can be asked for.
+    for file in 0..count.min(c_int::try_from(libc::FD_SETSIZE).unwrap_or(0)) {
+        // SAFETY: the call succeeded, so the set has so many bits.
+        if unsafe { libc::FD_ISSET(file, read.cast()) }
+            && let Some(object) = object_of(file, false)
+        {
+            a.instant(Receive, object, 0);
+        }
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn select(
+    count: c_int,
+    read: Ptr,
+    write: Ptr,
+    except: Ptr,
+    span: Ptr,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let call = || unsafe { (real().select)(count, read, write, except, span) };
+    match theirs(caller) {
+        Some(a) => selected(a, count, read, call),
+        None => call(),
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn pselect(
+    count: c_int,
+    read: Ptr,
+    write: Ptr,
+    except: Ptr,
+    span: Time,
+    mask: Ptr,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments are passed on.
+    let call = || unsafe { (real().pselect)(count, read, write, except, span, mask) };
+    match theirs(caller) {
+        Some(a) => selected(a, count, read, call),
         None => call(),
     }
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -128,6 +130,40 @@ static void *by_epoll_taker(void *n) {
   return NULL;
 }
 
+// A byte that epoll or select tells of, and that nobody reads.
+#define watch(set, what)                                                       \
+  int set = epoll_create1(0);                                                  \
+  epoll_ctl(set, EPOLL_CTL_ADD, fd[0], &(struct epoll_event){EPOLLIN, {.u64 = what}});
+static int select_one(int file) {
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(file, &set);
+  return select(file + 1, &set, NULL, NULL, NULL);
+}
+HANDS_OVER(told_by_epoll, write(fd[1], "a", 1), watch(set, 77) struct epoll_event e; epoll_wait(set, &e, 1, -1))
+HANDS_OVER(told_by_select, write(fd[1], "a", 1), select_one(fd[0]))
+HANDS_OVER(through_second_number, int d = dup(fd[0]); eventfd_write(d, 1), select_one(fd[0]); eventfd_read(fd[0], (eventfd_t *)c))
+
+// The order of a connection, through which nothing is sent.
+static struct sockaddr_in address;
+static void bound(void) {
+  socklen_t size = sizeof address;
+  address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+  bind(fd[0], (void *)&address, size);
+  getsockname(fd[0], (void *)&address, &size);
+}
+static void connected(void) {
+  int s = socket(AF_INET, SOCK_STREAM, 0);
+  while (connect(s, (void *)&address, sizeof address) < 0) {
+    close(s);
+    usleep(200);
+    s = socket(AF_INET, SOCK_STREAM, 0);
+  }
+}
+HANDS_OVER(by_accepting, connected(), accept(fd[0], NULL, NULL))
+HANDS_OVER(by_connecting, listen(fd[0], 1), connected())
+
 static volatile sig_atomic_t handled;
 static void sent_signal_handler(int signal) { y = x; handled = 1; }
 static void *sent_signal_taker(void *n) {
@@ -222,6 +258,30 @@ static void installed_handler(void) {
   pthread_join(t, NULL);
 }
 
+// Memory that has the address of memory of another thread that is gone. Nothing orders the threads.
+static long *shared;
+static void *reused_mapping(void *n) {
+  long *p = shared;
+  if (fixed) {
+    if (n) usleep(50000);
+    p = mmap((void *)0x5a0000000000, 4096, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  }
+  p[1] = (long)n;
+  if (fixed) munmap(p, 4096);
+  return NULL;
+}
+static void *reused_block(void *n) {
+  long *p = shared;
+  if (fixed) {
+    if (n) usleep(50000);
+    p = malloc(5000);
+  }
+  p[1] = (long)n;
+  if (fixed) free(p);
+  return NULL;
+}
+
 // One thread writes a text, the other has the C library read (or write) it.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 #define IN_CALL(name, call)                                                    \
@@ -277,12 +337,19 @@ int main(int argc, char **argv) {
   CASE(through_connection, through_connection())
   CASE(polled, fd[0] = eventfd(0, 0); TWO(polled))
   CASE(by_epoll, pipe(fd); TWO(by_epoll))
+  CASE(told_by_epoll, pipe(fd); TWO(told_by_epoll))
+  CASE(told_by_select, pipe(fd); TWO(told_by_select))
+  CASE(through_second_number, fd[0] = eventfd(0, 0); TWO(through_second_number))
+  CASE(by_accepting, bound(); listen(fd[0], 1); TWO(by_accepting))
+  CASE(by_connecting, bound(); TWO(by_connecting))
   CASE(other_pipe, pipe(fd); TWO(other_pipe))
   CASE(two_readers, pipe(fd); write(fd[1], "ab", 2); both(two_readers, two_readers))
   CASE(sent_signal, sent_signal())
   CASE(to_process, to_process())
   CASE(waited_signal, waited_signal())
   CASE(installed_handler, installed_handler())
+  CASE(reused_mapping, shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); both(reused_mapping, reused_mapping))
+  CASE(reused_block, mallopt(M_ARENA_MAX, 1); shared = malloc(5000); both(reused_block, reused_block))
   CASE(copies, CALL(copies))
   CASE(moves, CALL(moves))
   CASE(sets, CALL(sets))

@@ -121,13 +121,22 @@ macro_rules! for_each_function {
         sleep(span: c_uint) -> c_uint: [sleep] [Sleep];
         thrd_sleep(span: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
         poll(list: Ptr, count: usize, span: c_int) -> c_int: [own channel] [Idle];
-        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [sleep] [Idle];
-        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [sleep] [Idle];
+        epoll_ctl(set: c_int, what: c_int, file: c_int, event: Ptr) -> c_int: [own channel] [];
+        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [own channel] [Idle];
+        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [own channel] [Idle];
+        pselect(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Time, mask: Ptr) -> c_int: [own channel] [];
         ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [own channel] [Idle];
-        epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [sleep] [Idle];
+        epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [own channel] [Idle];
         sched_yield() -> c_int: [] [own waits];
 
         socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2]) -> c_int: [own channel] [];
+        listen(file: c_int, waiting: c_int) -> c_int: [own channel] [];
+        connect(file: c_int, to: Ptr, length: c_uint) -> c_int: [own channel] [];
+        accept(file: c_int, from: Ptr, length: Ptr) -> c_int: [own channel] [];
+        accept4(file: c_int, from: Ptr, length: Ptr, flags: c_int) -> c_int: [own channel] [];
+        dup(file: c_int) -> c_int: [own channel] [];
+        dup2(file: c_int, other: c_int) -> c_int: [own channel] [];
+        dup3(file: c_int, other: c_int, flags: c_int) -> c_int: [own channel] [];
         write(file: c_int, from: Ptr, size: usize) -> isize: [own channel] [];
         writev(file: c_int, list: Ptr, count: c_int) -> isize: [send] [];
         send(file: c_int, from: Ptr, size: usize, flags: c_int) -> isize: [send] [];
