@@ -18,6 +18,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <wchar.h>
 
 static int fixed;
 long x, y;
@@ -318,6 +319,9 @@ IN_CALL(prints, snprintf(copy, sizeof copy, "%s", text))
 IN_CALL(prints_into, snprintf(text, sizeof text, "%ld", 123456789L))
 IN_CALL(writes_file, FILE *f = fopen("/dev/null", "w"); fwrite(text, 1, length, f); fclose(f))
 IN_CALL(reads_file, FILE *f = fopen("/dev/zero", "r"); fread(text, 1, length, f); fclose(f))
+IN_CALL(parses_format, int into; sink = sscanf(text, "some%d", &into))
+IN_CALL(takes_piece, char *next; sink = (size_t)strtok_r(text, "\1", &next))
+IN_CALL(copies_wide, wmemcpy((wchar_t *)copy, (wchar_t *)text, length))
 IN_CALL(parses, sink = strtol(text, NULL, 36))
 
 int main(int argc, char **argv) {
@@ -369,6 +373,9 @@ int main(int argc, char **argv) {
   CASE(prints_into, CALL(prints_into))
   CASE(writes_file, CALL(writes_file))
   CASE(reads_file, CALL(reads_file))
+  CASE(parses_format, CALL(parses_format))
+  CASE(takes_piece, CALL(takes_piece))
+  CASE(copies_wide, CALL(copies_wide))
   CASE(parses, CALL(parses))
   fprintf(stderr, "no case %s\n", name);
   return 2;

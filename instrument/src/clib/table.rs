@@ -34,6 +34,8 @@ const CALENDAR: Number = Const(56);
 /// `struct stat` and `struct rusage`, if the call succeeds.
 const STATUS: Number = IfZero(&Result, &Const(144), &NONE);
 const LONG: Number = Const(8);
+/// `wchar_t`.
+const WIDE: Number = Const(4);
 
 /// Names, the type of all of them (see [`super::has_form`]), and what they do.
 type Row = (&'static [&'static str], &'static str, &'static [Access]);
@@ -58,6 +60,11 @@ const ROWS: &[Row] = &[
     (&["memchr"], "ppil", &[Reads(A0, IfZero(&Result, &A2, &UP_TO_RESULT))]),
     (&["memrchr"], "ppil", &[Reads(IfZero(&Result, &A0, &Result), Sub(&Add(&A0, &A2), &IfZero(&Result, &A0, &Result)))]),
     (&["memmem"], "pplpl", &[Reads(A2, A3), Reads(A0, IfZero(&Result, &A1, &Add(&Sub(&Result, &A0), &A3)))]),
+    // Wide characters, of which lengths are told.
+    (&["wmemcpy", "wmemmove", "wmempcpy"], "pppl", &[Copies(A0, A1, Mul(&A2, &WIDE))]),
+    (&["wmemset"], "ppil", &[Writes(A0, Mul(&A2, &WIDE))]),
+    (&["wmemcmp"], "ippl", &[Reads(A0, Mul(&A2, &WIDE)), Reads(A1, Mul(&A2, &WIDE))]),
+    (&["wcslen"], "lp", &[Reads(A0, Mul(&Add(&Result, &ONE), &WIDE))]),
     // Texts.
     (&["strlen"], "lp", &[Reads(A0, Add(&Result, &ONE))]),
     (&["strnlen"], "lpl", &[Reads(A0, Min(&Add(&Result, &ONE), &A1))]),
@@ -71,6 +78,10 @@ const ROWS: &[Row] = &[
     (&["strpbrk"], "ppp", &[Reads(A0, SEARCHED), Reads(A1, TEXT1)]),
     (&["strstr"], "ppp", &[Reads(A1, TEXT1), Reads(A0, SEARCHED)]),
     (&["strspn", "strcspn"], "lpp", &[Reads(A0, Add(&Result, &ONE)), Reads(A1, TEXT1)]),
+    // Where a piece ends in the text, the call writes, if it does not end the text: that is not known.
+    (&["strtok"], "ppp", &[Reads(A1, TEXT1), Reads(Result, RETURNED)]),
+    (&["strtok_r", "__strtok_r"], "pppp", &[Reads(A1, TEXT1), Writes(A2, LONG), Reads(Result, RETURNED)]),
+    (&["strsep"], "ppp", &[Reads(A1, TEXT1), Writes(A0, LONG), Reads(Result, RETURNED)]),
     (&["strcpy", "stpcpy"], "ppp", &[Copies(A0, A1, TEXT1)]),
     (&["__strcpy_chk", "__stpcpy_chk"], "pppl", &[Copies(A0, A1, TEXT1)]),
     (&["strncpy", "stpncpy"], "pppl", &[Reads(A1, Text(&A1, &A2)), Writes(A0, A2)]),
@@ -81,6 +92,7 @@ const ROWS: &[Row] = &[
     (&["strdup", "__strdup"], "pp", &[Reads(A0, TEXT0), Writes(Result, RETURNED)]),
     (&["strndup", "__strndup"], "ppl", &[Reads(A0, Text(&A0, &A1)), Writes(Result, RETURNED)]),
     (&["strtol", "strtoul", "strtoll", "strtoull"], "lppi", &[Parses(1)]),
+    (&["sscanf", "__isoc99_sscanf", "__isoc23_sscanf"], "ipp.", &[Reads(A0, TEXT0)]),
     (&["strtod"], "dpp", &[Parses(1)]),
     (&["strtof"], "fpp", &[Parses(1)]),
     // Input and output.
