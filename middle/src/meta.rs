@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contech_trace::file::{FileHeader, RankInfo, RunInfo, Totals};
-use taskgraph::{Note, NoteKind, RankMeta, RunMeta};
+use taskgraph::{Note, NoteKind, ObjectMeta, RankMeta, RunMeta};
 
 use crate::align::Zero;
 use crate::notes::Notes;
@@ -36,6 +36,7 @@ pub(crate) struct Facts {
     tally: Tally,
     /// Places that could not be recorded, by reason.
     unrecorded: BTreeMap<String, u64>,
+    objects: Vec<ObjectMeta>,
 }
 
 impl Facts {
@@ -55,6 +56,7 @@ impl Facts {
             waited: 0,
             tally: Tally::default(),
             unrecorded: BTreeMap::new(),
+            objects: Vec::new(),
         }
     }
 
@@ -187,6 +189,12 @@ impl Facts {
         for (what, places) in program.info.modules.iter().flat_map(|m| &m.unrecorded) {
             *self.unrecorded.entry(what.clone()).or_default() += places;
         }
+        // Its addresses have the number of the process in front, as all addresses of the graph.
+        let object = |(path, address, space): &(String, u64, u32)| ObjectMeta {
+            path: path.clone(),
+            load_address: address | u64::from(*space) << 48,
+        };
+        self.objects = program.objects.iter().map(object).collect();
     }
 
     /// Ticks per second; 0 if they are not known.
@@ -236,6 +244,9 @@ impl Facts {
             whole.ranks.extend(ranked);
             whole.start_unix_ns = whole.start_unix_ns.min(meta.start_unix_ns);
             whole.complete &= meta.complete;
+            whole.thread_libraries.extend(meta.thread_libraries);
+            whole.thread_libraries.sort();
+            whole.thread_libraries.dedup();
             whole.processors = whole.processors.max(meta.processors);
             whole.trace_bytes += meta.trace_bytes;
             // The losses in the streams of all traces are counted once, in the first.
@@ -262,6 +273,13 @@ impl Facts {
             };
             Note::new(kind, text)
         }));
+        let unannounced = |(library, threads): &(String, u64)| {
+            let what = if *threads == 1 { "thread" } else { "threads" };
+            let text = format!("{threads} {what} appeared unannounced in {library}");
+            Note::new(NoteKind::Remark, text)
+        };
+        let libraries = totals.libraries.iter().take(MOST_NOTES);
+        sentences.extend(libraries.clone().map(unannounced));
         if totals.pauses > 0 {
             let text = format!(
                 "the program was paused {} times until its records were written",
@@ -292,6 +310,8 @@ impl Facts {
             trace_bytes: self.trace_bytes,
             mode: mode.unwrap_or_else(|| "full".into()),
             processors: processors.and_then(|p| p.parse().ok()).unwrap_or(0),
+            objects: self.objects,
+            thread_libraries: libraries.map(|(library, _)| library.clone()).collect(),
             ..RunMeta::default()
         }
     }

@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) paths: Arc<PathTable>,
     /// For each block, whether it is also recorded in naive form.
     checked: Vec<bool>,
+    /// Path, load address and process of each object with modules.
+    pub(crate) objects: Vec<(String, u64, u32)>,
 }
 
 impl Program {
@@ -77,6 +79,7 @@ pub(crate) struct ProgramBuilder {
     loaded: Vec<Loaded>,
     space: u32,
     versions: u64,
+    objects: Vec<(String, u64, u32)>,
     current: Option<Arc<Program>>,
 }
 
@@ -124,6 +127,10 @@ impl ProgramBuilder {
             })?;
         }
         let (table, globals, space) = (load.table, load.globals, self.space);
+        let object = (load.object, load.load_address, space);
+        if !self.objects.contains(&object) {
+            self.objects.push(object);
+        }
         for l in self.loaded.iter_mut().filter(|l| l.space == space) {
             l.gone |= overlap(base, count, l.base, l.count);
         }
@@ -212,6 +219,7 @@ impl ProgramBuilder {
             paths: Arc::new(table.unwrap_or_default()),
             info,
             checked: self.checked.clone(),
+            objects: self.objects.clone(),
         });
         self.versions += 1;
         self.current = Some(Arc::clone(&program));

@@ -213,10 +213,18 @@ impl Active {
         let Some(result) = F::try_first(try_now) else {
             return self.acquire::<F>(op, object, wait);
         };
-        if F::answer(result) == Answer::Taken {
-            self.instant(op, object, 0);
+        match F::answer(result) {
+            Answer::Taken => self.instant(op, object, 0),
+            _ => self.failed(op, object, result),
         }
         result
+    }
+
+    /// Records that an object could not be acquired because it is none: it was destroyed.
+    fn failed(self, op: SyncOp, object: Ptr, result: i32) {
+        if result == libc::EINVAL {
+            self.timed(op.failed(), object, 0, self.now(), 0);
+        }
     }
 
     /// Records that the object is acquired by a call that may wait.
@@ -234,7 +242,7 @@ impl Active {
                 self.in_order(op, object, 0, before, self.since(before));
             }
             Answer::Late => self.timed(op.failed(), object, 0, before, self.since(before)),
-            Answer::Busy | Answer::Failed => {}
+            Answer::Busy | Answer::Failed => self.failed(op, object, result),
         }
         result
     }
@@ -256,7 +264,7 @@ impl Active {
                 None => self.instant(op, object, 0),
             },
             Answer::Busy => self.recorder.tried(self.tls, op, object.addr()),
-            Answer::Late | Answer::Failed => {}
+            Answer::Late | Answer::Failed => self.failed(op, object, result),
         }
         result
     }

@@ -84,7 +84,7 @@ pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment, Site};
 pub use graph::TaskGraph;
 pub use id::{BlockId, ContextId, ExecutorId, FunctionId, OpId, TaskId};
 pub use map::{Mmap, map};
-pub use meta::{AccessesOf, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
+pub use meta::{AccessesOf, ObjectMeta, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
 pub use nest::{NestAccesses, NestRuns};
 pub use note::{Note, NoteKind};
 pub use op::{Access, MemOp, OpAccesses, OpKind};

@@ -41,6 +41,21 @@ pub struct RunMeta {
     pub processors: u32,
     /// The MPI ranks that are in the graph, ascending; empty if the graph has one address space.
     pub ranks: Vec<RankMeta>,
+    /// The executables and libraries with recorded code.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<ObjectMeta>,
+    /// The libraries that made threads which nobody announced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thread_libraries: Vec<String>,
+}
+
+/// An executable or a library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectMeta {
+    /// Path of its file.
+    pub path: String,
+    /// What is added to an address in the file to get the address in the graph.
+    pub load_address: u64,
 }
 
 /// The part of a run whose accesses were not recorded.

@@ -10,19 +10,23 @@
 //! also leaves a mark: an access of the same life that nothing orders with the free is a race.
 
 mod lives;
+mod objects;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
-use taskgraph::{Access, AffineRun, BlockId, ContextId, MemOp, Piece, TaskId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use taskgraph::{Access, AffineRun, BlockId, ContextId, MemOp, Piece, TaskId, TaskKind};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
 use super::record::{Kind, Record, Use};
 use super::shadow::{GRANULE_SHIFT, Shadow};
 use super::states::{StateId, States};
-use super::tally::{Example, Tally};
+pub(super) use objects::{Misuse, Misuses};
+
+use super::tally::{Doubt, Example, Memory, Pair, Tally};
 use crate::analysis::{Share, Strides, Taken, Task};
 
 /// Number of entries in the table of computed transitions.
@@ -34,9 +38,12 @@ const CHECK: u64 = 1 << 16;
 /// Number of unordered accesses that are remembered of 8 bytes: the first of them and the latest ones.
 const REMEMBERED: usize = 48;
 const FIRST: usize = 8;
+/// Allocations below an address among which that of the address is looked for.
+const NEAR: usize = 16;
 /// The operation of new stacks, whose life begins earlier than they are marked.
 const STACK_OP: u32 = u32::MAX - 1;
-/// Operations from this number on stand for a call of free by a block; the remaining bits are the block.
+/// Operations from this number on stand for a call by a block that makes or frees memory; the remaining bits are the
+/// block.
 const CALLED_BY: u32 = 1 << 31;
 
 /// The effect of an access on a state, computed earlier in the same task.
@@ -88,7 +95,7 @@ pub struct Detector {
     /// By operation: its flags.
     flags: Vec<u8>,
     /// Size and task of the allocations at an address that have not been freed.
-    allocations: FxHashMap<u64, Vec<(Epoch, u64)>>,
+    allocations: BTreeMap<u64, Vec<(Epoch, u64)>>,
     /// Contexts between their tasks, and the current one.
     contexts: FxHashMap<ContextId, Running>,
     running: Running,
@@ -111,13 +118,26 @@ pub struct Detector {
     cut: u64,
     /// By context, its first task that ends after `cut`.
     late: FxHashMap<ContextId, u32>,
+    /// The contexts that nobody announced.
+    unannounced: Arc<FxHashSet<ContextId>>,
+    /// Objects that were used after they were destroyed.
+    pub(super) misuses: Misuses,
+    /// Whether any object was destroyed.
+    destroyed: bool,
 }
 
 impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
-    /// own. From `cut` on, some threads went on without being recorded.
+    /// own. From `cut` on, some threads went on without being recorded. What orders the contexts that nobody announced is
+    /// not known.
     #[must_use]
-    pub fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64) -> Self {
+    pub fn new(
+        flags: Vec<u8>,
+        part: Share,
+        limit: usize,
+        cut: u64,
+        unannounced: Arc<FxHashSet<ContextId>>,
+    ) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -126,7 +146,7 @@ impl Detector {
             stamp: 0,
             races: Vec::new(),
             flags,
-            allocations: FxHashMap::default(),
+            allocations: BTreeMap::new(),
             contexts: FxHashMap::default(),
             running: Running::default(),
             scratch: Vec::new(),
@@ -140,6 +160,9 @@ impl Detector {
             atomic_pairs: BTreeSet::new(),
             cut,
             late: FxHashMap::default(),
+            unannounced,
+            misuses: Misuses::default(),
+            destroyed: false,
         }
     }
 
@@ -160,6 +183,9 @@ impl Detector {
             self.late.entry(context).or_insert(seq);
         }
         self.running = self.contexts.remove(&context).unwrap_or_default();
+        if task.kind() != TaskKind::Work && !task.op().may_be_action() {
+            self.synchronises(task.op(), task.object());
+        }
         Ok(())
     }
 
@@ -263,9 +289,9 @@ impl Detector {
         self.shadow.part()
     }
 
-    /// The block that called free, if the operation of a race stands for a free.
+    /// The block that called, if the operation stands for a call that makes or frees memory.
     #[must_use]
-    pub fn freed_by(op: u32) -> Option<BlockId> {
+    pub fn called_by(op: u32) -> Option<BlockId> {
         (CALLED_BY..STACK_OP)
             .contains(&op)
             .then(|| BlockId::new(op & !CALLED_BY))
@@ -421,9 +447,14 @@ impl Detector {
                 self.unowned += u64::from(access.by.kind < Kind::Alloc);
             }
         }
+        // A store there makes a new object, whether or not the task stored there before.
+        let destroyed = records
+            .iter()
+            .filter(|record| record.by.kind == Kind::Destroyed);
+        let ended = destroyed.fold(0, |mask, record| mask | record.mask);
         for own in records.iter().filter(|record| record.epoch == access.epoch) {
             if access.by.superseded_by(own.by) {
-                access.mask &= !own.mask;
+                access.mask &= !own.mask | ended;
             }
         }
         if access.mask == 0 {
@@ -446,14 +477,14 @@ impl Detector {
                     first: self.clocks.task(record.epoch),
                     second: self.clocks.task(access.epoch),
                     known,
+                    memory: self.memory(records, address),
                 };
-                races.push(self.tally.found(
-                    record.by.op,
-                    record.by.kind,
-                    access.by.op,
-                    access.by.kind,
-                    example,
-                ));
+                let pair = Pair {
+                    first: (record.by.op, record.by.kind),
+                    second: (access.by.op, access.by.kind),
+                    doubt: self.doubt(example.first, example.second),
+                };
+                races.push(self.tally.found(pair, example));
             }
             if common != 0
                 && record.by.kind.atomic()
@@ -471,6 +502,9 @@ impl Detector {
                 // A record that is not ordered after the allocation is of an earlier life, also after this life has
                 // ended.
                 Kind::Free => record.by.kind != Kind::Alloc,
+                Kind::Made => record.by.kind == Kind::Destroyed,
+                // Who writes there makes an object without a call.
+                Kind::Write if record.by.kind == Kind::Destroyed => ordered,
                 _ => ordered && record.by.superseded_by(access.by),
             };
             let mask = if gone {
@@ -482,7 +516,7 @@ impl Detector {
                 after.push(Record { mask, ..record });
             }
         }
-        if access.by.kind != Kind::Unmap {
+        if !matches!(access.by.kind, Kind::Unmap | Kind::Made) {
             after.push(access);
         }
         if after.len() > REMEMBERED {
@@ -492,6 +526,35 @@ impl Detector {
             }
         }
         true
+    }
+}
+
+impl Detector {
+    /// Why two tasks that the graph does not order may have an order all the same.
+    fn doubt(&self, first: TaskId, second: TaskId) -> Option<Doubt> {
+        let contexts = [first.context, second.context];
+        let unannounced = contexts.iter().any(|c| self.unannounced.contains(c));
+        unannounced.then_some(Doubt::Unannounced)
+    }
+
+    /// What the byte at an address belongs to, from what is remembered of it.
+    fn memory(&self, records: &[Record], address: u64) -> Memory {
+        let bit = 1u8 << (address & 7);
+        let made = |record: &&Record| record.by.kind == Kind::Alloc && record.mask & bit != 0;
+        let Some(mark) = records.iter().find(made) else {
+            return Memory::Unknown;
+        };
+        if mark.by.op == STACK_OP {
+            return Memory::Stack(self.clocks.task(mark.epoch).context);
+        }
+        let Some(by) = Self::called_by(mark.by.op) else {
+            return Memory::Unknown;
+        };
+        let below = self.allocations.range(..=address).rev().take(NEAR);
+        let mut all = below.flat_map(|(at, lives)| lives.iter().map(move |life| (*at, *life)));
+        let own = all.find(|(at, (epoch, size))| *epoch == mark.epoch && address - at < *size);
+        let range = own.map(|(at, (_, size))| (at, size));
+        Memory::Made { by, range }
     }
 }
 

@@ -1,54 +1,219 @@
 //! Why nothing orders the two sides of a race, in one sentence: how much of one side's context comes before the other
-//! side, and which locks each side holds.
+//! side, and which locks each side holds. And the calls that led to each side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use taskgraph::{Reader, TaskId, TaskKind};
+use taskgraph::{
+    Action, AffineRun, Again, BlockId, CallStack, Mmap, NestRuns, Piece, Reader, StaticInfo,
+    TaskId, TaskKind,
+};
 
-use super::tally::Example;
-use crate::analysis::Graph;
+use super::tally::{Doubt, Example};
+use super::variables::Variables;
 use crate::analysis::locks::{Held, Locks, each_synchronisation};
+use crate::analysis::source::Place;
+use crate::analysis::{Graph, Task};
 
-/// Locks held in some tasks.
+/// The most calls that are told of a side.
+const CALLS: usize = 16;
+/// Iterations of a loop after which calls have the same callers as before, unless it is a recursion.
+const ITERATIONS: u64 = 4;
+/// In windows of a run, stacks are followed from so many tasks before.
+const LOOK_BACK: u32 = 512;
+
+/// A place in what a task does: where it first executes a block, or where it begins.
+pub(super) type Spot = (TaskId, Option<BlockId>);
+
+/// What a context is in the middle of.
 #[derive(Debug, Default)]
-pub(super) struct HeldIn(BTreeMap<TaskId, Vec<Held>>);
+pub(super) struct Moment {
+    pub(super) held: Vec<Held>,
+    /// The calls that led there, the innermost first, without those by libraries.
+    pub(super) callers: Vec<Place>,
+    /// The call under way.
+    pub(super) call: Option<Place>,
+}
 
-impl HeldIn {
-    /// Follows the contexts of `tasks` from their starts.
+/// What contexts are in the middle of at some spots.
+#[derive(Debug, Default)]
+pub(super) struct Moments(BTreeMap<Spot, Moment>);
+
+impl Moments {
+    /// Follows contexts from their starts to all spots. If `near`, calls are followed only from shortly before.
     ///
     /// # Errors
     /// When the graph cannot be read.
-    pub(super) fn of_tasks(graph: &Graph, tasks: impl Iterator<Item = TaskId>) -> Result<Self> {
-        let mut wanted: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
-        for id in tasks {
-            wanted.entry(id.context).or_default().insert(id.seq);
+    pub(super) fn of(graph: &Graph, spots: impl Iterator<Item = Spot>, near: bool) -> Result<Self> {
+        let mut wanted: BTreeMap<_, BTreeMap<u32, BTreeSet<Option<BlockId>>>> = BTreeMap::new();
+        for (task, block) in spots {
+            let tasks = wanted.entry(task.context).or_default();
+            tasks.entry(task.seq).or_default().insert(block);
         }
         let mut found = BTreeMap::new();
         let mut reader = Reader::new(graph, 1).without_accesses();
-        for (context, wanted) in wanted {
-            let mut held = Locks::default();
-            let last = wanted.last().copied().unwrap_or(0);
+        for (context, mut wanted) in wanted {
+            let mut way = Way::new(graph.info(), &mut found);
+            let first = wanted.keys().next().copied().unwrap_or(0);
             let mut tasks = graph.walk_of(context);
             while let Some(task) = tasks.next()? {
-                let id = task.id();
-                if wanted.contains(&id.seq) {
-                    found.insert(id, held.all().to_vec());
+                let seq = task.id().seq;
+                if near && seq + LOOK_BACK < first {
+                    each_synchronisation(&mut reader, task, |op, object| {
+                        way.held.see(op, object);
+                        Ok(())
+                    })?;
+                    continue;
                 }
-                if id.seq == last {
+                way.open = wanted.remove(&seq).unwrap_or_default();
+                way.task(&mut reader, task)?;
+                if wanted.is_empty() {
                     break;
                 }
-                each_synchronisation(&mut reader, task, |op, object| {
-                    held.see(op, object);
-                    Ok(())
-                })?;
             }
         }
         Ok(Self(found))
     }
 
-    fn of(&self, id: TaskId) -> &[Held] {
-        self.0.get(&id).map_or(&[], Vec::as_slice)
+    pub(super) fn at(&self, spot: Spot) -> Option<&Moment> {
+        self.0.get(&spot)
+    }
+
+    /// All locks that are held at any spot.
+    pub(super) fn locks(&self) -> impl Iterator<Item = u64> {
+        self.0
+            .values()
+            .flat_map(|at| &at.held)
+            .map(|lock| lock.object)
+    }
+}
+
+/// The way of a context through its tasks.
+struct Way<'a> {
+    info: &'a StaticInfo,
+    stack: CallStack,
+    held: Locks,
+    task: TaskId,
+    /// The spots of the task that it has not come to.
+    open: BTreeSet<Option<BlockId>>,
+    found: &'a mut BTreeMap<Spot, Moment>,
+}
+
+impl<'a> Way<'a> {
+    fn new(info: &'a StaticInfo, found: &'a mut BTreeMap<Spot, Moment>) -> Self {
+        Self {
+            info,
+            stack: CallStack::default(),
+            held: Locks::default(),
+            task: TaskId::default(),
+            open: BTreeSet::new(),
+            found,
+        }
+    }
+
+    fn task<'g>(&mut self, reader: &mut Reader<'g, Mmap>, task: &Task<'g>) -> Result<()> {
+        self.task = task.id();
+        self.come_to(None);
+        reader.open(task);
+        while let Some(batch) = reader.next()? {
+            for piece in batch.pieces() {
+                self.piece(&piece);
+            }
+        }
+        // What the task does not execute, if there is such a thing, is where it ends.
+        while let Some(spot) = self.open.first().copied() {
+            self.come_to(spot);
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, piece: &Piece<'_>) {
+        match piece {
+            Piece::Action(Action::Sync { op, object }) => self.held.see(*op, *object),
+            Piece::Action(_) => {}
+            _ if self.stays(piece) => {}
+            Piece::Blocks(blocks) => blocks.blocks().for_each(|block| self.step(block)),
+            Piece::Run(run) => self.run(run, 1),
+            Piece::Nest(nest) => self.nest(nest, true),
+            _ => {}
+        }
+    }
+
+    /// Executes a piece in which no function begins or ends.
+    fn stays(&mut self, piece: &Piece<'_>) -> bool {
+        let mut same = true;
+        piece.for_each_times(|block, _| {
+            let block = self.info.block(block);
+            same &= block.is_some_and(|block| self.stack.stays(block));
+        });
+        if same && !self.open.is_empty() {
+            piece.for_each_times(|block, _| self.come_to(Some(block)));
+        }
+        if let Some(last) = piece.last_block().filter(|_| same) {
+            self.stack.step(self.info, last);
+        }
+        same
+    }
+
+    fn step(&mut self, block: BlockId) {
+        self.stack.step(self.info, block);
+        self.come_to(Some(block));
+    }
+
+    fn come_to(&mut self, spot: Option<BlockId>) {
+        if !self.open.remove(&spot) {
+            return;
+        }
+        let place = |block| {
+            let call = Place::of_call(self.info, block);
+            call.map_or_else(|| Place::of_block(self.info, block), |call| call.0)
+        };
+        let frames = self.stack.frames();
+        let calls = frames.iter().rev().filter_map(|frame| frame.called_from);
+        let callers = calls.map(place).filter(|place| !place.is_library());
+        let moment = Moment {
+            held: self.held.all().to_vec(),
+            callers: callers.take(CALLS).collect(),
+            call: frames.last().and_then(|top| top.call()).map(place),
+        };
+        self.found.insert((self.task, spot), moment);
+    }
+}
+
+impl NestRuns for Way<'_> {
+    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
+        for _ in 0..run.iterations().min(ITERATIONS) {
+            run.first().for_each(|block| self.step(block.id()));
+        }
+    }
+
+    fn again(&mut self, _: usize, done: u64, left: u64) -> Again {
+        match done < ITERATIONS {
+            true => Again::Next,
+            false => Again::Skip(left),
+        }
+    }
+}
+
+/// What the two sides of a race are in the middle of.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<'a> {
+    /// That of the example's first task.
+    pub(super) first: Option<&'a Moment>,
+    pub(super) second: Option<&'a Moment>,
+}
+
+/// What may have ordered a pair of accesses that the graph does not order.
+pub(super) fn doubt(graph: &Graph, doubt: Doubt) -> String {
+    match doubt {
+        Doubt::Unannounced => {
+            let libraries = graph.meta().thread_libraries.join(" and ");
+            let by = match libraries.as_str() {
+                "" => "code that is not recorded",
+                some => some,
+            };
+            format!("one side is in a thread that {by} made, and what that does is not recorded")
+        }
     }
 }
 
@@ -58,7 +223,8 @@ impl HeldIn {
 /// When the graph cannot be read.
 pub(super) fn sentence(
     graph: &Graph,
-    locks: &HeldIn,
+    sides: Sides<'_>,
+    variables: &Variables,
     example: &Example,
     atomics: bool,
 ) -> Result<String> {
@@ -83,31 +249,38 @@ pub(super) fn sentence(
     } else {
         ""
     };
-    Ok(format!(
-        "{follows}; {}{atomics}.",
-        in_words(locks.of(first), locks.of(second), first, second)
-    ))
+    let held = |side: Option<&'_ Moment>| side.map_or_else(Vec::new, |side| side.held.clone());
+    let (held_first, held_second) = (held(sides.first), held(sides.second));
+    let locks = in_words(variables, &held_first, &held_second, first, second);
+    Ok(format!("{follows}; {locks}{atomics}."))
 }
 
-fn in_words(first: &[Held], second: &[Held], a: TaskId, b: TaskId) -> String {
+fn in_words(
+    variables: &Variables,
+    first: &[Held],
+    second: &[Held],
+    a: TaskId,
+    b: TaskId,
+) -> String {
+    let name = |object: u64| match variables.name(object) {
+        Some(name) => format!("{name} ({object:#x})"),
+        None => format!("{object:#x}"),
+    };
     let common = first
         .iter()
         .find(|held| second.iter().any(|other| other.object == held.object));
     let names = |held: &[Held]| {
-        let all: Vec<String> = held
-            .iter()
-            .map(|lock| format!("{:#x}", lock.object))
-            .collect();
+        let all: Vec<String> = held.iter().map(|lock| name(lock.object)).collect();
         all.join(" and ")
     };
     match (first.is_empty(), second.is_empty(), common) {
         (_, _, Some(lock)) if lock.shared => format!(
-            "both hold lock {:#x}, but not both exclusively",
-            lock.object
+            "both hold lock {}, but not both exclusively",
+            name(lock.object)
         ),
         (_, _, Some(lock)) => format!(
-            "both hold lock {:#x}, but no edge orders its holders",
-            lock.object
+            "both hold lock {}, but no edge orders its holders",
+            name(lock.object)
         ),
         (true, true, _) => "neither holds a lock".to_owned(),
         (false, true, _) => format!("{a} holds lock {}, {b} holds none", names(first)),

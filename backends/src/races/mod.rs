@@ -9,6 +9,10 @@
 //! Atomic operations order like locks if they were recorded as tasks (`--contech-atomics`). A relaxed flag orders
 //! nothing, so data that it hands over is reported, and such a race says that its contexts share an atomic variable.
 //!
+//! What has a side in a context that nobody announced is no race: code that is not recorded made its thread, and orders
+//! what it does. It is told apart, as not known. Uses of objects of synchronisation that come after their end are told,
+//! too.
+//!
 //! Limits: stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
 //! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest
 //! 40 are remembered, so a race with only one of the others would be missed. If the shadow memory (4 bytes for 8
@@ -24,18 +28,25 @@ mod render;
 mod shadow;
 mod states;
 mod tally;
+mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
+use taskgraph::{
+    BlockCounts, BlockId, Context, ContextId, MemOp, OpId, Piece, StaticInfo, SyncOp, TaskId,
+};
 
 use crate::analysis::source::Place;
 use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, Windows, run_all};
 use crate::size::Size;
 
-use explain::HeldIn;
+use detector::{Misuse, Misuses};
+use explain::{Moments, Sides, Spot};
+use variables::Variables;
 
 pub use chains::Epoch;
 pub use clocks::Clocks;
@@ -43,7 +54,7 @@ pub use detector::Detector;
 pub use record::{Kind, Record, Use};
 pub use shadow::Shadow;
 pub use states::{StateId, States};
-pub use tally::{Example, Pair, Tally};
+pub use tally::{Doubt, Example, Memory, Pair, Tally};
 
 /// Options of `races`.
 #[derive(Clone, Debug, clap::Args)]
@@ -72,6 +83,8 @@ pub struct Races {
     flags: Vec<u8>,
     /// When the recording of the first thread ended that went on running.
     cut: u64,
+    /// The contexts that nobody announced.
+    unannounced: Arc<FxHashSet<ContextId>>,
 }
 
 /// Races of a run.
@@ -80,6 +93,10 @@ pub struct Report {
     /// Pairs of source places. Those whose contexts share no atomic variable come first, and among equals the most
     /// frequent.
     pub races: Vec<Race>,
+    /// Pairs of source places that nothing recorded orders, but that something else may have ordered. They are no races.
+    pub unknown: Vec<Unknown>,
+    /// Mutexes, locks, semaphores and barriers that were used after they were destroyed.
+    pub destroyed: Vec<Destroyed>,
     /// One of so many windows of the run was looked at; absent if all of it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<u64>,
@@ -94,11 +111,59 @@ pub struct Report {
     pub passes: u32,
 }
 
+/// Pairs of which it is not known whether they race.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unknown {
+    /// What may have ordered them, as a sentence.
+    pub reason: String,
+    /// The pairs, the most frequent first.
+    pub pairs: Vec<Race>,
+}
+
+/// A use of an object of synchronisation after its end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Destroyed {
+    /// Address of the object, in the example.
+    pub address: u64,
+    /// What the program calls it, if it has its place for the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// What is done with it, like `mutex_lock`.
+    pub operation: String,
+    /// Where it is used.
+    pub used: Call,
+    /// Where it was destroyed.
+    pub destroyed: Call,
+    /// Number of such uses.
+    pub count: u64,
+}
+
+/// A call in a context.
+#[derive(Clone, Debug, Serialize)]
+pub struct Call {
+    /// The context.
+    pub context: u32,
+    /// The task.
+    pub task: String,
+    /// The place in the source.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
 /// Two places in the source that race.
 #[derive(Clone, Debug, Serialize)]
 pub struct Race {
     /// A byte that both touch, in the example.
     pub address: u64,
+    /// What the program calls that byte, if it is part of a variable that has its place for the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// The call that made the memory, if a recorded one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
+    /// The context in whose stack the byte is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<u32>,
     /// One side.
     pub a: Side,
     /// The other.
@@ -109,6 +174,20 @@ pub struct Race {
     pub missing: String,
     /// Whether the two contexts of the example also use a common atomic variable.
     pub atomics: bool,
+}
+
+/// The call that made the memory of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Made {
+    /// Where the call is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// How many bytes of the allocation are before the byte; absent for mapped memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Bytes of the allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
 }
 
 /// One side of a race.
@@ -128,6 +207,12 @@ pub struct Side {
     /// Whether this side frees the memory instead of accessing it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
+    /// The calls in the context that led there, the innermost first, without those that libraries make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Place>,
+    /// Where the context was created; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Place>,
 }
 
 impl Analysis for Races {
@@ -137,6 +222,7 @@ impl Analysis for Races {
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
     const NESTS: bool = true;
+    const SYNCHRONISATION: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Detector;
@@ -145,6 +231,9 @@ impl Analysis for Races {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         analysis::full_recording(graph, "races need")?;
         let flags = |op: &MemOp| op.flags;
+        let announced = |context: &Context| context.flags & Context::ANNOUNCED != 0;
+        let unannounced = graph.contexts().filter(|context| !announced(context));
+        let unannounced = unannounced.map(|context| context.id).collect();
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
             windows: options.windows,
@@ -152,6 +241,7 @@ impl Analysis for Races {
             alone: graph.contexts().nth(1).is_none(),
             flags: graph.info().ops.iter().map(flags).collect(),
             cut: cut(graph)?,
+            unannounced: Arc::new(unannounced),
         })
     }
 
@@ -201,6 +291,7 @@ impl Analysis for Races {
                 alone: self.alone,
                 flags: self.flags.clone(),
                 cut: self.cut,
+                unannounced: Arc::clone(&self.unannounced),
             });
             run_all(graph, &mut [&mut one])?;
             let detector = one.into_parts().1.into_iter().next();
@@ -217,7 +308,14 @@ impl Analysis for Races {
 
 impl Races {
     fn detector(&self) -> Detector {
-        Detector::new(self.flags.clone(), self.part, self.memory, self.cut)
+        let unannounced = Arc::clone(&self.unannounced);
+        Detector::new(
+            self.flags.clone(),
+            self.part,
+            self.memory,
+            self.cut,
+            unannounced,
+        )
     }
 
     /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
@@ -259,8 +357,9 @@ fn cut(graph: &Graph) -> Result<u64> {
 /// The results of all parts, by pair of places.
 #[derive(Debug, Default)]
 struct Merged {
-    races: BTreeMap<(SideKey, SideKey), Found>,
+    races: BTreeMap<(Option<Doubt>, SideKey, SideKey), Found>,
     atomics: BTreeSet<(u32, u32)>,
+    misuses: Misuses,
     accesses: u64,
     unowned: u64,
     passes: u32,
@@ -272,8 +371,22 @@ type SideKey = (Place, Kind);
 struct Found {
     count: u64,
     example: Example,
+    /// The operations of the example's two tasks.
+    ops: [u32; 2],
     /// Whether the first task of the example is that of the second place.
     swapped: bool,
+}
+
+impl Found {
+    /// Where the example's two tasks execute what races.
+    fn spots(&self, info: &StaticInfo) -> [Spot; 2] {
+        let tasks = [self.example.first, self.example.second];
+        let block = |op: u32| {
+            let called = Detector::called_by(op);
+            called.or_else(|| info.block_of_op(OpId::new(op)))
+        };
+        [0, 1].map(|side| (tasks[side], block(self.ops[side])))
+    }
 }
 
 /// What was found in a part of memory.
@@ -282,6 +395,7 @@ struct Findings {
     entries: Vec<(Pair, Example, u64)>,
     /// Pairs of contexts that use a common atomic variable.
     atomics: Vec<(u32, u32)>,
+    misuses: Misuses,
     /// Accesses in all of memory.
     accesses: u64,
     unowned: u64,
@@ -292,6 +406,7 @@ impl Findings {
         Self {
             entries: detector.tally.entries().copied().collect(),
             atomics: detector.atomic_pairs().collect(),
+            misuses: detector.misuses.clone(),
             accesses: detector.accesses,
             unowned: detector.unowned,
         }
@@ -303,59 +418,100 @@ impl Merged {
         self.accesses = findings.accesses;
         self.unowned += findings.unowned;
         self.atomics.extend(&findings.atomics);
+        for (key, new) in &findings.misuses {
+            let found = self
+                .misuses
+                .entry(*key)
+                .or_insert(Misuse { count: 0, ..*new });
+            found.count += new.count;
+        }
         for (pair, example, count) in &findings.entries {
             let side = |(op, kind): (u32, Kind)| (place_of(info, op), kind);
             let (first, second) = (side(pair.first), side(pair.second));
             let swapped = second < first;
-            let key = if swapped {
+            let (a, b) = if swapped {
                 (second, first)
             } else {
                 (first, second)
             };
+            let key = (pair.doubt, a, b);
             let new = Found {
                 count: 0,
                 example: *example,
+                ops: [pair.first.0, pair.second.0],
                 swapped,
             };
             let found = self.races.entry(key).or_insert(new);
             found.count += count;
             if example.is_before(&found.example) {
                 (found.example, found.swapped) = (*example, swapped);
+                found.ops = [pair.first.0, pair.second.0];
             }
         }
     }
 
     fn report(self, graph: &Graph, windows: Option<u64>) -> Result<Report> {
-        let examples = self
+        let info = graph.info();
+        let spots: Vec<Spot> = self
             .races
             .values()
-            .flat_map(|found| [found.example.first, found.example.second]);
-        let locks = HeldIn::of_tasks(graph, examples)?;
-        let mut races = Vec::new();
-        for ((a, b), found) in self.races {
+            .flat_map(|found| found.spots(info))
+            .collect();
+        let created = spots.iter().filter_map(|spot| creation(graph, *spot));
+        let all = spots.iter().copied().chain(created);
+        let moments = Moments::of(graph, all, windows.is_some())?;
+        let bytes = self.races.values().map(|found| found.example.address);
+        let objects = self.misuses.values().map(|misuse| misuse.object);
+        let addresses = bytes.chain(moments.locks()).chain(objects);
+        let variables = Variables::at(graph.meta(), addresses);
+        let mut races: BTreeMap<Option<Doubt>, Vec<Race>> = BTreeMap::new();
+        for ((doubt, a, b), found) in self.races {
             let example = found.example;
-            let (first, second) = if found.swapped {
-                (example.second, example.first)
+            let [first, second] = found.spots(info);
+            let (of_a, of_b) = if found.swapped {
+                (second, first)
             } else {
-                (example.first, example.second)
+                (first, second)
             };
-            let contexts = [first, second].map(|task| task.context.get());
+            let contexts = [first, second].map(|spot| spot.0.context.get());
             let contexts = (contexts[0].min(contexts[1]), contexts[0].max(contexts[1]));
             let atomics = self.atomics.contains(&contexts);
-            races.push(Race {
+            let side = |key, spot| Side::new(key, spot, graph, &moments);
+            let sides = Sides {
+                first: moments.at(first),
+                second: moments.at(second),
+            };
+            races.entry(doubt).or_default().push(Race {
                 address: example.address,
-                a: Side::new(a, first),
-                b: Side::new(b, second),
+                variable: variables.name(example.address).map(str::to_owned),
+                made: Made::of(info, &example),
+                stack: match example.memory {
+                    Memory::Stack(context) => Some(context.get()),
+                    _ => None,
+                },
+                a: side(a, of_a),
+                b: side(b, of_b),
                 count: found.count,
-                missing: explain::sentence(graph, &locks, &example, atomics)?,
+                missing: explain::sentence(graph, sides, &variables, &example, atomics)?,
                 atomics,
             });
         }
         // Races that an atomic variable may order come last.
-        races.sort_by_key(|race| (race.atomics, std::cmp::Reverse(race.count)));
+        for races in races.values_mut() {
+            races.sort_by_key(|race| (race.atomics, std::cmp::Reverse(race.count)));
+        }
+        let found = races.remove(&None).unwrap_or_default();
+        let unknown = races.into_iter().filter_map(|(doubt, pairs)| {
+            let reason = explain::doubt(graph, doubt?);
+            Some(Unknown { reason, pairs })
+        });
         let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
+        let misuses = self.misuses.iter();
+        let destroyed = misuses.map(|(key, misuse)| Destroyed::new(info, &variables, *key, misuse));
         Ok(Report {
-            races,
+            races: found,
+            destroyed: destroyed.collect(),
+            unknown: unknown.collect(),
             windows,
             accesses: self.accesses,
             unowned: self.unowned,
@@ -365,24 +521,75 @@ impl Merged {
     }
 }
 
+/// Where the context of a spot is created.
+fn creation(graph: &Graph, (task, _): Spot) -> Option<Spot> {
+    let creator = graph.context(task.context)?.creator?;
+    Some((creator, None))
+}
+
+impl Made {
+    fn of(info: &StaticInfo, example: &Example) -> Option<Self> {
+        let Memory::Made { by, range } = example.memory else {
+            return None;
+        };
+        Some(Self {
+            place: place_of_call(info, by),
+            offset: range.map(|(start, _)| example.address - start),
+            size: range.map(|(_, size)| size),
+        })
+    }
+}
+
 impl Side {
-    fn new((place, kind): SideKey, task: TaskId) -> Self {
+    fn new((place, kind): SideKey, spot: Spot, graph: &Graph, moments: &Moments) -> Self {
+        let at = |spot| moments.at(spot);
+        let created = creation(graph, spot).and_then(at);
         Self {
-            context: task.context.get(),
-            task: task.to_string(),
+            context: spot.0.context.get(),
+            task: spot.0.to_string(),
             place,
             write: kind.writes(),
             atomic: kind.atomic(),
             free: kind == Kind::Free,
+            callers: at(spot).map_or_else(Vec::new, |at| at.callers.clone()),
+            created: created.and_then(|at| at.call.clone()),
         }
     }
 }
 
+impl Destroyed {
+    fn new(
+        info: &StaticInfo,
+        variables: &Variables,
+        (op, used, destroyed): (u8, u32, u32),
+        misuse: &Misuse,
+    ) -> Self {
+        let call = |task: TaskId, op| Call {
+            context: task.context.get(),
+            task: task.to_string(),
+            place: Detector::called_by(op)
+                .map_or_else(Place::default, |block| place_of_call(info, block)),
+        };
+        Self {
+            address: misuse.object,
+            variable: variables.name(misuse.object).map(str::to_owned),
+            operation: SyncOp::from_u8(op).unwrap_or_default().to_string(),
+            used: call(misuse.used, used),
+            destroyed: call(misuse.destroyed, destroyed),
+            count: misuse.count,
+        }
+    }
+}
+
+fn place_of_call(info: &StaticInfo, block: BlockId) -> Place {
+    let call = Place::of_call(info, block).map(|(place, _)| place);
+    call.unwrap_or_else(|| Place::of_block(info, block))
+}
+
 /// The source line of an operation or of a call of free.
 fn place_of(info: &StaticInfo, op: u32) -> Place {
-    if let Some(block) = Detector::freed_by(op) {
-        let call = Place::of_call(info, block).map(|(place, _)| place);
-        return call.unwrap_or_else(|| Place::of_block(info, block));
+    if let Some(block) = Detector::called_by(op) {
+        return place_of_call(info, block);
     }
     let id = OpId::new(op);
     let place = info

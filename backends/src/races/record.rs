@@ -20,6 +20,10 @@ pub enum Kind {
     Free = 5,
     /// The memory was unmapped; this is never stored.
     Unmap = 6,
+    /// An object of synchronisation that begins there was destroyed.
+    Destroyed = 7,
+    /// Such an object was made; this is never stored.
+    Made = 8,
 }
 
 impl Kind {

@@ -1,6 +1,6 @@
 //! How `races` looks in a terminal and in CSV.
 
-use super::{Race, Report, Side};
+use super::{Call, Destroyed, Race, Report, Side, Unknown};
 use crate::analysis::Windows;
 use crate::view::units::{count, ratio};
 use crate::view::{Render, Table, View};
@@ -20,14 +20,14 @@ impl Render for Report {
         for (race, number) in self.races.iter().zip(1..).take(SHOWN) {
             view = view
                 .line_in_text("")
-                .line_in_text(format!("{number}. {}", side(&race.a)))
-                .line_in_text(format!("   {}", side(&race.b)))
-                .line_in_text(format!(
-                    "   at {:#x}, {} times. {}",
-                    race.address,
-                    count(race.count),
-                    race.missing
-                ));
+                .line_in_text(format!("{number}. {}", side(&race.a)));
+            view = way(view, &race.a).line_in_text(format!("   {}", side(&race.b)));
+            view = way(view, &race.b).line_in_text(format!(
+                "   {}, {} times. {}",
+                memory(race),
+                count(race.count),
+                race.missing
+            ));
         }
         if self.races.len() > SHOWN {
             let more = count((self.races.len() - SHOWN) as u64);
@@ -35,7 +35,55 @@ impl Render for Report {
                 "... {more} more (all of them: --format csv or json)"
             ));
         }
+        for use_after in &self.destroyed {
+            view = view.line_in_text("").line(use_after.sentence());
+        }
+        for unknown in &self.unknown {
+            view = view.line_in_text("").line(unknown.sentence());
+        }
         view
+    }
+}
+
+impl Destroyed {
+    fn sentence(&self) -> String {
+        let Self {
+            address,
+            used,
+            destroyed,
+            ..
+        } = self;
+        let object = match &self.variable {
+            Some(name) => format!("{name} ({address:#x})"),
+            None => format!("the object at {address:#x}"),
+        };
+        let call = |call: &Call| {
+            let Call {
+                context,
+                task,
+                place,
+            } = call;
+            format!("{}, context {context}, task {task}", place.located())
+        };
+        format!(
+            "Used after it was destroyed: {object}, by {} {}; it was destroyed {}; {} times.",
+            self.operation,
+            call(used),
+            call(destroyed),
+            count(self.count)
+        )
+    }
+}
+
+impl Unknown {
+    /// How many pairs are withheld, and why.
+    fn sentence(&self) -> String {
+        let pairs = match self.pairs.len() {
+            1 => "1 pair of source places is".to_owned(),
+            pairs => format!("{} pairs of source places are", count(pairs as u64)),
+        };
+        let reason = &self.reason;
+        format!("Whether {pairs} ordered is not known: {reason} (--format json names them).")
     }
 }
 
@@ -66,6 +114,7 @@ impl Report {
         Table::of(&self.races)
             .text("one side", "a", |race| side(&race.a))
             .text("the other", "b", |race| side(&race.b))
+            .text("memory", "memory", |race| memory(race))
             .count("times", "count", |race| race.count)
             .share("of all", "share", |race| ratio(race.count, total))
             .text("what is missing", "missing", |race| race.missing.clone())
@@ -75,7 +124,8 @@ impl Report {
     fn table(&self) -> Table {
         type Pick = fn(&Race) -> &Side;
         let mut columns = Table::of(&self.races)
-            .text("address", "address", |race| format!("{:#x}", race.address));
+            .text("address", "address", |race| format!("{:#x}", race.address))
+            .text("memory", "memory", |race| memory(race));
         let sides: [(&str, Pick); 2] = [("a", |race| &race.a), ("b", |race| &race.b)];
         for (name, side) in sides {
             let [context, task, function, file, line, how] =
@@ -95,6 +145,39 @@ impl Report {
             .count("count", "count", |race| race.count)
             .text("missing", "missing", |race| race.missing.clone())
             .table()
+    }
+}
+
+/// The calls that led to a side, and where its context was created.
+fn way(view: View, side: &Side) -> View {
+    let callers = side
+        .callers
+        .iter()
+        .map(|place| format!("called {}", place.located()));
+    let created = side.created.iter();
+    let created = created.map(|place| format!("context created {}", place.located()));
+    callers.chain(created).fold(view, |view, line| {
+        view.line_in_text(format!("      {line}"))
+    })
+}
+
+/// What the program calls the byte, or where its memory comes from.
+fn memory(race: &Race) -> String {
+    let at = format!("at {:#x}", race.address);
+    match (&race.variable, &race.made, race.stack) {
+        (Some(name), ..) => format!("{name}, {at}"),
+        (None, Some(made), _) => {
+            let from = made.place.located();
+            match made.offset.zip(made.size) {
+                Some((offset, size)) => {
+                    let (offset, size) = (count(offset), count(size));
+                    format!("byte {offset} of the {size} allocated {from}, {at}")
+                }
+                None => format!("memory from the call {from}, {at}"),
+            }
+        }
+        (None, None, Some(context)) => format!("the stack of context {context}, {at}"),
+        (None, None, None) => at,
     }
 }
 

@@ -1,9 +1,16 @@
 //! The races found, with one entry for each pair of static operations.
 
 use rustc_hash::FxHashMap;
-use taskgraph::TaskId;
+use taskgraph::{BlockId, ContextId, TaskId};
 
 use super::record::Kind;
+
+/// Why nothing recorded orders two accesses, and yet they need not race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Doubt {
+    /// Nobody announced the context of one of them: code that is not recorded made its thread, and orders what it does.
+    Unannounced,
+}
 
 /// Two operations, and the kind of each access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +19,24 @@ pub struct Pair {
     pub first: (u32, Kind),
     /// The other operation.
     pub second: (u32, Kind),
+    /// Why it is not known whether they race; `None` if they do.
+    pub doubt: Option<Doubt>,
+}
+
+/// What the memory of a race was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Nothing was recorded of it: a variable of the program, or the stack of its first thread.
+    Unknown,
+    /// It is the stack of a context.
+    Stack(ContextId),
+    /// A call made it, which ends this block.
+    Made {
+        /// The block that calls.
+        by: BlockId,
+        /// The first byte and the number of bytes, if it was allocated.
+        range: Option<(u64, u64)>,
+    },
 }
 
 /// Where a pair was first found.
@@ -27,6 +52,8 @@ pub struct Example {
     pub second: TaskId,
     /// How many tasks of the first task's context come before the second.
     pub known: u32,
+    /// What the byte belongs to.
+    pub memory: Memory,
 }
 
 impl Example {
@@ -45,18 +72,7 @@ pub struct Tally {
 
 impl Tally {
     /// Notes a race; returns the number of its pair.
-    pub fn found(
-        &mut self,
-        first: u32,
-        first_kind: Kind,
-        second: u32,
-        second_kind: Kind,
-        example: Example,
-    ) -> u32 {
-        let pair = Pair {
-            first: (first, first_kind),
-            second: (second, second_kind),
-        };
+    pub fn found(&mut self, pair: Pair, example: Example) -> u32 {
         let next = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let number = *self.number.entry(pair).or_insert(next);
         match self.entries.get_mut(number as usize) {

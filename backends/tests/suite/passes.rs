@@ -427,8 +427,9 @@ fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
 fn counters(executions: u64) -> Graph {
     let mut b = GraphBuilder::new();
     let block = b.block("count", "c.c", 7, &[MemOp::load(8), MemOp::store(8)]);
-    for word in [0x1000, 0x1008] {
-        let context = b.context("thread");
+    let main = b.context("main");
+    let thread = b.create(main);
+    for (context, word) in [(main, 0x1000), (thread, 0x1008)] {
         b.work(context, 0, 8 * executions, |w| {
             for at in 0..executions {
                 // One word of both comes again and again.

@@ -313,11 +313,8 @@ impl Recorder {
         let complete = recorded && notes.is_empty();
         let losses = notes.len() as u64;
         notes.extend(lock(&self.remarks).iter().cloned());
-        let libraries = lock(&self.libraries);
-        notes.extend(libraries.iter().filter(|(_, n)| *n > 0).map(|(name, n)| {
-            let threads = if *n == 1 { "thread" } else { "threads" };
-            format!("{n} {threads} appeared unannounced in {name}")
-        }));
+        let mut libraries = lock(&self.libraries).clone();
+        libraries.retain(|(_, threads)| *threads > 0);
         notes.extend(self.host.remarks());
         notes.extend(how.note.clone());
         Totals {
@@ -332,6 +329,7 @@ impl Recorder {
             pauses: c.pauses.load(Relaxed),
             notes,
             losses,
+            libraries,
         }
     }
 }

@@ -9,7 +9,7 @@ use contech_program::numbered;
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format. It must be increased when anything in this crate's encodings changes.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -311,6 +311,8 @@ pub struct Totals {
     pub notes: Vec<String>,
     /// How many of the notes say why something was not recorded. These are the first ones.
     pub losses: u64,
+    /// The libraries, whose calls are not the program's, that made some of the unannounced threads, and how many.
+    pub libraries: Vec<(String, u64)>,
 }
 
 /// Payload of a module chunk: the place of the module's ids, and its table.

@@ -101,7 +101,7 @@ sync_ops! {
     /// The operation has no name in this version.
     Other = 27, "other", Sync, None, None;
     /// The object begins a new life. This orders nothing and cuts the object's chain; aux = value of a semaphore or
-    /// participants of a barrier. No task stands for this event and the next; they are only recorded.
+    /// participants of a barrier.
     ObjectInit = 28, "object_init", Sync, None, None;
     /// The object ends, which cuts its chain.
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
@@ -309,16 +309,16 @@ impl SyncOp {
             && (matches!(
                 self.family(),
                 Some(Atomic | Channel | Cond | Futex | Mutex | Once | RwLock | Sem | Spin)
-            ) || matches!(self, Self::Fence | Self::FutexTimeout))
+            ) || matches!(
+                self,
+                Self::Fence | Self::FutexTimeout | Self::ObjectInit | Self::ObjectDestroy
+            ))
     }
 
     /// Whether this is a mark in a recording, for which no task stands.
     #[must_use]
     pub const fn is_mark(self) -> bool {
-        matches!(
-            self,
-            Self::ObjectInit | Self::ObjectDestroy | Self::TaskgroupBegin | Self::AtomicSpun
-        )
+        matches!(self, Self::TaskgroupBegin | Self::AtomicSpun)
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, files, middle};
+use contech_tests::recording::{Recording, backend_json, files, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -59,7 +59,13 @@ fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
     let mut command = Command::new("./prog");
     let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
     assert_eq!(recording.run.clone().ok()?.out(), "6\n");
-    recording.graphs(true)?;
+    let graphs = recording.graphs(true)?;
+    // The library joins its threads before main reads what they wrote, and nothing tells of it.
+    let found = backend_json(&["races"], &graphs[0])?;
+    assert_eq!(found["races"], serde_json::json!([]), "{found}");
+    let reason = found["unknown"][0]["reason"].as_str().unwrap_or("");
+    assert!(reason.contains("a thread that libpool.so made"), "{found}");
+    assert_eq!(found["unknown"][0]["pairs"][0]["b"]["function"], "work");
     let trace = &recording.traces[0];
     let told = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
     assert!(

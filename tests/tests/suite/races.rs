@@ -7,9 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend_json, files, middle};
+use contech_tests::recording::{Recording, backend, backend_json, files, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
+use serde_json::{Value, json};
 
 /// Names of the functions on both sides of each race.
 fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec<[String; 2]>> {
@@ -90,6 +91,175 @@ fn planted_races_of_openmp_tasks_are_found_and_none_invented() -> Result<()> {
 #[test]
 fn planted_races_of_fortran_are_found_and_none_invented() -> Result<()> {
     assert!(check("fortran.f90", &["-O1", "-fopenmp"])? >= 20);
+    Ok(())
+}
+
+/// A program whose races are told in full.
+const TOLD: &str = r"#include <pthread.h>
+#include <stdlib.h>
+struct cell { int hits; int misses[2]; };
+static struct cell cells[4];
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static long *block;
+static void count(void) { cells[2].misses[1]++; }
+static void add(void) {
+  static int sum;
+  sum++;
+  block[2]++;
+}
+static void *work(void *locks) {
+  if (locks) pthread_mutex_lock(&guard);
+  count();
+  if (locks) pthread_mutex_unlock(&guard);
+  add();
+  return NULL;
+}
+static void make(void) { block = calloc(5, sizeof *block); }
+int main(void) {
+  pthread_t t[2];
+  make();
+  for (long i = 0; i < 2; i++)
+    pthread_create(&t[i], NULL, work, (void *)i);
+  for (int i = 0; i < 2; i++)
+    pthread_join(t[i], NULL);
+  return 0;
+}
+";
+
+#[test]
+fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
+    let scratch = Scratch::new("races/told")?;
+    let source = scratch.write("told.c", TOLD)?;
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O0", "-g", "-pthread"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("told")))?.ok()?;
+    let mut command = Command::new(scratch.join("told"));
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    let graphs = recording.graphs(true)?;
+    let found = backend_json(&["races"], &graphs[0])?;
+    let races = found["races"].as_array().context("a list of races")?;
+    // The line, and those of the calls that led there.
+    let lines = |side: &Value| {
+        let callers = side["callers"].as_array().cloned().unwrap_or_default();
+        let all = std::iter::once(side.clone()).chain(callers);
+        all.map(|place| place["line"].as_u64().unwrap_or(0))
+            .collect::<Vec<_>>()
+    };
+    let of = |line: u64| {
+        let race = races.iter().find(|race| lines(&race["a"])[0] == line);
+        race.with_context(|| format!("no race in line {line}: {found:#}"))
+    };
+    let counted = of(7)?;
+    assert_eq!(counted["variable"], "cells[2].misses[1]");
+    for side in ["a", "b"] {
+        assert_eq!(lines(&counted[side]), [7, 15]);
+        assert_eq!(counted[side]["created"]["line"], 25);
+    }
+    let missing = counted["missing"].as_str().context("a sentence")?;
+    assert!(missing.contains("holds lock guard (0x"), "{missing}");
+    let summed = of(10)?;
+    assert_eq!(summed["variable"], "sum");
+    let missing = summed["missing"].as_str().context("a sentence")?;
+    assert!(missing.contains("neither holds a lock"), "{missing}");
+    let added = of(11)?;
+    assert_eq!(lines(&added["a"]), [11, 17]);
+    assert_eq!(added["variable"], Value::Null);
+    let made = &added["made"];
+    assert_eq!(
+        (&made["line"], &made["function"]),
+        (&json!(20), &json!("make"))
+    );
+    assert_eq!((&made["offset"], &made["size"]), (&json!(16), &json!(40)));
+    let text = backend(&["races"], &graphs[0])?.ok()?.out();
+    for part in [
+        "called in work (told.c:15)",
+        "context created in main (told.c:25)",
+        "cells[2].misses[1], at 0x",
+        "byte 16 of the 40 allocated in make (told.c:20), at 0x",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    scratch.done();
+    Ok(())
+}
+
+/// A thread uses objects that main has destroyed, and made again or not.
+const DESTROYED: &str = r"#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock;
+static sem_t sem;
+static void *use(void *n) {
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_mutex_lock(&second);
+  pthread_mutex_unlock(&second);
+  pthread_rwlock_rdlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  sem_post(&sem);
+  return NULL;
+}
+static void make(void) {
+  pthread_mutex_init(&mutex, NULL);
+  second = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  pthread_rwlock_init(&lock, NULL);
+  sem_init(&sem, 0, 1);
+}
+int main(int argc, char **argv) {
+  pthread_t t;
+  make();
+  use(NULL);
+  pthread_mutex_destroy(&mutex);
+  pthread_mutex_destroy(&second);
+  pthread_rwlock_destroy(&lock);
+  sem_destroy(&sem);
+  if (argc > 1) make();
+  pthread_create(&t, NULL, use, NULL);
+  pthread_join(t, NULL);
+  return 0;
+}
+";
+
+#[test]
+fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() -> Result<()> {
+    let scratch = Scratch::new("races/destroyed")?;
+    let source = scratch.write("destroyed.c", DESTROYED)?;
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O1", "-g", "-pthread"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("destroyed")))?.ok()?;
+    let found = |words: &[&str]| -> Result<Value> {
+        let mut command = Command::new(scratch.join("destroyed"));
+        let dir = scratch.join(format!("traces{}", words.len()));
+        let recording = Recording::of(command.args(words), &dir)?;
+        backend_json(&["races"], &recording.graphs(true)?[0])
+    };
+    let wrong = found(&[])?;
+    let all = wrong["destroyed"].as_array().context("a list")?;
+    let told: Vec<_> = all
+        .iter()
+        .map(|use_after| {
+            let text = |what: &str| use_after[what].as_str().unwrap_or("").to_owned();
+            let line = |call: &str| use_after[call]["line"].as_u64().unwrap_or(0);
+            (
+                line("used"),
+                text("operation"),
+                text("variable"),
+                line("destroyed"),
+            )
+        })
+        .collect();
+    for (line, operation, variable, destroyed) in [
+        (7, "mutex_try_fail", "mutex", 26),
+        (9, "mutex_try_fail", "second", 27),
+        (11, "rw_read", "lock", 28),
+        (13, "sem_post", "sem", 29),
+    ] {
+        let want = (line, operation.to_owned(), variable.to_owned(), destroyed);
+        assert!(told.contains(&want), "{want:?}: {told:?}");
+    }
+    let right = found(&["again"])?;
+    assert_eq!(right["destroyed"], json!([]), "{right}");
+    scratch.done();
     Ok(())
 }
 

@@ -20,7 +20,7 @@ impl Detector {
             Action::Alloc { addr, size, .. } => {
                 let lives = self.allocations.entry(addr).or_default();
                 lives.push((self.clocks.now(), size));
-                self.renew(addr, size, Kind::Alloc);
+                self.renew(addr, size, Kind::Alloc, self.call_op());
             }
             Action::Free { addr } => self.free(addr),
             Action::Fresh { addr, size } if size > STACK => {
@@ -32,17 +32,20 @@ impl Detector {
             }
             Action::Fresh { addr, size } => {
                 self.running.own[1] = (addr, addr.saturating_add(size));
-                self.renew(addr, size, Kind::Alloc);
+                self.renew(addr, size, Kind::Alloc, NO_OP);
             }
-            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
-            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
+            Action::Map { addr, size } => {
+                self.renew(addr, size, Kind::Alloc, self.call_op());
+            }
+            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap, NO_OP),
+            Action::Sync { op, object } => self.synchronises(op, object),
             _ => {}
         }
     }
 
     /// Ends the latest allocation at `addr` that comes before the current task or is made by it.
     fn free(&mut self, addr: u64) {
-        let Some(lives) = self.allocations.get_mut(&addr) else {
+        let Some(lives) = self.allocations.get(&addr) else {
             return;
         };
         let Some(at) = lives
@@ -51,11 +54,15 @@ impl Detector {
         else {
             return;
         };
-        let (_, size) = lives.remove(at);
-        if lives.is_empty() {
-            self.allocations.remove(&addr);
+        let (epoch, size) = lives[at];
+        // A race with the free tells what was freed.
+        self.renew(addr, size, Kind::Free, self.call_op());
+        if let Some(lives) = self.allocations.get_mut(&addr) {
+            lives.retain(|life| *life != (epoch, size));
+            if lives.is_empty() {
+                self.allocations.remove(&addr);
+            }
         }
-        self.renew(addr, size, Kind::Free);
     }
 
     /// Marks the stack of the current context, which is used down to an address.
@@ -67,22 +74,18 @@ impl Detector {
         self.range(from, marked - from, Use::of(STACK_OP, Kind::Alloc));
     }
 
-    /// The operation that stands for the free that the last executed block calls.
-    fn free_op(&self) -> u32 {
+    /// The operation that stands for what the last executed block calls.
+    pub(super) fn call_op(&self) -> u32 {
         let block = self.running.block.map(|block| CALLED_BY | block.get());
         block.map_or(NO_OP, |op| op.min(STACK_OP - 1))
     }
 
     /// Begins or ends the life of a range of memory. Whole pages are handled at once.
-    fn renew(&mut self, addr: u64, size: u64, kind: Kind) {
+    fn renew(&mut self, addr: u64, size: u64, kind: Kind, op: u32) {
         let stop = addr.saturating_add(size);
         let first =
             page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);
         let end = page_of(stop >> GRANULE_SHIFT);
-        let op = match kind {
-            Kind::Free => self.free_op(),
-            _ => NO_OP,
-        };
         let by = Use::of(op, kind);
         if end <= first {
             return self.range(addr, size, by);
@@ -94,7 +97,7 @@ impl Detector {
             let mark = Record {
                 epoch: self.clocks.now(),
                 mask: 0xff,
-                by: Use::of(NO_OP, kind),
+                by,
             };
             let marked = self.states.make(&[mark]);
             return self.shadow.fill(first, end, marked, &mut self.states);

@@ -228,3 +228,77 @@ fn what_comes_after_the_end_of_a_recording_may_follow_what_was_not_recorded() {
     p.b.cut(one);
     assert_eq!(p.lines(), [(11, 12)]);
 }
+
+#[test]
+fn what_a_thread_that_nobody_announced_shares_is_not_known() {
+    let mut p = Program::new();
+    let (main, one, two) = (p.main, p.one, p.two);
+    let library = p.b.context("library");
+    p.b.meta_mut().thread_libraries = vec!["libpool.so".to_owned()];
+    p.write(main, X);
+    p.write(library, X);
+    p.write(one, X + 8);
+    p.write(two, X + 8);
+    let report = p.races();
+    let lines = |races: &[contech_backends::races::Race]| -> Vec<_> {
+        let lines = races
+            .iter()
+            .map(|race| (race.a.place.line, race.b.place.line));
+        lines.collect()
+    };
+    assert_eq!(lines(&report.races), [(13, 14)]);
+    assert_eq!(report.unknown.len(), 1);
+    assert_eq!(lines(&report.unknown[0].pairs), [(11, 12)]);
+    let sentence = &report.unknown[0].reason;
+    assert!(
+        sentence.contains("a thread that libpool.so made"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_use_after_the_end_of_an_object_is_told_unless_a_new_one_was_made() {
+    let used = |between: &dyn Fn(&mut Program), op| {
+        let mut p = Program::new();
+        let (one, two) = (p.one, p.two);
+        p.write(one, X + 64);
+        p.sync(one, X, SyncOp::ObjectInit);
+        p.sync(one, X, op);
+        let destroyed = p.sync(one, X, SyncOp::ObjectDestroy);
+        let after = p.sync(two, 1, SyncOp::SemWait);
+        p.b.edge(destroyed, after);
+        between(&mut p);
+        p.sync(two, X, op);
+        let report = p.races();
+        let destroyed = report.destroyed.iter();
+        destroyed
+            .map(|d| (d.address, d.operation.clone(), d.count))
+            .collect::<Vec<_>>()
+    };
+    for op in [
+        SyncOp::MutexLock,
+        SyncOp::RwRead,
+        SyncOp::SemPost,
+        SyncOp::MutexTryFail,
+    ] {
+        assert_eq!(used(&|_| {}, op), [(X, op.to_string(), 1)]);
+        let made = |p: &mut Program| _ = p.sync(p.two, X, SyncOp::ObjectInit);
+        assert_eq!(used(&made, op), []);
+        let stored = |p: &mut Program| _ = p.write(p.two, X);
+        assert_eq!(used(&stored, op), []);
+        // In one task.
+        let again = |p: &mut Program| {
+            let block = p.b.block("worker", "race.c", 9, &[MemOp::store(8)]);
+            p.work(p.two, |w| {
+                w.block(block, &[X]);
+                w.sync(SyncOp::ObjectDestroy, X);
+                w.block(block, &[X]);
+            });
+        };
+        assert_eq!(used(&again, op), []);
+        let allocated = |p: &mut Program| p.alloc(p.two, X - 8, 64);
+        assert_eq!(used(&allocated, op), []);
+    }
+    // The C++ library makes conditions where nothing is recorded.
+    assert_eq!(used(&|_| {}, SyncOp::CondSignal), []);
+}
