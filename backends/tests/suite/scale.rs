@@ -212,9 +212,9 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     folder.refused(
         "echo nonsense > \"$CONTECH_OBSERVE\"",
         &[],
-        &["cannot be read", "of one build"],
+        &["is no observation"],
     );
-    folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["cannot be read"]);
+    folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["is empty"]);
     folder.refused(
         "sleep 20",
         &["--timeout", "200ms"],
