@@ -41,12 +41,8 @@ pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
             return Err(error).with_context(|| format!("cannot read {}", path.display()));
         }
     };
-    let observation = Observation::decode(&bytes).map_err(|error| {
-        anyhow!(
-            "the observation of {command} cannot be read ({error}): use the contech and {NAME} of one build, and \
-             measure again"
-        )
-    })?;
+    let observation = Observation::decode(&bytes)
+        .map_err(|error| anyhow!("the observation of {command} {error}"))?;
     if !observation.complete {
         return Err(anyhow!(
             "{command}: the observer did not see its end; does it end by a signal?"

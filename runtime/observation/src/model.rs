@@ -1,9 +1,9 @@
 //! What is measured: plain data.
 
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
 
 /// What a thread does, from the point of view of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum State {
     /// The thread runs the program's own code (with everything that keeps it slow in the hardware).
@@ -63,7 +63,7 @@ impl State {
 }
 
 /// Nanoseconds by [`State`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Times(pub [u64; State::COUNT]);
 
 impl Times {
@@ -86,7 +86,7 @@ impl Times {
 }
 
 /// An address in the code of the program or of a library, to which a call returns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Place {
     /// Index in [`Observation::modules`]; `None` if the address belongs to no file.
     pub module: Option<u32>,
@@ -98,13 +98,13 @@ pub struct Place {
 }
 
 /// A loaded file with code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Module {
     pub path: String,
 }
 
 /// What makes a phase parallel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Model {
     /// The phase is an outermost OpenMP parallel region.
     OpenMp,
@@ -115,7 +115,7 @@ pub enum Model {
 }
 
 /// A row of the activity graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lane {
     /// Number of threads that used the row, one after the other.
     pub threads: u32,
@@ -136,7 +136,7 @@ pub struct Lane {
 }
 
 /// The parallel phases of one place, added up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Phase {
     /// Where the phases begin.
     pub place: Place,
@@ -164,7 +164,7 @@ pub struct Phase {
 }
 
 /// A place where threads waited, and what they waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct WaitSite {
     /// The call that waited.
     pub place: Place,
@@ -177,7 +177,7 @@ pub struct WaitSite {
 }
 
 /// Everything that was measured in one process.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Observation {
     /// Whether the observer saw the end of the program.
     pub complete: bool,
@@ -204,76 +204,11 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// The bytes of the file.
-    ///
-    /// # Errors
-    /// When the numbers cannot be put into JSON.
-    pub fn encode(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(self)
-    }
-
-    /// Reads the bytes of a file.
-    ///
-    /// # Errors
-    /// When the file is empty, cut, or of another build of the observer, whose fields are others.
-    pub fn decode(bytes: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(bytes)
-    }
-
     /// Time by state of all lanes.
     #[must_use]
     pub fn times(&self) -> Times {
         let mut sum = Times::default();
         self.lanes.iter().for_each(|lane| sum.add(&lane.times));
         sum
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sample() -> Observation {
-        let place = Place {
-            module: Some(0),
-            offset: 64,
-            symbol: "sweep".to_owned(),
-        };
-        let wait = WaitSite {
-            place,
-            state: State::Lock,
-            count: 9,
-            ns: u64::MAX,
-        };
-        let lane = Lane {
-            bins: vec![Times([1; State::COUNT]); 5],
-            ..Lane::default()
-        };
-        Observation {
-            complete: true,
-            lanes: vec![lane],
-            waits: vec![wait],
-            notes: vec!["\u{1b}[2J".to_owned()],
-            ..Observation::default()
-        }
-    }
-
-    #[test]
-    fn what_was_written_is_read() {
-        let bytes = sample().encode().unwrap();
-        assert_eq!(Observation::decode(&bytes).unwrap(), sample());
-    }
-
-    #[test]
-    fn a_file_that_is_cut_or_of_another_build_is_refused() {
-        let bytes = sample().encode().unwrap();
-        for keep in 0..bytes.len() {
-            Observation::decode(&bytes[..keep]).expect_err("cut");
-        }
-        for (field, other) in [("complete", "whole"), ("lanes", "rows"), ("Lock", "Wait")] {
-            let text = String::from_utf8(bytes.clone()).unwrap();
-            let changed = text.replace(&format!("\"{field}\""), &format!("\"{other}\""));
-            Observation::decode(changed.as_bytes()).expect_err(field);
-        }
     }
 }

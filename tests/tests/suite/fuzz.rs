@@ -65,6 +65,11 @@ fn graphs_are_read_or_refused_and_what_verify_finds_sound_is_read() {
 }
 
 #[test]
+fn observations_are_read_or_refused() {
+    is_read("observation", 100_000).unwrap();
+}
+
+#[test]
 fn profiles_are_read_or_refused() {
     is_read("profile", 20_000).unwrap();
 }
