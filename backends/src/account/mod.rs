@@ -44,6 +44,7 @@ use measured::{Executed, Kernel, kind};
 use replay::{Nobody, Removable, Schedule, replay};
 use strands::Strands;
 use stretches::Stretches;
+use walk::strands_of;
 use weights::{Moves, Weights};
 
 pub use loss::Loss;
@@ -290,7 +291,7 @@ impl Analysis for Account {
 impl Run {
     /// Replays a run on so many processors.
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
-        let Some(strands) = Strands::of(graph, stretches)? else {
+        let Some(strands) = strands_of(graph, stretches)? else {
             return Ok(Self {
                 ns: end_of(graph) as f64,
                 too_long: true,

@@ -6,21 +6,14 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, TaskId};
+use taskgraph::{ContextId, TaskId};
 
 use super::locks::{Known, LockUse};
-use super::stretches::Stretches;
 use super::wait::{Kind, Wait};
-use super::walk::Walker;
-use crate::analysis::Graph;
 
 /// A run of more strands than this is not replayed.
 pub(super) const MOST: usize = 1 << 23;
-/// Contexts that one job reads.
-const TOGETHER: usize = 256;
 /// Stands for no wait.
 pub(super) const NO_WAIT: u32 = u32::MAX;
 
@@ -72,7 +65,7 @@ pub(super) struct Strands {
     pub(super) contexts: Vec<u32>,
     /// The contexts that have tasks, by their place, and their places.
     pub(super) ids: Vec<ContextId>,
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
     /// The context that created each context, by its place.
     pub(super) creators: Vec<Option<u32>>,
     /// Whether the run ends when the context does: nobody created it.
@@ -95,57 +88,8 @@ pub(super) struct Strands {
 pub(super) type Numbers = FxHashMap<ContextId, u32>;
 
 impl Strands {
-    /// The strands of a graph. `None` if there are too many.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
-    pub(super) fn of(graph: &Graph, stretches: &Stretches) -> Result<Option<Self>> {
-        let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
-        let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
-        let began = contexts.iter().map(|context| context.first_ns).min();
-        let began = began.unwrap_or(0);
-        let parts: Vec<Self> = contexts
-            .par_chunks(TOGETHER)
-            .map(|part| {
-                let mut strands = Self::default();
-                for context in part {
-                    Walker::new((graph, stretches), &numbers, &mut strands)
-                        .context(context, began)?;
-                }
-                Ok(strands)
-            })
-            .collect::<Result<_>>()?;
-        if parts.iter().map(|part| part.all.len()).sum::<usize>() > MOST {
-            return Ok(None);
-        }
-        let mut strands = Self::default();
-        for part in parts {
-            strands.append(part);
-        }
-        strands.contexts.push(end(&strands.all));
-        let ranks = !graph.meta().ranks.is_empty();
-        for context in &contexts {
-            let creator = context.creator.map(|task| task.context);
-            // The ranks of MPI go on when what started them has ended.
-            let rank = |creator: ContextId| ranks && creator == ContextId::new(0);
-            strands.leads.push(creator.is_none_or(rank));
-            let number = creator.and_then(|creator| numbers.get(&creator).copied());
-            strands.creators.push(number);
-            strands.ids.push(context.id);
-        }
-        for at in 0..strands.needs.len() {
-            let (context, task) = strands.needs[at];
-            let before = &strands.all[strands.of_context(context)];
-            let found = before.partition_point(|strand| strand.first <= task);
-            strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
-        }
-        strands.numbers = numbers;
-        strands.settle();
-        Ok(Some(strands))
-    }
-
     /// What waits for a lock mean, now that all uses of the locks are known.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for strand in &mut self.all {
             let Some(wait) = self.waits.get_mut(strand.wait as usize) else {
                 continue;
@@ -172,7 +116,7 @@ impl Strands {
         }
     }
 
-    fn append(&mut self, part: Self) {
+    pub(super) fn append(&mut self, part: Self) {
         let (strands, needs, waits) = (end(&self.all), end(&self.needs), end(&self.waits));
         let locks = end(&self.locks);
         let own = part.contexts.into_iter();

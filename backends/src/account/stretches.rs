@@ -160,7 +160,8 @@ impl Stretches {
         }
         let blocks = amount(task);
         let class = (ns / blocks / FASTEST_NS).max(1.0).log(SLOWER);
-        let class = (class as usize).min(CLASSES - 1);
+        let class =
+            usize::try_from(whole(class)).map_or(CLASSES - 1, |class| class.min(CLASSES - 1));
         let before = |one: &Progress| one.at_ns <= task.start_ns();
         let mut at = own.start + self.moments[own.clone()].partition_point(before);
         let mut since = task.start_ns();

@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use taskgraph::{Action, Context, SyncOp, TaskId, TaskKind, WaitCause};
+use rayon::prelude::*;
+use taskgraph::{Action, Context, ContextId, SyncOp, TaskId, TaskKind, WaitCause};
 
 use super::locks::{Held, LockUse, Use, sections};
-use super::strands::{NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
+use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
 use super::stretches::Stretches;
 use super::wait::{Kind, Wait};
 use crate::analysis::{
@@ -22,11 +23,61 @@ const WAITED_NS: u64 = 1000;
 const IDLE: u64 = 10;
 /// Number of tasks before the release of a lock among which its acquire is searched.
 const SECTION: u32 = 3;
+/// Contexts that one job reads.
+const TOGETHER: usize = 256;
 /// Of a task with more uses of locks, the first ones stand for all.
 const SAMPLED: usize = 4096;
 
+/// The strands of a graph. `None` if there are too many.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<Strands>> {
+    let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
+    let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
+    let began = contexts.iter().map(|context| context.first_ns).min();
+    let began = began.unwrap_or(0);
+    let parts: Vec<Strands> = contexts
+        .par_chunks(TOGETHER)
+        .map(|part| {
+            let mut strands = Strands::default();
+            for context in part {
+                Walker::new((graph, stretches), &numbers, &mut strands).context(context, began)?;
+            }
+            Ok(strands)
+        })
+        .collect::<Result<_>>()?;
+    if parts.iter().map(|part| part.all.len()).sum::<usize>() > MOST {
+        return Ok(None);
+    }
+    let mut strands = Strands::default();
+    for part in parts {
+        strands.append(part);
+    }
+    strands.contexts.push(end(&strands.all));
+    let ranks = !graph.meta().ranks.is_empty();
+    for context in &contexts {
+        let creator = context.creator.map(|task| task.context);
+        // The ranks of MPI go on when what started them has ended.
+        let rank = |creator: ContextId| ranks && creator == ContextId::new(0);
+        strands.leads.push(creator.is_none_or(rank));
+        let number = creator.and_then(|creator| numbers.get(&creator).copied());
+        strands.creators.push(number);
+        strands.ids.push(context.id);
+    }
+    for at in 0..strands.needs.len() {
+        let (context, task) = strands.needs[at];
+        let before = &strands.all[strands.of_context(context)];
+        let found = before.partition_point(|strand| strand.first <= task);
+        strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
+    }
+    strands.numbers = numbers;
+    strands.settle();
+    Ok(Some(strands))
+}
+
 /// Reads a context.
-pub(super) struct Walker<'a> {
+struct Walker<'a> {
     graph: &'a Graph,
     stretches: &'a Stretches,
     numbers: &'a Numbers,
@@ -53,7 +104,7 @@ pub(super) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(
+    fn new(
         (graph, stretches): (&'a Graph, &'a Stretches),
         numbers: &'a Numbers,
         strands: &'a mut Strands,
@@ -77,7 +128,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    pub(super) fn context(&mut self, context: &Context, began_ns: u64) -> Result<()> {
+    fn context(&mut self, context: &Context, began_ns: u64) -> Result<()> {
         self.strands.contexts.push(end(&self.strands.all));
         if context.creator.is_none() {
             self.unborn_ns = context.first_ns.saturating_sub(began_ns);
