@@ -755,3 +755,43 @@ fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
     // A pair of operations takes longer than an instruction, and recording is no more than ten times as slow.
     assert_eq!(locking.ns, 10 * 1000 * (17 + 5));
 }
+
+/// Two contexts work for 10 ms each and never meet. Nine parts in ten of what one does are between these operations.
+fn sections([first, last]: [SyncOp; 2]) -> Report {
+    let mut b = builder("./sections");
+    let code = code(&mut b, "f");
+    let main = b.context("main");
+    let other = b.create(main);
+    for context in [main, other] {
+        b.work(context, 0, 10 * MS, |w| {
+            for _ in 0..100 {
+                w.sync(first, 7);
+                (0..9).for_each(|_| w.block(code.held, &[]));
+                w.sync(last, 7);
+                w.block(code.own, &[]);
+            }
+        });
+    }
+    b.join(main, other);
+    account(b, 2)
+}
+
+#[test]
+fn an_atomic_word_that_contexts_take_and_give_back_is_a_lock() {
+    for lock in [
+        [SyncOp::AtomicTake, SyncOp::AtomicGive],
+        [SyncOp::MutexLock, SyncOp::MutexUnlock],
+    ] {
+        let report = sections(lock);
+        assert_eq!(report.losses[0].cause, Loss::Lock, "{report:?}");
+        assert_eq!(report.losses[0].place(), "a.c:30");
+        // One has the lock for 9 ms, and then the other, but for a section.
+        let replayed = report.replayed_ns as f64 / MS as f64;
+        assert!((17.9..20.0).contains(&replayed), "{replayed}");
+    }
+    // A word that is only taken, and one that is only given back, are no locks.
+    for op in [SyncOp::AtomicTake, SyncOp::AtomicGive] {
+        let report = sections([op, op]);
+        assert_eq!(report.replayed_ns, 10 * MS, "{report:?}");
+    }
+}
