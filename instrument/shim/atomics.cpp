@@ -190,15 +190,14 @@ Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
 // something, as who gives it back does. Found is what a read-modify-write found if it has written.
 Value *takesOrGives(IRBuilder<> &B, const Op &O, Value *Found) {
   Value *Written = nullptr;
-  if (auto *S = dyn_cast<StoreInst>(O.At)) {
-    auto *C = dyn_cast<Constant>(S->getValueOperand());
-    return B.getInt64(C && C->isNullValue() ? Gives : 0);
-  }
+  auto whole = [](Value *V) { return V->getType()->isIntegerTy() || V->getType()->isPointerTy(); };
+  if (auto *S = dyn_cast<StoreInst>(O.At); S && whole(S->getValueOperand()))
+    return B.CreateSelect(B.CreateIsNull(S->getValueOperand()), B.getInt64(Gives), B.getInt64(0));
   if (auto *R = dyn_cast<AtomicRMWInst>(O.At); R && R->getOperation() == AtomicRMWInst::Xchg)
     Written = R->getValOperand();
   else if (auto *C = dyn_cast<AtomicCmpXchgInst>(O.At))
     Found = C->getCompareOperand(), Written = C->getNewValOperand();
-  if (!Written || !Found || !(Written->getType()->isIntegerTy() || Written->getType()->isPointerTy()))
+  if (!Written || !Found || !whole(Written))
     return B.getInt64(0);
   Value *WasNull = B.CreateIsNull(Found), *IsNull = B.CreateIsNull(Written), *Zero = B.getInt64(0);
   return B.CreateSelect(WasNull, B.CreateSelect(IsNull, Zero, B.getInt64(Takes)),

@@ -3,7 +3,7 @@
 // MODE: verify
 // CHECK: log-order
 // ARGS: 500000
-// COUNT: atomic_store 1000000
+// COUNT: atomic_give 1000000
 // LEVELS: O2
 #define SECTIONS 1000000
 #include "order.h"

@@ -121,7 +121,7 @@ fn other_files_are_told_apart() {
         matches!(
             newer.kind(),
             ErrorKind::NewerVersion {
-                found: 10,
+                found: 11,
                 supported: 10
             }
         ),
