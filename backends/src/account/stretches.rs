@@ -42,8 +42,12 @@ type Paces = FxHashMap<usize, [(f64, f64); CLASSES]>;
 
 /// How much a task executes, in blocks.
 fn amount(task: &Task<'_>) -> f64 {
-    let others = task.action_count() - task.block_count();
-    (task.block_count() + ACTION * (others + 1)) as f64
+    (task.block_count() + ACTION * (others(task) + 1)) as f64
+}
+
+/// Actions of a task beside executions of blocks.
+pub(super) fn others(task: &Task<'_>) -> u64 {
+    task.action_count() - task.block_count()
 }
 
 /// The slowest pace with which everything took `ran` ns together, or none if it took no more without one.
@@ -152,9 +156,6 @@ impl Stretches {
     /// Adds a task to the stretches that it is in.
     fn pace(&self, task: &Task<'_>, paces: &mut Paces) {
         let ns = task.duration_ns() as f64;
-        let Some(own) = self.executors.get(task.executor().index()) else {
-            return;
-        };
         if ns == 0.0 {
             return;
         }
@@ -162,8 +163,7 @@ impl Stretches {
         let class = (ns / blocks / FASTEST_NS).max(1.0).log(SLOWER);
         let class =
             usize::try_from(whole(class)).map_or(CLASSES - 1, |class| class.min(CLASSES - 1));
-        let before = |one: &Progress| one.at_ns <= task.start_ns();
-        let mut at = own.start + self.moments[own.clone()].partition_point(before);
+        let (own, mut at) = self.begin(task);
         let mut since = task.start_ns();
         while at < own.end && since < task.end_ns() {
             let until = self.moments[at].at_ns.min(task.end_ns());

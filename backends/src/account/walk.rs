@@ -8,7 +8,7 @@ use taskgraph::{Action, Context, ContextId, SyncOp, TaskId, TaskKind, WaitCause}
 
 use super::locks::{Held, LockUse, Use, sections};
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
-use super::stretches::Stretches;
+use super::stretches::{Stretches, others};
 use super::wait::{Kind, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
@@ -421,11 +421,6 @@ impl<'a> Walker<'a> {
         }
         Ok(true)
     }
-}
-
-/// Actions of a task beside executions of blocks.
-fn others(task: &Task<'_>) -> u64 {
-    task.action_count() - task.block_count()
 }
 
 /// Leaves out the uses of locks after the last one at which a context has the locks that it had at first.
