@@ -237,6 +237,7 @@ impl<'m> Around<'_, 'm> {
             .expect("LLVM has this intrinsic");
         let mark = self.builder.build_direct_call(nothing, &[], "")?;
         let mark = mark.try_as_basic_value().expect_instruction("no result");
+        mark.set_debug_location(self.inst.get_debug_location());
         self.added(start, next, prepared);
         if !ops.is_empty() {
             prepared.effects.insert(mark, Effect::Ops(ops));
@@ -355,7 +356,7 @@ impl<'m> Around<'_, 'm> {
         bytes: IntValue<'m>,
         ops: &mut Ops<'m>,
     ) -> Built<()> {
-        let mut op = memop::op(self.inst, kind, 0, 0);
+        let mut op = memop::op(kind, 0, 0);
         let mut values = Vec::with_capacity(3);
         for at in at {
             values.push(Value::Address(self.address(at)?));

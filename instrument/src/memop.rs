@@ -6,7 +6,6 @@ use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
 use crate::callee::Call;
 use crate::ir::{self, Operand};
-use crate::source;
 
 /// A value to record, in the width that `MemOp::for_each_width` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +101,7 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
             0
         };
     match ir::operand(inst, address).pointer() {
-        Ok(p) => Effect::one(op(inst, kind, size, flags), vec![Value::Address(p)]),
+        Ok(p) => Effect::one(op(kind, size, flags), vec![Value::Address(p)]),
         Err(reason) => Effect::Unrecorded(reason),
     }
 }
@@ -141,7 +140,7 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
             continue;
         }
         match ir::operand(inst, i).pointer() {
-            Ok(p) => ops.push((op(inst, OpKind::Load, size, 0), vec![Value::Address(p)])),
+            Ok(p) => ops.push((op(OpKind::Load, size, 0), vec![Value::Address(p)])),
             Err(reason) => return Effect::Unrecorded(reason),
         }
     }
@@ -200,7 +199,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
             return unknown();
         }
         match ir::operand(inst, first + argument).pointer() {
-            Ok(p) => ops.push((op(inst, *kind, size, *flags), vec![Value::Address(p)])),
+            Ok(p) => ops.push((op(*kind, size, *flags), vec![Value::Address(p)])),
             Err(reason) => return Effect::Unrecorded(reason),
         }
     }
@@ -257,13 +256,13 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
         Err(reason) => return Effect::Unrecorded(reason),
     };
     if ir::arg_count(inst) < 2 {
-        return Effect::one(op(inst, OpKind::Store, size, 0), vec![list]);
+        return Effect::one(op(OpKind::Store, size, 0), vec![list]);
     }
     let from = match ir::operand(inst, 1).pointer() {
         Ok(p) => Value::Address(p),
         Err(reason) => return Effect::Unrecorded(reason),
     };
-    let mut op = op(inst, OpKind::Copy, 0, MemOp::CONST_LEN);
+    let mut op = op(OpKind::Copy, 0, MemOp::CONST_LEN);
     op.const_len = u64::from(size);
     Effect::one(op, vec![list, from])
 }
@@ -289,7 +288,7 @@ fn bulk_op<'m>(inst: InstructionValue<'m>, kind: OpKind, flags: u8) -> Effect<'m
         }
     }
     let length = ir::operand(inst, 2);
-    let mut op = op(inst, kind, 0, flags);
+    let mut op = op(kind, 0, flags);
     match length.constant() {
         Some(0) => return Effect::None,
         Some(n) => {
@@ -322,7 +321,7 @@ fn masked_op<'m>(
         .lanes()
         .filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
     let size = u32::try_from(accessed.element_size(module)?).ok()?;
-    let mut op = op(inst, kind, size, 0);
+    let mut op = op(kind, size, 0);
     op.lanes = u16::try_from(lanes).ok()?;
     let values = if matches!(kind, OpKind::Gather | OpKind::Scatter) {
         address.pointer_lanes().filter(|n| *n == lanes)?;
@@ -338,13 +337,10 @@ fn masked_op<'m>(
     Some(Effect::one(op, values))
 }
 
-pub(crate) fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> MemOp {
+/// An operation without its line, which the plan knows.
+pub(crate) fn op(kind: OpKind, size: u32, flags: u8) -> MemOp {
     MemOp {
-        kind,
-        size,
-        lanes: 0,
         flags,
-        const_len: 0,
-        line: source::line(inst),
+        ..MemOp::new(kind, size, 0)
     }
 }

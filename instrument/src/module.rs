@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
 use crate::select::{Choice, MARK, Selector};
-use crate::source;
+use crate::source::{self, Inlining};
 use crate::{atomics, check, clib, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be optimised again
@@ -122,6 +122,7 @@ fn profile<'m>(
     chosen: &[FunctionValue<'m>],
     options: Options,
 ) -> Result<(), String> {
+    let mut inlining = Inlining::default();
     let mut plans = Vec::with_capacity(chosen.len());
     let mut all_loops = Vec::with_capacity(chosen.len());
     for f in chosen {
@@ -129,7 +130,13 @@ fn profile<'m>(
         if options.explain {
             loops.explain(&ir::name(*f));
         }
-        let plan = prepare(module, *f, (None, false), None, loops.added())?;
+        let plan = prepare(
+            module,
+            *f,
+            (None, false),
+            None,
+            (loops.added(), &mut inlining),
+        )?;
         all_loops.push(loops);
         plans.push(Planned {
             first_id: 0,
@@ -156,7 +163,7 @@ fn prepare<'m>(
     f: FunctionValue<'m>,
     (order, records): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
-    blocks: &HashSet<BasicBlock<'m>>,
+    (blocks, inlining): (&HashSet<BasicBlock<'m>>, &mut Inlining),
 ) -> Result<FunctionPlan<'m>, String> {
     ir::hoist_allocas(f);
     frames::keep(f);
@@ -174,7 +181,7 @@ fn prepare<'m>(
         clib::prepare(module, f, &mut prepared)
             .map_err(|e| format!("cannot insert lengths: {e}"))?;
     }
-    Ok(plan::plan(module, f, &edges, &prepared))
+    Ok(plan::plan(module, f, &edges, &prepared, inlining))
 }
 
 const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
@@ -222,11 +229,18 @@ fn record<'m>(
         Carry::default()
     };
     let mut paths = 0u32;
+    let mut inlining = Inlining::default();
     let mut plans = Vec::with_capacity(chosen.len());
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(module, *f, (order, true), slot, &HashSet::new())?;
+        let mut plan = prepare(
+            module,
+            *f,
+            (order, true),
+            slot,
+            (&HashSet::new(), &mut inlining),
+        )?;
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;
@@ -266,6 +280,7 @@ fn record<'m>(
             fast,
         });
     }
+    table.inlined = inlining.calls;
     let blocks = table.blocks.len() as u64;
     let count = u32::try_from(blocks + u64::from(paths))
         .ok()
@@ -298,13 +313,15 @@ fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
     let call = match &piece.end {
         End::Call { callee, line } => Some(Call {
             callee: atomics::display(callee).map_or_else(|| callee.clone(), str::to_owned),
-            line: *line,
+            line: line.number,
+            inlined: line.inlined,
         }),
         End::Terminator | End::Full => None,
     };
     Block {
         function,
-        line: piece.line,
+        line: piece.line.number,
+        inlined: piece.line.inlined,
         flags: piece.flags | if options.check { BLOCK_CHECKED } else { 0 },
         ir_ops: piece.ir_ops,
         call,

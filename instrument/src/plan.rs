@@ -14,7 +14,7 @@ use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 use crate::callee::{self, Call};
 use crate::ir;
 use crate::memop::{self, Effect, Value};
-use crate::source;
+use crate::source::{Inlining, Line};
 use crate::x86::Prepared;
 
 /// How often each reason for not recording something occurs.
@@ -34,7 +34,7 @@ pub(crate) enum End {
     /// The terminator of its basic block, which is no call.
     Terminator,
     /// A boundary call; an invoke is also the terminator.
-    Call { callee: String, line: u32 },
+    Call { callee: String, line: Line },
     /// Its record would be too long.
     Full,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Piece<'m> {
     pub(crate) ops: Vec<PlannedOp<'m>>,
     /// The `BLOCK_*` bits of the table.
     pub(crate) flags: u8,
-    pub(crate) line: u32,
+    pub(crate) line: Line,
     /// IR instructions of the program, without PHIs and hints.
     pub(crate) ir_ops: u32,
     /// The piece writes nothing: it is the rest of a basic block after a call, with only a branch or return in it, or
@@ -142,6 +142,7 @@ pub(crate) fn plan<'m>(
     f: FunctionValue<'m>,
     edges: &HashSet<BasicBlock<'m>>,
     prepared: &Prepared<'m>,
+    inlining: &mut Inlining,
 ) -> FunctionPlan<'m> {
     let order = reverse_post_order(f);
     let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
@@ -156,6 +157,7 @@ pub(crate) fn plan<'m>(
             module,
             plan: &mut plan,
             prepared,
+            inlining,
             edge: edges.contains(block),
             open: None,
         };
@@ -231,6 +233,7 @@ struct Cutter<'a, 'm> {
     module: &'a Module<'m>,
     plan: &'a mut FunctionPlan<'m>,
     prepared: &'a Prepared<'m>,
+    inlining: &'a mut Inlining,
     edge: bool,
     open: Option<Piece<'m>>,
 }
@@ -284,17 +287,22 @@ impl<'m> Cutter<'_, 'm> {
         let piece = self.open.get_or_insert_with(|| open(inst, flags));
         if !matches!(call, Some(Call::Nothing)) && !self.prepared.added.contains(&inst) {
             piece.ir_ops += 1;
-            if piece.line == 0 {
-                piece.line = source::line(inst);
+            if piece.line.number == 0 {
+                piece.line = self.inlining.line(inst);
             }
         }
         match effect {
             Effect::None => {}
             Effect::Ops(ops) => {
-                piece.ops.extend(
-                    ops.into_iter()
-                        .map(|(op, values)| PlannedOp { inst, op, values }),
-                )
+                let line = self.inlining.line(inst);
+                piece.ops.extend(ops.into_iter().map(|(op, values)| {
+                    let op = MemOp {
+                        line: line.number,
+                        inlined: line.inlined,
+                        ..op
+                    };
+                    PlannedOp { inst, op, values }
+                }))
             }
             Effect::Unrecorded(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
         }
@@ -307,13 +315,8 @@ impl<'m> Cutter<'_, 'm> {
             _ => None,
         };
         if let Some(callee) = callee {
-            self.close(
-                inst,
-                End::Call {
-                    callee,
-                    line: source::line(inst),
-                },
-            );
+            let line = self.inlining.line(inst);
+            self.close(inst, End::Call { callee, line });
             return BLOCK_CONTINUED;
         }
         if inst.is_terminator() {
@@ -358,7 +361,7 @@ fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
         end: End::Terminator,
         ops: Vec::new(),
         flags,
-        line: 0,
+        line: Line::default(),
         ir_ops: 0,
         silent: false,
         check: false,

@@ -4,13 +4,20 @@
     reason = "debug-location queries of the LLVM C API that inkwell lacks"
 )]
 
+use std::collections::HashMap;
+
+use contech_trace::table::Inlined;
 use inkwell::attributes::AttributeLoc;
+use inkwell::llvm_sys::core::{
+    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetValueContext,
+    LLVMMetadataAsValue, LLVMValueAsMetadata,
+};
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt,
     LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDISubprogramGetLine,
-    LLVMGetSubprogram,
+    LLVMGetMetadataKind, LLVMGetSubprogram, LLVMMetadataKind,
 };
-use inkwell::llvm_sys::prelude::LLVMMetadataRef;
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
@@ -18,8 +25,182 @@ use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 /// line.
 const TAKEN_IN: (&str, &str) = ("contech-file", "contech-line");
 
-/// The line of the instruction in the file of the function that now contains it, since the table has one file per
-/// function. Code that was inlined from another file has the line of its call site. 0 means unknown.
+/// A line, and the inlined function that it is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// 0 means unknown.
+    pub(crate) number: u32,
+    /// As in `contech_trace::table::Block::inlined`.
+    pub(crate) inlined: u32,
+}
+
+/// The inlined calls of a module, for its table.
+#[derive(Debug, Default)]
+pub(crate) struct Inlining {
+    pub(crate) calls: Vec<Inlined>,
+    numbers: HashMap<Inlined, u32>,
+    /// The line of each debug location in each function so far.
+    known: HashMap<(LLVMValueRef, LLVMMetadataRef), Line>,
+}
+
+/// A function that executes at an instruction.
+struct Frame {
+    scope: LLVMMetadataRef,
+    file: String,
+    line: u32,
+}
+
+impl Frame {
+    fn is_own(&self) -> bool {
+        !workspan::source::is_library(&self.file)
+    }
+}
+
+impl Inlining {
+    /// Where the instruction comes from.
+    pub(crate) fn line(&mut self, inst: InstructionValue<'_>) -> Line {
+        let function = inst.get_parent().and_then(|block| block.get_parent());
+        let (Some(function), Some(location)) = (function, inst.get_debug_location()) else {
+            return Line::default();
+        };
+        let key = (function.as_value_ref(), location.as_mut_ptr());
+        if let Some(line) = self.known.get(&key) {
+            return *line;
+        }
+        // SAFETY: the instruction is live.
+        let context = unsafe { LLVMGetValueContext(inst.as_value_ref()) };
+        let line = self
+            .of_frames(kept(context, function, inst), context)
+            .unwrap_or_else(|| Line {
+                number: line(inst),
+                inlined: 0,
+            });
+        self.known.insert(key, line);
+        line
+    }
+
+    /// The line of the innermost of these frames.
+    fn of_frames(&mut self, kept: Vec<Frame>, context: LLVMContextRef) -> Option<Line> {
+        let number = kept.first()?.line;
+        let mut inlined = 0;
+        for pair in kept.windows(2).rev() {
+            let [inner, outer] = pair else { continue };
+            let call = Inlined {
+                name: name(context, subprogram(context, inner.scope)),
+                file: inner.file.clone(),
+                line: outer.line,
+                within: inlined,
+            };
+            inlined = match self.numbers.get(&call) {
+                Some(known) => *known,
+                None => {
+                    self.calls.push(call.clone());
+                    let next = u32::try_from(self.calls.len()).ok()?;
+                    self.numbers.insert(call, next);
+                    next
+                }
+            };
+        }
+        Some(Line { number, inlined })
+    }
+}
+
+/// The frames of an instruction that the table has, the innermost first; none if the program has no line there. They
+/// are the program's own functions, what the innermost of them calls of a library, and the function that contains the
+/// instruction. (What libraries call in turn says little, and their names are long.)
+fn kept(
+    context: LLVMContextRef,
+    function: FunctionValue<'_>,
+    inst: InstructionValue<'_>,
+) -> Vec<Frame> {
+    let mut all: Vec<Frame> = Vec::new();
+    for (scope, file, line) in scopes(inst) {
+        // SAFETY: the file is live, being that of a live scope.
+        let file = match file.is_null() {
+            true => String::new(),
+            false => unsafe { path(file) },
+        };
+        // A region of OpenMP is a function of the compiler's, not of the program's.
+        match all.last_mut() {
+            Some(inner) if name(context, subprogram(context, inner.scope)).contains(OUTLINED) => {
+                inner.scope = scope;
+            }
+            _ => all.push(Frame { scope, file, line }),
+        }
+    }
+    let Some(own) = all.iter().position(|f| f.is_own() && f.line != 0) else {
+        return Vec::new();
+    };
+    // Where the function has the file of the program's code in it, the line is in that file, or none.
+    if let (Some(given), Some(outermost)) = (attribute(function, TAKEN_IN.0), all.last_mut())
+        && outermost.file != given
+    {
+        outermost.line = 0;
+    }
+    let called = own
+        .checked_sub(1)
+        .filter(|at| !all[*at].is_own() && all[*at].line != 0);
+    let last = all.len() - 1;
+    let frames = (0..)
+        .zip(all)
+        .filter(|(at, frame)| Some(*at) == called || *at == last || *at >= own && frame.is_own());
+    frames.map(|(_, frame)| frame).collect()
+}
+
+/// What the names of functions have in them that clang makes of regions of OpenMP.
+const OUTLINED: &str = ".omp_outlined";
+
+/// The node of metadata that `number` of another one is, if it is one.
+fn operand(context: LLVMContextRef, node: LLVMMetadataRef, number: usize) -> Option<LLVMValueRef> {
+    // SAFETY: the node is live, and the array has room for its operands.
+    unsafe {
+        let value = LLVMMetadataAsValue(context, node);
+        let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(value) as usize];
+        LLVMGetMDNodeOperands(value, all.as_mut_ptr());
+        all.get(number)
+            .copied()
+            .filter(|operand| !operand.is_null())
+    }
+}
+
+/// The function that a scope is in.
+fn subprogram(context: LLVMContextRef, scope: LLVMMetadataRef) -> LLVMMetadataRef {
+    let mut scope = scope;
+    loop {
+        // SAFETY: the scope is live.
+        match unsafe { LLVMGetMetadataKind(scope) } {
+            LLVMMetadataKind::LLVMDILexicalBlockMetadataKind
+            | LLVMMetadataKind::LLVMDILexicalBlockFileMetadataKind => {}
+            _ => return scope,
+        }
+        let Some(outer) = operand(context, scope, 1) else {
+            return scope;
+        };
+        // SAFETY: the operand is live.
+        scope = unsafe { LLVMValueAsMetadata(outer) };
+    }
+}
+
+/// The linkage name of a DISubprogram or, if it has none, its name.
+fn name(context: LLVMContextRef, subprogram: LLVMMetadataRef) -> String {
+    let text = |number| {
+        let operand = operand(context, subprogram, number)?;
+        let mut n = 0;
+        // SAFETY: the operand is live, and a string of metadata lives as long and has `n` bytes.
+        let bytes = unsafe {
+            let start = LLVMGetMDString(operand, &raw mut n);
+            if start.is_null() {
+                return None;
+            }
+            std::slice::from_raw_parts(start.cast::<u8>(), n as usize)
+        };
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    };
+    text(3).or_else(|| text(2)).unwrap_or_default()
+}
+
+/// The line of the instruction in the file of the function that now contains it. Code that was inlined from another
+/// file has the line of its call site. 0 means unknown.
 pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
     let function = inst.get_parent().and_then(|block| block.get_parent());
     let given = function.and_then(|f| attribute(f, TAKEN_IN.0));
@@ -42,6 +223,13 @@ pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
 
 /// Where the instruction comes from, innermost first: file (may be null) and line.
 fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, u32)> {
+    scopes(inst).map(|(_, file, line)| (file, line))
+}
+
+/// Where the instruction comes from, innermost first: scope, file (may be null) and line.
+fn scopes(
+    inst: InstructionValue<'_>,
+) -> impl Iterator<Item = (LLVMMetadataRef, LLVMMetadataRef, u32)> {
     let mut next = inst
         .get_debug_location()
         .map(|location| location.as_mut_ptr());
@@ -51,8 +239,8 @@ fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, 
         unsafe {
             let outer = LLVMDILocationGetInlinedAt(at);
             next = (!outer.is_null()).then_some(outer);
-            let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
-            Some((file, LLVMDILocationGetLine(at)))
+            let scope = LLVMDILocationGetScope(at);
+            Some((scope, LLVMDIScopeGetFile(scope), LLVMDILocationGetLine(at)))
         }
     })
 }

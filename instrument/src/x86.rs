@@ -201,10 +201,10 @@ fn effect<'m>(
                 Size::Bytes(n) => n,
                 Size::Of(v) => u32::try_from(value(v)?.store_size(module)?).ok()?,
             };
-            Effect::one(memop::op(inst, kind, size, 0), vec![address(at)?])
+            Effect::one(memop::op(kind, size, 0), vec![address(at)?])
         }
         Form::Copy { bytes } => {
-            let mut op = memop::op(inst, OpKind::Copy, 0, MemOp::CONST_LEN);
+            let mut op = memop::op(OpKind::Copy, 0, MemOp::CONST_LEN);
             op.const_len = bytes;
             Effect::one(op, vec![address(0)?, address(1)?])
         }
@@ -223,7 +223,7 @@ fn effect<'m>(
             };
             let address = address(at)?;
             let mask = lanes::mask(builder, argument(mask)?, lanes)?;
-            let mut op = memop::op(inst, kind, size, 0);
+            let mut op = memop::op(kind, size, 0);
             op.lanes = u16::try_from(lanes).ok()?;
             Effect::one(op, vec![address, Value::Mask(mask)])
         }
@@ -241,7 +241,7 @@ fn effect<'m>(
             let pointers = lanes::addresses(builder, argument(base)?, index, scale)?;
             let mask = lanes::mask(builder, argument(mask)?, lanes)?;
             let size = u32::try_from(data.element_size(module)?).ok()?;
-            let mut op = memop::op(inst, kind, size, 0);
+            let mut op = memop::op(kind, size, 0);
             op.lanes = u16::try_from(lanes).ok()?;
             let values = std::iter::once(Value::Mask(mask))
                 .chain((0..lanes).map(|i| Value::Lane(pointers, i)))

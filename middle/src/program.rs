@@ -8,7 +8,7 @@ use contech_trace::ids::overlap;
 use contech_trace::program::Program as Ids;
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
 use taskgraph::path::{Path, PathTable};
-use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
+use taskgraph::{FrameEncoder, FunctionId, MemOp, StaticInfo};
 
 use crate::demangle::demangle;
 
@@ -76,6 +76,8 @@ pub(crate) struct ProgramBuilder {
     files: HashMap<String, u32>,
     /// The source name of each linkage name so far.
     names: HashMap<String, String>,
+    /// The number of each name of an inlined function so far.
+    numbers: HashMap<String, u32>,
     loaded: Vec<Loaded>,
     space: u32,
     versions: u64,
@@ -91,7 +93,8 @@ impl Program {
             return "? ?:0".to_owned();
         };
         let name = info.function(b.function).map_or("?", |f| &f.name);
-        format!("{name} {}:{}", info.file_of(b.function), b.line)
+        let line = info.line_of(b);
+        format!("{name} {}:{line}", info.file_of(b.function))
     }
 }
 
@@ -232,6 +235,7 @@ impl ProgramBuilder {
             info,
             files,
             names,
+            numbers,
             checked,
             ..
         } = self;
@@ -251,16 +255,24 @@ impl ProgramBuilder {
         });
         let first_function = u32::try_from(info.functions.len()).ok()?;
         for f in table.functions {
-            let next = u32::try_from(info.files.len()).ok()?;
-            let file = *files.entry(f.file).or_insert_with_key(|name| {
-                info.files.push(name.clone());
-                next
-            });
             info.functions.push(taskgraph::Function {
                 name: source_name(f.name),
-                file,
+                file: numbered(files, &mut info.files, f.file)?,
                 line: f.line,
                 module,
+            });
+        }
+        let first_call = u32::try_from(info.inlined.len()).ok()?;
+        let call_of = |number: u32| match number {
+            0 => Some(0),
+            _ => first_call.checked_add(number),
+        };
+        for call in table.inlined {
+            info.inlined.push(taskgraph::Inlined {
+                name: numbered(numbers, &mut info.names, source_name(call.name))?,
+                file: numbered(files, &mut info.files, call.file)?,
+                line: call.line,
+                within: call_of(call.within)?,
             });
         }
         for b in table.blocks {
@@ -268,19 +280,36 @@ impl ProgramBuilder {
             info.blocks.push(taskgraph::Block {
                 function: FunctionId::new(first_function.checked_add(b.function)?),
                 line: b.line,
+                inlined: call_of(b.inlined)?,
                 first_op: u32::try_from(info.ops.len()).ok()?,
                 op_count: u32::try_from(b.ops.len()).ok()?,
                 flags: b.flags & !BLOCK_CHECKED,
                 ir_ops: b.ir_ops,
-                call: b.call.map(|c| taskgraph::CallSite {
-                    callee: source_name(c.callee),
-                    line: c.line,
-                }),
+                call: match b.call {
+                    None => None,
+                    Some(c) => Some(taskgraph::CallSite {
+                        callee: source_name(c.callee),
+                        line: c.line,
+                        inlined: call_of(c.inlined)?,
+                    }),
+                },
             });
-            info.ops.extend(b.ops);
+            for op in b.ops {
+                let inlined = call_of(op.inlined)?;
+                info.ops.push(MemOp { inlined, ..op });
+            }
         }
         Some(())
     }
+}
+
+/// The number of a text in a list, to which it is added if it is not known. Returns `None` if the number does not fit.
+fn numbered(known: &mut HashMap<String, u32>, list: &mut Vec<String>, text: String) -> Option<u32> {
+    let next = u32::try_from(list.len()).ok()?;
+    Some(*known.entry(text).or_insert_with_key(|text| {
+        list.push(text.clone());
+        next
+    }))
 }
 
 #[cfg(test)]

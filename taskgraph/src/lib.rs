@@ -96,7 +96,7 @@ pub use record::{FrameRef, FrameSpan, TaskRecord};
 pub use run::{AffineRun, StridedAccess};
 pub use seek::Position;
 pub use stack::{CallStack, StackFrame};
-pub use statics::{Block, CallSite, Function, Module, StaticInfo};
+pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use tally::BlockCounts;
 pub use task::{Actions, Task};
 pub use unit::VERSION;

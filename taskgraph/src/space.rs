@@ -88,6 +88,7 @@ mod tests {
                 ..Block::default()
             }],
             ops,
+            ..StaticInfo::default()
         };
         let mut operands = [1, 2, 3, 4, 5, 6, 7, 8, 9];
         prefix(&info, &mut Played::Block(BlockId::new(0)), &mut operands, 2);

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::id::FunctionId;
 use crate::op::{MemOp, OpKind};
 use crate::page::{pack, unpack};
-use crate::statics::{Block, CallSite, Function, Module, StaticInfo};
+use crate::statics::{Block, CallSite, Function, Inlined, Module, StaticInfo};
 use crate::wire::{Reader, put_bytes, put_delta, put_varint};
 
 const WHAT: &str = "static tables";
@@ -35,6 +35,15 @@ pub(crate) fn encode(info: &StaticInfo) -> Result<Vec<u8>> {
     column(&mut out, info.functions.iter().map(|f| f.file));
     column(&mut out, info.functions.iter().map(|f| f.line));
     column(&mut out, info.functions.iter().map(|f| f.module));
+    put_varint(&mut out, info.names.len() as u64);
+    info.names
+        .iter()
+        .for_each(|name| put_bytes(&mut out, name.as_bytes()));
+    put_varint(&mut out, info.inlined.len() as u64);
+    column(&mut out, info.inlined.iter().map(|call| call.name));
+    column(&mut out, info.inlined.iter().map(|call| call.file));
+    column(&mut out, info.inlined.iter().map(|call| call.line));
+    column(&mut out, info.inlined.iter().map(|call| call.within));
     encode_blocks(&mut out, &info.blocks);
     encode_ops(&mut out, &info.ops);
     pack(&out, MAX_TABLES, &mut Packer::new(LEVEL)?)
@@ -44,6 +53,7 @@ fn encode_blocks(out: &mut Vec<u8>, blocks: &[Block]) {
     put_varint(out, blocks.len() as u64);
     column(out, blocks.iter().map(|b| b.function.get()));
     column(out, blocks.iter().map(|b| b.line));
+    column(out, blocks.iter().map(|b| b.inlined));
     let mut end = 0;
     for b in blocks {
         put_delta(out, u64::from(b.first_op), end);
@@ -60,6 +70,7 @@ fn encode_blocks(out: &mut Vec<u8>, blocks: &[Block]) {
     for call in blocks.iter().filter_map(|b| b.call.as_ref()) {
         put_bytes(out, call.callee.as_bytes());
         put_varint(out, u64::from(call.line));
+        put_varint(out, u64::from(call.inlined));
     }
 }
 
@@ -69,6 +80,7 @@ fn encode_ops(out: &mut Vec<u8>, ops: &[MemOp]) {
     ops.iter().for_each(|o| put_varint(out, u64::from(o.size)));
     ops.iter().for_each(|o| put_varint(out, u64::from(o.lanes)));
     column(out, ops.iter().map(|o| o.line));
+    column(out, ops.iter().map(|o| o.inlined));
     out.extend(ops.iter().map(|o| o.flags));
     ops.iter()
         .filter(|o| has_length(o.flags))
@@ -113,6 +125,14 @@ pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
     fill(&mut r, &mut info.functions, |f, v| f.file = v)?;
     fill(&mut r, &mut info.functions, |f, v| f.line = v)?;
     fill(&mut r, &mut info.functions, |f, v| f.module = v)?;
+    info.names = r.list(|r| Ok(r.string()?.to_owned()))?;
+    // An entry has at least one byte in each of four columns.
+    let n = r.count(r.remaining() / 4)?;
+    info.inlined = vec![Inlined::default(); n];
+    fill(&mut r, &mut info.inlined, |call, v| call.name = v)?;
+    fill(&mut r, &mut info.inlined, |call, v| call.file = v)?;
+    fill(&mut r, &mut info.inlined, |call, v| call.line = v)?;
+    fill(&mut r, &mut info.inlined, |call, v| call.within = v)?;
     info.blocks = decode_blocks(&mut r)?;
     info.ops = decode_ops(&mut r)?;
     r.end()?;
@@ -121,11 +141,12 @@ pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
 }
 
 fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
-    // An entry has at least one byte in each of seven columns.
-    let n = r.count(r.remaining() / 7)?;
+    // An entry has at least one byte in each of eight columns.
+    let n = r.count(r.remaining() / 8)?;
     let mut blocks = vec![Block::default(); n];
     fill(r, &mut blocks, |b, v| b.function = FunctionId::new(v))?;
     fill(r, &mut blocks, |b, v| b.line = v)?;
+    fill(r, &mut blocks, |b, v| b.inlined = v)?;
     // The deltas are against the end of the block before. That end needs the counts, which come next.
     let steps: Vec<u64> = (0..n).map(|_| r.delta(0)).collect::<Result<_>>()?;
     let mut end = 0u64;
@@ -147,13 +168,14 @@ fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
     for call in blocks.iter_mut().filter_map(|b| b.call.as_mut()) {
         call.callee = r.string()?.to_owned();
         call.line = r.varint32()?;
+        call.inlined = r.varint32()?;
     }
     Ok(blocks)
 }
 
 fn decode_ops(r: &mut Reader<'_>) -> Result<Vec<MemOp>> {
-    // An entry has at least one byte in each of five columns.
-    let n = r.count(r.remaining() / 5)?;
+    // An entry has at least one byte in each of six columns.
+    let n = r.count(r.remaining() / 6)?;
     let mut ops = vec![MemOp::default(); n];
     for (o, &kind) in ops.iter_mut().zip(r.take(n)?) {
         let known = OpKind::from_u8(kind);
@@ -168,6 +190,7 @@ fn decode_ops(r: &mut Reader<'_>) -> Result<Vec<MemOp>> {
         o.lanes = u16::try_from(lanes).map_err(|_| r.error(format!("{lanes} lanes")))?;
     }
     fill(r, &mut ops, |o, v| o.line = v)?;
+    fill(r, &mut ops, |o, v| o.inlined = v)?;
     for (o, &flags) in ops.iter_mut().zip(r.take(n)?) {
         o.flags = flags;
     }
@@ -196,6 +219,7 @@ mod tests {
             Some(CallSite {
                 callee: callee.into(),
                 line: 9,
+                inlined: 1,
             })
         };
         let function = |name: &str, line| Function {
@@ -216,10 +240,23 @@ mod tests {
                     ..function("f(int)", 2)
                 },
             ],
+            names: vec!["g<int>()".into()],
+            inlined: vec![
+                Inlined {
+                    file: 1,
+                    line: 6,
+                    ..Inlined::default()
+                },
+                Inlined {
+                    within: 1,
+                    ..Inlined::default()
+                },
+            ],
             blocks: vec![
                 Block {
                     op_count: 2,
                     line: 5,
+                    inlined: 2,
                     flags: Block::ENTRY,
                     ir_ops: 12,
                     call: call("f"),
@@ -235,7 +272,10 @@ mod tests {
                 Block::default(),
             ],
             ops: vec![
-                MemOp::load(8).at(5),
+                MemOp {
+                    inlined: 2,
+                    ..MemOp::load(8).at(5)
+                },
                 MemOp {
                     flags: MemOp::CONST_LEN,
                     const_len: 1 << 40,

@@ -170,7 +170,7 @@ fn block_line(info: &StaticInfo, exec: &BlockExec<'_>, at: impl Fn(&u64) -> Stri
     let name = block
         .and_then(|b| info.function(b.function))
         .map_or("?", |f| f.name.as_str());
-    let mut line = format!("{name}:{}", block.map_or(0, |b| b.line));
+    let mut line = format!("{name}:{}", block.map_or(0, |b| info.line_of(b)));
     for access in exec.accesses() {
         let letter = if access.write { 'W' } else { 'R' };
         line.push_str(&format!(" {letter}{}{}", access.size, at(&access.addr)));

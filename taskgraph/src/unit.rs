@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.

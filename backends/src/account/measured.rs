@@ -2,7 +2,7 @@
 //! and tasks ran, and time in the kernel is divided among calls and page faults in the same way.
 
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, StaticInfo};
+use taskgraph::{BlockId, OpId, StaticInfo};
 
 use super::explain::{Amounts, explain, sums};
 use super::stretches::{Part, Stretches};
@@ -207,14 +207,8 @@ impl Measured {
     fn code(&self, info: &StaticInfo, calls: &impl Fn(BlockId) -> bool) -> Vec<Code> {
         let code = |(block, each): (&BlockId, &f64)| {
             let own = info.block(*block).filter(|_| !calls(*block))?;
-            let place = Place::of_function(info, own.function);
-            let lines = info.ops_of(*block).iter().map(|op| op.line);
-            let mut places: Vec<Place> = lines
-                .map(|line| Place {
-                    line,
-                    ..place.clone()
-                })
-                .collect();
+            let ops = (own.first_op..).take(own.op_count as usize).map(OpId::new);
+            let mut places: Vec<Place> = ops.map(|op| Place::of_op(info, op)).collect();
             places.sort_unstable();
             places.dedup();
             let instructions = self.amounts.get(block).copied().unwrap_or(0.0);

@@ -14,7 +14,7 @@ use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
 use super::{Account, Loss, Report, Row, Shard, sort};
-use crate::analysis::source::Place;
+use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, Task, end_of};
 use crate::view::units::whole;
 
@@ -409,12 +409,12 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     let info = graph.info();
     let hot = hottest(info, &placed.code);
     let callers = match hot {
-        Some((function, _)) => callers(graph, placed.most.1, function)?,
+        Some(block) => callers(graph, placed.most.1, block)?,
         None => Vec::new(),
     };
     let site = placed.site.clone();
     Ok(Row {
-        code: hot.map(|(_, block)| Place::of_block(info, block)),
+        code: hot.map(|block| Place::of_block(info, block)),
         callers,
         wait: site.as_ref().map(|site| site.place.clone()),
         inner: site.and_then(|site| site.inner),
@@ -423,35 +423,44 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     })
 }
 
-/// The function with the most time, and the block of it with the most time.
-fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(FunctionId, BlockId)> {
-    let mut functions: FxHashMap<FunctionId, f64> = FxHashMap::default();
-    let function = |block: BlockId| info.block(block).map(|block| block.function);
-    for (&block, ns) in code {
-        *functions.entry(function(block)?).or_default() += ns;
+/// The block with the most time of the function with the most time. A function that the compiler inlined counts as one.
+fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<BlockId> {
+    let mut functions: FxHashMap<(&str, &str), (f64, f64, BlockId)> = FxHashMap::default();
+    let mut blocks: Vec<(BlockId, f64)> = code.iter().map(|(&block, &ns)| (block, ns)).collect();
+    blocks.sort_unstable_by_key(|&(block, _)| block);
+    for (block, ns) in blocks {
+        let about = info.block(block)?;
+        let frame = shown(info, about.function, about.line, about.inlined);
+        let function = functions.entry((frame.function, frame.file));
+        let (all, most, of) = function.or_insert((0.0, ns, block));
+        *all += ns;
+        if ns > *most {
+            (*most, *of) = (ns, block);
+        }
     }
     let most = functions
-        .into_iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?
-        .0;
-    let inside = code
-        .iter()
-        .filter(|&(&block, _)| function(block) == Some(most));
-    let block = inside
-        .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?
-        .0;
-    Some((most, *block))
+        .into_values()
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)))?;
+    Some(most.2)
 }
 
-/// The calls that led to a function, the innermost first: of each function the one that the task made most often. Calls
-/// by libraries are left out. Where no call names the function, because it is called by its address, the order of the
-/// blocks tells, if there are few.
-fn callers(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Vec<Place>> {
+/// The calls that led to the function of a block, the innermost first. Those that the compiler inlined are known; of
+/// the others it is, function by function, the one that the task made most often. Calls by libraries are left out.
+/// Where no call names the function, because it is called by its address, the order of the blocks tells, if there are
+/// few.
+fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
     let info = graph.info();
+    let mut above: Vec<Place> = Place::stack_of_block(info, block)
+        .into_iter()
+        .skip(1)
+        .collect();
+    let Some(function) = info.block(block).map(|block| block.function) else {
+        return Ok(above);
+    };
     let task = graph.task(task)?;
     let mut counts = BlockCounts::new();
     task.count_blocks(&mut counts)?;
-    let (mut above, mut seen) = (Vec::new(), vec![function]);
+    let mut seen = vec![function];
     while above.len() < ABOVE {
         let callee = seen.last().and_then(|&function| info.function(function));
         let calls = |&(block, _): &(BlockId, u64)| {
@@ -469,11 +478,9 @@ fn callers(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Vec<Plac
             break;
         }
         seen.push(own.function);
-        let place = call_of(info, block);
-        if !place.is_library() {
-            above.push(place);
-        }
+        above.extend(Place::stack_of_call(info, block));
     }
+    above.truncate(ABOVE);
     if above.is_empty() {
         above.extend(by_address(graph, &task, function)?);
     }

@@ -197,6 +197,7 @@ mod tests {
             b.info_mut().blocks[block.index()].call = Some(CallSite {
                 callee: callee.into(),
                 line: 3,
+                inlined: 0,
             });
             block
         });
@@ -205,6 +206,7 @@ mod tests {
         b.info_mut().blocks[initialises.index()].call = Some(CallSite {
             callee: "sem_init".into(),
             line: 3,
+            inlined: 0,
         });
         let main = b.context("main");
         let mut at = 0;
@@ -246,6 +248,7 @@ mod tests {
             b.info_mut().blocks[block.index()].call = Some(CallSite {
                 callee: callee.into(),
                 line: 5,
+                inlined: 0,
             });
         }
         let main = b.context("main");
@@ -278,6 +281,7 @@ mod tests {
                 b.info_mut().blocks[block.index()].call = Some(CallSite {
                     callee: callee.into(),
                     line: 3,
+                    inlined: 0,
                 });
             }
             block

@@ -1,9 +1,33 @@
 //! Places in the program's source, for results that people read.
 
 use serde::{Deserialize, Serialize};
-use taskgraph::{BlockId, FunctionId, StaticInfo};
+use taskgraph::{Block, BlockId, Frame, FunctionId, OpId, StaticInfo};
 
 use super::names;
+
+/// The function to show of those that execute at a line: the innermost one of the program, inlined or not, or else that
+/// of a library which contains it all.
+#[must_use]
+pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Frame<'_> {
+    let mut shown = None;
+    for frame in info.frames(function, line, inlined) {
+        let own = !is_library(&frame);
+        shown = Some(frame);
+        if own {
+            break;
+        }
+    }
+    shown.unwrap_or(Frame {
+        function: "",
+        file: "",
+        line: 0,
+    })
+}
+
+/// Whether a frame is in a library's source, or in what rustc itself adds between a program and its allocator.
+fn is_library(frame: &Frame<'_>) -> bool {
+    ::workspan::source::is_library(frame.file) || frame.function.starts_with("__rustc::")
+}
 
 /// A function and a line of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,19 +41,74 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where a block starts.
+    /// Where a block starts: in the innermost function of the program, inlined or not, or else of a library.
     #[must_use]
     pub fn of_block(info: &StaticInfo, id: BlockId) -> Self {
-        let Some(block) = info.block(id) else {
+        match info.block(id) {
+            Some(block) => Self::shown(info, block.function, block.line, block.inlined),
+            None => Self::default(),
+        }
+    }
+
+    /// Where a memory operation is, or where its block starts if its own line is not known.
+    #[must_use]
+    pub fn of_op(info: &StaticInfo, id: OpId) -> Self {
+        let Some(block) = info.block_of_op(id) else {
             return Self::default();
         };
-        let place = Self::of_function(info, block.function);
-        let line = if block.line == 0 {
-            place.line
-        } else {
-            block.line
+        match info.op(id).zip(info.block(block)) {
+            Some((op, own)) if op.line != 0 => Self::shown(info, own.function, op.line, op.inlined),
+            _ => Self::of_block(info, block),
+        }
+    }
+
+    /// The place to show of a line in a function.
+    fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Self {
+        let shown = shown(info, function, line, inlined);
+        Self::of_frame(info, function, shown)
+    }
+
+    /// A frame whose line is not known has that of the function.
+    fn of_frame(info: &StaticInfo, function: FunctionId, frame: Frame<'_>) -> Self {
+        let line = match frame.line {
+            0 => info.function(function).map_or(0, |function| function.line),
+            line => line,
         };
-        Self { line, ..place }
+        Self {
+            function: frame.function.to_owned(),
+            file: frame.file.to_owned(),
+            line,
+        }
+    }
+
+    /// The program's functions that execute where a block starts, inlined or not, the innermost first, each with its
+    /// line.
+    #[must_use]
+    pub fn stack_of_block(info: &StaticInfo, id: BlockId) -> Vec<Self> {
+        let stack = |block: &Block| Self::stack(info, block.function, block.line, block.inlined);
+        info.block(id).map_or_else(Vec::new, stack)
+    }
+
+    /// [`Place::stack_of_block`] of the call at the end of a block, or of its start if it has none.
+    #[must_use]
+    pub fn stack_of_call(info: &StaticInfo, id: BlockId) -> Vec<Self> {
+        let stack = |block: &Block| match &block.call {
+            Some(call) if call.line != 0 => {
+                Self::stack(info, block.function, call.line, call.inlined)
+            }
+            _ => Self::stack_of_block(info, id),
+        };
+        info.block(id).map_or_else(Vec::new, stack)
+    }
+
+    fn stack(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Vec<Self> {
+        let frames = info.frames(function, line, inlined);
+        let own = frames.enumerate().filter(|(at, frame)| {
+            // A library's function that has the program's code in it has no line of the program's itself.
+            !is_library(frame) && (*at == 0 || frame.line != 0)
+        });
+        own.map(|(_, frame)| Self::of_frame(info, function, frame))
+            .collect()
     }
 
     /// Where a function starts.
@@ -53,20 +132,23 @@ impl Place {
     /// The place and the callee of the call at the end of a block, if there is one.
     #[must_use]
     pub fn of_call(info: &StaticInfo, id: BlockId) -> Option<(Self, String)> {
-        let call = info.block(id)?.call.as_ref()?;
-        let place = Self::of_block(info, id);
-        let line = if call.line == 0 {
-            place.line
-        } else {
-            call.line
+        let block = info.block(id)?;
+        let call = block.call.as_ref()?;
+        let place = match call.line {
+            0 => Self::of_block(info, id),
+            line => Self::shown(info, block.function, line, call.inlined),
         };
-        Some((Self { line, ..place }, call.callee.clone()))
+        Some((place, call.callee.clone()))
     }
 
     /// Whether the place is in a library's source, or in what rustc itself adds between a program and its allocator.
     #[must_use]
     pub fn is_library(&self) -> bool {
-        ::workspan::source::is_library(&self.file) || self.function.starts_with("__rustc::")
+        is_library(&Frame {
+            function: &self.function,
+            file: &self.file,
+            line: self.line,
+        })
     }
 
     /// Whether anything is known of the place.
@@ -109,5 +191,82 @@ impl Place {
             (names::Part::Whole, _) if short == self.function => format!("in {name}"),
             (names::Part::Whole, name) => format!("in {name} ({short})"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taskgraph::builder::GraphBuilder;
+    use taskgraph::{CallSite, Inlined, MemOp};
+
+    #[test]
+    fn the_innermost_function_of_the_program_is_shown_with_those_it_was_inlined_into() {
+        const HEADER: &str = "/usr/include/c++/12/bits/stl_vector.h";
+        let mut b = GraphBuilder::new();
+        let block = b.block("main()", "a.cpp", 20, &[MemOp::load(4).at(1043)]);
+        let info = b.info_mut();
+        info.files.push(HEADER.to_owned());
+        info.names = ["outer()", "inner()", "std::vector::operator[]"]
+            .map(str::to_owned)
+            .to_vec();
+        // main calls outer (line 20), which calls inner (30), which calls the library (40).
+        info.inlined = (0..3)
+            .map(|number| Inlined {
+                name: number,
+                file: u32::from(number == 2),
+                line: 20 + 10 * number,
+                within: number,
+            })
+            .collect();
+        info.ops[0].inlined = 3;
+        let own = &mut info.blocks[block.index()];
+        (own.line, own.inlined) = (41, 2);
+        own.call = Some(CallSite {
+            callee: "f".to_owned(),
+            line: 31,
+            inlined: 1,
+        });
+        let said = |place: &Place| place.located();
+        let stack = |places: Vec<Place>| places.iter().map(said).collect::<Vec<_>>();
+        let (inner, outer) = ("in inner (a.cpp:41)", "in outer (a.cpp:30)");
+        let main = "in main (a.cpp:20)";
+        assert_eq!(said(&Place::of_block(info, block)), inner);
+        assert_eq!(
+            stack(Place::stack_of_block(info, block)),
+            [inner, outer, main]
+        );
+        assert_eq!(
+            stack(Place::stack_of_call(info, block)),
+            ["in outer (a.cpp:31)", main]
+        );
+        assert_eq!(
+            said(&Place::of_call(info, block).unwrap().0),
+            "in outer (a.cpp:31)"
+        );
+        assert_eq!(
+            said(&Place::of_op(info, OpId::new(0))),
+            "in inner (a.cpp:40)"
+        );
+        assert_eq!(info.line_of(&info.blocks[block.index()]), 41);
+    }
+
+    #[test]
+    fn a_library_function_that_took_in_code_of_the_program_is_not_told() {
+        let mut b = GraphBuilder::new();
+        let block = b.block(
+            "std::sys::backtrace::__rust_begin_short_backtrace",
+            "m.rs",
+            7,
+            &[],
+        );
+        let info = b.info_mut();
+        info.names = vec!["p::main::{closure#0}".to_owned()];
+        info.inlined = vec![Inlined::default()];
+        let own = &mut info.blocks[block.index()];
+        (own.line, own.inlined) = (9, 1);
+        let stack = Place::stack_of_block(info, block);
+        let said: Vec<String> = stack.iter().map(Place::located).collect();
+        assert_eq!(said, ["in p::main (m.rs:9)"]);
     }
 }

@@ -303,9 +303,7 @@ fn fits(lookups: &Lookups, sizes: &[u64]) -> Option<u64> {
 
 /// The source line of an operation and what it does.
 fn instruction(info: &StaticInfo, id: OpId) -> (Place, &'static str) {
-    let place = info
-        .block_of_op(id)
-        .map_or_else(Place::default, |block| Place::of_block(info, block));
+    let place = Place::of_op(info, id);
     let Some(op) = info.op(id) else {
         return (place, "read");
     };
@@ -318,8 +316,7 @@ fn instruction(info: &StaticInfo, id: OpId) -> (Place, &'static str) {
         OpKind::Copy => "copy",
         OpKind::Set => "fill",
     };
-    let line = if op.line == 0 { place.line } else { op.line };
-    (Place { line, ..place }, access)
+    (place, access)
 }
 
 #[cfg(test)]

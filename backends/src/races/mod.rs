@@ -591,14 +591,5 @@ fn place_of(info: &StaticInfo, op: u32) -> Place {
     if let Some(block) = Detector::called_by(op) {
         return place_of_call(info, block);
     }
-    let id = OpId::new(op);
-    let place = info
-        .block_of_op(id)
-        .map_or_else(Place::default, |block| Place::of_block(info, block));
-    let line = info.op(id).map_or(0, |op| op.line);
-    if line == 0 {
-        place
-    } else {
-        Place { line, ..place }
-    }
+    Place::of_op(info, OpId::new(op))
 }

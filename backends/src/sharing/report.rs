@@ -255,9 +255,10 @@ fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
 /// Pairs of operations as pairs of places, the most misses first.
 fn sources(info: &StaticInfo, size: u64, pairs: &FxHashMap<(u32, u32), Misses>) -> Vec<Source> {
     let mut merged: BTreeMap<(Place, Place), Misses> = BTreeMap::new();
+    let place = |op| Place::of_op(info, OpId::new(op));
     for (&(writer, missed), &misses) in pairs {
         merged
-            .entry((place(info, writer), place(info, missed)))
+            .entry((place(writer), place(missed)))
             .or_default()
             .add(misses);
     }
@@ -272,17 +273,6 @@ fn sources(info: &StaticInfo, size: u64, pairs: &FxHashMap<(u32, u32), Misses>) 
     let mut rows: Vec<Source> = merged.into_iter().map(source).collect();
     rows.sort_by_key(|row| Reverse(row.misses));
     rows
-}
-
-fn place(info: &StaticInfo, op: u32) -> Place {
-    let op = OpId::new(op);
-    let place = info
-        .block_of_op(op)
-        .map_or_else(Place::default, |block| Place::of_block(info, block));
-    match info.op(op).map_or(0, |op| op.line) {
-        0 => place,
-        line => Place { line, ..place },
-    }
 }
 
 fn in_words(site: &SiteRow) -> String {

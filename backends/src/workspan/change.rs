@@ -41,8 +41,8 @@ impl Selector {
                 .iter()
                 .any(|function| named(&function.name, name)),
             Self::Line(file, line) => info.blocks.iter().any(|block| {
-                let called = block.call.as_ref().map(|call| call.line);
-                (block.line == *line || called == Some(*line))
+                let called = info.call_line_of(block);
+                (info.line_of(block) == *line || called == Some(*line))
                     && info.file_of(block.function).ends_with(file.as_str())
             }),
         }
@@ -60,7 +60,8 @@ impl Selector {
                 .and_then(|id| info.function(id))
                 .is_some_and(|function| named(&function.name, name)),
             Self::Line(file, line) => block.is_some_and(|block| {
-                block.call.as_ref().map_or(block.line, |call| call.line) == *line
+                let called = info.call_line_of(block);
+                called.unwrap_or_else(|| info.line_of(block)) == *line
                     && info.file_of(block.function).ends_with(file.as_str())
             }),
         }

@@ -259,7 +259,9 @@ fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
             name,
         ),
         file: info.file_of(block.function).to_owned(),
-        line: call.map_or(block.line, |call| call.line),
+        line: info
+            .call_line_of(block)
+            .unwrap_or_else(|| info.line_of(block)),
         kind,
     }
 }

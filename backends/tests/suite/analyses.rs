@@ -503,6 +503,7 @@ fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
     block.call = Some(CallSite {
         callee: "zlibVersion".into(),
         line: 6,
+        inlined: 0,
     });
     let compress = BlockId::new(0);
     let main = b.context("both");
@@ -557,6 +558,7 @@ fn compressing(gap: u64) -> GraphBuilder {
         block.call = Some(CallSite {
             callee: callee.into(),
             line,
+            inlined: 0,
         });
     }
     let main = b.context("main");

@@ -53,6 +53,7 @@ fn random_graph(seed: u64) -> Graph {
         b.info_mut().blocks[block.index()].call = Some(CallSite {
             callee: "malloc".into(),
             line,
+            inlined: 0,
         });
     }
     let main = b.context("main");

@@ -109,6 +109,7 @@ fn a_thread_that_waits_for_a_signal_is_not_at_work() {
     b.info_mut().blocks[wait.index()].call = Some(taskgraph::CallSite {
         callee: "sigwait".to_owned(),
         line: 7,
+        inlined: 0,
     });
     let body = b.block("body", "w.c", 3, &[]);
     let main = b.context("main");

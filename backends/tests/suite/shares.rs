@@ -38,6 +38,7 @@ fn random_graph(seed: u64) -> Graph {
         block.call = [1, 3].contains(&(i / 3)).then(|| CallSite {
             callee: format!("f{}", (i + 1) % 3),
             line: 20 + i,
+            inlined: 0,
         });
         id
     };

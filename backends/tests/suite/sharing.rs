@@ -237,6 +237,7 @@ fn pair(
     b.info_mut().blocks[setup.index()].call = Some(CallSite {
         callee: "malloc".into(),
         line: 6,
+        inlined: 0,
     });
     let main = b.context("main");
     b.work(main, 0, 10, |w| {

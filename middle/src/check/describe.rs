@@ -15,7 +15,8 @@ pub(crate) fn block(program: &Program, block: u32) -> String {
     let file = function
         .and_then(|f| info.files.get(f.file as usize))
         .map_or("?", String::as_str);
-    format!("block {block} ({name}, {file}:{})", b.line)
+    let line = info.line_of(b);
+    format!("block {block} ({name}, {file}:{line})")
 }
 
 /// Describes the first operand that differs.

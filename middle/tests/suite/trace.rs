@@ -30,6 +30,7 @@ fn op(kind: OpKind, size: u32, lanes: u16) -> MemOp {
         flags: 0,
         const_len: 0,
         line: 7,
+        inlined: 0,
     }
 }
 
@@ -51,6 +52,7 @@ pub(crate) fn module() -> ModuleTable {
     blocks[0].call = Some(Call {
         callee: "_Z3foov".into(),
         line: 10,
+        inlined: 0,
     });
     ModuleTable {
         name: "program.cpp".into(),

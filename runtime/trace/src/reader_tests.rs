@@ -114,6 +114,7 @@ fn table() -> ModuleTable {
         flags: 0,
         const_len: 0,
         line: 0,
+        inlined: 0,
     };
     let block = |ops| Block {
         ops,

@@ -10,7 +10,7 @@ use crate::{Error, Reader, Result};
 /// First bytes of an encoded table.
 pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
 /// Version of the encoding below.
-pub const TABLE_VERSION: u32 = 3;
+pub const TABLE_VERSION: u32 = 4;
 
 /// The block is the entry of its function.
 pub const BLOCK_ENTRY: u8 = 1;
@@ -36,6 +36,20 @@ pub struct Function {
     pub line: u32,
 }
 
+/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that come right below a
+/// function of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Inlined {
+    /// Linkage name of the function called.
+    pub name: String,
+    /// Source file of the function called; empty if it is not known.
+    pub file: String,
+    /// Line of the call; 0 if it is not known.
+    pub line: u32,
+    /// The inlined call whose function calls, as in [`Block::inlined`].
+    pub within: u32,
+}
+
 /// The boundary call that ends a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -43,6 +57,8 @@ pub struct Call {
     pub callee: String,
     /// Line of the call.
     pub line: u32,
+    /// The inlined function that the line is in, as in [`Block::inlined`].
+    pub inlined: u32,
 }
 
 /// A block: a basic block or a piece of one between boundary calls. Its index is its id.
@@ -52,6 +68,8 @@ pub struct Block {
     pub function: u32,
     /// First source line; 0 if it is not known.
     pub line: u32,
+    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of [`ModuleTable::inlined`].
+    pub inlined: u32,
     /// `BLOCK_*` bits.
     pub flags: u8,
     /// Number of the program's IR instructions in the block (before instrumentation).
@@ -76,6 +94,8 @@ pub struct ModuleTable {
     /// Source file name of the module.
     pub name: String,
     pub functions: Vec<Function>,
+    /// Inlined calls; one that contains another comes before it.
+    pub inlined: Vec<Inlined>,
     /// The blocks, by their ids.
     pub blocks: Vec<Block>,
     /// Reasons why something could not be recorded, each with the number of places.
@@ -94,6 +114,13 @@ impl ModuleTable {
             put_varint(&mut body, strings.index(&f.name));
             put_varint(&mut body, strings.index(&f.file));
             put_varint(&mut body, u64::from(f.line));
+        }
+        put_varint(&mut body, self.inlined.len() as u64);
+        for call in &self.inlined {
+            put_varint(&mut body, strings.index(&call.name));
+            put_varint(&mut body, strings.index(&call.file));
+            put_varint(&mut body, u64::from(call.line));
+            put_varint(&mut body, u64::from(call.within));
         }
         put_varint(&mut body, self.blocks.len() as u64);
         for b in &self.blocks {
@@ -152,9 +179,18 @@ impl ModuleTable {
                 line: w.varint32()?,
             });
         }
+        let mut inlined = Vec::new();
+        for _ in 0..w.count(w.remaining())? {
+            inlined.push(Inlined {
+                name: get(&mut w, "inlined function")?,
+                file: get(&mut w, "file of an inlined function")?,
+                line: w.varint32()?,
+                within: within(w.varint32()?, inlined.len(), &w)?,
+            });
+        }
         let mut blocks = Vec::new();
         for _ in 0..w.count(w.remaining())? {
-            blocks.push(take_block(&mut w, functions.len(), &get)?);
+            blocks.push(take_block(&mut w, (functions.len(), inlined.len()), &get)?);
         }
         let mut unrecorded = Vec::new();
         for _ in 0..w.count(w.remaining())? {
@@ -164,6 +200,7 @@ impl ModuleTable {
         Ok(ModuleTable {
             name,
             functions,
+            inlined,
             blocks,
             unrecorded,
             fast,
@@ -190,30 +227,52 @@ impl Strings {
 }
 
 const HAS_CALL: u8 = 0x80;
+/// The block's line is in an inlined function.
+const HAS_INLINED: u8 = 0x40;
+/// Bit of an operation's flags: its line is not in the same inlined function as the block's.
+const OP_INLINED: u8 = 0x80;
+
+/// The number of an inlined call, of which there are `calls`.
+fn within(number: u32, calls: usize, w: &Reader<'_>) -> Result<u32> {
+    match number as usize <= calls {
+        true => Ok(number),
+        false => Err(w.error("inlined call out of range")),
+    }
+}
 
 fn put_block(out: &mut Vec<u8>, b: &Block, strings: &mut Strings) {
     put_varint(out, u64::from(b.function));
     put_varint(out, u64::from(b.line));
-    out.push(b.flags & !HAS_CALL | if b.call.is_some() { HAS_CALL } else { 0 });
+    let bit = |bit, set| if set { bit } else { 0 };
+    let bits = bit(HAS_CALL, b.call.is_some()) | bit(HAS_INLINED, b.inlined != 0);
+    out.push(b.flags & !(HAS_CALL | HAS_INLINED) | bits);
+    if b.inlined != 0 {
+        put_varint(out, u64::from(b.inlined));
+    }
     put_varint(out, u64::from(b.ir_ops));
     if let Some(c) = &b.call {
         put_varint(out, strings.index(&c.callee));
         put_varint(out, u64::from(c.line));
+        put_varint(out, u64::from(c.inlined));
     }
     put_varint(out, b.ops.len() as u64);
     for op in &b.ops {
         out.push(op.kind as u8);
-        out.push(op.flags);
+        let elsewhere = op.inlined != b.inlined;
+        out.push(op.flags & !OP_INLINED | bit(OP_INLINED, elsewhere));
         put_varint(out, u64::from(op.size));
         put_varint(out, u64::from(op.lanes));
         put_varint(out, op.const_len);
         put_varint(out, u64::from(op.line));
+        if elsewhere {
+            put_varint(out, u64::from(op.inlined));
+        }
     }
 }
 
 fn take_block(
     w: &mut Reader<'_>,
-    functions: usize,
+    (functions, calls): (usize, usize),
     get: &dyn Fn(&mut Reader<'_>, &'static str) -> Result<String>,
 ) -> Result<Block> {
     let function = w.varint32()?;
@@ -222,6 +281,10 @@ fn take_block(
     }
     let line = w.varint32()?;
     let flags = w.u8()?;
+    let mut inlined = 0;
+    if flags & HAS_INLINED != 0 {
+        inlined = within(w.varint32()?, calls, w)?;
+    }
     let ir_ops = w.varint32()?;
     let call = if flags & HAS_CALL == 0 {
         None
@@ -229,16 +292,18 @@ fn take_block(
         Some(Call {
             callee: get(w, "callee")?,
             line: w.varint32()?,
+            inlined: within(w.varint32()?, calls, w)?,
         })
     };
     let mut ops = Vec::new();
     for _ in 0..w.count(w.remaining())? {
-        ops.push(take_op(w)?);
+        ops.push(take_op(w, inlined, calls)?);
     }
     Ok(Block {
         function,
         line,
-        flags: flags & !HAS_CALL,
+        inlined,
+        flags: flags & !(HAS_CALL | HAS_INLINED),
         ir_ops,
         call,
         ops,
@@ -250,18 +315,22 @@ fn string(w: &mut Reader<'_>) -> Result<String> {
     Ok(String::from_utf8_lossy(w.bytes()?).into_owned())
 }
 
-fn take_op(w: &mut Reader<'_>) -> Result<MemOp> {
+fn take_op(w: &mut Reader<'_>, inlined: u32, calls: usize) -> Result<MemOp> {
     let head = w.array::<2>()?;
     let kind = OpKind::from_u8(head[0])
         .ok_or_else(|| w.error("operation kind: unknown kind of memory operation"))?;
-    let op = MemOp {
+    let mut op = MemOp {
         kind,
-        flags: head[1],
+        flags: head[1] & !OP_INLINED,
         size: w.varint32()?,
         lanes: u16::try_from(w.varint()?).unwrap_or(u16::MAX),
         const_len: w.varint()?,
         line: w.varint32()?,
+        inlined,
     };
+    if head[1] & OP_INLINED != 0 {
+        op.inlined = within(w.varint32()?, calls, w)?;
+    }
     if op.lanes > MemOp::MAX_LANES {
         return Err(w.error("an operation of more than 64 lanes"));
     }
@@ -286,6 +355,7 @@ mod tests {
             flags,
             const_len: 9,
             line: 3,
+            inlined: u32::from(lanes != 0),
         };
         ModuleTable {
             name: "a.c".into(),
@@ -294,8 +364,21 @@ mod tests {
                 file: "a.c".into(),
                 line: 7,
             }],
+            inlined: vec![
+                Inlined {
+                    name: "f".into(),
+                    file: "a.h".into(),
+                    line: 4,
+                    within: 0,
+                },
+                Inlined {
+                    within: 1,
+                    ..Inlined::default()
+                },
+            ],
             blocks: vec![
                 Block {
+                    inlined: 2,
                     flags: BLOCK_ENTRY,
                     line: 8,
                     ir_ops: 4,
@@ -305,6 +388,7 @@ mod tests {
                     call: Some(Call {
                         callee: "malloc".into(),
                         line: 9,
+                        inlined: 1,
                     }),
                     ops: vec![
                         op(OpKind::Load, 8, 0, MemOp::ATOMIC),

@@ -29,5 +29,5 @@ pub use kind::{AllocKind, Family, TaskKind, WaitCause};
 pub use layout::{BlockLayout, Layout};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
 pub use room::Room;
-pub use statics::{Block, CallSite, Function, Module, StaticInfo};
+pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use sync::SyncOp;

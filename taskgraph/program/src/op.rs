@@ -62,8 +62,10 @@ pub struct MemOp {
     pub size: u32,
     /// Lanes of the vector forms, at most 64 (the mask is 64 bits); otherwise 0.
     pub lanes: u16,
-    /// Source line, 0 when unknown; the file is that of the function.
+    /// Source line, 0 when unknown.
     pub line: u32,
+    /// The inlined function that the line is in, as in [`Block::inlined`](crate::Block::inlined).
+    pub inlined: u32,
     /// [`MemOp::ATOMIC`], [`MemOp::CONST_LEN`], [`MemOp::VOLATILE`], [`MemOp::SPECULATED`].
     pub flags: u8,
     /// Length in bytes of a `Copy`, `Set` or `Scan` with [`MemOp::CONST_LEN`]; otherwise 0.

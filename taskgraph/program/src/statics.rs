@@ -13,6 +13,10 @@ pub struct StaticInfo {
     pub files: Vec<String>,
     /// Functions.
     pub functions: Vec<Function>,
+    /// Names of inlined functions, demangled where possible.
+    pub names: Vec<String>,
+    /// Inlined calls; one that contains another comes before it.
+    pub inlined: Vec<Inlined>,
     /// Basic blocks, or pieces of them between calls.
     pub blocks: Vec<Block>,
     /// Memory operations; each block owns a range.
@@ -41,13 +45,40 @@ pub struct Function {
     pub module: u32,
 }
 
+/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that come right below a
+/// function of the program: what libraries call in turn has the line of that call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Inlined {
+    /// The function called: index into [`StaticInfo::names`].
+    pub name: u32,
+    /// Index into [`StaticInfo::files`]: where the called function's lines are.
+    pub file: u32,
+    /// Line of the call in the calling function, 0 when unknown.
+    pub line: u32,
+    /// The inlined call whose function calls, as in [`Block::inlined`].
+    pub within: u32,
+}
+
+/// A function that executes, with inlined functions counted as functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Name of the function.
+    pub function: &'a str,
+    /// Source file; empty when unknown.
+    pub file: &'a str,
+    /// Line that executes, 0 when unknown.
+    pub line: u32,
+}
+
 /// A basic block, or a piece of one cut after a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// The function it belongs to.
     pub function: FunctionId,
-    /// Source line, 0 when unknown.
+    /// Source line, 0 when unknown. Its file is that of the inlined function or, without one, of `function`.
     pub line: u32,
+    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of [`StaticInfo::inlined`].
+    pub inlined: u32,
     /// First entry in [`StaticInfo::ops`].
     pub first_op: u32,
     /// Number of memory operations.
@@ -76,6 +107,8 @@ pub struct CallSite {
     pub callee: String,
     /// Source line, 0 when unknown.
     pub line: u32,
+    /// The inlined function that the line is in, as in [`Block::inlined`].
+    pub inlined: u32,
 }
 
 impl StaticInfo {
@@ -122,6 +155,70 @@ impl StaticInfo {
         self.function(id)
             .and_then(|f| self.files.get(f.file as usize))
             .map_or("", String::as_str)
+    }
+
+    /// The functions that execute at a line of a block, the innermost first. `inlined` is as in [`Block::inlined`]; the
+    /// last frame is that of `function` itself.
+    pub fn frames(
+        &self,
+        function: FunctionId,
+        line: u32,
+        inlined: u32,
+    ) -> impl Iterator<Item = Frame<'_>> {
+        let mut next = Some((line, inlined));
+        std::iter::from_fn(move || {
+            let (line, inlined) = next?;
+            let called = (inlined as usize)
+                .checked_sub(1)
+                .and_then(|at| self.inlined.get(at));
+            next = called.map(|called| (called.line, called.within));
+            Some(match called {
+                Some(called) => Frame {
+                    function: self
+                        .names
+                        .get(called.name as usize)
+                        .map_or("", String::as_str),
+                    file: self
+                        .files
+                        .get(called.file as usize)
+                        .map_or("", String::as_str),
+                    line,
+                },
+                None => Frame {
+                    function: self.function(function).map_or("", |f| f.name.as_str()),
+                    file: self.file_of(function),
+                    line,
+                },
+            })
+        })
+    }
+
+    /// The line of a block in the file of the block's own function: the innermost one there or, if there is none, that
+    /// of the call that was inlined.
+    #[must_use]
+    pub fn own_line(&self, function: FunctionId, line: u32, inlined: u32) -> u32 {
+        let file = self.file_of(function);
+        let mut outermost = line;
+        for frame in self.frames(function, line, inlined) {
+            if frame.file == file && frame.line != 0 {
+                return frame.line;
+            }
+            outermost = frame.line;
+        }
+        outermost
+    }
+
+    /// [`StaticInfo::own_line`] of where a block starts.
+    #[must_use]
+    pub fn line_of(&self, block: &Block) -> u32 {
+        self.own_line(block.function, block.line, block.inlined)
+    }
+
+    /// [`StaticInfo::own_line`] of the call at the end of a block, if there is one.
+    #[must_use]
+    pub fn call_line_of(&self, block: &Block) -> Option<u32> {
+        let call = block.call.as_ref()?;
+        Some(self.own_line(block.function, call.line, call.inlined))
     }
 
     /// The block that a memory operation belongs to. It takes O(log blocks), and needs blocks that own the operations
@@ -172,6 +269,29 @@ impl StaticInfo {
                 return bad(format!("block {i} has operations up to {end} of {n}"));
             }
         }
+        for (i, call) in self.inlined.iter().enumerate() {
+            let (names, files) = (self.names.len(), self.files.len());
+            if call.name as usize >= names || call.file as usize >= files {
+                return bad(format!(
+                    "inlined call {i} has name {} of {names} and file {} of {files}",
+                    call.name, call.file
+                ));
+            }
+            if call.within as usize > i {
+                return bad(format!("inlined call {i} is within call {}", call.within));
+            }
+        }
+        let calls = self.blocks.iter().filter_map(|b| b.call.as_ref());
+        let used = self.blocks.iter().map(|b| b.inlined);
+        let used = used.chain(calls.map(|c| c.inlined));
+        let most = used.chain(self.ops.iter().map(|op| op.inlined)).max();
+        if most.unwrap_or(0) as usize > self.inlined.len() {
+            return bad(format!(
+                "a line is in inlined call {} of {}",
+                most.unwrap_or(0),
+                self.inlined.len()
+            ));
+        }
         let owned: u64 = self.blocks.iter().map(|b| u64::from(b.op_count)).sum();
         if owned > self.ops.len() as u64 {
             let n = self.ops.len();
@@ -218,8 +338,24 @@ mod tests {
         };
         StaticInfo {
             modules: vec![Module::default()],
-            files: vec!["a.c".into()],
-            functions: vec![Function::default()],
+            files: vec!["a.c".into(), "a.h".into()],
+            functions: vec![Function {
+                name: "main".into(),
+                ..Function::default()
+            }],
+            names: vec!["outer".into(), "inner".into()],
+            inlined: vec![
+                Inlined {
+                    line: 7,
+                    ..Inlined::default()
+                },
+                Inlined {
+                    name: 1,
+                    file: 1,
+                    line: 8,
+                    within: 1,
+                },
+            ],
             blocks: vec![block(0, 2), block(2, 0), block(2, 1), block(3, 0)],
             ops: vec![
                 MemOp::load(8),
@@ -243,17 +379,36 @@ mod tests {
     }
 
     #[test]
+    fn the_frames_of_a_line_are_the_inlined_calls_and_the_function_around_them() {
+        let info = info();
+        let frames = |inlined| -> Vec<_> {
+            let frames = info.frames(FunctionId::new(0), 9, inlined);
+            frames.map(|f| (f.function, f.file, f.line)).collect()
+        };
+        assert_eq!(frames(0), [("main", "a.c", 9)]);
+        assert_eq!(
+            frames(2),
+            [("inner", "a.h", 9), ("outer", "a.c", 8), ("main", "a.c", 7)]
+        );
+        let own = [0, 1, 2].map(|inlined| info.own_line(FunctionId::new(0), 9, inlined));
+        assert_eq!(own, [9, 9, 8]);
+    }
+
+    #[test]
     fn an_index_out_of_range_is_refused() {
         type Fault = fn(&mut StaticInfo);
-        let faults: [(Fault, &str); 7] = [
+        let faults: [(Fault, &str); 10] = [
             (
                 |i| i.blocks[3] = i.blocks[0].clone(),
                 "5 operations together",
             ),
-            (|i| i.functions[0].file = 1, "function 0"),
+            (|i| i.functions[0].file = 2, "function 0"),
             (|i| i.functions[0].module = 1, "function 0"),
             (|i| i.blocks[1].function = FunctionId::new(1), "block 1"),
             (|i| i.blocks[2].op_count = u32::MAX, "block 2"),
+            (|i| i.ops[2].inlined = 3, "inlined call 3 of 2"),
+            (|i| i.inlined[0].within = 1, "inlined call 0"),
+            (|i| i.inlined[1].name = 2, "name 2 of 2"),
             (|i| i.ops[2].lanes = 65, "operation 2"),
             (|i| i.ops[0].size = u32::MAX, "4294967295 bytes"),
         ];

@@ -111,6 +111,7 @@ proptest! {
             functions: vec![Function::default()],
             blocks: vec![Block { op_count: 1, ..Block::default() }],
             ops: vec![MemOp::load(8)],
+            ..StaticInfo::default()
         });
         let f = function(&shape);
         let mut r = Recorder::new(&info, &f, 3);

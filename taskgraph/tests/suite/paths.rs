@@ -107,6 +107,7 @@ fn info() -> Arc<StaticInfo> {
         functions: vec![Function::default()],
         blocks: [0, 1, 1, 0].into_iter().enumerate().map(block).collect(),
         ops: vec![MemOp::load(8), MemOp::store(4)],
+        ..StaticInfo::default()
     })
 }
 

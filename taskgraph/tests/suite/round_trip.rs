@@ -75,6 +75,7 @@ fn info() -> StaticInfo {
         }],
         blocks,
         ops,
+        ..StaticInfo::default()
     }
 }
 

@@ -167,6 +167,7 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
         functions: vec![Function::default()],
         blocks: (0..BLOCKS).map(block).collect(),
         ops: (0..BLOCKS / 2).map(operation).collect(),
+        ..StaticInfo::default()
     });
     let table = || Arc::new(PathTable::new(&info, vec![function(shape).into()], 10).unwrap());
     let mut recorder = Recorder::new(&info, &function(shape), 10);

@@ -44,6 +44,7 @@ fn info() -> Arc<StaticInfo> {
             ..Block::default()
         }],
         ops: vec![MemOp::load(8)],
+        ..StaticInfo::default()
     })
 }
 

@@ -53,3 +53,50 @@ fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<
     scratch.done();
     Ok(())
 }
+const INLINED: &str = "\
+#include <vector>
+static inline long weigh(const std::vector<int>& all) {
+  long sum = 0;
+  for (int one : all) sum += one * one; // weighed
+  return sum;
+}
+static inline long both(const std::vector<int>& all) {
+  return weigh(all) + 1;
+}
+int main() {
+  std::vector<int> all(1 << 16, 3); // fill
+  return both(all) == 0;
+}
+";
+
+#[test]
+fn inlined_code_has_the_name_of_its_own_function() -> Result<()> {
+    let scratch = Scratch::new("inlined")?;
+    let outputs = Outputs::get();
+    let source = scratch.write("inlined.cpp", INLINED)?;
+    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
+    let graph = scratch.join("graph.tg");
+    let mut compiler = Command::new(outputs.command("contech-c++"));
+    compiler.args(["-O2", "-g", "-o"]).arg(&program).arg(source);
+    run(&mut compiler)?.ok()?;
+    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
+    let mut middle = Command::new(outputs.command("contech-middle"));
+    run(middle.arg(&trace).arg(&graph))?.ok()?;
+
+    let misses = analysis("misses", &graph)?;
+    let all = misses["instructions"].as_array().context("instructions")?;
+    // The library fills the vector, which the program calls.
+    for (access, function, end) in [
+        ("read", "weigh(", "// weighed"),
+        ("write", "main", "// fill"),
+    ] {
+        let rows = all.iter().filter(|row| row["access"] == access);
+        let most = rows.max_by_key(|row| row["accesses"].as_u64());
+        let most = most.context("no such row")?;
+        let name = most["function"].as_str().unwrap_or_default();
+        ensure!(name.starts_with(function), "{most}");
+        ensure!(most["line"] == line_of(INLINED, end)?, "{most}");
+    }
+    scratch.done();
+    Ok(())
+}

@@ -247,7 +247,7 @@ impl<'g> Tables<'g> {
                 .int(task.bytes_accessed())
                 .int(task.action_count())
                 .maybe(about.map(|block| block.function.get().into()))
-                .maybe(about.and_then(|block| known(block.line)));
+                .maybe(about.and_then(|block| known(info.line_of(block))));
             for &from in task.stored_dependencies() {
                 let from_kind = named(task.other(from)?.kind().name());
                 self.edges
@@ -448,14 +448,14 @@ fn blocks_of(
             .row()?
             .int(at)
             .int(block.function.get().into())
-            .maybe(known(block.line))
+            .maybe(known(info.line_of(block)))
             .int(block.ir_ops.into())
             .int(block.op_count.into())
             .flag(flag(Block::ENTRY))
             .flag(flag(Block::RETURN))
             .flag(flag(Block::LOOP_HEADER))
             .text(&texts.of(call.map_or("", |call| &call.callee)))
-            .maybe(call.and_then(|call| known(call.line)))
+            .maybe(info.call_line_of(block).and_then(known))
             .int(executions);
     }
     table.finish()

@@ -176,7 +176,10 @@ impl<'g> Analysis for Profiler<'g> {
             let ops = BlockId::from_index(at).map_or(&[][..], |id| info.ops_of(id));
             let own = lines.get_mut(block.first_op as usize..).unwrap_or_default();
             for (line, op) in own.iter_mut().zip(ops) {
-                *line = if op.line == 0 { block.line } else { op.line };
+                *line = match op.line {
+                    0 => info.line_of(block),
+                    line => info.own_line(block.function, line, op.inlined),
+                };
             }
             counts.push(ops.iter().any(|op| fixed(op).is_none()));
         }
@@ -282,7 +285,7 @@ impl<'g> Analysis for Profiler<'g> {
                 continue;
             };
             let costs = &mut shard.costs;
-            costs.at(node, about.line)[INSTRUCTIONS] += times * u64::from(about.ir_ops);
+            costs.at(node, info.line_of(about))[INSTRUCTIONS] += times * u64::from(about.ir_ops);
             let ops = info.ops_of(block).iter().zip(about.first_op as usize..);
             for (op, at) in ops {
                 if let Some((reads, writes)) = fixed(op) {
@@ -357,7 +360,8 @@ impl<'g> Profiler<'g> {
         };
         let about = block.and_then(|block| info.block(block));
         let line = about.map_or(0, |block| {
-            block.call.as_ref().map_or(block.line, |c| c.line)
+            info.call_line_of(block)
+                .unwrap_or_else(|| info.line_of(block))
         });
         if let State::Waiting(cause) = part.state {
             *shard.waits.entry((node, line, cause)).or_default() += ns;
@@ -377,7 +381,7 @@ impl<'g> Profiler<'g> {
             passed += weight(block);
             let until = u64::try_from(u128::from(ns) * passed / all).unwrap_or(ns);
             let (node, block) = block.0;
-            let line = info.block(block).map_or(0, |block| block.line);
+            let line = info.block(block).map_or(0, |block| info.line_of(block));
             shard.costs.at(node, line)[TIME] += until - given;
             given = until;
         }
@@ -417,8 +421,8 @@ fn nodes(info: &StaticInfo, walk: &Walk<'_>) -> Vec<Node> {
         function: node.function,
         line: match sites[node.site as usize] {
             SiteKey::Call(block) | SiteKey::Spawn(block) => {
-                let call = info.block(block).and_then(|block| block.call.as_ref());
-                call.map_or(0, |call| call.line)
+                let call = info.block(block).and_then(|block| info.call_line_of(block));
+                call.unwrap_or(0)
             }
             SiteKey::Program | SiteKey::Outside(_) | SiteKey::SpawnOutside => 0,
         },

@@ -45,6 +45,7 @@ pub fn calls(builder: &mut GraphBuilder, block: BlockId, callee: &str, line: u32
     builder.info_mut().blocks[block.index()].call = Some(CallSite {
         callee: callee.to_owned(),
         line,
+        inlined: 0,
     });
 }
 

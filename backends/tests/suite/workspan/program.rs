@@ -25,6 +25,7 @@ impl Recorder {
         let call = CallSite {
             callee: callee.to_owned(),
             line,
+            inlined: 0,
         };
         self.declare(function, line, ops, 0, Some(call))
     }
