@@ -15,6 +15,7 @@ mod group;
 mod locks;
 mod loss;
 mod measured;
+mod pop;
 mod predicted;
 mod render;
 mod replay;
@@ -29,7 +30,7 @@ mod weights;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, ContextId, TaskId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
@@ -42,12 +43,13 @@ use crate::sharing::Sharing;
 use blame::{Blame, Sweep};
 use measured::{Executed, Kernel, kind};
 use replay::{Nobody, Removable, Schedule, replay};
-use strands::Strands;
+use strands::{Strands, Waits};
 use stretches::Stretches;
 use walk::strands_of;
 use weights::{Moves, Weights};
 
 pub use loss::Loss;
+pub use pop::Pop;
 pub use predicted::Predicted;
 
 /// Options of `account`.
@@ -77,6 +79,8 @@ struct Run {
     strands: Strands,
     /// Length of the replay, ns.
     ns: f64,
+    /// Length of a replay in which contexts go on at once when what they wait for is done, ns.
+    ideal_ns: f64,
     blame: Blame,
     /// Whether the run has too many strands to be replayed.
     too_long: bool,
@@ -90,6 +94,8 @@ pub struct Shard {
     most: FxHashMap<u32, (f64, TaskId)>,
     weights: Weights,
     executed: Executed,
+    /// How long each executor ran the program, ns.
+    ran: FxHashMap<ExecutorId, f64>,
 }
 
 /// Where the processors' time went.
@@ -114,6 +120,8 @@ pub struct Report {
     pub outside_ns: u64,
     /// What the rest was lost to, the largest loss first.
     pub losses: Vec<Row>,
+    /// The same in the words of POP; `None` where nothing ran.
+    pub pop: Option<Pop>,
     /// How much faster the run would be on other processors.
     pub predicted: Predicted,
     /// Number of contexts of the run.
@@ -248,6 +256,10 @@ impl Analysis for Account {
         let Run { strands, blame, .. } = &self.run;
         for strand in strands.strands_of(task.id()) {
             let strand_ns = strands.all[strand].ns.max(1);
+            if !strands.all[strand].sleeps {
+                let ran = shard.ran.entry(task.executor()).or_default();
+                *ran += task.duration_ns().min(strand_ns) as f64;
+            }
             let part = task.duration_ns().min(strand_ns) as f64 / strand_ns as f64;
             for charge in blame.charges.of(strand) {
                 let (group, ns) = (charge.group, charge.ns * part);
@@ -291,7 +303,7 @@ impl Analysis for Account {
 impl Run {
     /// Replays a run on so many processors.
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
-        let Some(strands) = strands_of(graph, stretches)? else {
+        let Some(mut strands) = strands_of(graph, stretches)? else {
             return Ok(Self {
                 ns: end_of(graph) as f64,
                 too_long: true,
@@ -304,7 +316,14 @@ impl Run {
         let sweep = Sweep::new(&strands, processors, ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
+        let latencies = |waits: &mut Waits| std::mem::take(&mut waits.latency_ns);
+        let latencies: Vec<u64> = strands.waits.iter_mut().map(latencies).collect();
+        let (ideal_ns, _) = replay(&strands, on, (&none, 0), Nobody);
+        for (waits, ns) in strands.waits.iter_mut().zip(latencies) {
+            waits.latency_ns = ns;
+        }
         Ok(Self {
+            ideal_ns,
             blame,
             strands,
             ns,

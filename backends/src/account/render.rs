@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Loss, Report, Row};
+use super::{Loss, Pop, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
@@ -243,10 +243,13 @@ impl Render for Report {
                 places.map_or(Cell::Empty, Cell::from)
             })
             .table();
-        View::default()
+        let view = View::default()
             .heading("Where the processors' time went")
-            .line(self.sentence())
-            .table(table.text_rows(12))
-            .chart(self.bar())
+            .line(self.sentence());
+        let view = match &self.pop {
+            Some(pop) => view.line(pop.sentence()),
+            None => view,
+        };
+        view.table(table.text_rows(12)).chart(self.bar())
     }
 }

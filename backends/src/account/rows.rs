@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
+use taskgraph::{
+    BlockCounts, BlockId, CallStack, ExecutorId, FunctionId, StaticInfo, SyncOp, TaskId,
+};
 
 use super::estimate::{OP_NS, locking};
 use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
+use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
 use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
@@ -63,8 +66,8 @@ impl Placed {
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
+    let (run, busiest) = (&account.run, busiest(&shards));
     let (groups, weights, measured) = measured(&account, graph, groups, shards)?;
-    let run = &account.run;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
     // line, whatever function the line is in.
@@ -152,6 +155,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         useful_ns: whole(ran - handing_out),
         outside_ns: run.strands.outside,
         losses,
+        pop: Pop::of(run, account.processors, ran - handing_out, busiest),
         predicted,
         contexts,
         ir_ops: weights.total(),
@@ -184,6 +188,16 @@ fn measured(
     let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
     let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
     Ok((groups, weights, kernel))
+}
+
+/// The share of the busiest executor in the time for which all of them ran the program.
+fn busiest(shards: &[Shard]) -> f64 {
+    let mut ran: FxHashMap<ExecutorId, f64> = FxHashMap::default();
+    for (&executor, ns) in shards.iter().flat_map(|shard| &shard.ran) {
+        *ran.entry(executor).or_default() += ns;
+    }
+    let most = ran.values().copied().fold(0.0, f64::max);
+    most / ran.values().sum::<f64>().max(1.0)
 }
 
 /// When the first context begins, ns.

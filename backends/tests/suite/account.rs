@@ -120,6 +120,78 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     mended(&report, [1.5, 1.5]);
 }
 
+/// POP's efficiencies of a run of `ns` on two processors of which executors used so much, by their definitions.
+fn efficiencies(used: [f64; 2], ns: f64, ideal_ns: f64) -> [f64; 5] {
+    let average = used.iter().sum::<f64>() / 2.0;
+    let longest = used[0].max(used[1]);
+    [
+        average / ns,
+        average / longest,
+        longest / ns,
+        longest / ideal_ns,
+        ideal_ns / ns,
+    ]
+}
+
+#[test]
+fn the_efficiencies_of_pop_are_those_of_its_definitions() {
+    let found = |report: &Report| {
+        let pop = report.pop.expect("it ran");
+        let product = pop.load_balance * pop.serialisation_efficiency * pop.transfer_efficiency;
+        assert!((product - pop.parallel_efficiency).abs() < 1e-9, "{pop:?}");
+        [
+            pop.parallel_efficiency,
+            pop.load_balance,
+            pop.communication_efficiency,
+            pop.serialisation_efficiency,
+            pop.transfer_efficiency,
+        ]
+    };
+    let near = |report: &Report, expected: [f64; 5]| {
+        let found = found(report);
+        let all = found.iter().zip(expected);
+        assert!(
+            all.into_iter().all(|(a, b)| (a - b).abs() < 0.001),
+            "{found:?}, not {expected:?}"
+        );
+    };
+    // One thread works for 10 ms and the other one for so long: only the balance is bad.
+    for other in [0, 5, 10] {
+        let mut b = builder("./balance");
+        let code = code(&mut b, "");
+        let main = b.context("main");
+        let thread = b.create(main);
+        work(&mut b, thread, 0, 10, &[code.held]);
+        work(&mut b, main, 0, other, &[code.own]);
+        b.join(main, thread);
+        near(
+            &account(b, 2),
+            efficiencies([10.0, other as f64], 10.0, 10.0),
+        );
+    }
+    // Each works for 10 ms, and the other one waits for 6 ms of them, and 0.05 ms more to go on.
+    let mut b = builder("./order");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let main = b.context("main");
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, 0, 0);
+    work(&mut b, main, 0, 6, &[code.held]);
+    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 6 * MS, 6 * MS);
+    work(&mut b, main, 6, 10, &[code.own]);
+    let late = MS / 20;
+    let taken = b.sync_at(other, 7, SyncOp::MutexLock, 0, 6 * MS + late);
+    b.edge(freed, taken);
+    b.work(other, 6 * MS + late, 16 * MS + late, |w| {
+        w.block(code.own, &[]);
+    });
+    b.join(main, other);
+    let report = account(b, 2);
+    near(&report, efficiencies([10.0, 10.0], 16.05, 16.0));
+    let said =
+        "POP: parallel efficiency 62% = load balance 100% x serialisation 62% x transfer 100%.";
+    assert_eq!(report.pop.expect("it ran").sentence(), said);
+}
+
 #[test]
 fn the_code_that_is_named_is_what_executed_most_instructions() {
     let mut b = builder("./serial");
