@@ -115,9 +115,9 @@ fn kept(
 ) -> Vec<Frame> {
     let mut all: Vec<Frame> = Vec::new();
     for (scope, file, line) in scopes(inst) {
-        // SAFETY: the file is live, being that of a live scope.
         let file = match file.is_null() {
             true => String::new(),
+            // SAFETY: the file is live, being that of a live scope.
             false => unsafe { path(file) },
         };
         // A region of OpenMP is a function of the compiler's, not of the program's.
