@@ -9,6 +9,8 @@ use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 use taskgraph::FrameEncoder;
 
+use crate::sample::Sample;
+
 /// Work on one chunk, `T`, with its number in the file.
 #[derive(Debug)]
 pub(crate) struct Job<T> {
@@ -27,6 +29,7 @@ pub(crate) struct Stream {
     pub(crate) decoder: Decoder,
     /// The encoder whose frame goes on in the next chunk, and the version of its program.
     pub(crate) encoder: Option<(u64, FrameEncoder)>,
+    pub(crate) sample: Sample,
 }
 
 /// The jobs. Because workers take the job that came first, one of them is always working on the first unfinished chunk

@@ -16,6 +16,7 @@ use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
 use crate::board::Stream;
 use crate::program::Program;
+use crate::sample::{Sample, Taken};
 
 /// A part of a chunk's result is handed over when its frames have this many bytes, or when there are this many frames.
 /// A few bytes of collapsed loops can stand for any number of block executions.
@@ -114,9 +115,19 @@ pub(crate) struct ChunkEncoder {
     raw: Vec<u8>,
     /// Numbers of segments, events and spans of the last chunk. The next one probably has as many.
     lengths: [usize; 3],
+    /// One stretch in so many is encoded.
+    every: u32,
 }
 
 impl ChunkEncoder {
+    /// An encoder that leaves out all but one stretch in so many.
+    pub(crate) fn new(every: u32) -> Self {
+        Self {
+            every,
+            ..Self::default()
+        }
+    }
+
     /// Encodes a chunk of a stream that has seen the context's earlier chunks. With `spanning`, the chunk's last frame
     /// goes on in the next chunk. Results that are too large to wait are given to `hand_over`; the others are
     /// returned.
@@ -128,7 +139,7 @@ impl ChunkEncoder {
         spanning: bool,
         hand_over: &mut dyn FnMut(EncodedChunk),
     ) -> EncodedChunk {
-        let decoder = &mut stream.decoder;
+        let (decoder, sample) = (&mut stream.decoder, &mut stream.sample);
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
         }
@@ -149,7 +160,10 @@ impl ChunkEncoder {
         };
         let mut raw = std::mem::take(&mut self.raw);
         let encoded = match payload(chunk, &mut raw) {
-            Ok(payload) => self.encode_payload(payload, program, decoder, out, spanning, hand_over),
+            Ok(payload) => {
+                let state = (decoder, sample);
+                self.encode_payload(payload, program, state, out, spanning, hand_over)
+            }
             Err(e) => {
                 decoder.forget();
                 EncodedChunk {
@@ -180,7 +194,7 @@ impl ChunkEncoder {
         &mut self,
         payload: &[u8],
         program: &Arc<Program>,
-        decoder: &mut Decoder,
+        (decoder, sample): (&mut Decoder, &mut Sample),
         mut out: EncodedChunk,
         spanning: bool,
         hand_over: &mut dyn FnMut(EncodedChunk),
@@ -198,6 +212,8 @@ impl ChunkEncoder {
             first_record: encoder.record_count(),
             encoder,
             nowhere: false,
+            sample,
+            every: self.every,
             frame_bytes: 0,
             out,
             hand_over,
@@ -280,6 +296,9 @@ struct Cutting<'a> {
     counts: Counts,
     /// What comes belongs to no context.
     nowhere: bool,
+    /// Which code is encoded: all, or that of one stretch in so many.
+    sample: &'a mut Sample,
+    every: u32,
     /// Bytes of the frames in `out`.
     frame_bytes: usize,
     out: EncodedChunk,
@@ -289,6 +308,9 @@ struct Cutting<'a> {
 impl Records for Cutting<'_> {
     #[inline]
     fn block(&mut self, block: u32, operands: &[u64]) {
+        if self.sample.code() == Taken::No {
+            return;
+        }
         self.encoder.block(BlockId::new(block), operands);
         if self.encoder.is_full() {
             self.end_frame();
@@ -301,7 +323,11 @@ impl Records for Cutting<'_> {
         if !plan.path.fresh && self.is_at_start() {
             self.out.goes_on = true;
         }
-        if segment.resumed {
+        let taken = self.sample.code();
+        if taken == Taken::No {
+            return true;
+        }
+        if segment.resumed || taken == Taken::Anew {
             // A frame goes on with what it says itself.
             self.end_frame();
         }
@@ -322,6 +348,10 @@ impl Records for Cutting<'_> {
     }
 
     fn event(&mut self, event: Event, _inside: bool) {
+        match event {
+            Event::Position { .. } => self.sample.position(self.every),
+            _ => self.sample.event(),
+        }
         match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
             // The call that was announced did not give the memory back.

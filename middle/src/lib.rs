@@ -50,6 +50,7 @@ mod ranks;
 mod regions;
 mod renumber;
 mod rules;
+mod sample;
 mod sorter;
 mod space;
 mod sparse;
@@ -303,6 +304,7 @@ impl<'a> Conversion<'a> {
         let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
         let time = |trace, ticks| clock.ns(align.time(trace, ticks));
         meta.regions = regions.finish(time, run_ns);
+        meta.unrecorded = sample::left_out(options.sample);
         if let Some((unrecorded, note)) = windows.finish(time) {
             meta.unrecorded = Some(unrecorded);
             meta.notes.insert(0, note);

@@ -42,6 +42,9 @@ struct Arguments {
     /// Every synchronisation is a task of its own: for tests.
     #[arg(long, hide = true)]
     fine: bool,
+    /// The graph has only one in so many stretches of what threads execute, for a first account.
+    #[arg(long, hide = true, default_value = "1")]
+    sample: u32,
     /// Exit with 4 where nothing was lost but the limit, the region of interest or the sample left accesses out.
     #[arg(long)]
     strict: bool,
@@ -140,6 +143,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut options = Options {
         memory: arguments.memory,
         fine: arguments.fine,
+        sample: arguments.sample.max(1),
         cancel: Some(cancel),
         progress: Some(Arc::new(move |p| show(&shown, p))),
         ..Options::default()

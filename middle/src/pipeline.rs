@@ -104,6 +104,8 @@ struct Shared {
     chunks: Gate,
     /// Bounds the parts that are handed over early, and says which chunk may do so.
     parts: Gate,
+    /// One stretch in so many is encoded.
+    sample: u32,
 }
 
 /// The running threads of pass 1.
@@ -142,6 +144,7 @@ impl Pipeline {
             board: Board::new(),
             chunks: Gate::new(memory),
             parts: Gate::new(WAITING_PARTS),
+            sample: options.sample,
         });
         let (to_caller, results) = unbounded();
         for _ in 0..threads {

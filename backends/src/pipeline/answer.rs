@@ -5,7 +5,7 @@
 
 use super::program::Program;
 use crate::account::{self, Row};
-use crate::analysis::Graph;
+use crate::analysis::{self, Graph};
 use crate::report::PageData;
 use crate::view::Screen;
 use crate::view::screen::{hanging, message, remark, tell};
@@ -32,6 +32,11 @@ pub(super) struct Answer {
     /// The losses that were known without the models, and those that have been told.
     known: Vec<Row>,
     told: Vec<Row>,
+    warned: Vec<String>,
+    /// Whether it was said where the time went.
+    begun: bool,
+    /// Whether a sample told it.
+    sampled: bool,
     /// Whether the verdict waits for the models.
     open: bool,
     /// Losses and findings for which no line was left.
@@ -47,6 +52,9 @@ impl Answer {
             left: LINES.max(LINES * COLUMNS / screen.width),
             known: Vec::new(),
             told: Vec::new(),
+            warned: Vec::new(),
+            begun: false,
+            sampled: false,
             open: false,
             hidden: 0,
         };
@@ -54,17 +62,34 @@ impl Answer {
         answer
     }
 
-    /// Says where the time went, as far as order and times tell.
-    pub(super) fn first(&mut self, graph: &Graph, account: &account::Report) {
+    /// Says what is wrong with a graph, but nothing twice.
+    pub(super) fn warn(&mut self, graph: &Graph) {
+        for warning in analysis::warnings(graph) {
+            if !self.warned.contains(&warning) {
+                self.say(&format!("warning: {warning}"));
+                self.warned.push(warning);
+            }
+        }
+    }
+
+    /// Says where the time went, as far as order and times tell. What a sample told is not told again. `whole` says that
+    /// the graph has all that was executed.
+    pub(super) fn first(&mut self, graph: &Graph, account: &account::Report, whole: bool) {
+        if self.begun {
+            return;
+        }
+        (self.begun, self.sampled) = (true, !whole);
         let summary = graph.summary();
-        self.say(&format!(
-            "{}, {}, {}, {}, {}",
+        let mut amounts = vec![
             plural(account.contexts, "context"),
             plural(summary.tasks.total(), "task"),
             plural(summary.edges, "edge"),
-            plural(summary.blocks, "block execution"),
-            plural(summary.accesses, "access")
-        ));
+        ];
+        if whole {
+            amounts.push(plural(summary.blocks, "block execution"));
+            amounts.push(plural(summary.accesses, "access"));
+        }
+        self.say(&amounts.join(", "));
         self.known.clone_from(&account.losses);
         // Models look into the accesses, and may find that there is much to gain.
         self.open = account.gains_little() && summary.accesses > 0;
@@ -81,7 +106,7 @@ impl Answer {
     pub(super) fn rest(&mut self, data: &PageData) {
         let account = &data.account;
         let first = account.losses.first();
-        let modelled = first.filter(|row| row.share >= WORTH && !has(&self.known, row));
+        let modelled = first.filter(|row| row.share >= WORTH && !self.has(&self.known, row));
         match (modelled, account.verdict()) {
             (Some(row), _) if !account.gains_little() => {
                 let models = "Models of the caches say what the program lost while it ran:";
@@ -123,7 +148,7 @@ impl Answer {
     fn losses(&mut self, account: &account::Report, keep: usize) {
         let losses = account.losses.iter().filter(|row| row.share >= WORTH);
         for loss in losses.collect::<Vec<_>>() {
-            if has(&self.told, loss) {
+            if self.has(&self.told, loss) {
                 continue;
             }
             let begin = format!("contech: {:>7} {:>8}  ", share(loss.share), time(loss.ns));
@@ -153,10 +178,12 @@ impl Answer {
         }
         room
     }
-}
 
-/// Whether these rows have the loss. Its time may be another when models know more.
-fn has(rows: &[Row], loss: &Row) -> bool {
-    let same = |row: &Row| row.cause == loss.cause && row.places() == loss.places();
-    rows.iter().any(same)
+    /// Whether these rows have the loss. Its time may be another when models know more, and which of several lines takes
+    /// most of it, when a sample is all that was known.
+    fn has(&self, rows: &[Row], loss: &Row) -> bool {
+        let same =
+            |row: &Row| row.wait == loss.wait && self.sampled || row.places() == loss.places();
+        rows.iter().any(|row| row.cause == loss.cause && same(row))
+    }
 }

@@ -41,15 +41,18 @@ pub(super) fn become_it(arguments: &[OsString]) -> Result<u8> {
     Err(error).with_context(|| format!("cannot start {}", path.display()))
 }
 
-/// Makes `graph` from `trace`. The report has the summary, so it is not shown; progress and errors are.
+/// Makes `graph` from `trace`, with what is executed in one stretch of each thread in `sample`. The report has the
+/// summary, so it is not shown; progress and errors are.
 pub(super) fn convert(
     converter: &Path,
-    trace: &Path,
-    graph: &Path,
+    (trace, graph): (&Path, &Path),
+    sample: u64,
     interrupt: &Interrupt,
 ) -> Result<()> {
     let mut command = Command::new(converter);
-    command.args([trace, graph]);
+    command
+        .arg(format!("--sample={sample}"))
+        .args([trace, graph]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let (_, status) = interrupt
         .run(&mut command, Work::Step)

@@ -21,13 +21,15 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::process::Signal;
 
-use crate::analysis::{self, Graph};
+use crate::account::Account;
+use crate::analysis::{self, Graph, default_config};
 use crate::cli::{front, is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::report::{self, Budget, Choices, PageData};
 use crate::view::{fail, say};
 
 use answer::Answer;
+use interrupt::Interrupt;
 pub(crate) use program::cannot_start;
 use program::{Program, Run};
 use traces::TraceFolder;
@@ -35,6 +37,8 @@ use traces::TraceFolder;
 /// The exit statuses of `--strict`, which are those of contech-middle.
 const INCOMPLETE: u8 = 3;
 const PARTLY: u8 = 4;
+/// For the first answer, code is read from a trace of more bytes than this as if it had about so many.
+const SAMPLED: u64 = 16 << 20;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -162,14 +166,13 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         interrupt::stop(Signal::INT, &left);
     }
     interrupt.leaves(left);
-    middle::convert(&converter, &traces.main, &graph_path, &interrupt)?;
+    first_answer(&converter, &traces.main, &interrupt, &mut answer)?;
+    middle::convert(&converter, (&traces.main, &graph_path), 1, &interrupt)?;
     interrupt.leaves(format!(
         "the graph is kept: contech report {graph} -o report.html makes the report of it"
     ));
     let graph = analysis::open(&graph_path)?;
-    for warning in analysis::warnings(&graph) {
-        answer.say(&format!("warning: {warning}"));
-    }
+    answer.warn(&graph);
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
@@ -197,7 +200,33 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     })
 }
 
-/// Tells the answer, then makes the page, and tells what that adds.
+/// The account of a run needs the order and the times of all of it, but only a sample of what it executes. So that of a
+/// large trace is told before the graph of all of it is made.
+fn first_answer(
+    converter: &Path,
+    trace: &Path,
+    interrupt: &Interrupt,
+    answer: &mut Answer,
+) -> Result<()> {
+    let sample = fs::metadata(trace).map_or(0, |trace| trace.len()) / SAMPLED;
+    if sample <= 1 {
+        return Ok(());
+    }
+    let file = trace.with_extension("sample");
+    let made = middle::convert(converter, (trace, &file), sample, interrupt);
+    let told = made.and_then(|()| {
+        let graph = analysis::open(&file)?;
+        let account = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
+        answer.warn(&graph);
+        answer.first(&graph, &account, false);
+        Ok(())
+    });
+    // The file is gone in any case; that it never was is no second error.
+    let _ = fs::remove_file(&file);
+    told
+}
+
+/// Tells the answer if it was not told, then makes the page, and tells what that adds.
 fn write_report(graph: &Graph, budget: Budget, path: &Path, answer: &mut Answer) -> Result<()> {
     let bar = progress::spinner("report");
     let choices = Choices {
@@ -206,7 +235,7 @@ fn write_report(graph: &Graph, budget: Budget, path: &Path, answer: &mut Answer)
     };
     let step = |step| bar.set_message(step);
     let data = PageData::collect_telling(graph, choices, step, |_, account| {
-        bar.suspend(|| answer.first(graph, account));
+        bar.suspend(|| answer.first(graph, account, true));
     })?;
     // The page is complete before its file is begun, so who interrupts gets all of it or none.
     let page = report::render(&data)?;

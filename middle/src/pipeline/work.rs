@@ -9,7 +9,7 @@ use crate::encode::{ChunkEncoder, EncodedChunk};
 /// Encodes chunks until there are no more.
 pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
     let _watch = Watch(to_caller.clone());
-    let mut encoder = ChunkEncoder::default();
+    let mut encoder = ChunkEncoder::new(shared.sample);
     while let Some(job) = shared.board.take() {
         let Job {
             index,

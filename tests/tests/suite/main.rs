@@ -8,6 +8,7 @@ mod cilk;
 mod cilk_bad_input;
 mod drivers;
 mod export;
+mod first_answer;
 mod fortran;
 mod fuzz;
 mod gate;
