@@ -208,7 +208,7 @@ fn first_answer(
     interrupt: &Interrupt,
     answer: &mut Answer,
 ) -> Result<()> {
-    let sample = fs::metadata(trace).map_or(0, |trace| trace.len()) / SAMPLED;
+    let sample = fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED));
     if sample <= 1 {
         return Ok(());
     }
