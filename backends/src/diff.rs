@@ -2,15 +2,14 @@
 //!
 //! Losses are the same if their cause and the function of their place are; lines may have moved meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
-use crate::account::{Account, Report as Run, Row};
-use crate::analysis::source::Place;
+use crate::account::{Account, Report as Run};
 use crate::analysis::{self, Analysis, default_config};
 use crate::cli::Destination;
 use crate::view::units::{ratio, time};
@@ -24,10 +23,10 @@ const LINES: usize = 12;
 /// Options of `diff`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Task graph of the run before
+    /// Task graph of the run before, or the folder of `contech run --repeat`
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// Task graph of the run after
+    /// The same of the run after
     #[arg(value_name = "AFTER")]
     after: PathBuf,
     /// Exit with 1 if the second run takes more than PERCENT longer than the first one
@@ -42,8 +41,11 @@ pub struct Options {
 pub struct Report {
     /// The numbers of processors that the programs could use.
     pub processors: [u32; 2],
-    /// The lengths of the runs, without what the recording took.
+    /// The lengths of the runs, without what the recording took; the medians of several runs.
     pub duration_ns: [u64; 2],
+    /// The shortest and the longest run of each program, and how many there are.
+    pub durations_ns: [[u64; 2]; 2],
+    pub runs: [usize; 2],
     /// What changed, the largest change first.
     pub changes: Vec<Change>,
 }
@@ -56,9 +58,68 @@ pub struct Change {
     /// Where, in the later run if it is in both.
     #[serde(rename = "where")]
     pub place: String,
-    /// The processor time.
+    /// The processor time; the medians of several runs.
     pub ns: [u64; 2],
+    /// Whether all runs of one program have more of it than all runs of the other; `None` where too few runs tell.
+    pub repeats: Option<bool>,
 }
+
+/// What one program's runs have in common.
+struct Side {
+    runs: usize,
+    duration_ns: Vec<u64>,
+    /// Processor time by cause and place, for each run in which there is some; and the place in words.
+    times: BTreeMap<(&'static str, String), (Vec<u64>, String)>,
+}
+
+impl Side {
+    fn of(runs: &[Run]) -> Self {
+        let length = |run: &Run| run.total_ns / u64::from(run.processors.max(1));
+        let mut times: BTreeMap<_, (Vec<u64>, String)> = BTreeMap::new();
+        for (at, run) in runs.iter().enumerate() {
+            let losses = run
+                .losses
+                .iter()
+                .map(|row| (row.cause.name(), row.site(), row.place(), row.ns));
+            let program = ("the program", String::new(), String::new(), run.useful_ns);
+            for (cause, site, place, ns) in losses.chain([program]) {
+                let known = times.entry((cause, site)).or_default();
+                known.0.resize(at + 1, 0);
+                known.0[at] = known.0[at].saturating_add(ns);
+                known.1 = place;
+            }
+        }
+        Self {
+            runs: runs.len(),
+            duration_ns: runs.iter().map(length).collect(),
+            times,
+        }
+    }
+
+    /// The times of a loss in all runs, in order of size.
+    fn times(&self, loss: &(&'static str, String)) -> Vec<u64> {
+        let mut times = self
+            .times
+            .get(loss)
+            .map_or_else(Vec::new, |(ns, _)| ns.clone());
+        times.resize(self.runs, 0);
+        times.sort_unstable();
+        times
+    }
+}
+
+/// The median of what is in order of size.
+fn median(sorted: &[u64]) -> u64 {
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0)
+}
+
+/// The least and the largest of what is in order of size.
+fn range(sorted: &[u64]) -> [u64; 2] {
+    [sorted.first(), sorted.last()].map(|one| one.copied().unwrap_or(0))
+}
+
+/// So many runs of one program tell what differs by chance.
+const ENOUGH: usize = 3;
 
 impl Change {
     fn size(&self) -> u64 {
@@ -73,28 +134,23 @@ impl Change {
 }
 
 impl Report {
-    /// Compares the accounts of two runs.
+    /// Compares the accounts of the runs of two programs, or of two versions of one.
     #[must_use]
-    pub fn of(runs: [&Run; 2]) -> Self {
-        let mut changes: BTreeMap<(&str, String), Change> = BTreeMap::new();
-        for (at, run) in runs.into_iter().enumerate() {
-            let losses = run
-                .losses
-                .iter()
-                .map(|row| (row.cause.name(), site(row), row.place(), row.ns));
-            let program = ("the program", String::new(), String::new(), run.useful_ns);
-            for (cause, site, place, ns) in losses.chain([program]) {
-                let new = || Change {
-                    cause,
-                    place: String::new(),
-                    ns: [0, 0],
-                };
-                let change = changes.entry((cause, site)).or_insert_with(new);
-                change.place = place;
-                change.ns[at] = change.ns[at].saturating_add(ns);
+    pub fn of(runs: [&[Run]; 2]) -> Self {
+        let sides = runs.map(Side::of);
+        let known = sides.iter().any(|side| side.runs >= ENOUGH);
+        let losses: BTreeSet<_> = sides.iter().flat_map(|side| side.times.keys()).collect();
+        let change = |loss: &(&'static str, String)| {
+            let times = [0, 1].map(|at| sides[at].times(loss));
+            let places = sides.iter().rev().find_map(|side| side.times.get(loss));
+            Change {
+                cause: loss.0,
+                place: places.map_or_else(String::new, |(_, place)| place.clone()),
+                ns: [median(&times[0]), median(&times[1])],
+                repeats: known.then(|| apart(range(&times[0]), range(&times[1]))),
             }
-        }
-        let mut changes: Vec<Change> = changes.into_values().collect();
+        };
+        let mut changes: Vec<Change> = losses.into_iter().map(change).collect();
         changes.sort_by_key(|change| {
             (
                 std::cmp::Reverse(change.size()),
@@ -102,9 +158,16 @@ impl Report {
                 change.place.clone(),
             )
         });
+        let lengths = sides.each_ref().map(|side| {
+            let mut sorted = side.duration_ns.clone();
+            sorted.sort_unstable();
+            sorted
+        });
         Self {
-            processors: runs.map(|run| run.processors),
-            duration_ns: runs.map(|run| run.total_ns / u64::from(run.processors.max(1))),
+            processors: runs.map(|runs| runs.first().map_or(0, |run| run.processors)),
+            duration_ns: [median(&lengths[0]), median(&lengths[1])],
+            durations_ns: [range(&lengths[0]), range(&lengths[1])],
+            runs: sides.map(|side| side.runs),
             changes,
         }
     }
@@ -116,21 +179,40 @@ impl Report {
             times if times >= 1.0 => format!("{times:.2} times as fast"),
             times => format!("{:.2} times as long", 1.0 / times),
         };
-        format!("{} became {}, {how}.", time(before), time(after))
+        let [before, after] = [0, 1].map(|at| self.length(at));
+        format!("{before} became {after}, {how}.")
+    }
+
+    /// How long the runs of one program took.
+    fn length(&self, at: usize) -> String {
+        let [least, most] = self.durations_ns[at].map(time);
+        let median = time(self.duration_ns[at]);
+        match self.runs[at] {
+            1 => median,
+            runs => format!("{median} ({least} to {most} in {runs} runs)"),
+        }
+    }
+
+    /// What the differences are worth, in a sentence.
+    fn chance(&self) -> &'static str {
+        if self.runs.iter().all(|runs| *runs < ENOUGH) {
+            return "Processor time; the times of one pair of runs differ by chance, too (contech run --repeat 5 tells how much).";
+        }
+        let [before, after] = self.durations_ns;
+        match apart(before, after) || self.changes.iter().any(|one| one.repeats == Some(true)) {
+            true => {
+                "Processor time. What is beyond chance differs by more than the runs of one program do."
+            }
+            false => {
+                "Processor time. The two differ by nothing that repeats of one of them would not."
+            }
+        }
     }
 }
 
-/// The function and the file that a loss is laid on.
-fn site(row: &Row) -> String {
-    let place = row.code.as_ref().or(row.wait.as_ref());
-    let file = |place: &Place| {
-        Path::new(&place.file)
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-    };
-    place.map_or_else(String::new, |place| {
-        format!("{} {}", place.function, file(place).unwrap_or_default())
-    })
+/// Whether two ranges have nothing in common.
+fn apart(a: [u64; 2], b: [u64; 2]) -> bool {
+    a[1] < b[0] || b[1] < a[0]
 }
 
 impl Render for Report {
@@ -155,6 +237,7 @@ impl Render for Report {
                 cause: "everything else",
                 place: String::new(),
                 ns: rest,
+                repeats: None,
             });
         }
         let table = Table::of(shown)
@@ -162,6 +245,11 @@ impl Render for Report {
             .time("before", "before_ns", |change| change.ns[0])
             .time("after", "after_ns", |change| change.ns[1])
             .text("cause", "cause", |change| change.cause)
+            .text("beyond chance", "repeats", |change| match change.repeats {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "",
+            })
             .text("where", "where", |change| change.place.clone())
             .table();
         let mut view = View::default()
@@ -171,9 +259,31 @@ impl Render for Report {
             let [before, after] = self.processors;
             view = view.line(format!("The runs had {before} and {after} processors."));
         }
-        view.line("Processor time; the times of one pair of runs differ by chance, too.")
-            .table(table)
+        view.line(self.chance()).table(table)
     }
+}
+
+/// The graph, or those of a folder that `contech run --repeat` made.
+fn graphs(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let file = entry?.path();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("graph.") && name.ends_with(".tg") {
+            found.push(file);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        bail!(
+            "{} has no graph.tg: it is no folder of contech run",
+            path.display()
+        );
+    }
+    Ok(found)
 }
 
 /// Runs the subcommand.
@@ -183,15 +293,23 @@ impl Render for Report {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     let mut warnings = Vec::new();
-    let mut account = |path: &Path| -> Result<Run> {
-        let graph = analysis::open(path)?;
-        let found = analysis::warnings(&graph).into_iter();
-        warnings.extend(found.map(|text| format!("{}: {text}", path.display())));
-        let mut report = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
-        Account::complete(&mut report, &graph)?;
-        Ok(report)
+    let mut accounts = |path: &Path| -> Result<Vec<Run>> {
+        let graphs = graphs(path)?;
+        let whole = graphs.len() == 1;
+        let account = |path: PathBuf| {
+            let graph = analysis::open(&path)?;
+            let found = analysis::warnings(&graph).into_iter();
+            warnings.extend(found.map(|text| format!("{}: {text}", path.display())));
+            let mut report = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
+            // The graphs of repeats have a sample of the accesses, so models would see less in them.
+            if whole {
+                Account::complete(&mut report, &graph)?;
+            }
+            Ok(report)
+        };
+        graphs.into_iter().map(account).collect()
     };
-    let runs = [account(&options.before)?, account(&options.after)?];
+    let runs = [accounts(&options.before)?, accounts(&options.after)?];
     let report = Report::of([&runs[0], &runs[1]]);
     options.to.write(&report, &warnings, true)?;
     let longer = ratio(report.duration_ns[1], report.duration_ns[0]) - 1.0;

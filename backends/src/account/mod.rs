@@ -18,6 +18,7 @@ mod measured;
 mod pop;
 mod predicted;
 mod render;
+mod repeats;
 mod replay;
 mod rows;
 mod site;
@@ -51,6 +52,7 @@ use weights::{Moves, Weights};
 pub use loss::Loss;
 pub use pop::Pop;
 pub use predicted::Predicted;
+pub use repeats::{Repeats, agreement};
 
 /// Options of `account`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -99,7 +101,7 @@ pub struct Shard {
 }
 
 /// Where the processors' time went.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Number of processors that the program could use.
     pub processors: u32,
@@ -168,6 +170,8 @@ pub struct Row {
     /// How many times as fast the run would be without this loss, for each number of processors of
     /// [`Predicted::processors`].
     pub mended: Vec<f64>,
+    /// The same for the run's own processors in several runs, if there were several.
+    pub repeats: Option<Repeats>,
     /// Lost processor time (ns) in each of 64 equal stretches of the run; empty if it is not known when it was lost.
     #[serde(skip)]
     pub when: Vec<f64>,

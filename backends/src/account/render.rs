@@ -176,7 +176,11 @@ impl Row {
             Some(gain) if gain >= 100.0 => {
                 " Without it, the run would be more than 100 times as fast.".to_owned()
             }
-            Some(gain) => format!(" Without it, the run would be {gain:.1} times as fast."),
+            Some(gain) => format!(
+                " Without it, the run would be {gain:.1} times as fast{}.",
+                self.repeats
+                    .map_or_else(String::new, |repeats| repeats.words())
+            ),
             None => String::new(),
         }
     }

@@ -414,6 +414,7 @@ impl Row {
             inner: None,
             waits: 0,
             mended: Vec::new(),
+            repeats: None,
             when: Vec::new(),
         }
     }

@@ -102,6 +102,14 @@ impl Answer {
         }
     }
 
+    /// Says what several runs agree on.
+    pub(super) fn repeats(&mut self, first: &account::Report, others: &[account::Report]) {
+        if !others.is_empty() {
+            let runs = [std::slice::from_ref(first), others].concat();
+            self.say(&account::agreement(&runs));
+        }
+    }
+
     /// Says what the models add, and what is not about time.
     pub(super) fn rest(&mut self, data: &PageData) {
         let account = &data.account;

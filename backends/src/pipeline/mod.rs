@@ -9,6 +9,7 @@ mod middle;
 mod program;
 mod record;
 mod recorder;
+mod repeat;
 mod traces;
 
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::process::Signal;
 
-use crate::account::Account;
+use crate::account::{self, Account};
 use crate::analysis::{self, Graph, default_config};
 use crate::cli::{front, is_broken_pipe, output, progress};
 use crate::laboratory;
@@ -100,6 +101,9 @@ struct RunArguments {
     strict: bool,
     #[command(flatten)]
     budget: Budget,
+    /// Run the program N times: what the runs agree on, and how far what the losses cost differs
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
     #[command(flatten)]
     run: Run,
 }
@@ -146,6 +150,7 @@ fn run_ours(matches: &clap::ArgMatches) -> Result<u8> {
 fn run(arguments: &RunArguments) -> Result<u8> {
     let converter = middle::find()?;
     let folder = TraceFolder::prepare(&arguments.output)?;
+    repeat::forget(&arguments.output)?;
     let report_path = arguments.output.join("report.html");
     // The page of an earlier run is not taken for that of one that is interrupted.
     match fs::remove_file(&report_path) {
@@ -177,7 +182,8 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    write_report(&graph, arguments.budget, &report_path, &mut answer)?;
+    let repeats = || repeat::accounts(arguments, &converter, &interrupt);
+    write_report(&graph, arguments.budget, &report_path, &mut answer, repeats)?;
     say!(
         "contech: report  {}{}",
         report_path.display(),
@@ -208,7 +214,7 @@ fn first_answer(
     interrupt: &Interrupt,
     answer: &mut Answer,
 ) -> Result<()> {
-    let sample = fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED));
+    let sample = sample_of(trace);
     if sample <= 1 {
         return Ok(());
     }
@@ -226,16 +232,32 @@ fn first_answer(
     told
 }
 
-/// Tells the answer if it was not told, then makes the page, and tells what that adds.
-fn write_report(graph: &Graph, budget: Budget, path: &Path, answer: &mut Answer) -> Result<()> {
+/// One in so many stretches of a trace's code are enough for an account.
+fn sample_of(trace: &Path) -> u64 {
+    fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED))
+}
+
+/// Tells the answer if it was not told, and what more runs of the program say of it. Then makes the page, and tells what that adds.
+fn write_report(
+    graph: &Graph,
+    budget: Budget,
+    path: &Path,
+    answer: &mut Answer,
+    repeats: impl FnOnce() -> Result<Vec<account::Report>>,
+) -> Result<()> {
     let bar = progress::spinner("report");
     let choices = Choices {
         budget,
         ..Choices::default()
     };
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, |_, account| {
-        bar.suspend(|| answer.first(graph, account, true));
+    let data = PageData::collect_telling(graph, choices, step, |account| {
+        bar.suspend(|| {
+            answer.first(graph, account, true);
+            let others = repeats()?;
+            answer.repeats(account, &others);
+            Ok(others)
+        })
     })?;
     // The page is complete before its file is begun, so who interrupts gets all of it or none.
     let page = report::render(&data)?;

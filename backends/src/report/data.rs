@@ -102,28 +102,30 @@ impl PageData {
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        Self::collect_telling(graph, choices, progress, |_, _| {})
+        Self::collect_telling(graph, choices, progress, |_| Ok(Vec::new()))
     }
 
-    /// The same; `tell` is called with the answer as soon as it is known. What comes after explains it.
+    /// The same; `tell` is called with the answer as soon as it is known, and says what other runs of the program lost.
+    /// What comes after explains it.
     ///
     /// # Errors
-    /// When the graph cannot be read.
+    /// When the graph cannot be read, and those of `tell`.
     pub fn collect_telling(
         graph: &Graph,
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
-        tell: impl FnOnce(&parallelism::Report, &account::Report),
+        tell: impl FnOnce(&account::Report) -> Result<Vec<account::Report>>,
     ) -> Result<Self> {
         let choices = choices.into();
         progress("order and times");
         let mut all = Outcomes::of(graph, &choices, true)?;
-        tell(all.have()?, all.have()?);
+        let others = tell(all.have()?)?;
         progress("code and accesses");
         all.join(Outcomes::of(graph, &choices, false)?);
         let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
         account.estimate(all.get().filter(|_| has_accesses), all.get(), all.get());
+        account.repeated(&others);
         let results = Results {
             account: &account,
             parallelism: all.have()?,

@@ -478,7 +478,7 @@ fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
         b.join(main, thread);
         account(b, 2)
     });
-    let diff = Diff::of([&before, &after]);
+    let diff = Diff::of([&[before], &[after]]);
     assert_eq!(diff.duration_ns, [10 * MS, 5 * MS]);
     let most = &diff.changes[0];
     assert_eq!(
@@ -502,6 +502,47 @@ fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
     assert!(
         text.contains("-10.0 ms") && text.lines().count() <= 20,
         "{text}"
+    );
+}
+
+#[test]
+fn repeats_tell_what_two_versions_differ_by() {
+    // Of a program's runs, each of 10 ms and a bit, the one thread does all or half of the work.
+    let runs = |share: [u64; 2]| {
+        let run = |bit: u64| {
+            let mut b = builder("./shared");
+            let code = code(&mut b, "");
+            let main = b.context("main");
+            let thread = b.create(main);
+            for (context, ms) in [(main, share[0] + bit), (thread, share[1])] {
+                work(&mut b, context, 0, ms, &[code.held]);
+            }
+            b.join(main, thread);
+            account(b, 2)
+        };
+        [0, 1, 2].map(run)
+    };
+    let [alone, shared] = [runs([10, 0]), runs([5, 5])];
+    let said = |diff: &Diff| {
+        let mut text = Vec::new();
+        let screen = contech_backends::view::Screen::file();
+        diff.view().write_text(&mut text, screen).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let differ = Diff::of([&alone, &shared]);
+    let serial = &differ.changes[0];
+    assert_eq!((serial.cause, serial.repeats), ("serial", Some(true)));
+    let text = said(&differ);
+    assert!(
+        text.contains("11.0 ms (10.0 ms to 12.0 ms in 3 runs)"),
+        "{text}"
+    );
+    assert!(text.contains("beyond chance"), "{text}");
+
+    let same = said(&Diff::of([&alone[..2], &alone]));
+    assert!(
+        same.contains("nothing that repeats of one of them would not"),
+        "{same}"
     );
 }
 

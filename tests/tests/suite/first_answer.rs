@@ -1,4 +1,4 @@
-//! The first answer of a long run comes from a graph with a sample of what was executed.
+//! What `contech run` says before the page: from a sample of what a long run executed, and of several runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,6 +54,69 @@ fn tasks(graph: &Path) -> Result<(Vec<String>, u64)> {
         *row = fields[..7].join(" ");
     }
     Ok((rows, blocks))
+}
+
+const SERIAL: &str = "\
+static volatile unsigned sum;
+static void burn(void) { // burn
+  for (unsigned i = 0; i < 3000000; i++) sum += i;
+}
+int main(void) {
+  burn();
+  return 0;
+}
+";
+
+#[test]
+fn repeats_agree_and_differ_by_nothing() -> Result<()> {
+    let scratch = Scratch::new("repeats")?;
+    let outputs = Outputs::get();
+    let source = scratch.write("serial.c", SERIAL)?;
+    let (program, results) = (scratch.join("program"), scratch.join("results"));
+    let mut compiler = Command::new(outputs.command("contech-cc"));
+    compiler.args(["-O0", "-g", "-o"]).arg(&program).arg(source);
+    run(&mut compiler)?.ok()?;
+    let mut contech = Command::new(outputs.command("contech"));
+    contech.args(["run", "--repeat", "3", "-o"]).arg(&results);
+    let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;
+    let said = String::from_utf8(said)?
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    ensure!(said.contains("contech: 3 runs took "), "{said}");
+    ensure!(
+        said.contains("First in 3: serial, most of it in burn"),
+        "{said}"
+    );
+    let mut left = Vec::new();
+    for file in std::fs::read_dir(&results)? {
+        left.push(file?.file_name().to_string_lossy().into_owned());
+    }
+    left.sort();
+    ensure!(
+        left == ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"],
+        "{left:?}"
+    );
+    let page = std::fs::read_to_string(results.join("report.html"))?;
+    ensure!(
+        page.contains(" in 3 runs)"),
+        "no range of gains on the page"
+    );
+
+    let mut contech = Command::new(outputs.command("contech"));
+    let said = run(contech.arg("diff").args([&results, &results]))?
+        .ok()?
+        .stdout;
+    let said = String::from_utf8(said)?
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    ensure!(
+        said.contains("differ by nothing that repeats of one of them would not"),
+        "{said}"
+    );
+    scratch.done();
+    Ok(())
 }
 
 #[test]

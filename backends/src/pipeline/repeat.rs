@@ -1,0 +1,61 @@
+//! More runs of a program, which tell what differs by chance.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::interrupt::Interrupt;
+use super::program::Program;
+use super::traces::TraceFolder;
+use super::{RunArguments, middle, sample_of};
+use crate::account::{self, Account};
+use crate::analysis::{self, default_config};
+
+/// The graph of the run with this number.
+fn graph(output: &Path, number: u32) -> PathBuf {
+    output.join(format!("graph.{number}.tg"))
+}
+
+/// Removes the graphs of more runs that are left of an earlier time.
+pub(super) fn forget(output: &Path) -> Result<()> {
+    for number in 2.. {
+        let old = graph(output, number);
+        if !old.exists() {
+            break;
+        }
+        fs::remove_file(&old)
+            .with_context(|| format!("cannot remove the old {}", old.display()))?;
+    }
+    Ok(())
+}
+
+/// Runs the program as often as it is to be repeated. Each run leaves a graph with a sample of what was executed, which is
+/// enough for its account.
+pub(super) fn accounts(
+    arguments: &RunArguments,
+    converter: &Path,
+    interrupt: &Interrupt,
+) -> Result<Vec<account::Report>> {
+    if arguments.repeat <= 1 {
+        return Ok(Vec::new());
+    }
+    // Apart from the trace of the first run, which may be kept.
+    let path = arguments.output.join("repeat");
+    let run = |number| {
+        let folder = TraceFolder::prepare(&path)?;
+        let program = Program::run(&arguments.run, &folder.pattern(), interrupt)?;
+        interrupt.check();
+        let traces = folder.traces(&program)?;
+        let graph = graph(&arguments.output, number);
+        let sample = sample_of(&traces.main).max(1);
+        middle::convert(converter, (&traces.main, &graph), sample, interrupt)?;
+        let graph = analysis::open(&graph)?;
+        analysis::run::<Account>(default_config::<Account>()?, &graph)
+    };
+    let accounts = (2..=arguments.repeat).map(run).collect();
+    TraceFolder::prepare(&path)?;
+    // A folder with files of somebody else's stays.
+    let _ = fs::remove_dir(&path);
+    accounts
+}
