@@ -1,6 +1,6 @@
 //! `CHECK: log-order`: the order that the program logged is an order of the graph.
 //!
-//! Standard output has one line `sections ADDRESS COUNT SIZE`: an array whose entries the critical sections wrote in
+//! Standard output has lines `sections ADDRESS COUNT SIZE`: arrays whose entries critical sections wrote in
 //! the order of their execution. The work that wrote an entry must come before the work that wrote the next. With
 //! `tickets` instead of `sections` an atomic counter gave out the entries, and they were written after the counting:
 //! the synchronisation before each entry must come before that of the next.
@@ -20,12 +20,13 @@ struct Log {
 }
 
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
-    let log = said
-        .lines()
-        .find_map(parse)
-        .context("no line `sections ADDRESS COUNT SIZE`")?;
+    let logs: Vec<Log> = said.lines().filter_map(parse).collect();
+    if logs.is_empty() {
+        bail!("no line `sections ADDRESS COUNT SIZE`");
+    }
     let mut clocks = Clocks::new(graph);
-    let mut writers: Vec<Option<TaskId>> = vec![None; log.count];
+    let mut writers: Vec<Vec<Option<TaskId>>> =
+        logs.iter().map(|log| vec![None; log.count]).collect();
     let mut drawn = HashMap::new();
     for task in graph.tasks() {
         let task = task?;
@@ -36,30 +37,36 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         if task.kind() != TaskKind::Work {
             continue;
         }
-        // A pause for the writer may stand between the drawing and the writing.
-        let ordered = match log.tickets {
-            true => drawn.get(&task.id().context).copied(),
-            false => Some(task.id()),
-        };
         task.for_each_access(|a| {
-            let entry = a.addr.wrapping_sub(log.base) / log.size;
-            let entry = usize::try_from(entry).unwrap_or(usize::MAX);
-            if a.write && entry < log.count && a.size == log.size {
-                writers[entry] = ordered;
+            for (log, writers) in logs.iter().zip(&mut writers) {
+                let entry = a.addr.wrapping_sub(log.base) / log.size;
+                let entry = usize::try_from(entry).unwrap_or(usize::MAX);
+                if a.write && entry < log.count && a.size == log.size {
+                    // A pause for the writer may stand between the drawing and the writing.
+                    writers[entry] = match log.tickets {
+                        true => drawn.get(&task.id().context).copied(),
+                        false => Some(task.id()),
+                    };
+                }
             }
         })?;
     }
     let mut changes = 0;
-    let mut last: Option<TaskId> = None;
-    for (entry, writer) in writers.iter().enumerate() {
-        let task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
-        if let Some(before) = last {
-            if !clocks.ordered(before, task) {
-                bail!("entry {entry}: the graph does not put {before} before {task}");
+    for (number, writers) in writers.iter().enumerate() {
+        let mut last: Option<TaskId> = None;
+        for (entry, writer) in writers.iter().enumerate() {
+            let task =
+                writer.with_context(|| format!("log {number}: nobody wrote entry {entry}"))?;
+            if let Some(before) = last {
+                if !clocks.ordered(before, task) {
+                    bail!(
+                        "log {number}, entry {entry}: the graph does not put {before} before {task}"
+                    );
+                }
+                changes += usize::from(before.context != task.context);
             }
-            changes += usize::from(before.context != task.context);
+            last = Some(task);
         }
-        last = Some(task);
     }
     if changes == 0 {
         bail!("the log never changed hands: the test showed nothing");
