@@ -50,9 +50,8 @@ pub(super) fn convert(
     interrupt: &Interrupt,
 ) -> Result<()> {
     let mut command = Command::new(converter);
-    command
-        .arg(format!("--sample={sample}"))
-        .args([trace, graph]);
+    command.args((sample > 1).then(|| format!("--sample={sample}")));
+    command.args([trace, graph]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let (_, status) = interrupt
         .run(&mut command, Work::Step)

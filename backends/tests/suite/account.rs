@@ -171,15 +171,14 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
     }
     // Each works for 10 ms, and the other one waits for 6 ms of them, and 0.05 ms more to go on.
     let mut b = builder("./order");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let code = code(&mut b, "sem_wait");
     let main = b.context("main");
     let other = b.create(main);
-    b.sync_at(main, 7, SyncOp::MutexLock, 0, 0);
     work(&mut b, main, 0, 6, &[code.held]);
-    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 6 * MS, 6 * MS);
+    let freed = b.sync_at(main, 7, SyncOp::SemPost, 6 * MS, 6 * MS);
     work(&mut b, main, 6, 10, &[code.own]);
     let late = MS / 20;
-    let taken = b.sync_at(other, 7, SyncOp::MutexLock, 0, 6 * MS + late);
+    let taken = b.sync_at(other, 7, SyncOp::SemWait, 0, 6 * MS + late);
     b.edge(freed, taken);
     b.work(other, 6 * MS + late, 16 * MS + late, |w| {
         w.block(code.own, &[]);
