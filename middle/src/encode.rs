@@ -183,8 +183,8 @@ impl ChunkEncoder {
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
             if let Some(Event::ContextEnd { .. }) = encoded.events.last() {
-                // The encoder's last frame has ended.
-                stream.encoder = None;
+                // An encoder whose frame has ended is needed no more.
+                stream.encoder.take_if(|(_, e)| e.record_count() == 0);
             }
         }
         encoded
@@ -211,9 +211,9 @@ impl ChunkEncoder {
             counts: encoder.counts(),
             first_record: encoder.record_count(),
             encoder,
-            nowhere: false,
             sample,
             every: self.every,
+            context: out.context,
             frame_bytes: 0,
             out,
             hand_over,
@@ -294,11 +294,11 @@ struct Cutting<'a> {
     first_record: u32,
     /// Totals at the start of the current segment.
     counts: Counts,
-    /// What comes belongs to no context.
-    nowhere: bool,
     /// Which code is encoded: all, or that of one stretch in so many.
     sample: &'a mut Sample,
     every: u32,
+    /// The context that what comes belongs to.
+    context: u32,
     /// Bytes of the frames in `out`.
     frame_bytes: usize,
     out: EncodedChunk,
@@ -367,9 +367,9 @@ impl Records for Cutting<'_> {
                 self.out.events.push(event);
                 self.encoder.cut();
                 if let Event::Switch { context, .. } = event {
-                    self.nowhere = context == NOWHERE;
+                    self.context = context;
                 }
-                if let Some((op, object)) = action(&event).filter(|_| !self.nowhere) {
+                if let Some((op, object)) = action(&event).filter(|_| self.context != NOWHERE) {
                     self.out.actions.push(Span {
                         frame: self.out.frames.len(),
                         first_record: self.first_record,
@@ -380,7 +380,8 @@ impl Records for Cutting<'_> {
                     self.first_record = self.encoder.record_count();
                     self.counts = self.encoder.counts();
                 }
-                if matches!(event, Event::ContextEnd { .. }) {
+                // Other contexts of the thread are many and short, and have their frames in common.
+                if matches!(event, Event::ContextEnd { .. }) && self.context == self.out.context {
                     self.end_frame();
                 }
             }

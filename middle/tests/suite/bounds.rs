@@ -1,7 +1,9 @@
 //! Large traces, small memory, many threads: the graph stays the same.
 
 use contech_middle::{Error, Options};
-use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait, TaskCreate};
+use contech_trace::event::{Arrival, Event};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -145,6 +147,46 @@ fn ten_thousand_threads_are_ten_thousand_contexts() {
     assert!(c.summary.complete);
     assert_eq!(c.summary.contexts, u64::from(THREADS) + 1);
     assert_eq!(c.summary.edges, 2 * u64::from(THREADS));
+}
+
+#[test]
+fn contexts_of_one_thread_have_frames_in_common() {
+    let mut t = TraceBuilder::new();
+    const TASKS: u32 = 1000;
+    let switch = |t: &mut TraceBuilder, context, how| {
+        let at = t.tick();
+        let piece = 0;
+        t.event(
+            0,
+            Event::Switch {
+                context,
+                piece,
+                how,
+                at,
+            },
+        );
+    };
+    for child in 1..=TASKS {
+        t.sync(0, TaskCreate, child.into());
+        switch(&mut t, child, Arrival::Begins);
+        t.work(0);
+        t.end(0);
+        switch(&mut t, 0, Arrival::Resumes);
+        t.block(0, LOAD, &[u64::from(child)]);
+    }
+    t.end(0);
+    let c = convert_with(t.finish(), &options(1 << 20, 2)).unwrap();
+    assert_eq!(c.summary.contexts, u64::from(TASKS) + 1);
+    let mut frames = BTreeSet::new();
+    let mut acting = BTreeSet::new();
+    for task in c.graph.tasks() {
+        let task = task.unwrap();
+        for span in task.spans() {
+            frames.insert(span.frame.0);
+            acting.insert(task.id().context);
+        }
+    }
+    assert_eq!((frames.len(), acting.len()), (1, 1001));
 }
 
 #[test]
