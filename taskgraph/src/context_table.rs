@@ -1,154 +1,422 @@
-//! The context table in a file: fixed-size records read in place, and the names beside them.
+//! The context table in a file: groups of contexts, stored by columns. A reader has all of them in memory, about thirty
+//! bytes for each.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::codec::MAX_PAGE;
+use crate::column::{self, Coding, Head};
 use crate::context::Context;
 use crate::error::{Result, malformed, misuse};
 use crate::id::{ContextId, TaskId};
-use crate::wire::Reader;
+use crate::page::{pack_page, unpack};
+use crate::wire::{Reader, put_varint, unzigzag, zigzag};
 
-/// Bytes of a record: id, tasks `u32`; first, last `u64`; creator context, sequence, name offset, name length `u32`;
-/// flags, has-creator `u8`; address space `u16`.
-const RECORD: usize = 44;
+/// The largest number of contexts in a group.
+const GROUP: usize = 1 << 16;
+
+/// Has a creator: a bit above the flags.
+const CREATED: u64 = 1 << 8;
 
 const WHAT: &str = "context table";
 
-/// The payloads of the table and of the names. Equal names are stored once.
-pub(crate) fn encode(contexts: &[Context]) -> Result<(Vec<u8>, Vec<u8>)> {
-    let (mut table, mut names) = (Vec::with_capacity(contexts.len() * RECORD), Vec::new());
-    let mut places: HashMap<&str, u32> = HashMap::new();
-    for c in contexts {
-        let start = names.len();
-        let place = *places.entry(&c.name).or_insert_with(|| {
-            names.extend_from_slice(c.name.as_bytes());
-            u32::try_from(start).unwrap_or(u32::MAX)
-        });
-        let length = u32::try_from(c.name.len())
-            .ok()
-            .filter(|_| u32::try_from(names.len()).is_ok());
-        let length = length.ok_or_else(|| misuse("context names over 4 GiB"))?;
-        let creator = c.creator.unwrap_or_default();
-        table.extend_from_slice(&c.id.get().to_le_bytes());
-        table.extend_from_slice(&c.task_count.to_le_bytes());
-        table.extend_from_slice(&c.first_ns.to_le_bytes());
-        table.extend_from_slice(&c.last_ns.to_le_bytes());
-        table.extend_from_slice(&creator.context.get().to_le_bytes());
-        table.extend_from_slice(&creator.seq.to_le_bytes());
-        table.extend_from_slice(&place.to_le_bytes());
-        table.extend_from_slice(&length.to_le_bytes());
-        table.extend_from_slice(&[c.flags, u8::from(c.creator.is_some())]);
-        table.extend_from_slice(&c.space.to_le_bytes());
-    }
-    Ok((table, names))
+/// Collects the contexts of a graph that is written.
+#[derive(Debug, Default)]
+pub(crate) struct ContextTableWriter {
+    /// The contexts that are in no group yet.
+    group: Vec<Context>,
+    groups: Vec<u8>,
+    pub(crate) contexts: u64,
+    /// The places of names. Equal names are stored once.
+    places: HashMap<String, u64>,
+    names: Vec<u8>,
 }
 
-/// The context table in the bytes of a file. Any bytes give some contexts, so nothing here fails once the table is
-/// open.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ContextTable<'a> {
-    records: &'a [[u8; RECORD]],
-    names: &'a [u8],
-}
-
-impl<'a> ContextTable<'a> {
-    pub(crate) fn new(table: &'a [u8], names: &'a [u8]) -> Result<Self> {
-        match table.as_chunks() {
-            (records, []) => Ok(Self { records, names }),
-            (_, rest) => Err(malformed(
-                WHAT,
-                format!("{} bytes after its last record", rest.len()),
-            )),
+impl ContextTableWriter {
+    pub(crate) fn push(&mut self, context: Context) -> Result<()> {
+        self.contexts += 1;
+        if !self.places.contains_key(&context.name) {
+            put_varint(&mut self.names, context.name.len() as u64);
+            self.names.extend_from_slice(context.name.as_bytes());
+            let next = self.places.len() as u64;
+            self.places.insert(context.name.clone(), next);
+        }
+        self.group.push(context);
+        match self.group.len() >= GROUP {
+            true => self.end_group(),
+            false => Ok(()),
         }
     }
 
+    fn end_group(&mut self) -> Result<()> {
+        let raw = encode_group(&self.group, &self.places);
+        self.group.clear();
+        put_page(&mut self.groups, &raw)
+    }
+
+    /// The payload of the table.
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
+        if !self.group.is_empty() {
+            self.end_group()?;
+        }
+        let mut table = Vec::new();
+        put_page(&mut table, &self.names)?;
+        table.append(&mut self.groups);
+        Ok(table)
+    }
+}
+
+fn put_page(table: &mut Vec<u8>, raw: &[u8]) -> Result<()> {
+    let page = pack_page(raw)?;
+    let length = u32::try_from(page.len()).map_err(|_| misuse("a page over 4 GiB"))?;
+    table.extend_from_slice(&length.to_le_bytes());
+    table.extend_from_slice(&page);
+    Ok(())
+}
+
+fn encode_group(group: &[Context], names: &HashMap<String, u64>) -> Vec<u8> {
+    let mut raw = Vec::new();
+    put_varint(&mut raw, group.len() as u64);
+    let (mut values, mut scratch, mut planes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut put = |coding, value: &mut dyn FnMut(&Context) -> u64| {
+        values.clear();
+        values.extend(group.iter().map(value));
+        column::put(coding, &values, &[], &mut scratch, &mut raw, &mut planes);
+        raw.append(&mut planes);
+    };
+    put(Coding::Delta, &mut |c| c.id.get().into());
+    put(Coding::Plain, &mut |c| c.task_count.into());
+    let mut first = 0;
+    put(Coding::Plain, &mut |c| {
+        zigzag(
+            c.first_ns
+                .wrapping_sub(std::mem::replace(&mut first, c.first_ns)),
+        )
+    });
+    put(Coding::Plain, &mut |c| c.last_ns.wrapping_sub(c.first_ns));
+    put(Coding::Plain, &mut |c| {
+        u64::from(c.flags) | c.creator.map_or(0, |_| CREATED)
+    });
+    for creators in [Creators::contexts, Creators::sequences] {
+        let mut before = Creators::default();
+        put(Coding::Plain, &mut |c| {
+            c.creator.map_or(0, |creator| {
+                let [context, seq] = before.bases(creator.context);
+                before.last = creator;
+                let steps = [
+                    u64::from(creator.context.get()).wrapping_sub(context),
+                    u64::from(creator.seq).wrapping_sub(seq),
+                ];
+                zigzag(creators(steps))
+            })
+        });
+    }
+    put(Coding::Plain, &mut |c| c.space.into());
+    put(Coding::Plain, &mut |c| {
+        names.get(&c.name).copied().unwrap_or(0)
+    });
+    raw
+}
+
+/// What creators are stored as differences from: the creator before. Sequences of other contexts are stored as they are.
+#[derive(Default)]
+struct Creators {
+    last: TaskId,
+}
+
+impl Creators {
+    fn bases(&self, context: ContextId) -> [u64; 2] {
+        let same = context == self.last.context;
+        let seq = if same { self.last.seq } else { 0 };
+        [self.last.context.get().into(), seq.into()]
+    }
+
+    fn contexts([context, _]: [u64; 2]) -> u64 {
+        context
+    }
+
+    fn sequences([_, seq]: [u64; 2]) -> u64 {
+        seq
+    }
+}
+
+/// One value for each context; a single one if they are all equal.
+#[derive(Debug)]
+struct Column<T>(Vec<T>);
+
+impl<T: Copy + PartialEq> Column<T> {
+    fn of(values: Vec<T>) -> Self {
+        match values.split_first() {
+            Some((first, rest)) if rest.iter().all(|value| value == first) => Self(vec![*first]),
+            _ => Self(values),
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<T> {
+        self.0.get(if self.0.len() == 1 { 0 } else { at }).copied()
+    }
+}
+
+/// The contexts of a graph.
+#[derive(Debug)]
+pub(crate) struct ContextTable {
+    /// Empty if the ids are the places.
+    ids: Vec<u32>,
+    tasks: Vec<u32>,
+    /// First and last time.
+    times: Vec<(u64, u64)>,
+    flags: Column<u16>,
+    creators: Column<TaskId>,
+    spaces: Column<u16>,
+    name: Column<u32>,
+    names: Vec<String>,
+}
+
+/// Contexts while they are read.
+#[derive(Default)]
+struct Groups {
+    ids: Vec<u32>,
+    tasks: Vec<u32>,
+    times: Vec<(u64, u64)>,
+    flags: Vec<u16>,
+    creators: Vec<TaskId>,
+    spaces: Vec<u16>,
+    name: Vec<u32>,
+}
+
+impl ContextTable {
+    /// Reads the table.
+    pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
+        let mut r = Reader::new(WHAT, payload);
+        let page = |r: &mut Reader<'_>| {
+            let length = r.u32()? as usize;
+            unpack(WHAT, r.take(length)?, MAX_PAGE)
+        };
+        let raw = page(&mut r)?;
+        let mut stored = Reader::new(WHAT, &raw);
+        let mut names = Vec::new();
+        while stored.remaining() > 0 {
+            let length = stored.count(stored.remaining())?;
+            let name = String::from_utf8_lossy(stored.take(length)?);
+            names.push(Cow::into_owned(name));
+        }
+        let mut groups = Groups::default();
+        while r.remaining() > 0 {
+            groups.group(&page(&mut r)?)?;
+        }
+        let Groups {
+            mut ids,
+            tasks,
+            times,
+            flags,
+            creators,
+            spaces,
+            name,
+        } = groups;
+        if (0..).zip(&ids).all(|(at, id)| at == *id) {
+            ids = Vec::new();
+        }
+        if name.iter().any(|name| *name as usize >= names.len()) {
+            return Err(malformed(WHAT, "a name that is not there"));
+        }
+        Ok(Self {
+            ids,
+            tasks,
+            times,
+            flags: Column::of(flags),
+            creators: Column::of(creators),
+            spaces: Column::of(spaces),
+            name: Column::of(name),
+            names,
+        })
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.records.len()
+        self.tasks.len()
     }
 
     /// The context at a place in the table.
     pub(crate) fn get(&self, at: usize) -> Option<Context> {
-        self.records.get(at).and_then(|r| self.read(r).ok())
+        let &(first_ns, last_ns) = self.times.get(at)?;
+        let flags = u64::from(self.flags.get(at)?);
+        let id = match self.ids.is_empty() {
+            true => u32::try_from(at).ok()?,
+            false => *self.ids.get(at)?,
+        };
+        Some(Context {
+            id: ContextId::new(id),
+            task_count: self.task_count(at),
+            first_ns,
+            last_ns,
+            creator: self.creators.get(at).filter(|_| flags & CREATED != 0),
+            name: self.names.get(self.name.get(at)? as usize)?.clone(),
+            flags: flags.to_le_bytes()[0],
+            space: self.space(at),
+        })
     }
 
     /// The tasks of the context at a place in the table.
     pub(crate) fn task_count(&self, at: usize) -> u32 {
-        let record = self.records.get(at);
-        record.map_or(0, |r| u32::from_le_bytes([r[4], r[5], r[6], r[7]]))
+        self.tasks.get(at).copied().unwrap_or(0)
     }
 
     /// The address space of the context at a place in the table.
     pub(crate) fn space(&self, at: usize) -> u16 {
-        let record = self.records.get(at);
-        record.map_or(0, |r| u16::from_le_bytes([r[RECORD - 2], r[RECORD - 1]]))
+        self.spaces.get(at).unwrap_or(0)
     }
 
-    /// The place of a context. Ids are usually the places themselves; otherwise the table is searched.
+    /// The place of a context.
     pub(crate) fn find(&self, id: ContextId) -> Option<usize> {
-        let key = |r: &[u8; RECORD]| u32::from_le_bytes([r[0], r[1], r[2], r[3]]);
-        match self.records.get(id.index()) {
-            Some(r) if key(r) == id.get() => Some(id.index()),
-            _ => self.records.binary_search_by_key(&id.get(), key).ok(),
+        match self.ids.is_empty() {
+            true => Some(id.index()).filter(|at| *at < self.len()),
+            false => self.ids.binary_search(&id.get()).ok(),
         }
     }
+}
 
-    fn read(&self, record: &[u8; RECORD]) -> Result<Context> {
-        let mut r = Reader::new(WHAT, record);
-        let (id, task_count) = (ContextId::new(r.u32()?), r.u32()?);
-        let (first_ns, last_ns) = (r.u64()?, r.u64()?);
-        let creator = TaskId::new(ContextId::new(r.u32()?), r.u32()?);
-        let (place, length) = (r.u32()? as usize, r.u32()? as usize);
-        let (flags, created) = (r.u8()?, r.u8()?);
-        let space = u16::from_le_bytes([r.u8()?, r.u8()?]);
-        let name = self
-            .names
-            .get(place..place.saturating_add(length))
-            .unwrap_or(b"");
-        let name = String::from_utf8_lossy(name).into_owned();
-        let creator = (created != 0).then_some(creator);
-        Ok(Context {
-            id,
-            task_count,
-            first_ns,
-            last_ns,
-            creator,
-            name,
-            flags,
-            space,
-        })
+impl Groups {
+    /// Reads a group.
+    fn group(&mut self, raw: &[u8]) -> Result<()> {
+        let mut r = Reader::new(WHAT, raw);
+        let all = r.count(GROUP)?;
+        let mut values = vec![0; all];
+        let (mut first, mut last) = (0u64, TaskId::default());
+        let from = self.tasks.len();
+        take(&mut r, &mut values)?;
+        push(&r, &values, &mut self.ids)?;
+        take(&mut r, &mut values)?;
+        push(&r, &values, &mut self.tasks)?;
+        take(&mut r, &mut values)?;
+        self.times.extend(values.iter().map(|step| {
+            first = first.wrapping_add(unzigzag(*step));
+            (first, first)
+        }));
+        take(&mut r, &mut values)?;
+        for ((first, last), length) in self.times[from..].iter_mut().zip(&values) {
+            *last = first.wrapping_add(*length);
+        }
+        take(&mut r, &mut values)?;
+        push(&r, &values, &mut self.flags)?;
+        let mut contexts = values.clone();
+        take(&mut r, &mut contexts)?;
+        take(&mut r, &mut values)?;
+        let flags = self.flags[from..].iter();
+        for ((flags, context), seq) in flags.zip(&contexts).zip(&values) {
+            if u64::from(*flags) & CREATED == 0 {
+                self.creators.push(TaskId::default());
+                continue;
+            }
+            let step = |base: u32, step: u64| {
+                let value = u64::from(base).wrapping_add(unzigzag(step));
+                u32::try_from(value).map_err(|_| r.error("a creator over 32 bits"))
+            };
+            let context = ContextId::new(step(last.context.get(), *context)?);
+            let base = if context == last.context { last.seq } else { 0 };
+            last = TaskId::new(context, step(base, *seq)?);
+            self.creators.push(last);
+        }
+        take(&mut r, &mut values)?;
+        push(&r, &values, &mut self.spaces)?;
+        take(&mut r, &mut values)?;
+        push(&r, &values, &mut self.name)?;
+        r.end()
     }
+}
+
+/// Reads the next column.
+fn take(r: &mut Reader<'_>, values: &mut [u64]) -> Result<()> {
+    let head = Head::read(r)?;
+    let all = values.len();
+    let planes = head.take(r, all, true)?;
+    head.values(planes, &[], (all, 0..all), values);
+    Ok(())
+}
+
+/// Appends the values of a column.
+fn push<T: TryFrom<u64>>(r: &Reader<'_>, values: &[u64], out: &mut Vec<T>) -> Result<()> {
+    out.reserve(values.len());
+    for value in values {
+        let value = T::try_from(*value);
+        out.push(value.map_err(|_| r.error("a number that is too large"))?);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn contexts_read_back_by_place_and_by_id() {
-        let context = |id, name: &str| Context {
+    fn context(id: u32, name: &str) -> Context {
+        let creator = TaskId::new(ContextId::new(id / 3), id % 5 * 7);
+        Context {
             id: ContextId::new(id),
-            task_count: 3,
-            first_ns: 1 << 40,
+            task_count: 3 + id % 2,
+            first_ns: (1 << 40) - u64::from(id) * 77,
             last_ns: u64::MAX,
-            creator: (id > 0).then(|| TaskId::new(ContextId::new(0), 7)),
+            creator: (id > 0).then_some(creator),
             name: name.into(),
             flags: Context::ANNOUNCED,
             space: 513,
-        };
-        let contexts = [
-            context(0, "main"),
-            context(1, "worker"),
-            context(9, "worker"),
-            context(10, ""),
-        ];
-        let (table, names) = encode(&contexts).unwrap();
-        assert_eq!(names, b"mainworker");
-        let read = ContextTable::new(&table, &names).unwrap();
+        }
+    }
+
+    fn encode(contexts: &[Context]) -> Result<Vec<u8>> {
+        let mut table = ContextTableWriter::default();
+        contexts.iter().try_for_each(|c| table.push(c.clone()))?;
+        table.finish()
+    }
+
+    fn read_back(contexts: &[Context]) -> Vec<u8> {
+        let payload = encode(contexts).unwrap();
+        let read = ContextTable::decode(&payload).unwrap();
+        assert_eq!(read.len(), contexts.len());
         for (at, c) in contexts.iter().enumerate() {
             assert_eq!(read.find(c.id), Some(at));
             assert_eq!(read.get(at).as_ref(), Some(c));
             assert_eq!(read.task_count(at), c.task_count);
         }
+        assert_eq!(read.get(contexts.len()), None);
+        payload
+    }
+
+    #[test]
+    fn contexts_read_back_by_place_and_by_id() {
+        let ids = [(0, "main"), (1, "worker"), (9, "worker"), (10, "")];
+        let contexts = ids.map(|(id, name)| context(id, name));
+        let payload = read_back(&contexts);
+        let read = ContextTable::decode(&payload).unwrap();
         assert_eq!(read.find(ContextId::new(2)), None);
-        assert_eq!(read.get(4), None);
+        assert_eq!(read.names, ["main", "worker", ""]);
+        read_back(&[]);
+        read_back(&[context(0, "main")]);
+    }
+
+    #[test]
+    fn many_equal_contexts_take_few_bytes() {
+        let all = 2 * u32::try_from(GROUP).unwrap() + 1;
+        let contexts: Vec<_> = (0..all).map(|id| context(id, "")).collect();
+        let payload = read_back(&contexts);
+        assert!(payload.len() < 3 * contexts.len(), "{}", payload.len());
+    }
+
+    #[test]
+    fn a_damaged_table_is_an_error() {
+        let payload = encode(&[context(0, "main"), context(1, "worker")]).unwrap();
+        for length in 1..payload.len() {
+            // A table may end where a group ends.
+            let names = 4 + u32::from_le_bytes(*payload.first_chunk().unwrap()) as usize;
+            let cut = ContextTable::decode(&payload[..length]);
+            assert_eq!(cut.is_ok(), length == names, "{length}");
+        }
+        for at in 0..payload.len() {
+            for bit in 0..8 {
+                let mut bytes = payload.clone();
+                bytes[at] ^= 1 << bit;
+                // The checksum of the unit finds what is another table.
+                if let Ok(table) = ContextTable::decode(&bytes) {
+                    (0..table.len()).for_each(|at| drop(table.get(at)));
+                }
+            }
+        }
     }
 }

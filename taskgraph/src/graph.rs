@@ -47,8 +47,7 @@ pub struct TaskGraph<D> {
     task_index: Range<usize>,
     dependents_index: Range<usize>,
     order_index: Range<usize>,
-    contexts: Range<usize>,
-    names: Range<usize>,
+    contexts: ContextTable,
     executors: Range<usize>,
     progress: Option<Range<usize>>,
     /// Page of the task looked for last, by context modulo their number.
@@ -108,26 +107,24 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
     /// Number of contexts.
     pub fn context_count(&self) -> usize {
-        self.context_table().map_or(0, |t| t.len())
+        self.contexts.len()
     }
 
     /// All contexts by ascending id, read as the iterator advances.
     pub fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
-        let table = self.context_table().ok();
-        (0..self.context_count()).filter_map(move |at| table?.get(at))
+        (0..self.context_count()).filter_map(|at| self.contexts.get(at))
     }
 
     /// One context; `None` when the graph has none with this id.
     pub fn context(&self, id: ContextId) -> Option<Context> {
-        let table = self.context_table().ok()?;
-        table.find(id).and_then(|at| table.get(at))
+        self.contexts.get(self.contexts.find(id)?)
     }
 
     /// Number of tasks of a context; 0 if there is no such context.
     #[must_use]
     pub fn task_count(&self, id: ContextId) -> u32 {
-        let table = self.context_table().ok();
-        table.map_or(0, |t| t.find(id).map_or(0, |at| t.task_count(at)))
+        let at = self.contexts.find(id);
+        at.map_or(0, |at| self.contexts.task_count(at))
     }
 
     /// Number of executors, whose ids are the numbers below it.
@@ -164,8 +161,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
     /// The number in front of the addresses of a context's tasks.
     pub(crate) fn space_of(&self, id: ContextId) -> u16 {
-        let table = self.context_table().ok();
-        table.map_or(0, |t| t.find(id).map_or(0, |at| t.space(at)))
+        let at = self.contexts.find(id);
+        at.map_or(0, |at| self.contexts.space(at))
     }
 
     /// The page that a task is in, and its place in the page.
@@ -195,10 +192,9 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         R: Send,
         F: Fn(Context) -> Result<R> + Sync,
     {
-        let table = self.context_table()?;
-        (0..table.len())
+        (0..self.contexts.len())
             .into_par_iter()
-            .filter_map(|at| table.get(at))
+            .filter_map(|at| self.contexts.get(at))
             .map(&f)
             .collect()
     }
@@ -213,9 +209,5 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
     fn section(&self, range: &Range<usize>) -> &[u8] {
         self.bytes().get(range.clone()).unwrap_or(&[])
-    }
-
-    pub(crate) fn context_table(&self) -> Result<ContextTable<'_>> {
-        ContextTable::new(self.section(&self.contexts), self.section(&self.names))
     }
 }

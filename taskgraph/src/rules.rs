@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap as HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::Context;
-use crate::error::{Result, misuse};
+use crate::error::{Error, Result, misuse};
 use crate::executor::Executor;
 use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::record::TaskRecord;
@@ -38,6 +38,9 @@ pub(crate) struct WriteRules {
     pub(crate) off: bool,
     /// Number of tasks of each context so far, in the order in which the contexts came.
     counts: Vec<(ContextId, u32)>,
+    /// Number of them that are known to be contexts of the file, and the last context.
+    declared: usize,
+    last_context: Option<ContextId>,
     last_from: Option<TaskId>,
     incoming: EdgeSum,
     outgoing: EdgeSum,
@@ -163,29 +166,35 @@ impl WriteRules {
         Ok(given)
     }
 
-    /// Checks everything together before the file is completed.
-    pub(crate) fn complete(&self, contexts: &[Context]) -> Result<()> {
+    /// Checks a context, after all tasks.
+    pub(crate) fn context(&mut self, context: &Context) -> Result<()> {
         if self.off() {
             return Ok(());
         }
-        if !contexts.is_sorted_by(|a, b| a.id < b.id) {
+        if self.last_context.replace(context.id) >= Some(context.id) {
             return Err(misuse("the contexts are not sorted by id"));
         }
-        let declared = contexts
-            .iter()
-            .map(|c| (c.id, c.task_count))
-            .filter(|c| c.1 > 0);
-        if !declared.eq(self.counts.iter().copied()) {
-            let wrong = contexts
-                .iter()
-                .find(|c| c.task_count > 0 && !self.counts.contains(&(c.id, c.task_count)));
-            let which = wrong.map_or_else(
-                || "a context is missing".into(),
-                |c| format!("context {} has not {} tasks", c.id, c.task_count),
-            );
-            return Err(misuse(format!(
-                "the contexts do not agree with the tasks put: {which}"
-            )));
+        let own = (context.id, context.task_count);
+        if context.task_count == 0 {
+            return Ok(());
+        }
+        if self.counts.get(self.declared) != Some(&own) {
+            return Err(disagree(match self.counts.contains(&own) {
+                true => "a context is missing".into(),
+                false => format!("context {} has not {} tasks", own.0, own.1),
+            }));
+        }
+        self.declared += 1;
+        Ok(())
+    }
+
+    /// Checks everything together before the file is completed.
+    pub(crate) fn complete(&self) -> Result<()> {
+        if self.off() {
+            return Ok(());
+        }
+        if self.declared != self.counts.len() {
+            return Err(disagree("a context is missing".into()));
         }
         if self.incoming != self.outgoing {
             let (i, o) = (self.incoming.edges, self.outgoing.edges);
@@ -201,6 +210,12 @@ impl WriteRules {
         }
         Ok(())
     }
+}
+
+fn disagree(which: String) -> Error {
+    misuse(format!(
+        "the contexts do not agree with the tasks put: {which}"
+    ))
 }
 
 fn ascending(of: TaskId, ids: &[TaskId], what: &str) -> Result<()> {

@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -30,7 +30,6 @@ pub(crate) enum Tag {
     DependentsIndex = u32::from_le_bytes(*b"DIDX"),
     OrderIndex = u32::from_le_bytes(*b"OIDX"),
     Contexts = u32::from_le_bytes(*b"CTXS"),
-    Names = u32::from_le_bytes(*b"NAME"),
     Executors = u32::from_le_bytes(*b"EXEC"),
     Progress = u32::from_le_bytes(*b"PROG"),
     FrameIndex = u32::from_le_bytes(*b"FIDX"),
@@ -41,7 +40,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Frame,
         Self::TaskPage,
         Self::DependentsPage,
@@ -50,7 +49,6 @@ impl Tag {
         Self::DependentsIndex,
         Self::OrderIndex,
         Self::Contexts,
-        Self::Names,
         Self::Executors,
         Self::Progress,
         Self::FrameIndex,
@@ -71,7 +69,6 @@ impl Tag {
             Self::DependentsIndex => "edge page index",
             Self::OrderIndex => "order page index",
             Self::Contexts => "context table",
-            Self::Names => "context names",
             Self::Executors => "executor table",
             Self::Progress => "progress table",
             Self::FrameIndex => "frame index",

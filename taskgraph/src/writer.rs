@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::context_table;
+use crate::context_table::ContextTableWriter;
 use crate::error::{Result, misuse};
 use crate::executor::{self, Executor};
 use crate::frame::{EncodedFrame, FrameIndexWriter};
@@ -324,12 +324,12 @@ impl GraphWriter {
     ///
     /// # Errors
     /// I/O; or the tasks, successors, order and contexts do not agree.
-    #[allow(
-        clippy::needless_pass_by_value,
-        reason = "the end of the writer's life takes what belongs to the file"
-    )]
-    pub fn finish(mut self, contexts: Vec<Context>, meta: RunMeta) -> Result<Summary> {
-        let summary = self.complete(&contexts, meta)?;
+    pub fn finish(
+        mut self,
+        contexts: impl IntoIterator<Item = Context>,
+        meta: RunMeta,
+    ) -> Result<Summary> {
+        let summary = self.complete(contexts, meta)?;
         self.sink.finish()?;
         Ok(summary)
     }
@@ -338,25 +338,37 @@ impl GraphWriter {
     ///
     /// # Errors
     /// As [`GraphWriter::finish`].
-    #[allow(clippy::needless_pass_by_value, reason = "as finish")]
-    pub fn finish_in_memory(mut self, contexts: Vec<Context>, meta: RunMeta) -> Result<Vec<u8>> {
-        self.complete(&contexts, meta)?;
+    pub fn finish_in_memory(
+        mut self,
+        contexts: impl IntoIterator<Item = Context>,
+        meta: RunMeta,
+    ) -> Result<Vec<u8>> {
+        self.complete(contexts, meta)?;
         self.sink.finish()
     }
 
-    fn complete(&mut self, contexts: &[Context], run: RunMeta) -> Result<Summary> {
+    fn complete(
+        &mut self,
+        contexts: impl IntoIterator<Item = Context>,
+        run: RunMeta,
+    ) -> Result<Summary> {
         let executors = std::mem::take(&mut self.executors);
         let executors = self.rules.executors(executors)?;
-        self.rules.complete(contexts)?;
+        let mut table = ContextTableWriter::default();
+        for context in contexts {
+            self.rules.context(&context)?;
+            table.push(context)?;
+        }
+        self.rules.complete()?;
         self.flush_tasks()?;
         self.flush_dependents()?;
         self.flush_order()?;
         while self.write_page()? {}
-        self.summary.contexts = contexts.len() as u64;
+        self.summary.contexts = table.contexts;
         self.summary.edges = self.totals.edges;
         self.summary.accesses = self.summary.reads.wrapping_add(self.summary.writes);
         self.summary.functions = self.info.functions.len() as u64;
-        let (table, names) = context_table::encode(contexts)?;
+        let table = table.finish()?;
         let meta = MetaSection {
             run,
             summary: self.summary,
@@ -374,7 +386,6 @@ impl GraphWriter {
             (Tag::DependentsIndex, self.dependents_index.bytes().to_vec()),
             (Tag::OrderIndex, self.order_index.bytes().to_vec()),
             (Tag::Contexts, table),
-            (Tag::Names, names),
             (Tag::Executors, executor::encode(&executors)),
             (Tag::Info, info),
             (Tag::Meta, meta),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{HINTS, TaskGraph};
 use crate::cache::Cache;
+use crate::context_table::ContextTable;
 use crate::error::{Result, malformed};
 use crate::executor;
 use crate::frame::Layout;
@@ -56,7 +57,8 @@ impl<'a> Sections<'a> {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Opens a graph. This takes time for the static tables of the program and for 16 bytes per thousand tasks.
+    /// Opens a graph. This takes time for the static tables of the program, for some tens of bytes per context and for 16 bytes
+    /// per thousand tasks.
     ///
     /// # Errors
     /// The bytes are not a graph, are of another version, are cut off, or are damaged in a part that is read here.
@@ -82,7 +84,9 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let meta = serde_json::from_slice(sections.payload(Tag::Meta)?);
         let MetaSection { run, summary } =
             meta.map_err(|e| malformed("run metadata", e.to_string()))?;
-        let mut this = Self {
+        let contexts = ContextTable::decode(sections.payload(Tag::Contexts)?)?;
+        let pages = contexts.len().saturating_mul(PAGES_OF_CONTEXT);
+        let this = Self {
             layout: Arc::new(Layout::new(&info)),
             file: None,
             info,
@@ -93,12 +97,11 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             task_index: sections.range(Tag::TaskIndex)?,
             dependents_index: sections.range(Tag::DependentsIndex)?,
             order_index: sections.range(Tag::OrderIndex)?,
-            contexts: sections.range(Tag::Contexts)?,
-            names: sections.range(Tag::Names)?,
+            contexts,
             executors: sections.range(Tag::Executors)?,
             progress: sections.find(Tag::Progress)?,
             hints: [const { AtomicUsize::new(0) }; HINTS],
-            task_pages: Cache::new(LEAST_PAGES),
+            task_pages: Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES)),
             dependents_pages: Cache::new(EDGE_CACHE),
             frames: Cache::new(FRAME_CACHE),
             path_tables: sections.find(Tag::Paths)?,
@@ -117,8 +120,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         this.order_index()?;
         executor::check(this.section(&this.executors))?;
         progress::check(this.progress_table())?;
-        let pages = this.context_table()?.len().saturating_mul(PAGES_OF_CONTEXT);
-        this.task_pages = Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES));
         Ok(this)
     }
 }

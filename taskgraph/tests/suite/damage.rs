@@ -115,14 +115,14 @@ fn other_files_are_told_apart() {
     assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
     assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
     let mut newer = small();
-    newer[8] = 12;
+    newer[8] = 13;
     let newer = error(&newer);
     assert!(
         matches!(
             newer.kind(),
             ErrorKind::NewerVersion {
-                found: 12,
-                supported: 11
+                found: 13,
+                supported: 12
             }
         ),
         "{newer}"
