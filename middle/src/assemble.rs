@@ -40,14 +40,14 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Writes everything except the frames and returns the contexts; `edges` are `[place, task before it]`.
+    /// Writes everything except the frames and the contexts; `edges` are `[place, task before it]`.
     pub(crate) fn write(
         &self,
         edges: &Sorted<2>,
         complete: bool,
         notes: &mut Notes,
         writer: &mut GraphWriter,
-    ) -> Result<Vec<Context>> {
+    ) -> Result<Written> {
         beside(writer, |out| self.put_all(edges, complete, notes, out))
     }
 
@@ -57,7 +57,7 @@ impl Parts<'_> {
         complete: bool,
         notes: &mut Notes,
         outgoing: &mut Outgoing,
-    ) -> Result<Vec<Context>> {
+    ) -> Result<Written> {
         let mut skeleton = Skeleton::new(self.spill, self.memory / 4);
         let mut out = Output {
             parts: self,
@@ -104,9 +104,12 @@ impl Parts<'_> {
                 out.task(id, draft, &cursor.dependencies)
             })?;
         }
-        let contexts = out.contexts(&skeleton);
+        let written = Written {
+            parts: skeleton.into_parts(),
+            creators: out.creators,
+        };
         put_dependents(&out.dependents.finish()?, out.outgoing)?;
-        Ok(contexts)
+        Ok(written)
     }
 
     /// Calls `f` with every task and its place, in the order of (context, seq).
@@ -120,23 +123,14 @@ impl Parts<'_> {
             while drafts.next(&mut draft)? {
                 let place = Place::new(context, position);
                 position += 1;
-                draft.start = self.time(context, trace, draft.start);
-                draft.end = self.time(context, trace, draft.end);
+                draft.start = time(self.align, (context, trace), draft.start);
+                draft.end = time(self.align, (context, trace), draft.end);
                 if let Named::Task(id) = names.name(place)? {
                     f(id, place, &mut draft)?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// Converts a tick of a context to the clock that all contexts share.
-    fn time(&self, context: u32, trace: u16, ticks: u64) -> u64 {
-        // The root context of several traces begins before all others.
-        if context == 0 && self.align.is_common() {
-            return 0;
-        }
-        self.align.time(trace, ticks)
     }
 
     /// Counts, for each context, the places that are names of other contexts' tasks.
@@ -254,24 +248,49 @@ impl Output<'_> {
             std::mem::swap(&mut record.frames, &mut draft.spans);
         })
     }
+}
 
-    fn contexts(&self, skeleton: &Skeleton) -> Vec<Context> {
-        let clock = self.parts.clock;
-        let trace = |context| self.parts.contexts.trace_of(context);
-        let time = |context, ticks| self.parts.time(context, trace(context), ticks);
-        let states = self.parts.contexts.iter().zip(skeleton.parts());
+/// Converts a tick of a context to the clock that all contexts share.
+fn time(align: &Align, (context, trace): (u32, u16), ticks: u64) -> u64 {
+    // The root context of several traces begins before all others.
+    if context == 0 && align.is_common() {
+        return 0;
+    }
+    align.time(trace, ticks)
+}
+
+/// What is left when all tasks are written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    parts: Vec<Part>,
+    /// The tasks that created contexts, by ascending context.
+    creators: Vec<(u32, TaskId)>,
+}
+
+impl Written {
+    /// The contexts.
+    pub(crate) fn contexts<'a>(
+        &'a self,
+        table: &'a ContextTable,
+        clock: Clock,
+        align: &'a Align,
+    ) -> impl Iterator<Item = Context> + 'a {
         let mut creators = self.creators.iter().peekable();
-        let context = |((context, state), part): ((u32, &ContextRecord), &Part)| Context {
-            id: ContextId::new(context),
-            task_count: part.tasks,
-            first_ns: clock.ns(time(context, state.first)),
-            last_ns: clock.ns(time(context, state.last.max(state.clock))),
-            creator: creators.next_if(|c| c.0 == context).map(|c| c.1),
-            name: String::new(),
-            flags: flags(state),
-            space: trace(context),
+        let context = move |((context, state), part): ((u32, &ContextRecord), &Part)| {
+            let trace = table.trace_of(context);
+            let ns = |ticks| clock.ns(time(align, (context, trace), ticks));
+            Context {
+                id: ContextId::new(context),
+                task_count: part.tasks,
+                first_ns: ns(state.first),
+                last_ns: ns(state.last.max(state.clock)),
+                creator: creators.next_if(|c| c.0 == context).map(|c| c.1),
+                name: String::new(),
+                flags: flags(state),
+                space: trace,
+            }
         };
-        states.map(context).collect()
+        table.iter().zip(&self.parts).map(context)
     }
 }
 

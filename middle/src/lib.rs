@@ -266,7 +266,7 @@ impl<'a> Conversion<'a> {
         let ordered = order(cutter, &facts, firsts, &spill, options)?;
         options.report(Progress::Writing);
         let Ordered {
-            contexts,
+            contexts: table,
             logs,
             frames,
             executors,
@@ -282,7 +282,7 @@ impl<'a> Conversion<'a> {
         let hz = facts.first().map_or(0, Facts::clock_hz);
         let parts = Parts {
             name: &name,
-            contexts: &contexts,
+            contexts: &table,
             logs: &logs,
             frames: &frames,
             executors: &executors,
@@ -297,11 +297,13 @@ impl<'a> Conversion<'a> {
         for facts in &mut facts {
             complete &= facts.is_complete(&notes);
         }
-        let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
+        let written = parts.write(&by_target, complete, &mut notes, &mut writer)?;
         options.check_cancelled()?;
         let clock = parts.clock;
+        drop((logs, by_target, aliases));
+        let contexts = || written.contexts(&table, clock, &align);
         let mut meta = Facts::all(facts, &notes, lost_bytes);
-        let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
+        let run_ns = contexts().map(|c| c.last_ns).max().unwrap_or(0);
         let time = |trace, ticks| clock.ns(align.time(trace, ticks));
         meta.regions = regions.finish(time, run_ns);
         meta.unrecorded = sample::left_out(options.sample);
@@ -309,12 +311,12 @@ impl<'a> Conversion<'a> {
             meta.unrecorded = Some(unrecorded);
             meta.notes.insert(0, note);
         }
-        let time = |stream, ticks| time(parts.contexts.trace_of(stream), ticks);
+        let time = |stream, ticks| time(table.trace_of(stream), ticks);
         let progress = positions.into_iter();
         let progress = progress.filter_map(|one| one.finish(&executors, &frames, time));
         writer.set_progress(progress.collect());
         writer.set_executors(executors.table);
-        let totals = writer.finish(contexts, meta.clone())?;
+        let totals = writer.finish(contexts(), meta.clone())?;
         let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
         Ok(Summary {
             contexts: totals.contexts,

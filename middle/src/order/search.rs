@@ -194,15 +194,18 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         let start = cursor.start;
         let unmet = cursor.dependencies.iter().skip(head.unmet as usize);
         let unmet = unmet.zip(head.unmet..).find(|(d, _)| !self.is_done(**d));
+        // A context that waits to begin may be one of millions.
+        let mut unborn = false;
         match unmet {
             Some((&d, unmet)) => {
                 let first = self.waiting.insert(d, number);
                 let head = &mut self.heads[i];
                 (head.unmet, head.next) = (unmet, first.unwrap_or(NONE));
+                unborn = head.emitted == 0;
             }
             None => self.ready.push(Reverse((start, number))),
         }
-        if self.cursors.len() - self.free.len() > self.most_cursors {
+        if unborn || self.cursors.len() - self.free.len() > self.most_cursors {
             self.close(i);
         }
     }

@@ -61,8 +61,13 @@ impl Skeleton {
         Ok(())
     }
 
-    pub(crate) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The tasks of all contexts, without the tape.
+    pub(crate) fn into_parts(self) -> Vec<Part> {
+        self.parts
     }
 
     /// Reads tasks of the `i`-th context from a place on the tape; `start` is the start of the task before that place.
