@@ -36,14 +36,26 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// # Ok::<(), taskgraph::Error>(())
     /// ```
     pub fn walk(&self) -> Walk<'_, D> {
-        let order = Some(Order::default());
-        Walk::new(self, TaskId::default(), 0, order)
+        Walk {
+            graph: self,
+            next: TaskId::default(),
+            left: 0,
+            order: Some(Order::default()),
+            last: None,
+            recent: vec![None; RECENT],
+        }
     }
 
     /// [`TaskGraph::tasks_of`], lent as by [`TaskGraph::walk`].
     pub fn walk_of(&self, context: ContextId) -> Walk<'_, D> {
-        let tasks = self.context(context).map_or(0, |c| c.task_count);
-        Walk::new(self, TaskId::new(context, 0), tasks, None)
+        Walk {
+            graph: self,
+            next: TaskId::new(context, 0),
+            left: self.task_count(context),
+            order: None,
+            last: None,
+            recent: Vec::new(),
+        }
     }
 }
 
@@ -62,9 +74,10 @@ pub struct Walk<'g, D> {
     next: TaskId,
     left: u32,
     order: Option<Order>,
-    /// For each context, modulo their number: the last task; and where the last of all is.
-    recent: [Option<Task<'g, D>>; RECENT],
-    at: usize,
+    /// The last task.
+    last: Option<Task<'g, D>>,
+    /// In the order of the graph: the last task before that of each context, modulo their number.
+    recent: Vec<Option<Task<'g, D>>>,
 }
 
 /// Number of contexts whose last task is remembered.
@@ -80,15 +93,12 @@ struct Order {
 }
 
 impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
-    fn new(graph: &'g TaskGraph<D>, next: TaskId, left: u32, order: Option<Order>) -> Self {
-        Self {
-            graph,
-            next,
-            left,
-            order,
-            recent: [const { None }; RECENT],
-            at: 0,
-        }
+    /// Goes on with the tasks of a context, from the first one. It takes no search if that is next to the last task of the
+    /// walk, so this is the way to go through many small contexts.
+    pub fn go_to(&mut self, context: ContextId) {
+        self.next = TaskId::new(context, 0);
+        self.left = self.graph.task_count(context);
+        self.order = None;
     }
 
     /// The next task; `None` after the last one.
@@ -105,12 +115,12 @@ impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
             (self.left, self.order) = (0, None);
         }
         match self.graph.in_file(found)? {
-            true => Ok(self.recent[self.at].as_ref()),
+            true => Ok(self.last.as_ref()),
             false => Ok(None),
         }
     }
 
-    /// Puts the next task in its place among the recent ones. Returns false if there is none.
+    /// Finds the next task. Returns false if there is none.
     #[inline]
     fn find(&mut self) -> Result<bool> {
         while self.left == 0 {
@@ -124,14 +134,27 @@ impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
         let id = self.next;
         self.next.seq = id.seq.wrapping_add(1);
         self.left -= 1;
-        self.at = id.context.index() % RECENT;
-        let place = &mut self.recent[self.at];
-        if !place.as_mut().is_some_and(|task| task.step_to(id)) {
-            // A page that is left makes room before the next one is decoded.
-            *place = None;
-            let (page, at) = self.graph.place(id)?;
-            *place = Some(Task::new(self.graph, page, at));
+        let finds = |task: &mut Option<Task<'g, D>>| {
+            let found = task.as_mut();
+            found.is_some_and(|task| task.step_to(id) || task.find(id))
+        };
+        if finds(&mut self.last) {
+            return Ok(true);
         }
+        if let Some(last) = self.last.take()
+            && !self.recent.is_empty()
+        {
+            let place = last.id().context.index() % RECENT;
+            self.recent[place] = Some(last);
+            self.last = self.recent[id.context.index() % RECENT].take();
+            if finds(&mut self.last) {
+                return Ok(true);
+            }
+        }
+        // A page that is left makes room before the next one is decoded.
+        self.last = None;
+        let (page, at) = self.graph.place(id)?;
+        self.last = Some(Task::new(self.graph, page, at));
         Ok(true)
     }
 }

@@ -80,6 +80,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         found
     }
 
+    /// Goes to a task, if it is in the page.
+    pub(crate) fn find(&mut self, id: TaskId) -> bool {
+        let found = self.page.find(id);
+        self.at = found.unwrap_or(self.at);
+        found.is_some()
+    }
+
     /// Its spans, as a range of [`Task::span_at`].
     pub(crate) fn places_of_spans(&self) -> Range<usize> {
         self.page.spans_of(self.at..self.at + 1)
@@ -101,8 +108,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.graph
     }
 
-    /// Another task of the graph, as [`TaskGraph::task`]. It takes no search if the other is next to this one in its
-    /// context.
+    /// Another task of the graph, as [`TaskGraph::task`]. It takes little time if the other is near this
+    /// one.
     ///
     /// # Errors
     /// As [`TaskGraph::task`].
@@ -124,6 +131,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         };
         match at.filter(|&at| self.page.id(at) == Some(id)) {
             Some(at) => self.at = at,
+            None if self.find(id) => {}
             None => *self = self.graph.task(id)?,
         }
         Ok(())
@@ -245,6 +253,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     pub fn dependents(&self) -> Result<Vec<TaskId>> {
         self.graph
             .in_file(self.graph.dependents(&self.page, self.at))
+    }
+
+    /// Whether it has stored successors, without reading them.
+    ///
+    /// # Errors
+    /// As [`Task::dependents`].
+    pub fn is_awaited(&self) -> Result<bool> {
+        let place = self.graph.place_of_dependents(&self.page, self.at);
+        self.graph.in_file(place.map(|place| place.is_some()))
     }
 
     /// All predecessors, sorted: the stored ones and the one before it in its context.

@@ -11,6 +11,8 @@ use taskgraph::{BlockId, ContextId, ExecutorId, FrameRef, FrameSpan, Progress, T
 use crate::analysis::{Graph, Task, count_spans};
 use crate::view::units::whole;
 
+/// Contexts that one job reads.
+pub(super) const TOGETHER: usize = 256;
 /// More stretches than this are joined, neighbours first.
 const MOST: usize = 4096;
 /// Blocks that take as long as an action which executes none, and as the bounds of a task.
@@ -120,12 +122,15 @@ impl Stretches {
     fn slowest_of(&self, graph: &Graph) -> Result<FxHashMap<usize, f64>> {
         let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
         let paces = contexts
-            .par_iter()
-            .try_fold(Paces::default, |mut paces, &context| {
-                let mut tasks = graph.walk_of(context);
-                while let Some(task) = tasks.next()? {
-                    if matches!(task.kind(), TaskKind::Work | TaskKind::Create) {
-                        self.pace(task, &mut paces);
+            .par_chunks(TOGETHER)
+            .try_fold(Paces::default, |mut paces, contexts| {
+                let mut tasks = graph.walk_of(ContextId::default());
+                for &context in contexts {
+                    tasks.go_to(context);
+                    while let Some(task) = tasks.next()? {
+                        if matches!(task.kind(), TaskKind::Work | TaskKind::Create) {
+                            self.pace(task, &mut paces);
+                        }
                     }
                 }
                 anyhow::Ok(paces)

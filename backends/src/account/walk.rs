@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use taskgraph::{Action, Context, ContextId, SyncOp, TaskId, TaskKind, WaitCause};
+use taskgraph::{Action, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause, Walk};
 
 use super::locks::{Held, LockUse, Use, sections};
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
-use super::stretches::{Stretches, others};
+use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{Kind, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
@@ -23,8 +23,6 @@ const WAITED_NS: u64 = 1000;
 const IDLE: u64 = 10;
 /// Number of tasks before the release of a lock among which its acquire is searched.
 const SECTION: u32 = 3;
-/// Contexts that one job reads.
-const TOGETHER: usize = 256;
 /// Of a task with more uses of locks, the first ones stand for all.
 const SAMPLED: usize = 4096;
 
@@ -41,8 +39,11 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         .par_chunks(TOGETHER)
         .map(|part| {
             let mut strands = Strands::default();
+            let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
-                Walker::new((graph, stretches), &numbers, &mut strands).context(context, began)?;
+                tasks.go_to(context.id);
+                Walker::new((graph, stretches), &numbers, &mut strands)
+                    .context(&mut tasks, context, began)?;
             }
             Ok(strands)
         })
@@ -128,14 +129,18 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn context(&mut self, context: &Context, began_ns: u64) -> Result<()> {
+    fn context(
+        &mut self,
+        tasks: &mut Walk<'_, Mmap>,
+        context: &Context,
+        began_ns: u64,
+    ) -> Result<()> {
         self.strands.contexts.push(end(&self.strands.all));
         if context.creator.is_none() {
             self.unborn_ns = context.first_ns.saturating_sub(began_ns);
         }
         self.free_ns = context.first_ns;
         let mut recording = 0;
-        let mut tasks = self.graph.walk_of(context.id);
         while let Some(task) = tasks.next()? {
             if task.op() == SyncOp::Delay {
                 recording += task.duration_ns();
@@ -143,13 +148,13 @@ impl<'a> Walker<'a> {
             self.task(task)?;
             self.free_ns = task.end_ns();
             self.before = Some(task.kind());
-            self.awaited = !task.dependents()?.is_empty();
+            self.awaited = task.is_awaited()?;
         }
         self.strands.recording = self.strands.recording.max(recording);
         Ok(())
     }
 
-    fn task(&mut self, task: &Task<'a>) -> Result<()> {
+    fn task(&mut self, task: &Task<'_>) -> Result<()> {
         let call = long_call(task);
         let state = state_in(task, call);
         self.again(task);
@@ -344,7 +349,7 @@ impl<'a> Walker<'a> {
 
     /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations in proportion to the
     /// instructions in between.
-    fn divided(&mut self, task: &Task<'a>, mut wait: u32, ns: u64) -> Result<()> {
+    fn divided(&mut self, task: &Task<'_>, mut wait: u32, ns: u64) -> Result<()> {
         let had = self.held.locks().to_vec();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
         let info = self.graph.info();

@@ -339,8 +339,9 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         let mut reading = Reading::new(graph, 1, any, A::SYNCHRONISATION);
         let mut shard = analysis.shard(some.first().filter(|_| named).map(|one| one.1.id));
         let mut windows = analysis.windows();
+        let mut tasks = graph.walk_of(ContextId::default());
         for (number, context) in some {
-            let mut tasks = graph.walk_of(context.id);
+            tasks.go_to(context.id);
             while let Some(task) = tasks.next()? {
                 analysis.task(&mut shard, task)?;
                 let counted = A::READS == Reads::Counts && analysis.counts(task);

@@ -1,7 +1,7 @@
 //! Who executes what, as far as a pass must know it before it begins.
 
 use anyhow::Result;
-use taskgraph::{ContextId, TaskKind};
+use taskgraph::{ContextId, Mmap, TaskKind, Walk};
 
 use super::{Graph, Moment};
 
@@ -30,14 +30,15 @@ impl Executors {
             left: vec![0; graph.executor_count()],
             moved: false,
         };
+        let mut tasks = graph.walk_of(ContextId::default());
         for (position, context) in (0..).zip(graph.contexts()) {
-            this.context(graph, position, context.id)?;
+            tasks.go_to(context.id);
+            this.context(&mut tasks, position)?;
         }
         Ok(this)
     }
 
-    fn context(&mut self, graph: &Graph, position: u32, id: ContextId) -> Result<()> {
-        let mut tasks = graph.walk_of(id);
+    fn context(&mut self, tasks: &mut Walk<'_, Mmap>, position: u32) -> Result<()> {
         let (mut first, mut acts) = (NO_ONE, None);
         while let Some(task) = tasks.next()? {
             let executor = task.executor();

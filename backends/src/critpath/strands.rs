@@ -224,7 +224,7 @@ impl Strands {
             _ => self.begin(id, place, previous, needs)?,
         };
         let weight = weight(task);
-        let awaited = !task.dependents()?.is_empty();
+        let awaited = task.is_awaited()?;
         let strand = &mut self.all[at as usize];
         strand.tasks += 1;
         strand.weight = strand.weight.saturating_add(weight);

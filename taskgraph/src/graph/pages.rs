@@ -52,6 +52,18 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
     /// The stored successors of task `at` of a page.
     pub(crate) fn dependents(&self, page: &TaskPage, at: usize) -> Result<Vec<TaskId>> {
+        match self.place_of_dependents(page, at)? {
+            None => Ok(Vec::new()),
+            Some((page, at)) => Ok(self.dependents_page(page)?.edges(at).to_vec()),
+        }
+    }
+
+    /// The page and the place in it where the stored successors of task `at` of a page are, if it has any.
+    pub(crate) fn place_of_dependents(
+        &self,
+        page: &TaskPage,
+        at: usize,
+    ) -> Result<Option<(usize, usize)>> {
         let places = match page.successors.get() {
             Some(places) => places,
             None => {
@@ -59,11 +71,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 page.successors.get_or_init(|| found)
             }
         };
-        let (page, at) = match places.get(at) {
-            None | Some((0, _)) => return Ok(Vec::new()),
-            Some((page, at)) => (*page as usize - 1, *at as usize),
-        };
-        Ok(self.dependents_page(page)?.edges(at).to_vec())
+        let place = places.get(at).filter(|(page, _)| *page > 0);
+        Ok(place.map(|(page, at)| (*page as usize - 1, *at as usize)))
     }
 
     /// Where the stored successors of all tasks of a page are; empty if there are none.

@@ -186,11 +186,15 @@ impl TaskPage {
     /// The place of a task in the page.
     pub(crate) fn find(&self, id: TaskId) -> Option<usize> {
         // Nearly all pages are a run of one context.
-        let guess = id.seq.wrapping_sub(self.id(0)?.seq) as usize;
+        let (first, last) = (*self.ids.first()?, *self.ids.last()?);
+        let guess = id.seq.wrapping_sub(first.seq) as usize;
         if self.id(guess) == Some(id) {
             return Some(guess);
         }
-        self.ids.binary_search(&id).ok()
+        match first <= id && id <= last {
+            true => self.ids.binary_search(&id).ok(),
+            false => None,
+        }
     }
 
     /// Approximate bytes in memory.
