@@ -1,12 +1,11 @@
 //! What contexts do over time: the segments of all contexts, merged in the order of time. Memory grows with the contexts
 //! that live at one time.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use anyhow::Result;
-use taskgraph::ContextId;
 
 use super::blocked::LongCall;
 use super::segments::{Segment, Segments};
@@ -46,56 +45,82 @@ pub fn end_of(graph: &Graph) -> u64 {
 /// # Errors
 /// When the graph cannot be read, or `visit` fails.
 pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) -> Result<()> {
-    let mut lives = Vec::new();
-    let mut changes = Vec::new();
-    for context in graph.contexts().filter(|context| context.task_count > 0) {
-        changes.push(Reverse((context.first_ns, lives.len())));
-        lives.push(Life::Unborn(context.id));
-    }
-    let mut changes: BinaryHeap<_> = changes.into();
-    while let Some(mut next) = changes.peek_mut() {
-        let Reverse((at_ns, context)) = *next;
-        let life = &mut lives[context];
-        if let Life::Unborn(id) = *life {
+    let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
+    let numbered = (0u32..).zip(with_tasks);
+    let mut unborn: Vec<_> = numbered.map(|(at, c)| ((c.first_ns, at), c.id)).collect();
+    unborn.sort_unstable();
+    let mut unborn = unborn.into_iter().peekable();
+    let mut alive: BinaryHeap<Box<Life<'_>>> = BinaryHeap::new();
+    loop {
+        let next = alive.peek().map(|life| life.due);
+        let is_next = |first: (u64, u32)| next.is_none_or(|next| first < next);
+        if let Some((due, id)) = unborn.next_if(|(due, _)| is_next(*due)) {
             let segments = Segments::new(graph, id)?;
-            // A context may be seen before its first task, and nothing is known of the time in between.
-            let begins_ns = segments.at_ns();
-            *life = Life::Alive(Box::new(segments), None);
-            if begins_ns > at_ns {
-                *next = Reverse((begins_ns, context));
-                continue;
-            }
-        }
-        let Life::Alive(segments, segment) = life else {
-            PeekMut::pop(next);
+            alive.push(Box::new(Life {
+                // A context may be seen before its first task, and nothing is known of the time in between.
+                due: (due.0.max(segments.at_ns()), due.1),
+                segments,
+                segment: None,
+            }));
             continue;
-        };
-        let from = segment.as_ref().map(|segment| segment.state);
-        let to = match segments.advance(segment)? {
-            true => segment.as_ref(),
-            false => None,
-        };
-        match to {
-            Some(to) => *next = Reverse((to.to_ns.max(at_ns), context)),
-            None => {
-                PeekMut::pop(next);
-            }
         }
+        let Some(mut life) = alive.peek_mut() else {
+            return Ok(());
+        };
+        let Life {
+            due,
+            segments,
+            segment,
+        } = &mut **life;
+        let (at_ns, context) = *due;
+        let from = segment.as_ref().map(|segment| segment.state);
+        let goes_on = segments.advance(segment)?;
+        let to = segment.as_ref().filter(|_| goes_on);
+        due.0 = to.map_or(at_ns, |to| to.to_ns.max(at_ns));
         visit(&Change {
             at_ns,
-            context,
+            context: context as usize,
             from,
             to: to.map(|to| to.state),
             ns: to.map_or(0, |to| to.to_ns - to.from_ns),
             call: to.and_then(|to| to.call),
             task: to.map(|to| &to.task),
         })?;
-        if to.is_none() {
-            *life = Life::Ended;
+        if !goes_on {
+            PeekMut::pop(life);
         }
     }
-    Ok(())
 }
+
+/// A context that has begun and not ended.
+struct Life<'g> {
+    /// When its state changes next, and its number.
+    due: (u64, u32),
+    segments: Segments<'g>,
+    /// The last one.
+    segment: Option<Segment<'g>>,
+}
+
+/// The greatest one is due first.
+impl Ord for Life<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.due.cmp(&self.due)
+    }
+}
+
+impl PartialOrd for Life<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Life<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.due == other.due
+    }
+}
+
+impl Eq for Life<'_> {}
 
 /// Less than one part in so many of the run is a moment.
 const MOMENT: u64 = 100;
@@ -123,14 +148,4 @@ pub fn peak(graph: &Graph) -> Result<u32> {
         above > 0 && above >= all / MOMENT
     });
     Ok(found.map_or(1, |(running, _)| u32::try_from(running).unwrap_or(u32::MAX)))
-}
-
-/// A context during the sweep.
-#[derive(Debug)]
-enum Life<'g> {
-    /// Its first task lies ahead; nothing is open yet.
-    Unborn(ContextId),
-    /// With its last segment.
-    Alive(Box<Segments<'g>>, Option<Segment<'g>>),
-    Ended,
 }
