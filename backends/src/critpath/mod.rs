@@ -18,7 +18,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockCounts, ContextId, FunctionId, StaticInfo, TaskKind};
 
@@ -50,7 +49,7 @@ pub struct CritPath {
 }
 
 /// What spends the time of a strand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Spender {
     /// The code of a function, or none that was recorded.
     Code(Option<FunctionId>),
@@ -58,11 +57,43 @@ enum Spender {
     Operation(TaskKind),
 }
 
+/// What the time of strands is spent by, ns: a strand and spender may occur more than once until all is settled.
+#[derive(Debug, Default)]
+struct Spent {
+    all: Vec<((At, Spender), u64)>,
+    /// Number of entries after they were settled last.
+    settled: usize,
+}
+
+impl Spent {
+    fn add(&mut self, key: (At, Spender), ns: u64) {
+        // Most tasks are of the strand of the task before.
+        match self.all.last_mut() {
+            Some(last) if last.0 == key => last.1 += ns,
+            _ => self.all.push((key, ns)),
+        }
+        if self.all.len() >= (2 * self.settled).max(MOST_UNSETTLED) {
+            self.settle();
+        }
+    }
+
+    /// Sorts the entries, and makes one of those that have their strand and spender in common.
+    fn settle(&mut self) {
+        self.all.sort_unstable_by_key(|entry| entry.0);
+        self.all.dedup_by(|next, sum| {
+            let same = next.0 == sum.0;
+            sum.1 += if same { next.1 } else { 0 };
+            same
+        });
+        self.settled = self.all.len();
+    }
+}
+
 /// Some tasks: the time of each strand by what spends it.
 #[derive(Debug)]
 pub struct Shard {
     apportion: Apportion,
-    spent: FxHashMap<(At, Spender), u64>,
+    spent: Spent,
     /// The strand of the last task.
     last: Option<At>,
 }
@@ -133,6 +164,8 @@ pub struct Halved {
     pub speedup: f64,
 }
 
+/// Fewer entries are not worth settling.
+const MOST_UNSETTLED: usize = 1 << 16;
 /// The most parts of the path that are listed.
 const MOST_STRETCHES: usize = 10_000;
 
@@ -164,7 +197,7 @@ impl Analysis for CritPath {
     fn shard(&self, _: Option<ContextId>) -> Shard {
         Shard {
             apportion: self.apportion.clone(),
-            spent: FxHashMap::default(),
+            spent: Spent::default(),
             last: None,
         }
     }
@@ -179,7 +212,7 @@ impl Analysis for CritPath {
         let same = same.filter(|&at| self.strands.strand(at).contains(id));
         shard.last = same.or_else(|| self.strands.of(id));
         let Some(at) = shard.last else { return Ok(()) };
-        let mut spend = |spender, ns| *shard.spent.entry((at, spender)).or_default() += ns;
+        let mut spend = |spender, ns| shard.spent.add((at, spender), ns);
         if task.kind() != TaskKind::Work {
             spend(Spender::Operation(task.kind()), ns);
             return Ok(());
@@ -192,16 +225,16 @@ impl Analysis for CritPath {
 
     fn seal(&self, shard: &mut Shard) {
         shard.apportion.clear();
+        shard.spent.settle();
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let mut spent: FxHashMap<(At, Spender), u64> = FxHashMap::default();
+        let mut spent = Spent::default();
         for shard in shards {
-            for (key, ns) in shard.spent {
-                *spent.entry(key).or_default() += ns;
-            }
+            spent.all.extend(shard.spent.all);
         }
-        Ok(self.report(graph, &spent))
+        spent.settle();
+        Ok(self.report(graph, &spent.all))
     }
 }
 
@@ -216,11 +249,11 @@ struct Sums {
 }
 
 impl CritPath {
-    fn report(self, graph: &Graph, spent: &FxHashMap<(At, Spender), u64>) -> Report {
+    fn report(self, graph: &Graph, spent: &[((At, Spender), u64)]) -> Report {
         let (span_ns, work_ns) = (self.strands.span_ns(), self.strands.work_ns());
         let mut functions: BTreeMap<Option<FunctionId>, Sums> = BTreeMap::new();
         let mut overhead = [0_u64; TaskKind::ALL.len()];
-        for (&(at, spender), &ns) in spent {
+        for &((at, spender), ns) in spent {
             let critical_ns = if self.path.has[at as usize] { ns } else { 0 };
             match spender {
                 Spender::Operation(kind) => overhead[kind as usize] += critical_ns,
