@@ -116,6 +116,9 @@ struct Inside<'g> {
     left: u64,
 }
 
+/// Number of readers of contexts that have ended which are kept for others.
+const SPARE: usize = 16;
+
 /// How far a context goes in its turn, ns.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
@@ -139,6 +142,7 @@ pub(super) fn by_time(
         contexts: vec![BinaryHeap::new(); graph.executor_count()],
         executors: BinaryHeap::new(),
     };
+    let mut spare = Vec::new();
     let mut streams = Vec::new();
     for (number, context) in (0..).zip(graph.contexts()) {
         let first = executors.first(number, context.first_ns);
@@ -186,7 +190,7 @@ pub(super) fn by_time(
                 due: limit,
                 blocks: limit.max(rest),
             };
-            if let Some(time) = stream.run(graph, turn, &mut executors, taker)? {
+            if let Some(time) = stream.run(graph, turn, (&mut executors, &mut spare), taker)? {
                 due.push(stream.executor, time, number);
                 if stream.executor != executor {
                     due.enter(stream.executor);
@@ -204,7 +208,7 @@ impl<'g> Stream<'g> {
         &mut self,
         graph: &'g Graph,
         turn: Turn,
-        executors: &mut Executors,
+        (executors, spare): (&mut Executors, &mut Vec<Box<Inside<'g>>>),
         taker: &mut (impl Takes + ?Sized),
     ) -> Result<Option<u64>> {
         let executor = self.executor;
@@ -218,7 +222,10 @@ impl<'g> Stream<'g> {
                     }
                 }
             }
-            if !self.enter(graph, executors, taker)? {
+            if !self.enter(graph, (executors, spare), taker)? {
+                if spare.len() < SPARE {
+                    spare.extend(self.inside.take());
+                }
                 (self.inside, self.tasks) = (None, None);
                 return Ok(None);
             }
@@ -233,7 +240,7 @@ impl<'g> Stream<'g> {
     fn enter(
         &mut self,
         graph: &'g Graph,
-        executors: &mut Executors,
+        (executors, spare): (&mut Executors, &mut Vec<Box<Inside<'g>>>),
         taker: &mut (impl Takes + ?Sized),
     ) -> Result<bool> {
         let mut done = |executor: u32| {
@@ -251,7 +258,7 @@ impl<'g> Stream<'g> {
             let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
             let executor = task.executor().get();
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
-                let inside = self.inside.get_or_insert_with(|| {
+                let new = || {
                     Box::new(Inside {
                         reader: Reader::new(graph, 1),
                         piece: 0,
@@ -259,7 +266,10 @@ impl<'g> Stream<'g> {
                         moment: Moment::default(),
                         left: 0,
                     })
-                });
+                };
+                let inside = self
+                    .inside
+                    .get_or_insert_with(|| spare.pop().unwrap_or_else(new));
                 inside.reader.open(task);
                 (inside.piece, inside.offset) = (0, 0);
                 // An executor of several contexts may have executed another one until then.
