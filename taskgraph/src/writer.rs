@@ -197,7 +197,7 @@ impl GraphWriter {
         Ok(true)
     }
 
-    /// Appends a frame. Frames of different contexts may come in any order.
+    /// Appends a frame. Frames of different threads may come in any order.
     ///
     /// # Errors
     /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static tables, or was
