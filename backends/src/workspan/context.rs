@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use taskgraph::{BlockId, ContextId};
 
 use super::paths::PathId;
@@ -55,7 +56,7 @@ pub(super) struct Frame {
     pub factor: Option<f64>,
     pub grain: Option<u64>,
     /// Contexts that it, or what it called, created and that nobody has joined.
-    pub children: Vec<ContextId>,
+    pub children: FxHashSet<ContextId>,
 }
 
 /// What held for an invocation that had called something, until an edge changed it.

@@ -138,10 +138,7 @@ impl Machine {
             state.frames[at + 1..]
                 .iter_mut()
                 .for_each(|frame| frame.start_work += work);
-            let children = &mut state.frames[at].children;
-            if let Some(at) = children.iter().rposition(|&child| child == ended) {
-                children.swap_remove(at);
-            }
+            state.frames[at].children.remove(&ended);
             Some((at, owner))
         };
         if owner.context == here {

@@ -1,6 +1,7 @@
 //! The call stack of a context: frames that are pushed and popped, spawns that are executed before their
 //! continuation, and what a frame adds to the profile.
 
+use rustc_hash::FxHashSet;
 use taskgraph::{BlockId, ContextId, FunctionId};
 use workspan::{Measure, Sum};
 
@@ -179,7 +180,7 @@ impl Machine {
             longest: None,
             factor,
             grain,
-            children: Vec::new(),
+            children: FxHashSet::default(),
         };
         state.next_serial += 1;
         state.frames.push(frame);
@@ -272,7 +273,7 @@ impl Machine {
     }
 
     /// Contexts that a context created and did not join belong to the frame that created the context.
-    fn lift(&mut self, state: &State, children: &[ContextId]) {
+    fn lift(&mut self, state: &State, children: &FxHashSet<ContextId>) {
         let Some(own) = state.owner else {
             return;
         };
@@ -287,7 +288,7 @@ impl Machine {
         if let Some(creator) = self.states.get_mut(&own.context)
             && let Some(at) = creator.frame_at(own.serial)
         {
-            creator.frames[at].children.extend_from_slice(children);
+            creator.frames[at].children.extend(children);
         }
     }
 }
