@@ -5,9 +5,9 @@
 use std::ffi::{CStr, CString, c_char};
 use std::os::unix::fs::MetadataExt;
 
+use contech_guest::kernel;
+use contech_guest::life::Strings;
 use contech_runtime_core::modules::Found;
-
-use crate::real::{Strings, real};
 
 /// The address at which the last start of this process failed. A start that gets the same address gives up.
 const LAST: &CStr = c"CONTECH_AGAIN";
@@ -58,8 +58,10 @@ fn start_again(object: &str, address: &str) -> Option<()> {
     });
     let own = std::iter::once(variable.as_ptr());
     let environment: Vec<*const c_char> = inherited.chain(own).chain(null).collect();
+    let lists = [arguments.as_ptr(), environment.as_ptr()].map(|list| list.expose_provenance());
+    let path = path.as_ptr().expose_provenance();
     // SAFETY: both lists end with null, and their strings live until the call returns.
-    unsafe { (real().execve)(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    let _ = unsafe { kernel::call(libc::SYS_execve, [path, lists[0], lists[1]]) };
     None
 }
 

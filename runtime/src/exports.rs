@@ -2,8 +2,7 @@
 //! only the recorder stands in front of.
 
 use crate::{
-    active, allocation, exec, exit, fork, handlers, jump, library, mapping, mpi, ompt,
-    operator_new, sandbox, threads,
+    active, allocation, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox, threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
 
@@ -75,14 +74,6 @@ exports! {
     _ZdlPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_one_aligned_nothrow;
     _ZdaPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_many_aligned_nothrow;
 
-    sigaction = handlers::sigaction;
-    signal = handlers::signal;
-    bsd_signal = handlers::signal;
-    ssignal = handlers::signal;
-    sysv_signal = handlers::sysv_signal;
-    __sysv_signal = handlers::sysv_signal;
-    sigset = handlers::sigset;
-    sigignore = handlers::sigignore;
     longjmp [before] = jump::before_longjmp;
     _longjmp [before] = jump::before_underscore_longjmp;
     siglongjmp [before] = jump::before_siglongjmp;
@@ -91,17 +82,6 @@ exports! {
     prctl = sandbox::prctl;
 
     fork [caller 0] = fork::fork;
-    _exit = exit::underscore_exit;
-    _Exit = exit::underscore_exit;
-    execve = exec::execve;
-    execv = exec::execv;
-    execvp = exec::execvp;
-    execvpe = exec::execvpe;
-    fexecve = exec::fexecve;
-    execveat = exec::execveat;
-    execl [before] = exec::before_execl;
-    execlp [before] = exec::before_execlp;
-    execle [before] = exec::before_execle;
 }
 
 macro_rules! record_mpi {

@@ -10,7 +10,7 @@ use contech_guest::futex::{Does, does};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::active;
-use crate::exit;
+use crate::life;
 use crate::objects;
 use crate::real::Ptr;
 use crate::sandbox;
@@ -20,7 +20,9 @@ export_syscall! {
         futex = libc::SYS_futex,
         seccomp = libc::SYS_seccomp,
         exit = libc::SYS_exit,
-        exit_group = libc::SYS_exit_group
+        exit_group = libc::SYS_exit_group,
+        execve = libc::SYS_execve,
+        execveat = libc::SYS_execveat
 }
 
 #[allow(clippy::too_many_arguments, reason = "the system call's")]
@@ -37,8 +39,8 @@ unsafe extern "C-unwind" fn watched(
     match number {
         // SAFETY: the caller's arguments are passed on below.
         libc::SYS_seccomp => unsafe { sandbox::before_seccomp(address, operation, value) },
-        libc::SYS_exit | libc::SYS_exit_group => exit::before_system_call(number),
-        _ => {}
+        libc::SYS_futex => {}
+        _ => life::calls_system(number),
     }
     // SAFETY: the caller's arguments are passed on.
     let call =

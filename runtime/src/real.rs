@@ -1,6 +1,6 @@
 //! The functions that this library stands in front of, as the next object in the search order defines them.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub(crate) use contech_guest::functions::{Routine, Time};
@@ -8,7 +8,7 @@ pub(crate) use contech_guest::lookup::next;
 pub(crate) use contech_guest::threads::Ptr;
 use contech_guest::threads::{Body, Body11};
 use contech_guest::{for_each_function, real_functions};
-use libc::{sigaction, siginfo_t, timespec};
+use libc::timespec;
 
 /// The address of the next function of this name, which is kept once it is known.
 pub(crate) fn found(known: &AtomicUsize, name: &CStr) -> usize {
@@ -17,11 +17,6 @@ pub(crate) fn found(known: &AtomicUsize, name: &CStr) -> usize {
     }
     known.load(Relaxed)
 }
-
-/// A list of strings ended by null.
-pub(crate) type Strings = *const *const c_char;
-/// A signal handler that takes information.
-pub(crate) type Handler = unsafe extern "C-unwind" fn(c_int, *mut siginfo_t, Ptr);
 
 for_each_function! { real_functions! {
     pthread_detach: (usize) -> c_int;
@@ -40,18 +35,7 @@ for_each_function! { real_functions! {
     memalign: (usize, usize) -> Ptr;
     valloc: (usize) -> Ptr;
 
-    sigaction: (c_int, *const sigaction, *mut sigaction) -> c_int;
     fork: () -> c_int;
-    _exit: (c_int) -> !;
-    execve: (*const c_char, Strings, Strings) -> c_int;
-    execv: (*const c_char, Strings) -> c_int;
-    execvp: (*const c_char, Strings) -> c_int;
-    execvpe: (*const c_char, Strings, Strings) -> c_int;
-    fexecve: (c_int, Strings, Strings) -> c_int;
-    execveat: (c_int, *const c_char, Strings, Strings, c_int) -> c_int;
-    execl: () -> c_int;
-    execlp: () -> c_int;
-    execle: () -> c_int;
     longjmp: () -> c_int;
     _longjmp: () -> c_int;
     siglongjmp: () -> c_int;

@@ -1,80 +1,30 @@
 //! What the core asks of this library: the writer thread, and a notice of every thread's end.
 
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_guest::kernel::call;
-use contech_guest::mask::Blocked;
+use contech_guest::life::watch_this_thread;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
 
-use crate::atomic::{self, STRIPES};
-use crate::current::{self, guarded};
+use crate::atomic::STRIPES;
+use crate::current::guarded;
 use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::tls::block;
 
 /// Bytes of the writer thread's stack. Its deepest call is zstd's, which keeps its state on the heap.
 const STACK: usize = 512 << 10;
-/// Rounds of thread-specific destructors that the C library makes (PTHREAD_DESTRUCTOR_ITERATIONS).
-const ROUNDS: usize = 4;
 
 pub(crate) struct Service {
     writer: AtomicUsize,
-    /// The key whose destructor runs at the end of every thread that records; -1 before there is one.
-    key: AtomicI32,
 }
 
 pub(crate) static SERVICE: Service = Service {
     writer: AtomicUsize::new(0),
-    key: AtomicI32::new(-1),
 };
-
-impl Service {
-    /// Makes the key. This should come as early as possible, because low keys need no memory in their threads.
-    pub(crate) fn prepare(&self) {
-        if self.key.load(Relaxed) >= 0 {
-            return;
-        }
-        let mut key: libc::pthread_key_t = 0;
-        // SAFETY: the pointer is to a live key; the destructor takes the value set below.
-        if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
-            self.key.store(c_int::try_from(key).unwrap_or(-1), Relaxed);
-        }
-    }
-
-    fn set(&self, rounds: usize) {
-        if let Ok(key) = libc::pthread_key_t::try_from(self.key.load(Relaxed)) {
-            let value = std::ptr::without_provenance::<c_void>(rounds);
-            // SAFETY: the key was made above; the value is a number.
-            unsafe { libc::pthread_setspecific(key, value) };
-        }
-    }
-}
-
-/// Called at the end of a thread. The program's own destructors may still record, so this one asks to be called again
-/// until the last round.
-unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
-    if let Some(recorder) = current::recorder() {
-        guarded(|| recorder.check_cancelled(block()));
-    }
-    match rounds.addr() {
-        0 | 1 => {
-            if let Some(recorder) = current::recorder() {
-                // What a signal handler does from here on would not be recorded. The C library itself blocks signals a
-                // few instructions later.
-                let blocked = Blocked::new();
-                atomic::forget(block());
-                let goes_on = guarded(|| recorder.end_thread(block()));
-                if !goes_on.unwrap_or(false) {
-                    std::mem::forget(blocked);
-                }
-            }
-        }
-        more => SERVICE.set(more - 1),
-    }
-}
 
 impl Host for Service {
     fn remarks(&self) -> Vec<String> {
@@ -124,7 +74,7 @@ impl Host for Service {
     }
 
     fn watch_thread_end(&self) {
-        self.set(ROUNDS);
+        watch_this_thread();
     }
 }
 

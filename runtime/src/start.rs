@@ -1,6 +1,7 @@
 //! Makes the recorder of the process at the first module, at the first flush or, after a fork, at the first call that
 //! is recorded. It is never needed before.
 
+use contech_guest::life::{self, is_privileged};
 use contech_guest::lock::lock;
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::{self, Errno};
@@ -12,9 +13,10 @@ use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
 use crate::atomic;
 use crate::current::{self, INHERITED, Inherited, guarded, recorder};
+use crate::life::Recorded;
 use crate::objects;
 use crate::service::SERVICE;
-use crate::{exit, handlers, loader, real, threads};
+use crate::{loader, real, threads};
 
 /// The recorder, which this makes if there is none. `None` while that is not possible yet, or while this thread is
 /// making it.
@@ -65,11 +67,11 @@ fn make(inherited: &mut Inherited) -> Option<&'static Recorder> {
     };
     let recorder = Recorder::start(start, &SERVICE);
     threads::announce_main(recorder);
-    SERVICE.prepare();
+    life::watch_threads::<Recorded>();
     objects::refresh_callers(recorder);
-    exit::install();
+    life::watch_quick_exit::<Recorded>();
     if recorder.is_recording() {
-        handlers::install();
+        life::signals::install::<Recorded>();
     }
     current::set(recorder, self::start).then_some(recorder)
 }
@@ -82,13 +84,6 @@ unsafe extern "C" {
 fn has_environment() -> bool {
     // SAFETY: the C library defines the variable; it is only compared with null.
     unsafe { !environ.is_null() }
-}
-
-/// Whether the program runs with more rights than its caller (setuid, file capabilities). It must not write a file that
-/// the caller's environment names, so it is not traced.
-fn is_privileged() -> bool {
-    // SAFETY: the call reads the kernel's auxiliary vector.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// The slow path of instrumented code.

@@ -1,6 +1,6 @@
 //! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept the program's
 //! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls past the C library, a heap
-//! of its own, the process it began in, messages, files that are whole, the signals that end a process, the functions of
+//! of its own, the process it began in and how that ends ([`life`]), messages, files that are whole, the functions of
 //! threads, the OpenMP tools interface, and time.
 //!
 //! The recorder, the observer and the on-line profiler use this crate. It exports no symbol itself.
@@ -11,12 +11,12 @@
 
 pub mod arch;
 pub mod clock;
-pub mod fatal;
 pub mod functions;
 pub mod futex;
 pub mod heap;
 pub mod home;
 pub mod kernel;
+pub mod life;
 pub mod lock;
 pub mod lookup;
 pub mod mask;

@@ -1,9 +1,9 @@
-//! Every exported symbol except those of [`crate::functions`] and those whose cost matters, which are exported where
-//! they are defined: see `locks`, `futex`, `openmp`.
+//! Every exported symbol except those of [`crate::functions`] and those that are exported where
+//! they are defined: see `life`, `locks`, `futex`, `openmp`.
 
 use contech_guest::exports;
 
-use crate::{api, finish, locks, openmp, signals, threads};
+use crate::{api, locks, openmp, threads};
 
 exports! {
     pthread_detach = threads::pthread_detach;
@@ -21,11 +21,4 @@ exports! {
     __contech_region_end = api::region_end;
 
     ompt_start_tool = openmp::start_tool;
-
-    sigaction = signals::sigaction;
-    signal = signals::signal;
-    bsd_signal = signals::signal;
-    ssignal = signals::signal;
-    _exit = finish::underscore_exit;
-    _Exit = finish::underscore_exit;
 }

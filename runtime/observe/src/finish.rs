@@ -1,6 +1,5 @@
 //! Writes the observation once, at the end of the process.
 
-use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
@@ -9,18 +8,7 @@ use contech_guest::memory::Errno;
 use contech_guest::{notice, whole};
 
 use crate::options::{self, Options};
-use crate::real::real;
 use crate::{collect, process};
-
-unsafe extern "C" {
-    fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
-}
-
-/// Shared objects are finished in reverse order of their dependences, so this library, which is preloaded, comes after
-/// all others.
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static FINI: extern "C" fn() = at_exit;
 
 const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;
@@ -28,27 +16,6 @@ const WRITTEN: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(OBSERVING);
 /// How long a thread that ends the process waits for another thread that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Handlers of `quick_exit` run in reverse order of registration: this one, registered before main, runs last.
-pub(crate) fn install() {
-    // SAFETY: the handler is a function of this library, which stays loaded, and it ignores its argument.
-    unsafe { __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut()) };
-}
-
-extern "C" fn at_exit() {
-    finish();
-}
-
-unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
-    finish();
-}
-
-/// The hook of `_exit` and `_Exit`.
-pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
-    finish();
-    // SAFETY: the caller's status is passed on.
-    unsafe { (real()._exit)(status) }
-}
 
 /// Writes the observation, if this is the observed process and no other thread has written it.
 pub(crate) fn finish() {

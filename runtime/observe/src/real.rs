@@ -7,13 +7,9 @@ pub(crate) use contech_guest::functions::Time;
 pub(crate) use contech_guest::threads::Ptr;
 use contech_guest::threads::{Body, Body11};
 use contech_guest::{for_each_function, real_functions};
-use libc::{sigaction, timespec};
+use libc::timespec;
 
 for_each_function! { real_functions! {
     pthread_detach: (usize) -> c_int;
     thrd_detach: (usize) -> c_int;
-
-    sigaction: (c_int, *const sigaction, *mut sigaction) -> c_int;
-    signal: (c_int, usize) -> usize;
-    _exit: (c_int) -> !;
 } }

@@ -4,10 +4,11 @@ use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use contech_guest::memory;
+use contech_guest::{life, memory};
 
+use crate::life::Observed;
 use crate::options::{self, Options};
-use crate::{clock, finish, lanes, process, signals, threads, tls};
+use crate::{clock, lanes, process, tls};
 
 /// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
@@ -26,9 +27,7 @@ fn begin() {
     let Some(file) = std::env::var_os(FILE).filter(|file| !file.is_empty()) else {
         return;
     };
-    // A program that runs with more rights than its caller must not write a file that the caller's environment names.
-    // SAFETY: the call only reads the kernel's auxiliary vector.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+    if life::is_privileged() {
         return;
     }
     // The path must be absolute, because the program may change its working directory.
@@ -41,14 +40,14 @@ fn begin() {
     }
     clock::start();
     process::start();
-    threads::start();
+    life::watch_threads::<Observed>();
     if let Some(lane) = lanes::take() {
         tls::set_lane(Some(lane));
         lane.begin(memory::thread_id());
-        threads::watch_end(lane);
+        life::watch_this_thread();
     }
-    finish::install();
-    signals::install();
+    life::watch_quick_exit::<Observed>();
+    life::signals::install::<Observed>();
 }
 
 /// Restores the environment that the user gave the program, without the observer.

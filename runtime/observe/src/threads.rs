@@ -1,10 +1,11 @@
 //! Observes how threads are created, joined and detached, and finds the phases of threads.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
+use contech_guest::life::watch_this_thread;
 use contech_guest::memory;
 use contech_guest::thread_functions;
 use contech_guest::threads::{Threads, Wanted};
@@ -95,34 +96,6 @@ impl Fork {
     }
 }
 
-/// Key whose destructor is called at every end of a thread.
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-
-/// Begins to observe the ends of threads.
-pub(crate) fn start() {
-    let mut key = 0;
-    // SAFETY: the destructor is a function of this library, which stays loaded.
-    if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
-        KEY.store(key, Relaxed);
-    }
-}
-
-/// Lets the calling thread's end be observed, however the thread ends.
-pub(crate) fn watch_end(lane: &Lane) {
-    let key = KEY.load(Relaxed);
-    if key != u32::MAX {
-        // SAFETY: the key exists, and lanes are never unmapped.
-        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(lane).cast()) };
-    }
-}
-
-unsafe extern "C" fn thread_ends(lane: *mut c_void) {
-    if process::is_observed() {
-        // SAFETY: `watch_end` stored this pointer.
-        end(unsafe { &*lane.cast::<Lane>() });
-    }
-}
-
 /// Ends the lane of a thread, however the thread ends.
 pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
@@ -201,7 +174,7 @@ impl Threads for Observed {
         let body = lane.body.load(Relaxed);
         let argument = lane.argument.load(Relaxed);
         tls::set_lane(Some(lane));
-        watch_end(lane);
+        watch_this_thread();
         lane.begin(memory::thread_id());
         if let Some(marked) = api::marked() {
             marked.join(lane);

@@ -1,21 +1,24 @@
-//! Programs that do not end by a return from `main` or a call of `exit`, but by a signal, `_exit` or `quick_exit`.
-//! The profile of what has completed is written first; then the program ends as it would have.
+//! Programs that do not end by a return from `main` or a call of `exit`, but by a signal, `_exit` or `quick_exit`, or
+//! that another program replaces. The profile of what has completed is written first; then the program ends as it would
+//! have.
 //!
 //! A signal may interrupt anything, even the C library's allocator, so a copy of the process writes the profile:
 //! whatever happens to the copy, the program ends by its own signal. In the middle of a hook the profile is
 //! inconsistent. Then the next hook writes it, or this handler a little later.
 #![allow(unsafe_code, reason = "signal handlers and system calls")]
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
-use contech_guest::fatal;
+use contech_guest::arch::system_call;
+use contech_guest::life::{self, End, Fatal, Life, fatal};
+use contech_guest::{export_syscall, memory, say};
 
-use crate::hooks::{At, catch_up, end_with, interrupted, write_at_the_end, write_now};
+use crate::hooks::{At, asked, catch_up, end_with, interrupted, write_at_the_end, write_now};
 use crate::write::When;
 
 /// Bytes of the stack for handlers: a program may end because its own stack is full.
-const HANDLER_STACK: usize = 1 << 20;
+const HANDLER_STACK: usize = 64 << 10;
 /// Seconds that a copy may take.
 const PATIENCE: u32 = 30;
 /// How often a signal that came in the middle of a hook is put off, and by how many nanoseconds each time.
@@ -23,55 +26,90 @@ const PUT_OFF: u32 = 1000;
 const LATER: i64 = 2_000_000;
 
 /// The process that is profiled; copies of it (by fork) leave its file alone.
-static PROCESS: AtomicI32 = AtomicI32::new(0);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How often a signal came in the middle of a hook.
 static LATE: AtomicU32 = AtomicU32::new(0);
 /// The timer that then sends the signal again.
 static TIMER: AtomicI32 = AtomicI32::new(-1);
 
-unsafe extern "C" {
-    fn at_quick_exit(function: extern "C" fn()) -> c_int;
+/// The profiler's part in the life of the process.
+struct Profiled;
+
+contech_guest::life!(Profiled);
+
+impl Life for Profiled {
+    fn is_at_home() -> bool {
+        PROCESS.load(Relaxed) == memory::process_id()
+    }
+
+    fn end(end: End) {
+        if Self::is_at_home() {
+            match end {
+                End::Exit => write_at_the_end(),
+                // If that fails, the program goes on.
+                End::Exec => write_now(When::Midway),
+            }
+        }
+    }
+
+    fn killed(fatal: &Fatal) -> bool {
+        let signal = fatal.signal;
+        if signal == libc::SIGUSR2 {
+            asked();
+            return false;
+        }
+        match interrupted() {
+            At::Hook
+                if !fatal::is_fault(signal, fatal.code) && LATE.fetch_add(1, Relaxed) < PUT_OFF =>
+            {
+                end_with(signal);
+                again(signal);
+                return false;
+            }
+            At::Program => in_a_copy(signal),
+            At::Hook | At::Elsewhere => {
+                say("ended by a signal where no work/span profile could be written");
+            }
+        }
+        true
+    }
+
+    fn thread_ends(_last: bool) {}
 }
 
-/// Signals that end the program by default; SIGUSR2 asks for the profile.
-fn fatal_signals() -> impl Iterator<Item = c_int> {
-    fatal::signals().filter(|signal| *signal != libc::SIGUSR2)
+export_syscall! {
+    calls_system:
+        exit_group = libc::SYS_exit_group,
+        execve = libc::SYS_execve,
+        execveat = libc::SYS_execveat
 }
 
-fn process() -> c_int {
-    // SAFETY: the call has no arguments.
-    unsafe { libc::getpid() }
-}
-
-/// Whether this is the process that is profiled, not a copy made by fork.
-pub(crate) fn is_the_profiled_process() -> bool {
-    PROCESS.load(Relaxed) == process()
+#[allow(clippy::too_many_arguments, reason = "the system call's")]
+unsafe extern "C-unwind" fn calls_system(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+    _caller: usize,
+) -> c_long {
+    life::before_system_call::<Profiled>(number);
+    // SAFETY: the caller's arguments are passed on.
+    unsafe { system_call(number, a, b, c, d, e, f) }
 }
 
 /// Makes sure that the profile is written however the program ends.
 pub(crate) fn watch() {
-    PROCESS.store(process(), Relaxed);
-    // SAFETY: these are plain registrations with functions of the right types, and the stack is never given back.
-    unsafe {
-        libc::atexit(finish);
-        at_quick_exit(finish);
-        handler_stack();
-        for signal in fatal_signals() {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            let known = libc::sigaction(signal, std::ptr::null(), &raw mut action);
-            if known != 0 || action.sa_sigaction != libc::SIG_DFL {
-                continue;
-            }
-            action.sa_sigaction = ended as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-            libc::sigfillset(&raw mut action.sa_mask);
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
-    }
+    PROCESS.store(memory::process_id(), Relaxed);
+    life::watch_quick_exit::<Profiled>();
+    handler_stack();
+    life::signals::install::<Profiled>();
 }
 
 /// Sets a stack for handlers, unless the program has one.
-unsafe fn handler_stack() {
+fn handler_stack() {
     // SAFETY: the structures live through the calls, and the mapping lives for ever.
     unsafe {
         let mut stack: libc::stack_t = std::mem::zeroed();
@@ -92,52 +130,6 @@ unsafe fn handler_stack() {
             libc::sigaltstack(&raw const stack, std::ptr::null_mut());
         }
     }
-}
-
-extern "C" fn finish() {
-    if is_the_profiled_process() {
-        write_at_the_end();
-    }
-}
-
-/// Takes the place of the C library's `_exit`, which runs no handlers; its `exit` runs ours.
-#[unsafe(no_mangle)]
-extern "C" fn _exit(status: c_int) -> ! {
-    finish();
-    // SAFETY: the call ends the process.
-    unsafe {
-        loop {
-            libc::syscall(libc::SYS_exit_group, status);
-        }
-    }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn _Exit(status: c_int) -> ! {
-    _exit(status)
-}
-
-/// Handles a signal whose default action ends the process.
-unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes valid information.
-    let code = unsafe { (*info).si_code };
-    if is_the_profiled_process() {
-        match interrupted() {
-            At::Hook if !fatal::is_fault(signal, code) && LATE.fetch_add(1, Relaxed) < PUT_OFF => {
-                end_with(signal);
-                again(signal);
-                return;
-            }
-            At::Program => in_a_copy(signal),
-            At::Hook | At::Elsewhere => {
-                let line =
-                    b"contech: ended by a signal where no work/span profile could be written\n";
-                // SAFETY: the call writes a constant.
-                unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
-            }
-        }
-    }
-    fatal::end(signal, code);
 }
 
 /// Sends the signal to this process again soon, because the program may call no more hooks.
@@ -175,9 +167,7 @@ fn in_a_copy(signal: c_int) {
     unsafe {
         let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if copy == 0 {
-            for fatal in fatal_signals() {
-                fatal::restore(fatal);
-            }
+            fatal::signals().for_each(fatal::restore);
             let mut none: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&raw mut none);
             libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());

@@ -18,7 +18,7 @@ mod asked;
 pub(crate) mod gate;
 mod start;
 
-pub(crate) use asked::{At, catch_up, end_with, interrupted, write_at_the_end, write_now};
+pub(crate) use asked::{At, asked, catch_up, end_with, interrupted, write_at_the_end, write_now};
 pub(crate) use gate::is_measured;
 use start::start;
 

@@ -1,9 +1,10 @@
 // A spawned function never returns. Ends by the clock, in code without calls (argument "loop") or in calls ("calls"); by
-// a fault, by a full stack, by _exit or by quick_exit; "fork" leaves a copy of the process that ends after it.
+// a fault, by a full stack, by _exit, by quick_exit, by a system call or by another program; "fork" leaves a copy of the process that ends after it.
 #include <contech/cilk.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ static void forever(const char *how) {
   done();
   if (strcmp(how, "_exit") == 0) _exit(5);
   if (strcmp(how, "quick_exit") == 0) quick_exit(6);
+  if (strcmp(how, "exit_group") == 0) syscall(SYS_exit_group, 8);
+  if (strcmp(how, "exec") == 0) execl("/bin/sh", "sh", "-c", "exit 9", (char *)0);
   if (strcmp(how, "fault") == 0) *(volatile int *)8 = 1;
   if (strcmp(how, "stack") == 0) deep(0);
   const struct itimerval soon = {{0, 0}, {0, 50000}};
@@ -41,6 +44,9 @@ int main(int argc, char **argv) {
     return 0;
   }
   done();
+  struct sigaction seen;
+  if (sigaction(SIGTERM, 0, &seen) || seen.sa_handler != SIG_DFL) return 3;
+  if (signal(SIGUSR2, SIG_DFL) != SIG_DFL) return 4;
   if (strcmp(argv[1], "fork") == 0) return 7;
   cilk_spawn(forever, argv[1]);
   cilk_sync;

@@ -1,9 +1,11 @@
 // Ends in the way its argument says, with a thread that still runs.
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,11 @@ static void *other(void *none) {
         pthread_exit(0);
     pause();
     return none;
+}
+
+static void once(int signal) {
+    (void)signal;
+    write(1, "once\n", 5);
 }
 
 static void handled(int signal) {
@@ -32,6 +39,7 @@ int main(int count, char **words) {
     struct sigaction old;
     sigaction(SIGSEGV, 0, &old);
     printf("%d %d\n", old.sa_handler == SIG_DFL, signal(SIGTERM, SIG_DFL) == SIG_DFL);
+    printf("%d %d\n", sigset(SIGALRM, SIG_DFL) == SIG_DFL, sysv_signal(SIGHUP, SIG_DFL) == SIG_DFL);
     pthread_t thread;
     pthread_create(&thread, 0, other, 0);
     if (!strcmp(how, "exit-in-thread") || !strcmp(how, "pthread-exit"))
@@ -52,6 +60,13 @@ int main(int count, char **words) {
         signal(SIGSEGV, handled);
         *(volatile int *)8 = 1;
     }
+    if (!strcmp(how, "once")) {
+        sysv_signal(SIGUSR1, once);
+        raise(SIGUSR1);
+        raise(SIGUSR1);
+    }
+    if (!strcmp(how, "exit_group"))
+        syscall(SYS_exit_group, 8);
     if (!strcmp(how, "_exit"))
         _exit(5);
     if (!strcmp(how, "quick_exit"))

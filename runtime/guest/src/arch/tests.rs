@@ -90,14 +90,14 @@ fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
 #[test]
 fn a_function_runs_on_another_stack_and_comes_back() {
     static AT: AtomicUsize = AtomicUsize::new(0);
-    extern "C" fn note() {
+    extern "C" fn note(number: usize) {
         let local = 0u8;
-        AT.store((&raw const local).addr(), Relaxed);
+        AT.store((&raw const local).addr() + number, Relaxed);
     }
     let stack = memory::map(1 << 16).expect("memory").addr();
     // SAFETY: the stack is new, and the function does not unwind.
-    unsafe { call_on_stack(stack + (1 << 16), note) };
-    assert!((stack..stack + (1 << 16)).contains(&AT.load(Relaxed)));
+    unsafe { call_on_stack(stack + (1 << 16), note, 1 << 20) };
+    assert!((stack..stack + (1 << 16)).contains(&(AT.load(Relaxed) - (1 << 20))));
     touch_stack::<4096>();
 }
 

@@ -118,11 +118,11 @@ pub unsafe fn is_in_system_call(at: usize) -> bool {
         })
 }
 
-/// Calls a function on another stack.
+/// Calls a function on another stack, with a number.
 ///
 /// # Safety
 /// `top` is the upper end of an unused stack, aligned to 16 bytes; the function does not unwind.
-pub unsafe fn call_on_stack(top: usize, function: extern "C" fn()) {
+pub unsafe fn call_on_stack(top: usize, function: extern "C" fn(usize), argument: usize) {
     // SAFETY: the stack is unused; the old stack pointer comes back before the block ends.
     unsafe {
         asm!(
@@ -132,6 +132,7 @@ pub unsafe fn call_on_stack(top: usize, function: extern "C" fn()) {
             "mov rsp, r12",
             top = in(reg) top,
             function = in(reg) function,
+            in("rdi") argument,
             out("r12") _,
             clobber_abi("C"),
         );

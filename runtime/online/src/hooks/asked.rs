@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::write::{self, When};
 
 /// Handles SIGUSR2: the next event writes the profile.
-pub(super) extern "C" fn asked(_: libc::c_int) {
+pub(crate) fn asked() {
     OPEN.store(ASKED, Ordering::Relaxed);
     // A hook that is running sets the gate to the request when it ends.
     let open = OWNER.load(Ordering::Relaxed);
@@ -78,5 +78,5 @@ pub(crate) fn interrupted() -> At {
 /// Makes the next event write the profile and end the program by a signal.
 pub(crate) fn end_with(signal: libc::c_int) {
     ENDING.store(signal, Ordering::Relaxed);
-    asked(signal);
+    asked();
 }

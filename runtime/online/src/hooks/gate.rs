@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
 use contech_guest::arch::{self, thread_pointer};
-use contech_guest::fatal;
+use contech_guest::life::fatal;
 use contech_guest::mask::unhandled;
 use workspan::abi::State;
 

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use contech_guest::arch::thread_pointer;
+use contech_guest::life::is_privileged;
 use contech_guest::say;
 use workspan::file::Metric;
 
-use super::asked::asked;
 use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE};
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Ready};
@@ -18,6 +18,9 @@ const METRIC: &str = "CONTECH_METRIC";
 
 /// No handler may run meanwhile: one that jumps away would leave a profile that never starts.
 pub(super) fn start() {
+    if is_privileged() {
+        return;
+    }
     let ready = Ready::begins();
     let metric = match std::env::var(METRIC).as_deref() {
         Ok("ops") => Metric::Ops,
@@ -41,13 +44,6 @@ pub(super) fn start() {
     STATE.store(std::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
     for word in [&OWNER, &OPEN, &GATE] {
         word.store(thread_pointer(), Ordering::Relaxed);
-    }
-    // SAFETY: this is a plain registration with a function of the right type.
-    unsafe {
-        libc::signal(
-            libc::SIGUSR2,
-            asked as extern "C" fn(libc::c_int) as libc::sighandler_t,
-        );
     }
     ends::watch();
 }

@@ -25,6 +25,8 @@ fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
         "real-time",
         "trap",
         "handled",
+        "once",
+        "exit_group",
         "_exit",
         "quick_exit",
         "fork",

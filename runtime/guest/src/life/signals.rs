@@ -1,20 +1,21 @@
-//! The program's signal handlers. Each runs inside a wrapper that gives the handler's records a place of their own. A
-//! program that asks for the handler of a signal sees its own, never the wrapper.
+//! The program's signal handlers, which run inside of [`Life::handle`], and the signals that end the process, which
+//! come to [`Life::killed`]. A program that asks for the handler of a signal sees its own, or the default action.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use contech_guest::arch;
-use contech_guest::fatal::{LAST, is_fatal};
-use contech_runtime_core::Recorder;
-use contech_runtime_core::handler::{Entered, Entry};
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
-use crate::channel;
-use crate::current;
-use crate::fatal;
-use crate::real::{Handler, Ptr, real};
-use crate::tls::block;
+use super::fatal::{self, LAST, is_fatal};
+use super::{Fatal, Life, real};
+use crate::arch;
+use crate::memory;
+
+/// A signal handler that takes information.
+type Handler = unsafe extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void);
+
+/// Bytes of the stack on which [`Life::killed`] runs: the program's own may be small, or full.
+pub const STACK: usize = 1 << 20;
 
 const SIGNALS: usize = 65;
 const ADDRESS: u64 = (1 << 48) - 1;
@@ -29,46 +30,62 @@ fn entry(signal: c_int) -> Option<&'static AtomicU64> {
     HANDLERS.get(usize::try_from(signal).ok()?)
 }
 
-fn wrapper() -> usize {
-    on_signal as *const () as usize
+fn wrapper<L: Life>() -> usize {
+    on_signal::<L> as *const () as usize
+}
+
+/// The action that stands for a fatal signal's default.
+fn stand_in<L: Life>() -> Action {
+    let mut action = default_action();
+    action.sa_sigaction = on_fatal::<L> as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: the mask is live.
+    unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+    action
+}
+
+fn default_action() -> Action {
+    // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty mask.
+    unsafe { std::mem::zeroed() }
 }
 
 fn is_handler(handler: usize) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN
 }
 
-/// The action to install in place of the one that the program asks for, and the word to keep.
-fn wrap(signal: c_int, wanted: &Action) -> (Action, u64) {
+/// The action to install in place of the one that the program asks for, and the word to keep. A handler that runs once
+/// is always wrapped, because it leaves the default action behind, which may end the process.
+fn wrap<L: Life>(signal: c_int, wanted: &Action) -> (Action, u64) {
     if wanted.sa_sigaction == libc::SIG_DFL && is_fatal(signal) {
-        return (fatal::action(), 0);
+        return (stand_in::<L>(), 0);
     }
-    if !is_handler(wanted.sa_sigaction) {
+    let resets = wanted.sa_flags & libc::SA_RESETHAND != 0;
+    if !is_handler(wanted.sa_sigaction) || !(L::HANDLES || resets && is_fatal(signal)) {
         return (*wanted, 0);
     }
     let mut word = wanted.sa_sigaction as u64 & ADDRESS;
     if wanted.sa_flags & libc::SA_SIGINFO != 0 {
         word |= TAKES_INFO;
     }
-    if wanted.sa_flags & libc::SA_RESETHAND != 0 {
+    if resets {
         word |= RESETS;
     }
     let mut action = *wanted;
-    action.sa_sigaction = wrapper();
+    action.sa_sigaction = wrapper::<L>();
     action.sa_flags |= libc::SA_SIGINFO;
     (action, word)
 }
 
 /// The action that the program sees, made from the installed one and the word that was kept.
-fn unwrap(installed: &Action, word: u64) -> Action {
+fn unwrap<L: Life>(installed: &Action, word: u64) -> Action {
     let mut seen = *installed;
-    if installed.sa_sigaction == wrapper() {
+    if installed.sa_sigaction == wrapper::<L>() {
         seen.sa_sigaction = usize::try_from(word & ADDRESS).unwrap_or(0);
         if word & TAKES_INFO == 0 {
             seen.sa_flags &= !libc::SA_SIGINFO;
         }
-    } else if installed.sa_sigaction == fatal::action().sa_sigaction {
-        // SAFETY: an action is plain data for which zero is a value, the default.
-        seen = unsafe { std::mem::zeroed() };
+    } else if installed.sa_sigaction == on_fatal::<L> as *const () as usize {
+        seen = default_action();
     }
     seen
 }
@@ -78,22 +95,21 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 /// Stands in for the default action of every signal that ends the process, and wraps the handlers that are already
 /// there.
-pub(crate) fn install() {
+pub fn install<L: Life>() {
     if !INSTALLED.swap(true, Relaxed) {
-        (1..=LAST).for_each(adopt);
+        (1..=LAST).for_each(adopt::<L>);
     }
 }
 
 /// Wraps the handler that is already installed for a signal. A default action that ends the process gets a stand-in.
-pub(crate) fn adopt(signal: c_int) {
-    // SAFETY: zero is a value of an action, as in `unwrap`.
-    let mut now: Action = unsafe { std::mem::zeroed() };
+fn adopt<L: Life>(signal: c_int) {
+    let mut now = default_action();
     // SAFETY: the call only asks, and the pointer is to a live action.
     let known = unsafe { (real().sigaction)(signal, std::ptr::null(), &raw mut now) } == 0;
     if !known || now.sa_sigaction == libc::SIG_IGN {
         return;
     }
-    let (action, word) = wrap(signal, &now);
+    let (action, word) = wrap::<L>(signal, &now);
     if action.sa_sigaction == now.sa_sigaction {
         return;
     }
@@ -104,7 +120,11 @@ pub(crate) fn adopt(signal: c_int) {
     unsafe { (real().sigaction)(signal, &raw const action, std::ptr::null_mut()) };
 }
 
-pub(crate) unsafe extern "C-unwind" fn sigaction(
+/// Stands in for `sigaction`.
+///
+/// # Safety
+/// The program calls it.
+pub unsafe extern "C-unwind" fn sigaction<L: Life>(
     signal: c_int,
     wanted: *const Action,
     old: *mut Action,
@@ -117,10 +137,10 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     // SAFETY: each of the caller's pointers is null or points to an action.
     let (wanted, old) = unsafe { (wanted.as_ref(), old.as_mut()) };
     let word_before = entry.load(SeqCst);
-    let wrapped = wanted.map(|wanted| wrap(signal, wanted));
+    let wrapped = wanted.map(|wanted| wrap::<L>(signal, wanted));
     let handler = wanted.map(|wanted| wanted.sa_sigaction);
     if let Some(handler) = handler.filter(|&handler| is_handler(handler)) {
-        channel::installs_handler(signal, handler);
+        L::install(signal, handler);
     }
     // The word is stored first, because a signal that arrives in between must find a handler.
     if let Some((_, word)) = &wrapped
@@ -128,8 +148,7 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     {
         entry.store(*word, SeqCst);
     }
-    // SAFETY: zero is a value of an action, as in `unwrap`.
-    let mut installed: Action = unsafe { std::mem::zeroed() };
+    let mut installed = default_action();
     let new = wrapped
         .as_ref()
         .map_or(std::ptr::null(), |(action, _)| std::ptr::from_ref(action));
@@ -140,16 +159,19 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
         return result;
     }
     if let Some(old) = old {
-        *old = unwrap(&installed, word_before);
+        *old = unwrap::<L>(&installed, word_before);
     }
     result
 }
 
 /// Sets a handler with these flags. Returns the one before, or `SIG_ERR` on failure.
-fn set(signal: c_int, handler: sighandler_t, flags: c_int, blocks_itself: bool) -> sighandler_t {
-    // SAFETY: zero is a value of an action, as in `unwrap`.
-    let (mut wanted, mut old): (Action, Action) =
-        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+fn set<L: Life>(
+    signal: c_int,
+    handler: sighandler_t,
+    flags: c_int,
+    blocks_itself: bool,
+) -> sighandler_t {
+    let (mut wanted, mut old) = (default_action(), default_action());
     wanted.sa_sigaction = handler;
     wanted.sa_flags = flags;
     if blocks_itself {
@@ -157,26 +179,32 @@ fn set(signal: c_int, handler: sighandler_t, flags: c_int, blocks_itself: bool) 
         unsafe { libc::sigaddset(&raw mut wanted.sa_mask, signal) };
     }
     // SAFETY: both actions are live.
-    match unsafe { sigaction(signal, &raw const wanted, &raw mut old) } {
+    match unsafe { sigaction::<L>(signal, &raw const wanted, &raw mut old) } {
         0 => old.sa_sigaction,
         _ => libc::SIG_ERR,
     }
 }
 
 /// `signal` of the C library: the handler stays, and system calls are restarted.
-pub(crate) unsafe extern "C-unwind" fn signal(
+///
+/// # Safety
+/// The program calls it.
+pub unsafe extern "C-unwind" fn signal<L: Life>(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
-    set(signal, handler, libc::SA_RESTART, true)
+    set::<L>(signal, handler, libc::SA_RESTART, true)
 }
 
 /// `signal` of System V: the handler runs only once.
-pub(crate) unsafe extern "C-unwind" fn sysv_signal(
+///
+/// # Safety
+/// The program calls it.
+pub unsafe extern "C-unwind" fn sysv_signal<L: Life>(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
-    set(
+    set::<L>(
         signal,
         handler,
         libc::SA_RESETHAND | libc::SA_NODEFER,
@@ -185,7 +213,10 @@ pub(crate) unsafe extern "C-unwind" fn sysv_signal(
 }
 
 /// `sigset` of System V, which also blocks (`SIG_HOLD`) and unblocks.
-pub(crate) unsafe extern "C-unwind" fn sigset(
+///
+/// # Safety
+/// The program calls it.
+pub unsafe extern "C-unwind" fn sigset<L: Life>(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
@@ -203,15 +234,14 @@ pub(crate) unsafe extern "C-unwind" fn sigset(
     };
     let before = if handler == HOLD {
         change(libc::SIG_BLOCK, &raw mut old);
-        // SAFETY: zero is a value of an action, as in `unwrap`.
-        let mut action: Action = unsafe { std::mem::zeroed() };
+        let mut action = default_action();
         // SAFETY: the call only asks, and the pointer is to a live action.
-        match unsafe { sigaction(signal, std::ptr::null(), &raw mut action) } {
+        match unsafe { sigaction::<L>(signal, std::ptr::null(), &raw mut action) } {
             0 => action.sa_sigaction,
             _ => return libc::SIG_ERR,
         }
     } else {
-        let before = set(signal, handler, 0, false);
+        let before = set::<L>(signal, handler, 0, false);
         if before == libc::SIG_ERR {
             return before;
         }
@@ -225,51 +255,23 @@ pub(crate) unsafe extern "C-unwind" fn sigset(
     }
 }
 
-pub(crate) unsafe extern "C-unwind" fn sigignore(signal: c_int) -> c_int {
-    match set(signal, libc::SIG_IGN, 0, false) {
+/// `sigignore` of System V.
+///
+/// # Safety
+/// The program calls it.
+pub unsafe extern "C-unwind" fn sigignore<L: Life>(signal: c_int) -> c_int {
+    match set::<L>(signal, libc::SIG_IGN, 0, false) {
         libc::SIG_ERR => -1,
         _ => 0,
     }
 }
 
-/// Takes back the level of a handler when the handler returns, or when an exception or the end of its thread leaves it.
-/// (On Linux the unwinding of a thread's end runs this, as it runs the destructors of C++.)
-struct Leave {
-    recorder: &'static Recorder,
-    entered: Entered,
-    returned: bool,
-}
-
-impl Drop for Leave {
-    fn drop(&mut self) {
-        self.recorder
-            .leave_handler(block(), &self.entered, self.returned);
-    }
-}
-
-/// # Safety
-/// The kernel made the context.
-unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
-    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and where the code
-    // was.
-    let context = unsafe { &*context.cast::<libc::ucontext_t>() };
-    let (stack, at) = (context.uc_stack, arch::program_counter(context));
-    let low = stack.ss_sp.addr();
-    let stack = (low, low.wrapping_add(stack.ss_size));
-    // System calls are made in the C library, whose range is among those of the callers. After a jump through a wild
-    // pointer the program may be anywhere.
-    // SAFETY: the address is within an object that stays loaded.
-    let in_call = recorder.callers.contains(at) && unsafe { arch::is_in_system_call(at) };
-    Entry {
-        mark: here,
-        stack: (stack.0..stack.1).contains(&here).then_some(stack),
-        registers: arch::registers(context),
-        in_call,
-    }
-}
-
 /// The wrapper, installed for every signal that the program handles.
-unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, context: Ptr) {
+unsafe extern "C-unwind" fn on_signal<L: Life>(
+    signal: c_int,
+    info: *mut siginfo_t,
+    context: *mut c_void,
+) {
     let Some(entry) = entry(signal) else { return };
     let word = entry.load(SeqCst);
     if word == 0 {
@@ -277,26 +279,53 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
     }
     if word & RESETS != 0 && entry.compare_exchange(word, 0, SeqCst, Relaxed).is_ok() {
         // The kernel has put the default back. A default that ends the process needs its stand-in.
-        adopt(signal);
+        adopt::<L>(signal);
     }
     let here = std::ptr::from_ref(&word).addr();
-    let mut leave = current::recorder().map(|recorder| {
-        // SAFETY: the kernel passed the context.
-        let entry = unsafe { entry_of(recorder, context, here) };
-        Leave {
-            recorder,
-            entered: recorder.enter_handler(block(), &entry),
-            returned: false,
-        }
-    });
-    if leave.is_some() {
-        channel::signal_came(signal);
-    }
     let address = usize::try_from(word & ADDRESS).unwrap_or(0);
-    // SAFETY: the program installed this function for this signal; one that does not take the
-    // information ignores its arguments.
-    unsafe { std::mem::transmute::<usize, Handler>(address)(signal, info, context) };
-    if let Some(leave) = &mut leave {
-        leave.returned = true;
+    L::handle(signal, context, here, || {
+        // SAFETY: the program installed this function for this signal; one that does not take the
+        // information ignores its arguments.
+        unsafe { std::mem::transmute::<usize, Handler>(address)(signal, info, context) };
+    });
+}
+
+/// A signal that ends the process, with what [`Life::killed`] says of it.
+struct Ending<'a> {
+    fatal: Fatal<'a>,
+    ends: bool,
+}
+
+unsafe extern "C" fn on_fatal<L: Life>(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes valid information.
+    let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
+    let mut ending = Ending {
+        fatal: Fatal {
+            signal,
+            code,
+            own: code <= 0 && u32::try_from(sender) == Ok(memory::process_id()),
+            // SAFETY: the kernel passes the interrupted context.
+            context: unsafe { &*context.cast() },
+        },
+        ends: true,
+    };
+    if L::is_at_home()
+        && let Some(stack) = memory::map(STACK)
+    {
+        // SAFETY: the stack is freshly mapped, aligned and empty, and nothing refers to it afterwards.
+        unsafe {
+            let argument = (&raw mut ending).expose_provenance();
+            arch::call_on_stack(stack.addr() + STACK, killed::<L>, argument);
+            memory::unmap(stack, STACK);
+        }
     }
+    if ending.ends {
+        fatal::end(signal, code);
+    }
+}
+
+extern "C" fn killed<L: Life>(ending: usize) {
+    // SAFETY: `on_fatal` passes what lives in its frame.
+    let ending = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Ending>(ending) };
+    ending.ends = L::killed(&ending.fatal);
 }

@@ -1,0 +1,37 @@
+//! What the observer does about the life of its process: the observation is written before the program ends. If another
+//! program replaces it, that one is not observed, and nothing is written.
+
+use contech_guest::life::{End, Fatal, Life};
+
+use crate::{finish, process, threads, tls};
+
+/// The observer's part in the life of the process.
+pub(crate) struct Observed;
+
+contech_guest::life!(Observed);
+
+impl Life for Observed {
+    fn is_at_home() -> bool {
+        process::is_observed()
+    }
+
+    fn end(end: End) {
+        if end == End::Exit {
+            finish::finish();
+        }
+    }
+
+    fn killed(_: &Fatal) -> bool {
+        finish::finish();
+        true
+    }
+
+    fn thread_ends(last: bool) {
+        if last
+            && process::is_observed()
+            && let Some(lane) = tls::lane()
+        {
+            threads::end(lane);
+        }
+    }
+}
