@@ -31,13 +31,7 @@ exports! {
     __contech_turns_wake = library::wake_turns;
 
     ompt_start_tool = ompt::start_tool;
-    __kmpc_omp_task_alloc = ompt::task_alloc;
     __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
-    __kmpc_taskred_init = ompt::taskred_init;
-    __kmpc_taskred_modifier_init = ompt::taskred_modifier_init;
-    __kmpc_task_reduction_get_th_data = ompt::reduction_data;
-    __kmpc_reduce = ompt::reduce;
-    __kmpc_reduce_nowait = ompt::reduce_nowait;
 
     malloc [caller 1] = allocation::malloc;
     calloc [caller 2] = allocation::calloc;

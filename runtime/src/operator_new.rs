@@ -4,10 +4,11 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use contech_guest::lookup;
 use contech_trace::event::AllocKind;
 
 use crate::active::allocating;
-use crate::real::{self, Ptr, real};
+use crate::real::{Ptr, real};
 
 type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> Ptr;
 type Delete = unsafe extern "C-unwind" fn(Ptr, usize, usize, usize);
@@ -17,7 +18,7 @@ const LIBRARIES: [&CStr; 3] = [c"libstdc++.so.6", c"libc++abi.so.1", c"libc++.so
 
 #[cold]
 fn look_up(symbol: &CStr, cache: &AtomicPtr<std::ffi::c_void>) -> Ptr {
-    let mut found = real::next(symbol);
+    let mut found = lookup::next(symbol);
     for library in LIBRARIES {
         if !found.is_null() {
             break;

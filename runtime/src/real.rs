@@ -1,22 +1,12 @@
 //! The functions that this library stands in front of, as the next object in the search order defines them.
 
-use std::ffi::{CStr, c_int, c_uint};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::ffi::{c_int, c_uint};
 
 pub(crate) use contech_guest::functions::{Routine, Time};
-pub(crate) use contech_guest::lookup::next;
 pub(crate) use contech_guest::threads::Ptr;
 use contech_guest::threads::{Body, Body11};
 use contech_guest::{for_each_function, real_functions};
 use libc::timespec;
-
-/// The address of the next function of this name, which is kept once it is known.
-pub(crate) fn found(known: &AtomicUsize, name: &CStr) -> usize {
-    if known.load(Relaxed) == 0 {
-        known.store(next(name).addr(), Relaxed);
-    }
-    known.load(Relaxed)
-}
 
 for_each_function! { real_functions! {
     pthread_detach: (usize) -> c_int;

@@ -2,8 +2,11 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU8, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 use crate::kernel;
 use crate::mask::Blocked;
@@ -166,6 +169,83 @@ pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
 pub fn next(symbol: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) }
+}
+
+/// A function of a library that the program may not have, or may load later. It is looked up when it is first wanted.
+#[derive(Debug)]
+pub struct Found<F> {
+    name: &'static str,
+    address: AtomicPtr<c_void>,
+    function: PhantomData<F>,
+}
+
+impl<F: Copy> Found<F> {
+    /// The function with the name, which ends in a zero byte.
+    ///
+    /// # Safety
+    /// `F` is a function pointer, and the type of the functions of that name.
+    #[must_use]
+    pub const unsafe fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            address: AtomicPtr::new(std::ptr::null_mut()),
+            function: PhantomData,
+        }
+    }
+
+    /// The function. The program has called it, so there is one.
+    #[inline(always)]
+    pub fn get(&self) -> F {
+        let known = self.address.load(Relaxed);
+        let found = if known.is_null() { self.find() } else { known };
+        // SAFETY: who made this vouches for the type.
+        unsafe { std::mem::transmute_copy(&found) }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        let found = find(self.name, None);
+        self.address.store(found, Relaxed);
+        found
+    }
+
+    /// The function, if there is one.
+    pub fn known(&self) -> Option<F> {
+        let there = !self.address.load(Relaxed).is_null()
+            || CStr::from_bytes_with_nul(self.name.as_bytes())
+                .is_ok_and(|name| !next(name).is_null());
+        there.then(|| self.get())
+    }
+}
+
+/// Declares functions of other libraries ([`Found`](crate::lookup::Found)): `static NAME = function(type, ...) -> type;`.
+#[macro_export]
+macro_rules! found {
+    ($($visibility:vis static $name:ident = $symbol:ident($($ty:ty),*) $(-> $ret:ty)?;)*) => {$(
+        #[doc = concat!("`", stringify!($symbol), "`, where it is first wanted.")]
+        $visibility static $name: $crate::lookup::Found<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
+            // SAFETY: the function of that name has this type.
+            unsafe { $crate::lookup::Found::new(concat!(stringify!($symbol), "\0")) };
+    )*};
+}
+
+/// Stands in front of functions of other libraries. `NAME [KIND] (argument: type, ...; caller) -> type => |call| BODY`
+/// exports NAME as [`exports`](crate::exports!) does for KIND. BODY runs in its place, and `call` calls the library's.
+#[macro_export]
+macro_rules! in_front_of {
+    ($($name:ident $([$($kind:tt)+])? ($($arg:ident: $ty:ty),* $(; $caller:ident)?) $(-> $ret:ty)? => |$call:ident| $body:expr;)*) => {$(
+        const _: () = {
+            $crate::found! { static REAL = $name($($ty),*) $(-> $ret)?; }
+
+            #[allow(clippy::too_many_arguments, reason = "the library's function has them")]
+            unsafe extern "C-unwind" fn hook($($arg: $ty,)* $($caller: usize)?) $(-> $ret)? {
+                // SAFETY: the caller's arguments are passed on.
+                let $call = || unsafe { (REAL.get())($($arg),*) };
+                $body
+            }
+            $crate::exports! { $name $([$($kind)+])? = hook; }
+        };
+    )*};
 }
 
 extern "C" fn missing() -> ! {

@@ -3,13 +3,11 @@
 
 use contech_guest::exports;
 
-use crate::{api, locks, openmp, threads};
+use crate::{api, openmp, threads};
 
 exports! {
     pthread_detach = threads::pthread_detach;
     thrd_detach = threads::thrd_detach;
-    omp_set_lock [caller 1] = locks::omp;
-    omp_set_lock_ [caller 1] = locks::omp_fortran;
 
     __contech_idle_begin = api::idle_begin;
     __contech_idle_end = api::idle_end;

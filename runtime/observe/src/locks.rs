@@ -9,7 +9,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use contech_guest::functions::is_robust;
-use contech_guest::{export_lock, exports, lookup};
+use contech_guest::lookup::Found;
+use contech_guest::{export_lock, exports, found, in_front_of};
 use contech_observation::State;
 
 use crate::real::{Ptr, real};
@@ -110,69 +111,21 @@ unsafe extern "C-unwind" fn unlock_timed_now(mutex: Ptr, caller: usize) -> c_int
     })
 }
 
-/// A function of libomp that is looked up at its first call.
-struct Found {
-    name: &'static str,
-    function: AtomicPtr<c_void>,
+found! {
+    static TEST = omp_test_lock(Ptr) -> c_int;
+    static TEST_FORTRAN = omp_test_lock_(Ptr) -> c_int;
 }
 
-impl Found {
-    const fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            function: AtomicPtr::new(std::ptr::null_mut()),
-        }
-    }
-
-    /// The function, which exists because the program called it by its name.
-    fn get(&self) -> *mut c_void {
-        let known = self.function.load(Relaxed);
-        if !known.is_null() {
-            return known;
-        }
-        self.find()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn find(&self) -> *mut c_void {
-        let found = lookup::find(self.name, None);
-        self.function.store(found, Relaxed);
-        found
-    }
+in_front_of! {
+    omp_set_lock [caller 1] (lock: Ptr; caller) => |call| omp(&TEST, lock, caller, call);
+    omp_set_lock_ [caller 1] (lock: Ptr; caller) => |call| omp(&TEST_FORTRAN, lock, caller, call);
 }
 
-macro_rules! omp_locks {
-    ($($name:ident($set:literal, $test:literal);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(lock: Ptr, caller: usize) {
-            static SET: Found = Found::new(concat!($set, "\0"));
-            static TEST: Found = Found::new(concat!($test, "\0"));
-            let test = TEST.get();
-            if !test.is_null() {
-                // SAFETY: libomp's function of that name has this type.
-                let test = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr) -> c_int>(test) };
-                // SAFETY: the lock is the caller's.
-                if sampled(caller, true, || unsafe { test(lock) }) != 0 {
-                    return;
-                }
-            }
-            // SAFETY: the lock is the caller's; the function exists because it was called.
-            unsafe { set_omp_lock(&SET, lock, caller) };
-        }
-    )*};
-}
+type Test = Found<unsafe extern "C-unwind" fn(Ptr) -> c_int>;
 
-/// # Safety
-/// `lock` is the caller's lock, and `set` is a function of libomp that takes it.
-#[inline(never)]
-unsafe fn set_omp_lock(set: &Found, lock: Ptr, caller: usize) {
-    // SAFETY: libomp's function of that name has this type.
-    let set = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr)>(set.get()) };
+fn omp(test: &Test, lock: Ptr, caller: usize, set: impl FnOnce()) {
     // SAFETY: the lock is the caller's.
-    wait(State::Lock, caller, || unsafe { set(lock) });
-}
-
-omp_locks! {
-    omp("omp_set_lock", "omp_test_lock");
-    omp_fortran("omp_set_lock_", "omp_test_lock_");
+    if sampled(caller, true, || unsafe { test.get()(lock) }) == 0 {
+        wait(State::Lock, caller, set);
+    }
 }

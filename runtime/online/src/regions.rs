@@ -7,15 +7,15 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
-use contech_guest::exports;
+use contech_guest::{found, in_front_of};
 
 use crate::hooks;
-use crate::openmp::Real;
+use crate::openmp::Ptr;
 
-static SERIALIZED: Real = Real::new(c"__kmpc_serialized_parallel");
-static END_SERIALIZED: Real = Real::new(c"__kmpc_end_serialized_parallel");
-static FORK_IF: Real = Real::new(c"__kmpc_fork_call_if");
-static LEVEL: Real = Real::new(c"omp_get_level");
+found! {
+    static SERIALIZED = __kmpc_serialized_parallel(Ptr, c_int);
+    static LEVEL = omp_get_level() -> c_int;
+}
 
 /// The enclosing regions whose `if` clause was false: their number, and their levels.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
@@ -25,13 +25,8 @@ static LIBRARY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// Number of parallel regions around this place; 0 without libomp.
 pub(crate) fn level() -> c_int {
-    let real = LEVEL.get();
-    if real.is_null() {
-        return 0;
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(real) };
-    real()
+    // SAFETY: the function has no arguments.
+    LEVEL.known().map_or(0, |level| unsafe { level() })
 }
 
 /// Whether one thread executes all iterations shared here, in any run.
@@ -79,7 +74,7 @@ unsafe extern "C" fn find(
     _size: libc::size_t,
     _data: *mut c_void,
 ) -> c_int {
-    let sought = SERIALIZED.get() as u64;
+    let sought = SERIALIZED.get() as usize as u64;
     // SAFETY: dl_iterate_phdr passes a description that is valid during the call, with this many headers.
     let (base, headers) = unsafe {
         let info = &*info;
@@ -98,67 +93,29 @@ unsafe extern "C" fn find(
     0
 }
 
-exports! {
-    __kmpc_serialized_parallel [caller 2] = begins;
-}
-
-type Region = unsafe extern "C" fn(*mut c_void, i32);
-
-/// A region begins: one whose `if` clause is false if the program calls this, one of one thread if libomp does.
-unsafe extern "C" fn begins(location: *mut c_void, thread: i32, from: usize) {
-    let real = SERIALIZED.get();
-    if real.is_null() {
-        return;
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
-    // SAFETY: the arguments are the caller's own.
-    unsafe { real(location, thread) };
-    if !is_libomps(from) {
-        begin_serial(level());
-    }
-}
-
-/// A region of one thread ends.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_end_serialized_parallel(location: *mut c_void, thread: i32) {
-    let real = END_SERIALIZED.get();
-    if real.is_null() {
-        return;
-    }
-    if DEPTH.load(Ordering::Relaxed) > 0 {
-        end_serial(level());
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
-    // SAFETY: the arguments are the caller's own.
-    unsafe { real(location, thread) };
-}
-
-type ForkIf = unsafe extern "C" fn(*mut c_void, i32, *mut c_void, i32, *mut c_void);
-
-/// Begins a region whose `if` clause has this value.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_fork_call_if(
-    location: *mut c_void,
-    count: i32,
-    body: *mut c_void,
-    condition: i32,
-    arguments: *mut c_void,
-) {
-    let real = FORK_IF.get();
-    if real.is_null() {
-        return;
-    }
-    let within = level() + 1;
-    if condition == 0 {
-        begin_serial(within);
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, ForkIf>(real) };
-    // SAFETY: the arguments are the caller's own.
-    unsafe { real(location, count, body, condition, arguments) };
-    if condition == 0 {
-        end_serial(within);
-    }
+in_front_of! {
+    // A region begins: one whose `if` clause is false if the program calls this, one of one thread if libomp does.
+    __kmpc_serialized_parallel [caller 2] (at: Ptr, thread: c_int; from) => |call| {
+        call();
+        if !is_libomps(from) {
+            begin_serial(level());
+        }
+    };
+    __kmpc_end_serialized_parallel(at: Ptr, thread: c_int) => |call| {
+        if DEPTH.load(Ordering::Relaxed) > 0 {
+            end_serial(level());
+        }
+        call();
+    };
+    // Begins a region whose `if` clause has this value.
+    __kmpc_fork_call_if(at: Ptr, count: c_int, body: Ptr, condition: c_int, arguments: Ptr) => |call| {
+        let within = level() + 1;
+        if condition == 0 {
+            begin_serial(within);
+        }
+        call();
+        if condition == 0 {
+            end_serial(within);
+        }
+    };
 }

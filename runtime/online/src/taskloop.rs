@@ -8,12 +8,14 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use contech_guest::exports;
+use contech_guest::{found, in_front_of};
 
 use crate::hooks;
-use crate::openmp::Real;
+use crate::openmp::Ptr;
 
-static THREADS: Real = Real::new(c"omp_get_num_threads");
+found! {
+    static THREADS = omp_get_num_threads() -> c_int;
+}
 
 /// The deepest nest of loops that is followed.
 const DEEP: usize = 64;
@@ -51,13 +53,10 @@ unsafe extern "C" fn execute(thread: i32, task: *mut Task) -> c_int {
 
 /// Whether the thread is alone in its team, so that it executes tasks where it makes them.
 fn is_alone() -> bool {
-    let real = THREADS.get();
-    if real.is_null() {
-        return false;
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(real) };
-    real() == 1
+    // SAFETY: the function has no arguments.
+    THREADS
+        .known()
+        .is_some_and(|threads| unsafe { threads() } == 1)
 }
 
 /// Follows the tasks of a loop while `make` makes them. If the condition is false, the tasks are not parallel.
@@ -79,71 +78,21 @@ unsafe fn follow(task: *mut Task, condition: c_int, make: impl FnOnce()) {
     DEPTH.store(depth, Ordering::Relaxed);
 }
 
-/// Defines a function of libomp that divides the iterations of a loop into tasks. It first notes its caller; then
-/// libomp's own function makes the tasks, which are followed. The two functions differ by one argument.
-macro_rules! taskloop {
-    ($(#[$about:meta])* $name:ident($($modifier:ident)?) is $symbol:literal) => {
-        const _: () = {
-            static REAL: Real = Real::new($symbol);
-
-            exports! {
-                $name [caller in FROM] = made;
-            }
-
-            type Makes = unsafe extern "C" fn(
-                location: *mut c_void,
-                thread: i32,
-                task: *mut Task,
-                condition: c_int,
-                lower: *mut u64,
-                upper: *mut u64,
-                step: i64,
-                no_group: c_int,
-                schedule: c_int,
-                grain: u64,
-                $($modifier: c_int,)?
-                duplicate: *mut c_void,
-            );
-
-            unsafe extern "C" fn made(
-                location: *mut c_void,
-                thread: i32,
-                task: *mut Task,
-                condition: c_int,
-                lower: *mut u64,
-                upper: *mut u64,
-                step: i64,
-                no_group: c_int,
-                schedule: c_int,
-                grain: u64,
-                $($modifier: c_int,)?
-                duplicate: *mut c_void,
-            ) {
-                let real = REAL.get();
-                if real.is_null() {
-                    return;
-                }
-                // SAFETY: libomp's function of this name has this type.
-                let real = unsafe { std::mem::transmute::<*mut c_void, Makes>(real) };
-                // SAFETY: the arguments are the program's own.
-                let make = || unsafe {
-                    real(
-                        location, thread, task, condition, lower, upper, step, no_group, schedule,
-                        grain, $($modifier,)? duplicate,
-                    );
-                };
-                // SAFETY: the compiler's code got the task from libomp.
-                unsafe { follow(task, condition, make) };
-            }
-        };
+// Functions of libomp that divide the iterations of a loop into tasks. Libomp's own function makes the tasks, which are
+// followed. The two differ by a modifier of the grain.
+in_front_of! {
+    __kmpc_taskloop [caller in FROM] (
+        at: Ptr, thread: c_int, task: *mut Task, condition: c_int, lower: Ptr, upper: Ptr, step: i64, no_group: c_int,
+        schedule: c_int, grain: u64, duplicate: Ptr
+    ) => |call| {
+        // SAFETY: the compiler's code got the task from libomp.
+        unsafe { follow(task, condition, call) }
     };
-}
-
-taskloop! {
-    /// Divides the iterations of a loop into tasks.
-    __kmpc_taskloop() is c"__kmpc_taskloop"
-}
-taskloop! {
-    /// The same, with a modifier of the grain.
-    __kmpc_taskloop_5(modifier) is c"__kmpc_taskloop_5"
+    __kmpc_taskloop_5 [caller in FROM] (
+        at: Ptr, thread: c_int, task: *mut Task, condition: c_int, lower: Ptr, upper: Ptr, step: i64, no_group: c_int,
+        schedule: c_int, grain: u64, modifier: c_int, duplicate: Ptr
+    ) => |call| {
+        // SAFETY: the compiler's code got the task from libomp.
+        unsafe { follow(task, condition, call) }
+    };
 }

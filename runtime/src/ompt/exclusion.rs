@@ -3,9 +3,9 @@
 //! libomp reports the release of a lock after it happened, when another thread may already have acquired the lock. So a
 //! release has no ticket of its own, but the ticket of its acquire, which was drawn while the lock was held.
 
-use std::ffi::{CStr, c_int, c_uint};
-use std::sync::atomic::AtomicUsize;
+use std::ffi::{c_int, c_uint};
 
+use contech_guest::in_front_of;
 use contech_trace::event::SyncOp::{
     self, CriticalEnter, CriticalExit, ObjectDestroy, ObjectInit, OmpLock, OmpUnlock, OrderedEnter,
     OrderedExit,
@@ -15,7 +15,7 @@ use super::abi::{Code, MUTEX_CRITICAL, MUTEX_ORDERED};
 use super::callback;
 use super::team::Worker;
 use crate::active::Active;
-use crate::real::{self, Ptr};
+use crate::real::Ptr;
 
 fn object(wait: u64) -> Ptr {
     std::ptr::without_provenance_mut(usize::try_from(wait).unwrap_or(0))
@@ -74,43 +74,20 @@ pub(super) fn reduction(a: Active, worker: &Worker, ends: bool) {
     }
 }
 
-/// Location, thread, number and bytes of the variables, the variables, a function that combines them, and a lock.
-type Reduce = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, usize, Ptr, Ptr, Ptr) -> c_int;
-
-/// Stands in for functions of libomp with which a thread begins to combine its partial result.
-macro_rules! reduce {
-    ($($name:ident: $symbol:literal;)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(
-            location: Ptr,
-            thread: c_int,
-            count: c_int,
-            size: usize,
-            data: Ptr,
-            combine: Ptr,
-            lock: Ptr,
-        ) -> c_int {
-            static REAL: AtomicUsize = AtomicUsize::new(0);
-            let real = reduce_of(&REAL, $symbol);
-            // SAFETY: the caller's arguments are passed on.
-            let result = unsafe { real(location, thread, count, size, data, combine, lock) };
-            combines(lock);
-            result
-        }
-    )*};
+// Functions of libomp with which a thread begins to combine its partial result: location, thread, number and bytes of
+// the variables, the variables, a function that combines them, and a lock.
+in_front_of! {
+    __kmpc_reduce(at: Ptr, thread: c_int, count: c_int, size: usize, data: Ptr, combine: Ptr, lock: Ptr) -> c_int => |call| {
+        combines(lock, call)
+    };
+    __kmpc_reduce_nowait(at: Ptr, thread: c_int, count: c_int, size: usize, data: Ptr, combine: Ptr, lock: Ptr) -> c_int => |call| {
+        combines(lock, call)
+    };
 }
 
-reduce! {
-    reduce: c"__kmpc_reduce";
-    reduce_nowait: c"__kmpc_reduce_nowait";
-}
-
-fn reduce_of(found: &AtomicUsize, name: &CStr) -> Reduce {
-    // SAFETY: the functions of that name have this type.
-    unsafe { std::mem::transmute::<usize, Reduce>(real::found(found, name)) }
-}
-
-/// Records that the thread has taken the lock of a reduction, if its callback said that it is about to.
-fn combines(lock: Ptr) {
+/// Records that `call` has taken the lock of a reduction, if the thread's callback said that it is about to.
+fn combines(lock: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+    let result = call();
     callback(|a, worker| {
         if worker.combining.get() == ABOUT_TO {
             let lock = lock.expose_provenance() as u64;
@@ -118,6 +95,7 @@ fn combines(lock: Ptr) {
             worker.combining.set(lock);
         }
     });
+    result
 }
 
 pub(super) unsafe extern "C" fn init(_: c_int, _: c_uint, _: c_uint, wait: u64, _: Code) {

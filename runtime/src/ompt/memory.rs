@@ -6,14 +6,14 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use contech_guest::in_front_of;
 use contech_trace::event::Event;
 
 use super::abi::{Data, FRAME_APPLICATION, Frames, GetTaskInfo, Lookup};
-use super::active;
-use super::team::{WORKER, Worker};
+use super::callback;
+use super::team::Worker;
 use crate::active::Active;
-use crate::current::guarded;
-use crate::real::{self, Ptr};
+use crate::real::Ptr;
 
 /// Bytes of a thread's stack below a task that are marked as new. Every task may use at least this many (the default
 /// stack of libomp's threads has 4 MiB).
@@ -26,8 +26,6 @@ static OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Address of `ompt_get_task_info`; 0 if libomp has none.
 static TASK_INFO: AtomicUsize = AtomicUsize::new(0);
 
-type Alloc = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, usize, usize, Ptr) -> Ptr;
-
 /// Asks libomp for the function that this module needs.
 ///
 /// # Safety
@@ -39,33 +37,25 @@ pub(super) unsafe fn initialize(lookup: Lookup) {
     }
 }
 
-/// Stands in for `__kmpc_omp_task_alloc`, which gives the program a task to fill in.
-pub(crate) unsafe extern "C-unwind" fn task_alloc(
-    location: Ptr,
-    thread: c_int,
-    flags: c_int,
-    task: usize,
-    shareds: usize,
-    entry: Ptr,
-) -> Ptr {
-    static REAL: AtomicUsize = AtomicUsize::new(0);
-    let found = real::found(&REAL, c"__kmpc_omp_task_alloc");
-    // SAFETY: the function of that name has this type.
-    let alloc = unsafe { std::mem::transmute::<usize, Alloc>(found) };
-    // SAFETY: the caller's arguments are passed on.
-    let block = unsafe { alloc(location, thread, flags, task, shareds, entry) };
-    // The addresses of the shared variables follow the task.
-    let size = task.next_multiple_of(8).saturating_add(shareds);
-    if !block.is_null()
-        && let Some(a) = active()
-    {
-        guarded(|| {
-            a.recorder.make_room(a.tls);
+in_front_of! {
+    // Gives the program a task to fill in.
+    __kmpc_omp_task_alloc(at: Ptr, thread: c_int, flags: c_int, task: usize, shareds: usize, entry: Ptr) -> Ptr => |call| {
+        let block = call();
+        // The addresses of the shared variables follow the task.
+        let size = task.next_multiple_of(8).saturating_add(shareds);
+        gives(block, size, |worker| worker.descriptor.set((block.addr(), size)));
+        block
+    };
+}
+
+/// Marks memory that libomp gives to the program.
+fn gives(block: Ptr, size: usize, then: impl FnOnce(&Worker)) {
+    if !block.is_null() {
+        callback(|a, worker| {
             fresh(a, block.addr(), size);
-            WORKER.with(|worker| worker.descriptor.set((block.addr(), size)));
+            then(worker);
         });
     }
-    block
 }
 
 /// Marks the memory of a generated task. The task of a taskloop is a copy, which libomp made of the one that the
@@ -115,7 +105,7 @@ pub(super) fn task_begins(a: Active, worker: &Worker) {
 
 /// What the compiler says of a reduction of tasks (`kmp_taskred_input_t`).
 #[repr(C)]
-pub(crate) struct Reduced {
+struct Reduced {
     variable: usize,
     original: usize,
     size: usize,
@@ -141,59 +131,27 @@ unsafe fn keep_reduced(count: c_int, list: *const Reduced) {
     }
 }
 
-/// Stands in for `__kmpc_taskred_init`.
-pub(crate) unsafe extern "C-unwind" fn taskred_init(
-    thread: c_int,
-    count: c_int,
-    list: *const Reduced,
-) -> Ptr {
-    static REAL: AtomicUsize = AtomicUsize::new(0);
-    type Init = unsafe extern "C-unwind" fn(c_int, c_int, *const Reduced) -> Ptr;
-    let real = real::found(&REAL, c"__kmpc_taskred_init");
-    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
-    unsafe {
-        keep_reduced(count, list);
-        std::mem::transmute::<usize, Init>(real)(thread, count, list)
-    }
-}
-
-/// Stands in for `__kmpc_taskred_modifier_init`.
-pub(crate) unsafe extern "C-unwind" fn taskred_modifier_init(
-    location: Ptr,
-    thread: c_int,
-    shares: c_int,
-    count: c_int,
-    list: *const Reduced,
-) -> Ptr {
-    static REAL: AtomicUsize = AtomicUsize::new(0);
-    type Init = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, c_int, *const Reduced) -> Ptr;
-    let real = real::found(&REAL, c"__kmpc_taskred_modifier_init");
-    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
-    unsafe {
-        keep_reduced(count, list);
-        std::mem::transmute::<usize, Init>(real)(location, thread, shares, count, list)
-    }
-}
-
-/// Stands in for `__kmpc_task_reduction_get_th_data`, which gives a task the partial result of the thread that it runs
-/// in. Tasks that run in the thread one after the other have the same, and nothing orders them.
-pub(crate) unsafe extern "C-unwind" fn reduction_data(thread: c_int, group: Ptr, item: Ptr) -> Ptr {
-    static REAL: AtomicUsize = AtomicUsize::new(0);
-    type Get = unsafe extern "C-unwind" fn(c_int, Ptr, Ptr) -> Ptr;
-    let real = real::found(&REAL, c"__kmpc_task_reduction_get_th_data");
-    // SAFETY: the function of that name has this type, and the caller's arguments are passed on.
-    let data = unsafe { std::mem::transmute::<usize, Get>(real)(thread, group, item) };
-    let (variable, size) = reduced(item.addr());
-    if variable.load(Relaxed) == item.addr()
-        && !data.is_null()
-        && let Some(a) = active()
-    {
-        guarded(|| {
-            a.recorder.make_room(a.tls);
-            fresh(a, data.addr(), size.load(Relaxed));
-        });
-    }
-    data
+in_front_of! {
+    __kmpc_taskred_init(thread: c_int, count: c_int, list: *const Reduced) -> Ptr => |call| {
+        // SAFETY: the program's list has that length.
+        unsafe { keep_reduced(count, list) };
+        call()
+    };
+    __kmpc_taskred_modifier_init(at: Ptr, thread: c_int, shares: c_int, count: c_int, list: *const Reduced) -> Ptr => |call| {
+        // SAFETY: the program's list has that length.
+        unsafe { keep_reduced(count, list) };
+        call()
+    };
+    // Gives a task the partial result of the thread that it runs in. Tasks that run in the thread one after the other
+    // have the same, and nothing orders them.
+    __kmpc_task_reduction_get_th_data(thread: c_int, group: Ptr, item: Ptr) -> Ptr => |call| {
+        let data = call();
+        let (variable, size) = reduced(item.addr());
+        if variable.load(Relaxed) == item.addr() {
+            gives(data, size.load(Relaxed), |_| ());
+        }
+        data
+    };
 }
 
 fn fresh(a: Active, address: usize, size: usize) {

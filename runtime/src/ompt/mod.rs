@@ -19,8 +19,6 @@ mod word;
 use contech_runtime_core::tls;
 use contech_trace::event::Arrival;
 
-pub(crate) use exclusion::{reduce, reduce_nowait};
-pub(crate) use memory::{reduction_data, task_alloc, taskred_init, taskred_modifier_init};
 pub(crate) use missing::{loaded, object_of, silent_libgomp, thread_created_by};
 pub(crate) use tool::{before_begin_if0, start_tool};
 

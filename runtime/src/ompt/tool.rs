@@ -1,13 +1,14 @@
 //! Lets libomp find this tool, and asks libomp for events.
 
 use std::ffi::{c_char, c_int, c_uint};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use contech_guest::found;
 
 use super::abi::{Callback, Data, Lookup, SET_ALWAYS, SetCallback, StartToolResult, event};
 use super::team::WORKER;
 use super::{exclusion, memory, parallel, sync, task};
 use crate::current::{self, guarded};
-use crate::real;
 
 /// True once libomp tells this tool what the program does.
 pub(super) static LISTENS: AtomicBool = AtomicBool::new(false);
@@ -97,10 +98,10 @@ callbacks! {
 /// one libomp's own flag for that says nothing, because all tasks are undeferred there. `stack` is the program's stack
 /// pointer. Returns the real function.
 pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize, stack: usize) -> usize {
-    static REAL: AtomicUsize = AtomicUsize::new(0);
+    found! { static REAL = __kmpc_omp_task_begin_if0(); }
     WORKER.with(|worker| {
         worker.undeferred.set(true);
         worker.stack.set(stack);
     });
-    real::found(&REAL, c"__kmpc_omp_task_begin_if0")
+    REAL.get() as usize
 }
