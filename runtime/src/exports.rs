@@ -30,7 +30,6 @@ exports! {
     __contech_turns_end = library::end_turn;
     __contech_turns_wake = library::wake_turns;
 
-    ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
 
     malloc [caller 1] = allocation::malloc;

@@ -1,7 +1,8 @@
 //! The part of the OMPT interface that is used here, as OpenMP 5.2 (chapter 19) and LLVM's `omp-tools.h` define it.
 #![allow(missing_docs, reason = "the names are the standard's")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A word that belongs to the tool, in a thread, region or task of the OpenMP runtime.
@@ -13,13 +14,103 @@ pub type Lookup = unsafe extern "C" fn(*const c_char) -> Option<Callback>;
 /// `ompt_set_callback`.
 pub type SetCallback = unsafe extern "C" fn(c_int, Callback) -> c_int;
 
-/// `ompt_start_tool_result_t`.
+/// `ompt_start_tool_result_t`. The last field is a word for the tool, which this one does not use.
 #[repr(C)]
 #[derive(Debug)]
 pub struct StartToolResult {
-    pub initialize: unsafe extern "C" fn(Lookup, c_int, Data) -> c_int,
-    pub finalize: unsafe extern "C" fn(Data),
-    pub tool_data: AtomicU64,
+    initialize: unsafe extern "C" fn(Lookup, c_int, Data) -> c_int,
+    finalize: unsafe extern "C" fn(Data),
+    tool_data: u64,
+}
+
+/// The tool that libomp finds in a library. The library exports [`start_tool`] as `ompt_start_tool`.
+pub trait Tool {
+    /// Whether there is something to listen for in the OpenMP runtime that gives itself this name.
+    fn wants(runtime: &CStr) -> bool;
+
+    /// The runtime has started.
+    fn starts(set: SetCallback, lookup: Lookup);
+}
+
+/// `ompt_start_tool`, which libomp calls when it starts to ask for a tool. Null means that there is none.
+///
+/// # Safety
+/// libomp calls it.
+pub unsafe extern "C" fn start_tool<T: Tool>(
+    _version: c_uint,
+    runtime: *const c_char,
+) -> *const StartToolResult {
+    let runtime = if runtime.is_null() {
+        c""
+    } else {
+        // SAFETY: libomp passes a C string.
+        unsafe { CStr::from_ptr(runtime) }
+    };
+    if !T::wants(runtime) {
+        return std::ptr::null();
+    }
+    const {
+        &StartToolResult {
+            initialize: initialize::<T>,
+            finalize,
+            tool_data: 0,
+        }
+    }
+}
+
+unsafe extern "C" fn initialize<T: Tool>(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
+    // SAFETY: libomp passed its own function, which takes a C string.
+    let Some(set) = (unsafe { lookup(c"ompt_set_callback".as_ptr()) }) else {
+        return 0;
+    };
+    // SAFETY: the function of that name has this type.
+    T::starts(
+        unsafe { std::mem::transmute::<Callback, SetCallback>(set) },
+        lookup,
+    );
+    1
+}
+
+unsafe extern "C" fn finalize(_: Data) {}
+
+/// Something that the runtime reports by a callback of type `F`.
+#[derive(Debug)]
+pub struct Event<F> {
+    number: c_int,
+    name: &'static str,
+    callback: PhantomData<F>,
+}
+
+impl<F: Copy> Event<F> {
+    /// Lets the runtime call a function whenever it happens.
+    #[must_use]
+    pub fn to(self, function: F) -> Report {
+        Report {
+            number: self.number,
+            name: self.name,
+            // SAFETY: `F` is a function pointer, and libomp passes the arguments of its type.
+            function: unsafe { std::mem::transmute_copy(&function) },
+        }
+    }
+}
+
+/// An event with a function to call.
+#[derive(Debug)]
+pub struct Report {
+    number: c_int,
+    name: &'static str,
+    function: Callback,
+}
+
+/// Asks the runtime for reports. `unsure` gets the name of what it does not always report, with what it says of that.
+pub fn ask(set: SetCallback, reports: &[Report], mut unsure: impl FnMut(&'static str, c_int)) {
+    for report in reports {
+        // SAFETY: each function has the type of the callback of that number.
+        let result = unsafe { set(report.number, report.function) };
+        if result != SET_ALWAYS {
+            unsure(report.name, result);
+        }
+    }
 }
 
 /// `ompt_dependence_t`.
@@ -30,32 +121,44 @@ pub struct Dependence {
     pub kind: c_uint,
 }
 
-/// Numbers of the callbacks (`ompt_callbacks_t`).
-pub mod event {
-    use std::ffi::c_int;
-    pub const THREAD_BEGIN: c_int = 1;
-    pub const PARALLEL_BEGIN: c_int = 3;
-    pub const PARALLEL_END: c_int = 4;
-    pub const TASK_CREATE: c_int = 5;
-    pub const TASK_SCHEDULE: c_int = 6;
-    pub const IMPLICIT_TASK: c_int = 7;
-    pub const TARGET: c_int = 8;
-    pub const SYNC_REGION_WAIT: c_int = 16;
-    pub const MUTEX_RELEASED: c_int = 17;
-    pub const DEPENDENCES: c_int = 18;
-    pub const WORK: c_int = 20;
-    pub const MASKED: c_int = 21;
-    pub const SYNC_REGION: c_int = 23;
-    pub const LOCK_INIT: c_int = 24;
-    pub const LOCK_DESTROY: c_int = 25;
-    pub const MUTEX_ACQUIRE: c_int = 26;
-    pub const MUTEX_ACQUIRED: c_int = 27;
-    pub const CANCEL: c_int = 30;
-    pub const REDUCTION: c_int = 31;
+macro_rules! events {
+    ($($name:ident = $number:literal, $what:literal ($($arg:ty),*);)*) => {
+        /// What can be asked for (`ompt_callbacks_t`).
+        pub mod event {
+            use super::{Code, Data, Dependence, Event, Frame, PhantomData, c_int, c_uint};
+            $(pub const $name: Event<unsafe extern "C" fn($($arg),*)> = Event {
+                number: $number,
+                name: $what,
+                callback: PhantomData,
+            };)*
+        }
+    };
+}
+
+events! {
+    THREAD_BEGIN = 1, "threads" (c_int, Data);
+    PARALLEL_BEGIN = 3, "parallel regions" (Data, Frame, Data, c_uint, c_int, Code);
+    PARALLEL_END = 4, "ends of parallel regions" (Data, Data, c_int, Code);
+    TASK_CREATE = 5, "tasks" (Data, Frame, Data, c_int, c_int, Code);
+    TASK_SCHEDULE = 6, "switches of tasks" (Data, c_int, Data);
+    IMPLICIT_TASK = 7, "implicit tasks" (c_int, Data, Data, c_uint, c_uint, c_int);
+    TARGET = 8, "target regions" (c_int, c_int, c_int, Data, u64, Code);
+    SYNC_REGION_WAIT = 16, "waits" (c_int, c_int, Data, Data, Code);
+    MUTEX_RELEASED = 17, "lock releases" (c_int, u64, Code);
+    DEPENDENCES = 18, "dependences" (Data, *const Dependence, c_int);
+    WORK = 20, "worksharing constructs" (c_int, c_int, Data, Data, u64, Code);
+    MASKED = 21, "masked constructs" (c_int, Data, Data, Code);
+    SYNC_REGION = 23, "barriers and waits" (c_int, c_int, Data, Data, Code);
+    LOCK_INIT = 24, "new locks" (c_int, c_uint, c_uint, u64, Code);
+    LOCK_DESTROY = 25, "ends of locks" (c_int, u64, Code);
+    MUTEX_ACQUIRE = 26, "lock attempts" (c_int, c_uint, c_uint, u64, Code);
+    MUTEX_ACQUIRED = 27, "locks" (c_int, u64, Code);
+    CANCEL = 30, "cancellation" (Data, c_int, Code);
+    REDUCTION = 31, "reductions" (c_int, c_int, Data, Data, Code);
 }
 
 /// `ompt_set_result_t`: the callback will be called whenever its event happens.
-pub const SET_ALWAYS: c_int = 5;
+const SET_ALWAYS: c_int = 5;
 /// `ompt_scope_endpoint_t`.
 pub const BEGIN: c_int = 1;
 pub const END: c_int = 2;

@@ -3,7 +3,7 @@
 
 use contech_guest::exports;
 
-use crate::{api, openmp, threads};
+use crate::{api, threads};
 
 exports! {
     pthread_detach = threads::pthread_detach;
@@ -17,6 +17,4 @@ exports! {
     __contech_phase_end = api::phase_end;
     __contech_region_begin = api::region_begin;
     __contech_region_end = api::region_end;
-
-    ompt_start_tool = openmp::start_tool;
 }

@@ -2,15 +2,15 @@
 //! libomp calls those of critical sections for each lock too, and those of task groups at each barrier and each wait
 //! for tasks.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{
     AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
 
-use contech_guest::ompt::{Code, SetCallback};
+use contech_guest::ompt::{SetCallback, ask, event};
 use contech_guest::{exports, lookup};
 
-use super::{callbacks, tasks};
+use super::tasks;
 use crate::real::real;
 
 /// States of a group of callbacks: not wanted yet; wanted (before libomp started, or after); being registered;
@@ -31,13 +31,11 @@ pub(super) struct Late {
 
 /// The callbacks of critical, ordered and atomic sections and of nested locks.
 pub(super) static MUTEXES: Late = Late::new(|set| {
-    super::register(
-        set,
-        &callbacks! {
-            MUTEX_ACQUIRED, tasks::acquired as fn(c_int, u64, Code);
-            MUTEX_ACQUIRE, tasks::acquire as fn(c_int, c_uint, c_uint, u64, Code);
-        },
-    );
+    let reports = [
+        event::MUTEX_ACQUIRED.to(tasks::acquired),
+        event::MUTEX_ACQUIRE.to(tasks::acquire),
+    ];
+    ask(set, &reports, |_, _| ());
 });
 /// Called when libomp has started: registers the callbacks that are already wanted.
 pub(super) fn start(set: SetCallback, groups: [&Late; 2]) {

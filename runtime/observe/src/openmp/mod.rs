@@ -7,85 +7,48 @@ mod late;
 mod regions;
 mod tasks;
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::CStr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::ompt::{Callback, Code, Data, Frame, Lookup, SetCallback, StartToolResult};
+use contech_guest::exports;
+use contech_guest::ompt::{Lookup, SetCallback, Tool, ask, event};
 
 use crate::{clock, options, places, tls};
-
-/// The numbers of callbacks, each with the observer's function.
-macro_rules! callbacks {
-    ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
-        [$((contech_guest::ompt::event::$number, {
-            let typed: unsafe extern "C" fn($($arg),*) = $function;
-            // SAFETY: libomp calls the function with the arguments of its number, as the type says.
-            unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), contech_guest::ompt::Callback>(typed) }
-        }),)*]
-    };
-}
-use callbacks;
 
 /// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
 /// Whether libomp tells the observer what the program does.
 static LISTENS: AtomicBool = AtomicBool::new(false);
 
-static RESULT: StartToolResult = StartToolResult {
-    initialize,
-    finalize,
-    tool_data: AtomicU64::new(0),
-};
+struct Observed;
 
-/// `ompt_start_tool`, which libomp calls when it starts to ask for a tool. Null means that there is no tool.
-pub(crate) unsafe extern "C" fn start_tool(
-    _: c_uint,
-    name: *const c_char,
-) -> *const StartToolResult {
-    if options::options().is_none() {
-        return std::ptr::null();
+exports!(@ ompt_start_tool [] contech_guest::ompt::start_tool::<Observed>);
+
+impl Tool for Observed {
+    fn wants(runtime: &CStr) -> bool {
+        let observes = options::options().is_some();
+        if observes {
+            let _ = NAME.set(runtime.to_string_lossy().into_owned());
+        }
+        observes
     }
-    if !name.is_null() {
-        // SAFETY: libomp passes a C string.
-        let name = unsafe { CStr::from_ptr(name) };
-        let _ = NAME.set(name.to_string_lossy().into_owned());
-    }
-    &raw const RESULT
-}
 
-unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
-    // SAFETY: libomp passed its own function, which takes a C string.
-    let Some(set) = (unsafe { lookup(c"ompt_set_callback".as_ptr()) }) else {
-        return 0;
-    };
-    // SAFETY: the function of that name has this type.
-    let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
-    LISTENS.store(true, Relaxed);
-    register(
-        set,
-        &callbacks! {
-            THREAD_BEGIN, regions::thread_begin as fn(c_int, Data);
-            PARALLEL_BEGIN, regions::parallel_begin as fn(Data, Frame, Data, c_uint, c_int, Code);
-            PARALLEL_END, regions::parallel_end as fn(Data, Data, c_int, Code);
-            IMPLICIT_TASK, regions::implicit_task as fn(c_int, Data, Data, c_uint, c_uint, c_int);
-            SYNC_REGION, regions::sync_region as fn(c_int, c_int, Data, Data, Code);
-            WORK, regions::work as fn(c_int, c_int, Data, Data, u64, Code);
-            TASK_SCHEDULE, tasks::task_schedule as fn(Data, c_int, Data);
-        },
-    );
-    late::start(set, [&late::MUTEXES, &regions::GROUPS]);
-    1
-}
-
-fn register(set: SetCallback, callbacks: &[(c_int, Callback)]) {
-    for (number, function) in callbacks {
-        // SAFETY: each function has the type of the callback of that number.
-        unsafe { set(*number, *function) };
+    fn starts(set: SetCallback, _lookup: Lookup) {
+        LISTENS.store(true, Relaxed);
+        let reports = [
+            event::THREAD_BEGIN.to(regions::thread_begin),
+            event::PARALLEL_BEGIN.to(regions::parallel_begin),
+            event::PARALLEL_END.to(regions::parallel_end),
+            event::IMPLICIT_TASK.to(regions::implicit_task),
+            event::SYNC_REGION.to(regions::sync_region),
+            event::WORK.to(regions::work),
+            event::TASK_SCHEDULE.to(tasks::task_schedule),
+        ];
+        ask(set, &reports, |_, _| ());
+        late::start(set, [&late::MUTEXES, &regions::GROUPS]);
     }
 }
-
-unsafe extern "C" fn finalize(_: Data) {}
 
 /// The OpenMP library's name, as the library gives it; empty if there is none.
 pub(crate) fn name() -> String {
@@ -121,6 +84,6 @@ fn asked() -> bool {
 }
 
 /// The calling thread's lane, and the current time.
-fn event() -> Option<(&'static crate::lane::Lane, u64)> {
+fn running() -> Option<(&'static crate::lane::Lane, u64)> {
     Some((tls::lane()?, clock::now()))
 }

@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use contech_guest::ompt::{
     self, BEGIN, Code, Data, END, Frame, REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT,
-    THREAD_INITIAL,
+    THREAD_INITIAL, ask, event,
 };
 use contech_observation::{Model, State};
 
-use super::event;
 use super::frames::{self, Kind, pop, pop_wait, push, push_join, set_region};
 use super::late::Late;
-use super::{callbacks, register};
+use super::running;
 use crate::phase::{self, Instance};
 
 /// `ompt_task_initial`.
@@ -26,11 +25,10 @@ const WORK_DYNAMIC: std::ops::RangeInclusive<c_int> = 11..=13;
 
 /// The callback of waits for task groups.
 pub(super) static GROUPS: Late = Late::new(|set| {
-    register(
+    ask(
         set,
-        &callbacks! {
-            SYNC_REGION_WAIT, sync_region_wait as fn(c_int, c_int, Data, Data, Code);
-        },
+        &[event::SYNC_REGION_WAIT.to(sync_region_wait)],
+        |_, _| (),
     );
 });
 
@@ -49,7 +47,7 @@ unsafe fn instance(parallel: Data) -> (Option<&'static Instance>, bool) {
 
 pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _: Data) {
     if kind != THREAD_INITIAL
-        && let Some((lane, now)) = event()
+        && let Some((lane, now)) = running()
     {
         lane.switch(State::Idle, now);
     }
@@ -63,7 +61,7 @@ pub(super) unsafe extern "C" fn parallel_begin(
     _flags: c_int,
     place: Code,
 ) {
-    let Some((lane, now)) = event() else { return };
+    let Some((lane, now)) = running() else { return };
     let outer = frames::region(lane);
     let mut inner = INNER;
     let region = outer.or_else(|| {
@@ -82,7 +80,7 @@ pub(super) unsafe extern "C" fn parallel_begin(
 }
 
 pub(super) unsafe extern "C" fn parallel_end(parallel: Data, _: Data, _flags: c_int, _: Code) {
-    let Some((lane, now)) = event() else { return };
+    let Some((lane, now)) = running() else { return };
     pop(lane, Kind::Region, || now);
     // SAFETY: libomp's word of the region.
     if let (Some(region), false) = unsafe { instance(parallel) } {
@@ -107,7 +105,7 @@ pub(super) unsafe extern "C" fn implicit_task(
     if flags & INITIAL != 0 {
         return;
     }
-    let Some((lane, now)) = event() else { return };
+    let Some((lane, now)) = running() else { return };
     if endpoint != BEGIN {
         pop(lane, Kind::Implicit, || now);
         return;
@@ -148,7 +146,7 @@ pub(super) unsafe extern "C" fn sync_region_wait(
 }
 
 fn waits(kind: c_int, endpoint: c_int, place: usize) {
-    let Some((lane, now)) = event() else { return };
+    let Some((lane, now)) = running() else { return };
     if endpoint == END {
         pop_wait(lane, now);
         return;

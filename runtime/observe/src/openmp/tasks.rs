@@ -9,8 +9,8 @@ use contech_guest::ompt::{
 };
 use contech_observation::State;
 
-use super::event;
 use super::frames::{FREE, Kind, pop, push_task, region};
+use super::running;
 use crate::lane::Lane;
 use crate::sites::bump;
 use crate::{clock, tls};
@@ -87,7 +87,7 @@ pub(super) unsafe extern "C" fn acquired(kind: c_int, _wait: u64, place: Code) {
     if LOCKS.contains(&kind) {
         return;
     }
-    let Some((lane, now)) = event() else { return };
+    let Some((lane, now)) = running() else { return };
     let asked = lane.openmp.asked.swap(0, Relaxed);
     if asked == 0 || now.saturating_sub(asked) < FREE || !lane.is_running() {
         return;
