@@ -1,12 +1,13 @@
 //! Instrumented modules join the recording, and leave it.
 
 use contech_guest::mask::{Blocked, Uncancellable};
+use contech_guest::objects::objects;
 use contech_runtime_core::modules::Found;
 use contech_trace::abi::{ModuleDescriptor, Ptr};
 
 use crate::again;
 use crate::current::{self, guarded};
-use crate::objects::{objects, refresh_callers};
+use crate::objects::refresh_callers;
 use crate::sandbox::is_confined;
 use crate::start;
 use crate::tls::block;

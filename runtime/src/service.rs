@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_guest::kernel::call;
 use contech_guest::life::watch_this_thread;
+use contech_guest::objects::about;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
@@ -55,13 +56,7 @@ impl Host for Service {
     fn has_own_allocator(&self) -> bool {
         // SAFETY: the name is a C string.
         let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-        let home = |function: *const c_void| {
-            // SAFETY: all zero is a value; the call fills it in for an address in a loaded object.
-            let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-            // SAFETY: the pointer is to a live value.
-            unsafe { libc::dladdr(function, &raw mut info) };
-            info.dli_fbase.addr()
-        };
+        let home = |function: *const c_void| about(function.addr()).map(|object| object.dli_fbase);
         let library = home(real().pthread_create as *const c_void);
         let ours = home(Self::start_thread as *const c_void);
         let next = home(real().malloc as *const c_void);

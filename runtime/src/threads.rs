@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use contech_guest::mask::Blocked;
+use contech_guest::objects::file_at;
 use contech_guest::threads::{Threads, Wanted};
 use contech_guest::{memory, thread_functions};
 use contech_runtime_core::host::Host;
@@ -114,7 +115,7 @@ impl Threads for Recorded {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
         let creator = active(wanted.caller);
         let library = if creator.is_none() {
-            ompt::object_of(wanted.caller)
+            file_at(wanted.caller)
         } else {
             None
         };
@@ -127,7 +128,7 @@ impl Threads for Recorded {
         };
         child.set_inside(creator.is_none() && library::is_inside());
         if let (Some(name), Some(recorder)) = (&library, current::recorder()) {
-            recorder.made_by(child, name);
+            recorder.made_by(child, &String::from_utf8_lossy(name));
         }
         let context = child.context();
         let before = creator.map_or(0, Active::now);

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod meter;
 pub mod mpi;
 pub mod notice;
+pub mod objects;
 pub mod ompt;
 pub mod threads;
 mod vdso;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_guest::objects::about;
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
 use crate::lane::{self, Ticks, halved};
 use crate::options::Options;
-use crate::{api, clock, lanes, openmp, phase, places};
+use crate::{api, clock, lanes, openmp, phase};
 
 /// Converts ticks to nanoseconds.
 struct Scale(f64);
@@ -38,7 +39,7 @@ struct Modules {
 
 impl Modules {
     fn place(&mut self, address: usize) -> Place {
-        let Some(info) = places::info(address) else {
+        let Some(info) = about(address) else {
             return Place {
                 module: None,
                 offset: address as u64,

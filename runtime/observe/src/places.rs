@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use contech_guest::objects::file_at;
+
 /// OpenMP libraries: the threads that they create are their own, not the program's.
 pub(crate) const OPENMP: [&str; 3] = ["libomp", "libiomp", "libgomp"];
 /// Libraries that create threads for the program.
@@ -15,24 +17,8 @@ const BETWEEN: [&str; 6] = [
     "libtbb",
 ];
 
-/// What the dynamic linker knows about an address.
-pub(crate) fn info(address: usize) -> Option<libc::Dl_info> {
-    // SAFETY: the type is plain data for which zero is a value; the call below fills it.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    let at = std::ptr::without_provenance(address);
-    // SAFETY: `dladdr` accepts any address, and the record is live.
-    let found = unsafe { libc::dladdr(at, &raw mut info) };
-    (found != 0 && !info.dli_fname.is_null()).then_some(info)
-}
-
 fn file_begins_with(address: usize, names: &[&str]) -> bool {
-    let Some(info) = info(address) else {
-        return false;
-    };
-    // SAFETY: the linker keeps this C string.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_bytes();
-    let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    names.iter().any(|name| file.starts_with(name.as_bytes()))
+    file_at(address).is_some_and(|file| names.iter().any(|name| file.starts_with(name.as_bytes())))
 }
 
 /// Whether a library is loaded.

@@ -4,9 +4,10 @@
 //! runs.
 #![allow(unsafe_code, reason = "functions of libomp's C interface")]
 
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
+use contech_guest::objects::objects;
 use contech_guest::{found, in_front_of};
 
 use crate::hooks;
@@ -21,7 +22,7 @@ found! {
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static LEVELS: [AtomicI32; 256] = [const { AtomicI32::new(0) }; 256];
 /// Begin and end of libomp's code.
-static LIBRARY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+static LIBRARY: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Number of parallel regions around this place; 0 without libomp.
 pub(crate) fn level() -> c_int {
@@ -61,36 +62,13 @@ pub(crate) fn end_serial(level: c_int) {
 /// Whether libomp's own code is at the address: libomp calls these functions for every region of one thread.
 fn is_libomps(address: usize) -> bool {
     if LIBRARY[1].load(Ordering::Relaxed) == 0 {
-        // SAFETY: the callback gets what dl_iterate_phdr promises, and only reads it.
-        unsafe { libc::dl_iterate_phdr(Some(find), std::ptr::null_mut()) };
-    }
-    (LIBRARY[0].load(Ordering::Relaxed)..LIBRARY[1].load(Ordering::Relaxed))
-        .contains(&(address as u64))
-}
-
-/// Notes the bounds of the object that has `__kmpc_serialized_parallel`.
-unsafe extern "C" fn find(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    _data: *mut c_void,
-) -> c_int {
-    let sought = SERIALIZED.get() as usize as u64;
-    // SAFETY: dl_iterate_phdr passes a description that is valid during the call, with this many headers.
-    let (base, headers) = unsafe {
-        let info = &*info;
-        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        (info.dlpi_addr, headers)
-    };
-    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
-        let begin = base.wrapping_add(header.p_vaddr);
-        let end = begin.wrapping_add(header.p_memsz);
-        if (begin..end).contains(&sought) {
-            LIBRARY[0].store(begin, Ordering::Relaxed);
-            LIBRARY[1].store(end, Ordering::Relaxed);
-            return 1;
+        let function = SERIALIZED.get() as usize;
+        if let Some(library) = objects().iter().find(|object| object.holds(function)) {
+            LIBRARY[0].store(library.start, Ordering::Relaxed);
+            LIBRARY[1].store(library.start + library.len, Ordering::Relaxed);
         }
     }
-    0
+    (LIBRARY[0].load(Ordering::Relaxed)..LIBRARY[1].load(Ordering::Relaxed)).contains(&address)
 }
 
 in_front_of! {

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 
 use addr2line::Loader;
+use contech_guest::objects::about;
 
 /// A place in the source.
 #[derive(Debug, Default)]
@@ -57,15 +58,8 @@ impl Symbols {
 
 /// The file from which the code at an address was loaded, and where it was loaded.
 fn object(address: usize) -> Option<(PathBuf, usize)> {
-    // SAFETY: this is plain data, for which all zeros is a value.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: dladdr takes any address and fills `info`, which outlives the call.
-    let found = unsafe { libc::dladdr(address as *const libc::c_void, &raw mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: dladdr found the object, so the name is a string of the loader's, which stays while the object is
-    // loaded.
+    let info = about(address)?;
+    // SAFETY: the name is a string of the linker's, which stays while the object is loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
     let path = PathBuf::from(name);
     let path = if path.exists() {

@@ -1,6 +1,5 @@
 //! OpenMP runtimes that do not report what they do: libgomp, or a libomp that has no OMPT or was told not to use it.
 
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use contech_guest::notice;
@@ -29,15 +28,16 @@ pub(crate) fn silent_libgomp() -> Option<&'static str> {
 }
 
 /// Tells the user, once, if this library, which made a thread, is an OpenMP runtime that reports nothing.
-pub(crate) fn thread_created_by(name: &str) {
+pub(crate) fn thread_created_by(name: &[u8]) {
     if SAID.load(Relaxed) {
         return;
     }
-    let text = if name.starts_with("libgomp.") {
+    let text = if name.starts_with(b"libgomp.") {
         "this program uses libgomp, which tells no tool what it does: its threads are recorded, its OpenMP \
          constructs and tasks are not; compile all of it with contech-cc -fopenmp, or link LLVM's libomp \
          (libomp-22-dev) in place of libgomp"
-    } else if (name.starts_with("libomp.") || name.starts_with("libiomp")) && !LISTENS.load(Relaxed)
+    } else if (name.starts_with(b"libomp.") || name.starts_with(b"libiomp"))
+        && !LISTENS.load(Relaxed)
     {
         "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled): its threads are \
          recorded, its OpenMP constructs and tasks are not; use Debian's libomp-22-dev and unset OMP_TOOL"
@@ -50,19 +50,4 @@ pub(crate) fn thread_created_by(name: &str) {
         notice::say(text);
         recorder.remark(text);
     }
-}
-
-/// The file name of the object that holds the code at this address.
-pub(crate) fn object_of(address: usize) -> Option<String> {
-    // SAFETY: the record is plain data for which zero is a value; the call below fills it.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    let at = std::ptr::without_provenance(address);
-    // SAFETY: the call takes any address, and the record is live.
-    let found = unsafe { libc::dladdr(at, &raw mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the linker passes a C string.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
-    Some(path.rsplit('/').next()?.to_owned())
 }

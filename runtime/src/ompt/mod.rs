@@ -19,7 +19,7 @@ mod word;
 use contech_runtime_core::tls;
 use contech_trace::event::Arrival;
 
-pub(crate) use missing::{loaded, object_of, silent_libgomp, thread_created_by};
+pub(crate) use missing::{loaded, silent_libgomp, thread_created_by};
 pub(crate) use tool::before_begin_if0;
 
 use crate::active::Active;
