@@ -57,6 +57,12 @@ macro_rules! record {
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [receive]) => {
         record!(by channel::theirs, $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => channel::receive(a, $o, call));
     };
+    (@ $name:ident $arguments:tt $ret:tt [thread $does:ident $($given:ident)*]) => {
+        record!(by channel::theirs, $name $arguments $ret a call => channel::$does(a, $($given,)* call));
+    };
+    (@ $name:ident $arguments:tt $ret:tt [file $does:ident $($given:ident)*]) => {
+        record!(by channel::theirs, $name $arguments $ret _a call => channel::$does($($given,)* call));
+    };
     (@ $name:ident $arguments:tt $ret:tt [signal $number:expr]) => {
         record!(by channel::theirs, $name $arguments $ret a call => {
             channel::sends_signal(a, $number);

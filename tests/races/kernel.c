@@ -144,6 +144,7 @@ static int select_one(int file) {
 HANDS_OVER(told_by_epoll, write(fd[1], "a", 1), watch(set, 77) struct epoll_event e; epoll_wait(set, &e, 1, -1))
 HANDS_OVER(told_by_select, write(fd[1], "a", 1), select_one(fd[0]))
 HANDS_OVER(through_second_number, int d = dup(fd[0]); eventfd_write(d, 1), select_one(fd[0]); eventfd_read(fd[0], (eventfd_t *)c))
+HANDS_OVER(through_control, int d = fcntl(fd[0], F_DUPFD, 20); eventfd_write(d, 1), select_one(fd[0]); eventfd_read(fd[0], (eventfd_t *)c))
 
 // The order of a connection, through which nothing is sent.
 static struct sockaddr_in address;
@@ -344,6 +345,7 @@ int main(int argc, char **argv) {
   CASE(told_by_epoll, pipe(fd); TWO(told_by_epoll))
   CASE(told_by_select, pipe(fd); TWO(told_by_select))
   CASE(through_second_number, fd[0] = eventfd(0, 0); TWO(through_second_number))
+  CASE(through_control, fd[0] = eventfd(0, 0); TWO(through_control))
   CASE(by_accepting, bound(); listen(fd[0], 1); TWO(by_accepting))
   CASE(by_connecting, bound(); TWO(by_connecting))
   CASE(other_pipe, pipe(fd); TWO(other_pipe))

@@ -30,6 +30,8 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `sleep` | the thread waits for time, or for something outside of the program |
 /// | `send` | something goes through a descriptor |
 /// | `receive` | something comes through a descriptor, if the result is not negative |
+/// | `thread WHAT ARGUMENTS` | WHAT of the recorder, which gets the thread, these arguments and the call |
+/// | `file WHAT ARGUMENTS` | the same, which does not get the thread |
 /// | `signal NUMBER` | a signal is sent |
 /// | `take` | a signal comes, which is the result |
 /// | `own MODULE` | whatever the listener's function of that name does |
@@ -120,23 +122,25 @@ macro_rules! for_each_function {
         usleep(span: c_uint) -> c_int: [sleep] [Sleep];
         sleep(span: c_uint) -> c_uint: [sleep] [Sleep];
         thrd_sleep(span: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
-        poll(list: Ptr, count: usize, span: c_int) -> c_int: [own channel] [Idle];
-        epoll_ctl(set: c_int, what: c_int, file: c_int, event: Ptr) -> c_int: [own channel] [];
-        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [own channel] [Idle];
-        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [own channel] [Idle];
-        pselect(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Time, mask: Ptr) -> c_int: [own channel] [];
-        ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [own channel] [Idle];
-        epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [own channel] [Idle];
+        poll(list: Ptr, count: usize, span: c_int) -> c_int: [thread ready list count] [Idle];
+        epoll_ctl(set: c_int, what: c_int, file: c_int, event: Ptr) -> c_int: [file watches set what file event] [];
+        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [thread announced set list] [Idle];
+        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [thread selected count read] [Idle];
+        pselect(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Time, mask: Ptr) -> c_int: [thread selected count read] [];
+        ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [thread ready list count] [Idle];
+        epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [thread announced set list] [Idle];
         sched_yield() -> c_int: [] [own waits];
 
-        socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2]) -> c_int: [own channel] [];
-        listen(file: c_int, waiting: c_int) -> c_int: [own channel] [];
-        connect(file: c_int, to: Ptr, length: c_uint) -> c_int: [own channel] [];
-        accept(file: c_int, from: Ptr, length: Ptr) -> c_int: [own channel] [];
-        accept4(file: c_int, from: Ptr, length: Ptr, flags: c_int) -> c_int: [own channel] [];
-        dup(file: c_int) -> c_int: [own channel] [];
-        dup2(file: c_int, other: c_int) -> c_int: [own channel] [];
-        dup3(file: c_int, other: c_int, flags: c_int) -> c_int: [own channel] [];
+        socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2]) -> c_int: [file pairs pair] [];
+        listen(file: c_int, waiting: c_int) -> c_int: [thread listens file] [];
+        connect(file: c_int, to: Ptr, length: c_uint) -> c_int: [thread connects to length] [];
+        accept(file: c_int, from: Ptr, length: Ptr) -> c_int: [thread accepts file] [];
+        accept4(file: c_int, from: Ptr, length: Ptr, flags: c_int) -> c_int: [thread accepts file] [];
+        dup(file: c_int) -> c_int: [file duplicates file] [];
+        dup2(file: c_int, other: c_int) -> c_int: [file duplicates file] [];
+        dup3(file: c_int, other: c_int, flags: c_int) -> c_int: [file duplicates file] [];
+        fcntl(file: c_int, what: c_int, argument: usize) -> c_int: [file controls file what] [];
+        fcntl64(file: c_int, what: c_int, argument: usize) -> c_int: [file controls file what] [];
         write(file: c_int, from: Ptr, size: usize) -> isize: [own channel] [];
         writev(file: c_int, list: Ptr, count: c_int) -> isize: [send] [];
         send(file: c_int, from: Ptr, size: usize, flags: c_int) -> isize: [send] [];
@@ -164,8 +168,8 @@ macro_rules! for_each_function {
         pthread_sigqueue(thread: usize, number: c_int, value: Ptr) -> c_int: [signal number] [];
         alarm(span: c_uint) -> c_uint: [signal libc::SIGALRM] [];
         ualarm(span: c_uint, every: c_uint) -> c_uint: [signal libc::SIGALRM] [];
-        setitimer(timer: c_int, new: Ptr, old: Ptr) -> c_int: [own channel] [];
-        sigwait(set: Ptr, number: *mut c_int) -> c_int: [own channel] [];
+        setitimer(timer: c_int, new: Ptr, old: Ptr) -> c_int: [thread sets_timer timer] [];
+        sigwait(set: Ptr, number: *mut c_int) -> c_int: [thread waits_for_signal number] [];
         sigwaitinfo(set: Ptr, about: Ptr) -> c_int: [take] [];
         sigtimedwait(set: Ptr, about: Ptr, span: Time) -> c_int: [take] [];
     } };
