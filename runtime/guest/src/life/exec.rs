@@ -51,44 +51,48 @@ unsafe fn runs(file: *const c_char, search: bool) -> bool {
     }
 }
 
+/// Functions that replace the program. Those with a `file` know where it is, or `search` for it.
 macro_rules! execs {
-    ($($name:ident($($arg:ident: $ty:ty),*) if $runs:expr;)*) => {$(
+    ($($name:ident($($arg:ident: $ty:ty),*): $runs:tt;)*) => {$(
         #[doc = concat!("Stands in for `", stringify!($name), "`.")]
         ///
         /// # Safety
         /// The program calls it.
         pub unsafe extern "C-unwind" fn $name<L: Life>($($arg: $ty),*) -> c_int {
-            before::<L>(|| $runs);
+            before::<L>(execs!(@ $runs));
             // SAFETY: the caller's arguments are passed on.
             unsafe { (real().$name)($($arg),*) }
         }
     )*};
-    ($($name:ident = $before:ident($file:ident) if $runs:expr;)*) => {$(
+    ($($name:ident = $before:ident($file:ident): $runs:tt;)*) => {$(
         #[doc = concat!("Called before `", stringify!($name), "`, whose list of arguments only the real function can read.")]
         /// Returns the real function, for the stub to jump to.
         ///
         /// # Safety
         /// The program calls it.
         pub unsafe extern "C" fn $before<L: Life>($file: *const c_char) -> usize {
-            before::<L>(|| $runs);
+            before::<L>(execs!(@ $runs));
             real().$name as usize
         }
     )*};
+    (@ ()) => { || true };
+    (@ ($file:ident $search:tt)) => {
+        // SAFETY: the program passes a C string.
+        || unsafe { runs($file, $search) }
+    };
 }
 
-// SAFETY: the program passes C strings.
 execs! {
-    execve(file: *const c_char, args: Strings, env: Strings) if unsafe { runs(file, false) };
-    execv(file: *const c_char, args: Strings) if unsafe { runs(file, false) };
-    execvp(file: *const c_char, args: Strings) if unsafe { runs(file, true) };
-    execvpe(file: *const c_char, args: Strings, env: Strings) if unsafe { runs(file, true) };
-    fexecve(file: c_int, args: Strings, env: Strings) if true;
-    execveat(folder: c_int, file: *const c_char, args: Strings, env: Strings, flags: c_int) if true;
+    execve(file: *const c_char, args: Strings, env: Strings): (file false);
+    execv(file: *const c_char, args: Strings): (file false);
+    execvp(file: *const c_char, args: Strings): (file true);
+    execvpe(file: *const c_char, args: Strings, env: Strings): (file true);
+    fexecve(file: c_int, args: Strings, env: Strings): ();
+    execveat(folder: c_int, file: *const c_char, args: Strings, env: Strings, flags: c_int): ();
 }
 
-// SAFETY: the program passes C strings.
 execs! {
-    execl = before_execl(file) if unsafe { runs(file, false) };
-    execlp = before_execlp(file) if unsafe { runs(file, true) };
-    execle = before_execle(file) if unsafe { runs(file, false) };
+    execl = before_execl(file): (file false);
+    execlp = before_execlp(file): (file true);
+    execle = before_execle(file): (file false);
 }
