@@ -30,18 +30,8 @@ unsafe impl Sync for Held {}
 
 static HELD: Held = Held(UnsafeCell::new(None));
 
-/// Registers handlers of forks, when this library is loaded. They are the first to be registered, so they run closest
-/// to the fork.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static INSTALL: extern "C" fn() = install;
-
-extern "C" fn install() {
-    // SAFETY: the functions take no arguments and live for ever.
-    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
-}
-
-unsafe extern "C" fn prepare() {
+/// The calling thread is about to fork.
+pub(crate) fn begins() {
     let blocked = Blocked::new();
     // Several threads may fork at the same time. One waits here for the other's fork.
     let mut inherited = lock(&INHERITED);
@@ -61,28 +51,25 @@ unsafe extern "C" fn prepare() {
 }
 
 fn held() -> Option<Forking> {
-    // SAFETY: this thread holds `INHERITED` since `prepare`.
+    // SAFETY: this thread holds `INHERITED` since `begins`.
     unsafe { (*HELD.0.get()).take() }
 }
 
-unsafe extern "C" fn parent() {
+/// It has forked, and this is the child or the parent.
+pub(crate) fn ends(child: bool) {
     HEAP.unlock();
-    if let Some(mut forking) = held()
-        && forking.traced
-    {
-        forking.inherited.modules.clear();
+    if child {
+        atomic::forget_others();
+        block().reset();
     }
-}
-
-unsafe extern "C" fn child() {
-    HEAP.unlock();
-    atomic::forget_others();
-    block().reset();
-    if let Some(mut forking) = held()
-        && forking.traced
-    {
+    let Some(mut forking) = held().filter(|forking| forking.traced) else {
+        return;
+    };
+    if child {
         forking.inherited.parent = parent_id();
         current::forget();
+    } else {
+        forking.inherited.modules.clear();
     }
 }
 

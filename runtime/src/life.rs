@@ -19,6 +19,7 @@ use contech_trace::event::EndReason;
 use crate::atomic;
 use crate::channel;
 use crate::current::{self, guarded};
+use crate::fork;
 use crate::real::Ptr;
 use crate::sandbox;
 use crate::tls::block;
@@ -96,6 +97,14 @@ impl Life for Recorded {
         if let Some(leave) = &mut leave {
             leave.returned = true;
         }
+    }
+
+    fn fork_begins() {
+        fork::begins();
+    }
+
+    fn fork_ends(child: bool) {
+        fork::ends(child);
     }
 
     fn thread_ends(last: bool) {

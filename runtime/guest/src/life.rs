@@ -9,11 +9,11 @@ pub mod fatal;
 pub mod signals;
 
 use std::ffi::{c_char, c_int, c_long, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use libc::{sigaction, ucontext_t};
 
-use crate::real_functions;
+use crate::{memory, real_functions};
 
 /// A list of strings ended by null.
 pub type Strings = *const *const c_char;
@@ -59,8 +59,10 @@ pub trait Life {
     /// Whether the program's handlers run in [`Life::handle`].
     const HANDLES: bool = false;
 
-    /// Whether this is the process that the library works in, and no copy of it. The child of a vfork is another one.
-    fn is_at_home() -> bool;
+    /// Whether this is the process that the library works in, and no copy of it.
+    fn is_at_home() -> bool {
+        is_at_home()
+    }
 
     /// The program ends.
     fn end(end: End);
@@ -79,7 +81,44 @@ pub trait Life {
 
     /// The calling thread ends. This is called several times, because the program's destructors may run in between;
     /// `last` says that none will run any more.
-    fn thread_ends(last: bool);
+    fn thread_ends(_last: bool) {}
+
+    /// The calling thread is about to fork by the C library's function.
+    fn fork_begins() {}
+
+    /// It has done so, or failed, and this is the child or the parent.
+    fn fork_ends(_child: bool) {}
+}
+
+/// The process in which [`begin`] was called.
+static HOME: AtomicU32 = AtomicU32::new(0);
+
+/// Says that the library works in this process.
+pub fn begin() {
+    HOME.store(memory::process_id(), Relaxed);
+}
+
+/// Whether this is the process in which [`begin`] was called. The kernel is asked, because the child of a vfork shares
+/// the memory.
+#[must_use]
+pub fn is_at_home() -> bool {
+    HOME.load(Relaxed) == memory::process_id()
+}
+
+/// Registers handlers of forks, when the library is loaded. They are the first to be registered, so they run closest to
+/// the fork.
+pub extern "C" fn watch_forks<L: Life>() {
+    unsafe extern "C" fn before<L: Life>() {
+        L::fork_begins();
+    }
+    unsafe extern "C" fn parent<L: Life>() {
+        L::fork_ends(false);
+    }
+    unsafe extern "C" fn child<L: Life>() {
+        L::fork_ends(true);
+    }
+    // SAFETY: the functions take no arguments and live for ever.
+    unsafe { libc::pthread_atfork(Some(before::<L>), Some(parent::<L>), Some(child::<L>)) };
 }
 
 /// Rounds of thread-specific destructors that the C library makes (PTHREAD_DESTRUCTOR_ITERATIONS).
@@ -179,6 +218,9 @@ macro_rules! life {
         #[used]
         #[unsafe(link_section = ".fini_array")]
         static AT_EXIT: extern "C" fn() = $crate::life::at_exit::<$life>;
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static AT_FORK: extern "C" fn() = $crate::life::watch_forks::<$life>;
 
         $crate::life! { @ [$life]
             _exit [] underscore_exit;

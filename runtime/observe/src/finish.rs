@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
+use contech_guest::life::is_at_home;
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::Errno;
 use contech_guest::{notice, whole};
 
+use crate::collect;
 use crate::options::{self, Options};
-use crate::{collect, process};
 
 const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Writes the observation, if this is the observed process and no other thread has written it.
 pub(crate) fn finish() {
-    let Some(options) = options::options().filter(|_| process::is_observed()) else {
+    let Some(options) = options::options().filter(|_| is_at_home()) else {
         return;
     };
     let _errno = Errno::save();

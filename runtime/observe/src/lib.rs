@@ -29,7 +29,6 @@ mod openmp;
 mod options;
 mod phase;
 mod places;
-mod process;
 mod real;
 mod sites;
 mod start;

@@ -3,7 +3,7 @@
 
 use contech_guest::life::{End, Fatal, Life};
 
-use crate::{finish, process, threads, tls};
+use crate::{finish, threads, tls};
 
 /// The observer's part in the life of the process.
 pub(crate) struct Observed;
@@ -11,10 +11,6 @@ pub(crate) struct Observed;
 contech_guest::life!(Observed);
 
 impl Life for Observed {
-    fn is_at_home() -> bool {
-        process::is_observed()
-    }
-
     fn end(end: End) {
         if end == End::Exit {
             finish::finish();
@@ -28,10 +24,16 @@ impl Life for Observed {
 
     fn thread_ends(last: bool) {
         if last
-            && process::is_observed()
+            && Self::is_at_home()
             && let Some(lane) = tls::lane()
         {
             threads::end(lane);
+        }
+    }
+
+    fn fork_ends(child: bool) {
+        if child {
+            tls::set_lane(None);
         }
     }
 }

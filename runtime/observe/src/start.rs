@@ -8,7 +8,7 @@ use contech_guest::{life, memory};
 
 use crate::life::Observed;
 use crate::options::{self, Options};
-use crate::{clock, lanes, process, tls};
+use crate::{clock, lanes, tls};
 
 /// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
@@ -39,7 +39,7 @@ fn begin() {
         return;
     }
     clock::start();
-    process::start();
+    life::begin();
     life::watch_threads::<Observed>();
     if let Some(lane) = lanes::take() {
         tls::set_lane(Some(lane));

@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_guest::life::watch_this_thread;
+use contech_guest::life::{is_at_home, watch_this_thread};
 use contech_guest::memory;
 use contech_guest::thread_functions;
 use contech_guest::threads::{Threads, Wanted};
@@ -15,7 +15,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Instance};
 use crate::real::{Ptr, real};
 use crate::waits::wait;
-use crate::{api, clock, lanes, places, process, tls};
+use crate::{api, clock, lanes, places, tls};
 
 /// The largest number of threads of the program that wait to be joined.
 const HANDLES: usize = 4096;
@@ -78,7 +78,7 @@ impl Fork {
     /// Removes a thread that was joined or will not be joined. The last one ends the phase.
     fn gone(&self, handle: usize, joined: bool) {
         // In a copy of the process the lock may be held for ever, by a thread that was creating another one.
-        if !process::is_observed() {
+        if !is_at_home() {
             return;
         }
         self.lock();
@@ -122,7 +122,7 @@ struct Observed;
 
 impl Threads for Observed {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
-        let Some(creator) = tls::lane().filter(|_| process::is_observed()) else {
+        let Some(creator) = tls::lane().filter(|_| is_at_home()) else {
             return call(None);
         };
         let entered = creator.enter(State::Scheduling);

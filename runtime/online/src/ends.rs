@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use contech_guest::arch::system_call;
 use contech_guest::life::{self, End, Fatal, Life, fatal};
-use contech_guest::{export_syscall, memory, say};
+use contech_guest::{export_syscall, say};
 
 use crate::hooks::{At, asked, catch_up, end_with, interrupted, write_at_the_end, write_now};
 use crate::write::When;
@@ -25,8 +25,6 @@ const PATIENCE: u32 = 30;
 const PUT_OFF: u32 = 1000;
 const LATER: i64 = 2_000_000;
 
-/// The process that is profiled; copies of it (by fork) leave its file alone.
-static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How often a signal came in the middle of a hook.
 static LATE: AtomicU32 = AtomicU32::new(0);
 /// The timer that then sends the signal again.
@@ -38,11 +36,8 @@ struct Profiled;
 contech_guest::life!(Profiled);
 
 impl Life for Profiled {
-    fn is_at_home() -> bool {
-        PROCESS.load(Relaxed) == memory::process_id()
-    }
-
     fn end(end: End) {
+        // Copies of the process (by fork) leave its file alone.
         if Self::is_at_home() {
             match end {
                 End::Exit => write_at_the_end(),
@@ -73,8 +68,6 @@ impl Life for Profiled {
         }
         true
     }
-
-    fn thread_ends(_last: bool) {}
 }
 
 export_syscall! {
@@ -102,7 +95,7 @@ unsafe extern "C-unwind" fn calls_system(
 
 /// Makes sure that the profile is written however the program ends.
 pub(crate) fn watch() {
-    PROCESS.store(memory::process_id(), Relaxed);
+    life::begin();
     life::watch_quick_exit::<Profiled>();
     handler_stack();
     life::signals::install::<Profiled>();
