@@ -11,6 +11,9 @@ use crate::outputs::workspace;
 
 pub const VARIABLE: &str = "CONTECH_MATRIX";
 
+/// The commit before those that are late.
+const LATELY: &str = "HEAD~30";
+
 /// The ways of `all` in which this run takes the row of this name.
 #[must_use]
 pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
@@ -27,6 +30,20 @@ pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
         return all.to_vec();
     }
     one(&COMMIT, row, all).into_iter().cloned().collect()
+}
+
+/// Whether one of these paths, from the root of the repository, was changed in one of the last commits or since. It is
+/// so, too, where git does not know.
+#[must_use]
+pub fn changed_lately(paths: &[&str]) -> bool {
+    let mut git = Command::new("git");
+    git.current_dir(workspace());
+    git.args(["-c", "safe.directory=*", "diff", "--quiet", LATELY, "--"]);
+    let unchanged = git
+        .args(paths)
+        .output()
+        .is_ok_and(|done| done.status.success());
+    whole() || !unchanged
 }
 
 /// Whether the whole matrix is asked for.

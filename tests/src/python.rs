@@ -59,6 +59,8 @@ pub fn environment(dir: &Path, packages: &[&str]) -> Result<PathBuf> {
         "pip",
         "install",
         "-q",
+        // To compile thousands of files costs more than the tests, which load few of them.
+        "--no-compile",
         "--no-deps",
         "--only-binary=:all:",
     ]);

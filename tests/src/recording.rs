@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::happens_before;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, workspace};
 use crate::process::{Finished, run};
+use crate::scratch::Scratch;
 
 #[derive(Debug)]
 pub struct Recording {
@@ -124,4 +125,20 @@ pub fn backend_json(analysis: &[&str], graph: &Path) -> Result<Value> {
         bail!("empty JSON: {done}");
     }
     Ok(value)
+}
+
+/// The graph of a program with tasks that sorts.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn sorted(scratch: &Scratch) -> Result<PathBuf> {
+    let program = scratch.join("sort");
+    let mut build = Command::new(Outputs::get().cc());
+    build.args(["-g", "-O1", "-fopenmp"]);
+    build.arg(workspace().join("tests/programs/omp_sort.c"));
+    run(build.arg("-o").arg(&program))?.ok()?;
+    let mut record = Command::new(program);
+    record.args(["1000"]).env("OMP_NUM_THREADS", "2");
+    let graphs = Recording::of(&mut record, &scratch.join("traces"))?.graphs(true)?;
+    graphs.into_iter().next().context("a graph")
 }

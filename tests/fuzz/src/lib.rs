@@ -6,7 +6,7 @@
 //! [`Target::seeds`] are made by the writers. What once failed stands in `regressions/TARGET/` as hexadecimal text, and
 //! `cargo test -p contech-fuzz` reads it again.
 //!
-//! The program is not built by default. `tests/tests/suite/fuzz.rs` builds and runs it for a short while; by hand:
+//! The program is not built by default. `tests/tests/heavy.rs` builds and runs it for a short while; by hand:
 //!
 //! ```text
 //! cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600

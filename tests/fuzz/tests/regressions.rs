@@ -1,8 +1,9 @@
-//! The seeds are sound, and what once broke a reader does so no more.
+//! The seeds are sound, damage at random is read or refused, and what once broke a reader does so no more.
 
 use std::path::Path;
 
 use contech_fuzz::{Target, mutate};
+use fastrand::Rng;
 
 #[test]
 fn the_seeds_are_sound_and_stay_so_when_they_are_opened_and_shut() {
@@ -15,6 +16,80 @@ fn the_seeds_are_sound_and_stay_so_when_they_are_opened_and_shut() {
             }
         }
     }
+}
+
+/// Changes bytes as a fuzzer does that does not know which code runs.
+fn damage(random: &mut Rng, bytes: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        return bytes.push(random.u8(..));
+    }
+    let at = random.usize(..bytes.len());
+    let end = (at + random.usize(1..9)).min(bytes.len());
+    match random.u32(..7) {
+        0 => bytes[at] ^= 1 << random.u32(..8),
+        1 => bytes[at] = random.u8(..),
+        2 => bytes[at] = random.choice([0, 1, 0x7f, 0x80, 0xfe, 0xff]).unwrap_or(0),
+        3 => bytes[at..end].fill(random.choice([0, 0xff]).unwrap_or(0)),
+        4 => bytes.extend_from_within(at..end),
+        5 => drop(bytes.drain(at..end)),
+        _ => bytes.truncate(at),
+    }
+}
+
+/// Reads damaged files of a kind, the same ones each time. A damaged file that can be read is damaged further, until
+/// one cannot.
+fn is_read_or_refused(target: Target, inputs: u32) {
+    let seeds = target.seeds();
+    let mut random = Rng::with_seed(1);
+    let (mut file, mut sound) = (Vec::new(), 0);
+    for _ in 0..inputs {
+        if file.is_empty() {
+            file = random.choice(&seeds).expect("a seed").clone();
+        }
+        let seed = random.u32(..);
+        file = mutate(target, &file, seed, &mut |bytes| damage(&mut random, bytes));
+        if target.read(&file) {
+            sound += 1;
+        } else {
+            file.clear();
+        }
+    }
+    // Damage that nothing lets in would be refused by the first check of a reader.
+    assert!(
+        sound * 100 > inputs,
+        "{}: {sound} could be read",
+        target.name()
+    );
+    assert!(
+        sound < inputs - inputs / 20,
+        "{}: {sound} could be read",
+        target.name()
+    );
+}
+
+#[test]
+fn traces_are_read_or_refused() {
+    is_read_or_refused(Target::Trace, 30_000);
+}
+
+#[test]
+fn whatever_the_trace_a_graph_that_is_written_is_sound() {
+    is_read_or_refused(Target::Middle, 2_000);
+}
+
+#[test]
+fn graphs_are_read_or_refused_and_what_verify_finds_sound_is_read() {
+    is_read_or_refused(Target::Graph, 30_000);
+}
+
+#[test]
+fn observations_are_read_or_refused() {
+    is_read_or_refused(Target::Observation, 100_000);
+}
+
+#[test]
+fn profiles_are_read_or_refused() {
+    is_read_or_refused(Target::Profile, 40_000);
 }
 
 #[test]

@@ -10,7 +10,6 @@ mod drivers;
 mod export;
 mod first_answer;
 mod fortran;
-mod fuzz;
 mod gate;
 mod guests;
 mod heap;

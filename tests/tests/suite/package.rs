@@ -1,15 +1,13 @@
-//! Installations: what is installed works from where it is, and the library is ready to be published.
+//! Installations: what is installed works from where it is.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use contech_tests::deb::package;
 use contech_tests::install::{PROGRAMS, install};
-use contech_tests::outputs::{Outputs, target_dir, workspace};
-use contech_tests::process::{run, run_for};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
 #[test]
@@ -44,58 +42,6 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
         );
     }
     scratch.done();
-    Ok(())
-}
-
-#[test]
-fn the_library_and_what_it_needs_can_be_published() -> Result<()> {
-    // Cargo would take the build of an older commit, too. Here the library is built with nothing else.
-    let target = target_dir().join("publish");
-    for made in fs::read_dir(target.join("debug/.fingerprint"))
-        .into_iter()
-        .flatten()
-    {
-        let made = made?;
-        if made
-            .file_name()
-            .to_string_lossy()
-            .starts_with("contech-program")
-        {
-            fs::remove_dir_all(made.path())?;
-        }
-    }
-    forget_unpacked("contech-program")?;
-    let mut publish = Command::new(env!("CARGO"));
-    publish.args(["publish", "--dry-run", "--allow-dirty"]);
-    publish.args(["-p", "contech-program", "-p", "contech-taskgraph"]);
-    publish.arg("--target-dir").arg(&target);
-    let said = run_for(publish.current_dir(workspace()), Duration::from_secs(600))?.ok()?;
-    ensure!(
-        !said.err().contains("manifest has no description"),
-        "{said}"
-    );
-    Ok(())
-}
-
-/// Removes what cargo unpacked when it verified `package` before. Cargo knows it by the path of the target folder and
-/// the package's version alone, so it would build an older commit's source again.
-fn forget_unpacked(package: &str) -> Result<()> {
-    let home = std::env::var_os("CARGO_HOME").map_or_else(
-        || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
-        PathBuf::from,
-    );
-    let Ok(registries) = fs::read_dir(home.join("registry/src")) else {
-        return Ok(());
-    };
-    for registry in registries {
-        let unpacked = registry?
-            .path()
-            .join(format!("{package}-{}", env!("CARGO_PKG_VERSION")));
-        if unpacked.is_dir() {
-            fs::remove_dir_all(&unpacked)
-                .with_context(|| format!("cannot remove {}", unpacked.display()))?;
-        }
-    }
     Ok(())
 }
 

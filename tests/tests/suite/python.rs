@@ -8,36 +8,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
-use contech_tests::outputs::{Outputs, target_dir, workspace};
+use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::{run, run_for};
-use contech_tests::python::environment;
-use contech_tests::recording::Recording;
+use contech_tests::recording::sorted;
 use contech_tests::scratch::Scratch;
 
 /// The versions of what builds the package, of what it needs, and of what it gives tables to.
 const PACKAGES: [&str; 3] = ["maturin==1.16.0", "numpy==2.4.6", "pyarrow==26.0.1"];
-
-/// Ray with what it needs.
-const RAY: [&str; 18] = [
-    "ray==2.60.0",
-    "attrs==26.1.0",
-    "certifi==2026.10.18",
-    "charset-normalizer==3.5.2",
-    "click==8.5.1",
-    "filelock==4.2.12",
-    "idna==3.20",
-    "jsonschema==4.26.0",
-    "jsonschema-specifications==2025.9.1",
-    "msgpack==1.2.4",
-    "packaging==26.3",
-    "protobuf==7.36.2",
-    "PyYAML==6.0.3",
-    "referencing==0.37.0",
-    "requests==2.34.2",
-    "rpds-py==2026.9.1",
-    "typing_extensions==4.16.0",
-    "urllib3==2.8.0",
-];
 
 /// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does and for the same reason.
 const CARGO: &str = r#"#!/bin/sh
@@ -59,7 +36,8 @@ fn interpreter() -> Result<PathBuf> {
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755))?;
         let versions = scratch.write("versions", PACKAGES.join("\n"))?;
         let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"]);
+        install.args(["-m", "pip", "install", "-q", "--no-compile"]);
+        install.arg("--disable-pip-version-check");
         install.arg("./python[arrow]").current_dir(workspace());
         install.env("PIP_CONSTRAINT", versions);
         install.env("REAL_CARGO", env!("CARGO")).env("CARGO", cargo);
@@ -67,19 +45,6 @@ fn interpreter() -> Result<PathBuf> {
         run_for(&mut install, Duration::from_secs(600))?.ok()?;
         Ok(python)
     })
-}
-
-/// The graph of a program that sorts.
-fn sorted(scratch: &Scratch) -> Result<PathBuf> {
-    let program = scratch.join("sort");
-    let mut build = Command::new(Outputs::get().cc());
-    build.args(["-g", "-O1", "-fopenmp"]);
-    build.arg(workspace().join("tests/programs/omp_sort.c"));
-    run(build.arg("-o").arg(&program))?.ok()?;
-    let mut record = Command::new(program);
-    record.args(["1000"]).env("OMP_NUM_THREADS", "2");
-    let graphs = Recording::of(&mut record, &scratch.join("traces"))?.graphs(true)?;
-    graphs.into_iter().next().context("a graph")
 }
 
 /// Python in a folder, with the commands on its path.
@@ -149,54 +114,6 @@ fn the_types_of_the_module_are_those_of_its_stub() -> Result<()> {
     named.sort();
     seen.sort();
     ensure!(seen == named, "{seen:?}\n{named:?}");
-    scratch.done();
-    Ok(())
-}
-
-/// Does what the command does; the first time that the share 2 is run, the worker of Ray is killed in the middle of it.
-const KILLS: &str = r#"#!/bin/sh
-if [ "$2 $4" = "run 2" ] && mkdir "$MARK" 2> /dev/null; then
-    "$BACKEND" "$@" &
-    kill -9 $! $PPID
-fi
-exec "$BACKEND" "$@"
-"#;
-
-#[test]
-fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Result<()> {
-    let scratch = Scratch::new("ray-shares")?;
-    let graph = sorted(&scratch)?;
-    let python = environment(&target_dir().join("tmp/contech/ray"), &RAY)?;
-    let wrapper = scratch.write("contech-backend", KILLS)?;
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(scratch.dir().to_owned()).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(all)?;
-    let backend = Outputs::get().command("contech-backend");
-    for analysis in ["cache", "workspan"] {
-        let folder = scratch.join(analysis);
-        let mut plan = Command::new(&backend);
-        plan.args(["shard", "plan", "--workers", "4", "--graph"]);
-        run(plan.arg(&graph).arg(&folder).arg(analysis))?.ok()?;
-        let mark = scratch.join(format!("{analysis}-killed"));
-        let mut drive = Command::new(&python);
-        drive
-            .arg(workspace().join("python/shard_ray.py"))
-            .arg(&folder)
-            .arg(scratch.join("merged.json"));
-        drive
-            .env("PATH", &path)
-            .env("BACKEND", &backend)
-            .env("MARK", &mark);
-        run_for(&mut drive, Duration::from_secs(300))?.ok()?;
-        ensure!(mark.is_dir(), "no worker was killed");
-        let one = run(Command::new(&backend)
-            .arg(analysis)
-            .arg(&graph)
-            .args(["--format", "json"]))?;
-        let merged = fs::read(scratch.join("merged.json"))?;
-        ensure!(merged == one.ok()?.stdout, "{analysis}: {folder:?}");
-    }
     scratch.done();
     Ok(())
 }
