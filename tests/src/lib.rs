@@ -23,3 +23,4 @@ pub mod scaling;
 pub mod scratch;
 pub mod tally;
 pub mod toolchain;
+pub mod verdict;

@@ -17,8 +17,6 @@ const LATELY: &str = "HEAD~30";
 /// The ways of `all` in which this run takes the row of this name.
 #[must_use]
 pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
-    static NAMED: LazyLock<bool> =
-        LazyLock::new(|| args().skip(1).any(|word| !word.starts_with('-')));
     // What the commit is does not matter; without git there is none.
     static COMMIT: LazyLock<String> = LazyLock::new(|| {
         let mut git = Command::new("git");
@@ -26,10 +24,20 @@ pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
         let said = git.output().map(|done| done.stdout).unwrap_or_default();
         String::from_utf8_lossy(&said).trim().to_owned()
     });
-    if whole() || *NAMED {
+    if asked() {
         return all.to_vec();
     }
     one(&COMMIT, row, all).into_iter().cloned().collect()
+}
+
+/// The members of `all` that this run takes when they are dealt into so many shares, of which it takes one.
+#[must_use]
+pub fn share<'a, T>(row: &str, all: &'a [T], shares: usize) -> Vec<&'a T> {
+    let taken = ways(row, &(0..shares).collect::<Vec<_>>());
+    let dealt = (0..shares).cycle().zip(all);
+    dealt
+        .filter_map(|(share, member)| taken.contains(&share).then_some(member))
+        .collect()
 }
 
 /// Whether one of these paths, from the root of the repository, was changed in one of the last commits or since. It is
@@ -44,6 +52,14 @@ pub fn changed_lately(paths: &[&str]) -> bool {
         .output()
         .is_ok_and(|done| done.status.success());
     whole() || !unchanged
+}
+
+/// Whether the whole matrix is asked for, or the command line names tests.
+#[must_use]
+pub fn asked() -> bool {
+    static NAMED: LazyLock<bool> =
+        LazyLock::new(|| args().skip(1).any(|word| !word.starts_with('-')));
+    whole() || *NAMED
 }
 
 /// Whether the whole matrix is asked for.

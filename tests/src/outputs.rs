@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
+/// Set by `cargo test-all`, which has built the outputs. Without it each test binary asks cargo, and waits for its lock.
+pub const BUILT: &str = "TEST_ALL_HAS_BUILT";
+
 /// The directory that holds the commands, the pass plugin and the runtime library.
 #[derive(Debug, Clone)]
 pub struct Outputs {
@@ -33,6 +36,7 @@ impl Outputs {
     pub fn locate() -> Result<Self> {
         let dir = match std::env::var_os("CONTECH_HOME") {
             Some(dir) => dir.into(),
+            None if std::env::var_os(BUILT).is_some() => target_dir().join("release"),
             None => build(true)?,
         };
         Ok(Self { dir })

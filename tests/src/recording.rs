@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::happens_before;
@@ -36,19 +36,33 @@ impl Recording {
     ///
     /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
     pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
-        let want = if complete { "exit 0" } else { "exit 3" };
-        self.traces
-            .iter()
-            .map(|trace| {
-                let graph = trace.with_extension("tg");
-                middle(trace, &graph)?.expect(want)?;
-                verify(&graph)?;
-                compare(trace, &graph)?;
-                same_order(trace, &graph)?;
-                Ok(graph)
-            })
-            .collect()
+        let outcome = if complete { "exit 0" } else { "exit 3" };
+        let made = self.traces.iter().map(|trace| made(trace, outcome));
+        made.map(|made| Ok(made?.0)).collect()
     }
+
+    /// [`Recording::graphs`] of whole traces with both forms, which must agree, in so many blocks of each at least.
+    pub fn checked(&self, least: u64) -> Result<Vec<PathBuf>> {
+        let made = self.traces.iter().map(|trace| {
+            let (graph, check) = made(trace, "exit 0")?;
+            let number = |key: &str| check[key].as_u64();
+            ensure!(number("mismatches") == Some(0), "{check:#}");
+            ensure!(number("compared") >= Some(least), "{check:#}");
+            Ok(graph)
+        });
+        made.collect()
+    }
+}
+
+/// Makes and checks the graph of a trace; the graph, and what the middle says of both forms.
+fn made(trace: &Path, outcome: &str) -> Result<(PathBuf, Value)> {
+    let graph = trace.with_extension("tg");
+    let said = middle(trace, &graph)?.expect(outcome)?;
+    verify(&graph)?;
+    compare(trace, &graph)?;
+    same_order(trace, &graph)?;
+    let mut said: Value = serde_json::from_slice(&said.stdout).with_context(|| said.to_string())?;
+    Ok((graph, said["check"].take()))
 }
 
 /// Files of a directory with an extension, sorted by name.
@@ -99,12 +113,15 @@ pub fn compare(trace: &Path, graph: &Path) -> Result<()> {
     run(&mut command)?.ok().map(drop)
 }
 
-/// `contech-backend verify graph`.
+/// What `contech-backend verify graph` does.
 ///
 /// # Errors
 /// When the graph is not well formed.
 pub fn verify(graph: &Path) -> Result<()> {
-    backend(&["verify"], graph)?.ok().map(drop)
+    let verified = taskgraph::map(graph).and_then(|graph| graph.verify());
+    verified
+        .map(drop)
+        .with_context(|| graph.display().to_string())
 }
 
 /// `contech-backend ANALYSIS... graph`: the analysis' name comes first, options after the graph.

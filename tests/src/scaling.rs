@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use crate::outputs::workspace;
 use crate::process::run;
 use crate::program::is_cxx;
+use crate::toolchain::{Toolchain, kept};
 
 /// Arguments after the number of threads.
 pub type Arguments = &'static [&'static str];
@@ -136,6 +137,16 @@ impl Case {
             .iter()
             .find(|case| case.name() == name)
             .with_context(|| format!("no program {name} in bench/scaling"))
+    }
+
+    /// The program, built natively and kept for the next who wants it.
+    pub fn built(&self) -> Result<PathBuf> {
+        let source = std::fs::read(self.path())?;
+        let name = format!("scaling-{}", self.name());
+        let folder = kept(&Toolchain::native(), &name, &source, |to| {
+            self.build(to).map(drop)
+        })?;
+        Ok(folder.join(self.name()))
     }
 
     /// Builds the program natively in `dir`.

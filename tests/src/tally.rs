@@ -26,6 +26,29 @@ pub struct Tally {
     pub skipped: u64,
 }
 
+/// How long each part of the test command took, in their order.
+#[derive(Debug, Default)]
+pub struct Phases(Vec<(String, Duration)>);
+
+impl Phases {
+    /// Does something that is a phase of its own.
+    pub fn of<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.0.push((name.to_owned(), begun.elapsed()));
+        done
+    }
+}
+
+impl fmt::Display for Phases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = (self.0.iter())
+            .map(|(name, took)| format!("{name} {:.0} s", took.as_secs_f64()))
+            .collect();
+        write!(f, "took {}", all.join(", "))
+    }
+}
+
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
@@ -98,6 +121,11 @@ impl Tally {
             workers.into_iter().try_for_each(join)
         })?;
         let (_, mut took) = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let kept = took.iter().filter(|(_, name)| name.contains(" [kept] "));
+        println!(
+            "{} tests have passed before with the same tools and did not run",
+            kept.count()
+        );
         took.sort_unstable_by_key(|(took, _)| Reverse(*took));
         println!("the slowest tests, in seconds:");
         for (took, test) in took.iter().take(SLOWEST) {

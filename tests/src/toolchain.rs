@@ -168,7 +168,10 @@ impl Toolchain {
 }
 
 /// A program's directives, and everything that is compiled with it.
-fn sources(program: &Program) -> Result<(String, Vec<Vec<u8>>)> {
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn sources(program: &Program) -> Result<(String, Vec<Vec<u8>>)> {
     let folder = program.source.parent().context("a source has a folder")?;
     let mut all = vec![program.source.clone()];
     all.extend(files(folder, "h")?);

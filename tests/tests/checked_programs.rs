@@ -16,7 +16,8 @@ use contech_tests::outputs::Outputs;
 use contech_tests::program::{self, Check, Language, Mode, Program};
 use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
-use contech_tests::toolchain::Toolchain;
+use contech_tests::toolchain::{Toolchain, sources};
+use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 
@@ -66,8 +67,9 @@ fn main() {
             let name = format!("{}::{way}", program.name);
             taken.insert(way);
             let program = program.clone();
-            trials.push(Trial::test(name, move || {
-                trial(program, level, &flags).map_err(|e| Failed::from(format!("{e:#}")))
+            let from = sources(&program).ok();
+            trials.push(verdict::trial(name, Tools::Recording, &from, move || {
+                trial(program, level, &flags)
             }));
         }
     }

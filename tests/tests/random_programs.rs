@@ -1,4 +1,5 @@
-//! The oracle over random programs: 128 seeds (2,000 with `cargo test-all --matrix`), each compiled in the way whose
+//! The oracle over random programs: a half of 128 seeds, the other one in another commit (2,000 seeds with `cargo
+//! test-all --matrix`), each compiled in the way whose
 //! turn it is, recorded in both forms at once and compared, and run natively for the output. Then follow the seeds
 //! and the programs that were kept because they once failed (`tests/random`).
 //!
@@ -16,9 +17,10 @@ use contech_tests::random::check::{Compared, Files};
 use contech_tests::random::way::Way;
 use contech_tests::random::{check, generate};
 use contech_tests::scratch::Scratch;
+use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Seeds of a commit, seeds of the whole matrix, and seeds of one trial.
+/// Seeds of which a commit takes a half, seeds of the whole matrix, and seeds of one trial.
 const SEEDS: u64 = 128;
 const MATRIX_SEEDS: u64 = 2000;
 const PART: u64 = 16;
@@ -30,30 +32,35 @@ fn main() {
     }
     let mut trials = Vec::new();
     let seeds = if matrix::whole() { MATRIX_SEEDS } else { SEEDS };
-    for first in (0..seeds).step_by(usize::try_from(PART).unwrap_or(1)) {
+    let parts: Vec<u64> = (0..seeds / PART).collect();
+    for first in matrix::share("seeds", &parts, 2)
+        .into_iter()
+        .map(|n| n * PART)
+    {
         let seeds: Vec<(u64, Way)> = (first..first + PART)
             .map(|s| (s, Way::of_seed(s)))
             .collect();
         trials.push(trial(
             format!("seeds_{first}_to_{}", first + PART - 1),
+            Vec::new(),
             move |dir| all(&seeds, dir),
         ));
     }
     let kept = kept_seeds().and_then(|seeds| Ok((seeds, kept_programs()?)));
     match kept {
         Ok((seeds, programs)) => {
-            trials.push(trial("seeds_that_once_failed".to_owned(), move |dir| {
-                all(&seeds, dir)
-            }));
+            let name = "seeds_that_once_failed".to_owned();
+            let text = format!("{seeds:?}").into_bytes();
+            trials.push(trial(name, text, move |dir| all(&seeds, dir)));
             for program in programs {
                 let name = program
                     .file_stem()
                     .unwrap_or_default()
                     .to_string_lossy()
                     .into_owned();
-                trials.push(trial(format!("kept_{name}"), move |dir| {
-                    one_kept(&program, dir)
-                }));
+                let text = fs::read(&program).unwrap_or_default();
+                let run = move |dir: &Path| one_kept(&program, dir);
+                trials.push(trial(format!("kept_{name}"), text, run));
             }
         }
         Err(error) => trials.push(Trial::test("tests_random", move || {
@@ -65,20 +72,23 @@ fn main() {
     }));
     trials.push(trial(
         "a_program_that_clang_itself_cannot_compile_is_counted".to_owned(),
+        Vec::new(),
         crashing,
     ));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-fn trial(name: String, work: impl FnOnce(&Path) -> Result<()> + Send + 'static) -> Trial {
-    Trial::test(name.clone(), move || {
-        let run = || {
-            let scratch = Scratch::new(&format!("random/{name}"))?;
-            work(scratch.dir())?;
-            scratch.done();
-            Ok(())
-        };
-        run().map_err(failed)
+/// A trial of what this executable generates, or of a text that it reads.
+fn trial(
+    name: String,
+    text: Vec<u8>,
+    work: impl FnOnce(&Path) -> Result<()> + Send + 'static,
+) -> Trial {
+    verdict::trial(name.clone(), Tools::All, &text, move || {
+        let scratch = Scratch::new(&format!("random/{name}"))?;
+        work(scratch.dir())?;
+        scratch.done();
+        Ok(())
     })
 }
 

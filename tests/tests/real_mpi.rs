@@ -61,7 +61,7 @@ const PACKAGES: [Package; 2] = [
 
 fn main() {
     real::main(
-        &PACKAGES,
+        (&PACKAGES, 2),
         |package| &package.source,
         trial,
         "all_sources_were_fetched",

@@ -148,7 +148,7 @@ const PACKAGES: [Package; 9] = [
 
 fn main() {
     real::main(
-        &PACKAGES,
+        (&PACKAGES, 3),
         |package| &package.source,
         trial,
         "all_sources_were_fetched",

@@ -52,7 +52,7 @@ const SUITES: [Suite; 2] = [
 
 fn main() {
     real::main(
-        &SUITES,
+        (&SUITES, 2),
         |suite| &suite.source,
         trial,
         "both_sources_were_fetched",

@@ -3,6 +3,7 @@
 #[path = "tidy/modules.rs"]
 mod modules;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,6 +40,35 @@ fn files(extensions: &[&str]) -> Result<Vec<PathBuf>> {
 
 fn read(file: &Path) -> Result<String> {
     fs::read_to_string(workspace().join(file)).with_context(|| file.display().to_string())
+}
+
+/// Libraries with their features, in a build of cargo's of that kind.
+fn features(words: &[&str]) -> Result<BTreeSet<String>> {
+    let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    tree.current_dir(workspace()).arg("tree").args(words);
+    tree.args(["--prefix", "none", "--format", "{p} [{f}]"]);
+    let said = run(&mut tree)?.ok()?.out();
+    Ok(said
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .collect())
+}
+
+#[test]
+fn the_test_command_and_the_tools_and_the_tests_have_the_same_libraries() -> Result<()> {
+    let all = features(&["--workspace", "-e", "normal,build,dev"])?;
+    for words in [
+        &["-e", "normal,build"][..],
+        &["--workspace", "-e", "normal,build"],
+    ] {
+        let twice: Vec<_> = features(words)?.difference(&all).cloned().collect();
+        assert!(
+            twice.is_empty(),
+            "in `cargo tree {words:?}` these have other features than in the build of the tests, so that they and what needs \
+             them are compiled twice; tests/Cargo.toml asks for the missing features: {twice:#?}"
+        );
+    }
+    Ok(())
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `cargo test-all` checks everything that must hold before a change goes in, on a bare Debian machine, and ends with
 //! one line of summary. `cargo test-all --matrix` runs every program in every way it can be compiled, and all random
-//! programs; without it each program is compiled in one way, which another commit takes in turn.
+//! programs; without it each program is compiled in one way, which another commit takes in turn. `cargo test-all --all`
+//! also runs trials that have passed with the same tools (`tests/src/verdict.rs`).
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -9,8 +10,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
 use contech_tests::matrix;
-use contech_tests::outputs::workspace;
-use contech_tests::tally::{Tally, Tests};
+use contech_tests::outputs::{BUILT, workspace};
+use contech_tests::tally::{Phases, Tally, Tests};
+use contech_tests::verdict;
 use serde_json::Value;
 
 /// Tests that take longest. They begin first, so that none of them is alone at the end.
@@ -34,61 +36,64 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Tally> {
-    let whole = arguments()?;
+    let asked = Asked::read()?;
     let begun = Instant::now();
     debian::ensure(&debian::TEST_PACKAGES)?;
-    let mut tally = Tally::default();
+    let (mut tally, mut phases) = (Tally::default(), Phases::default());
     tally.check("format", cargo().args(["fmt", "--all", "--check"]))?;
-    let strict = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "-q",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    tally.check("clippy", cargo().args(strict))?;
-    let mut docs = cargo();
-    docs.env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--workspace", "--no-deps", "-q"]);
-    tally.check("docs", &mut docs)?;
-    // The integration tests use the release build, which is what the user gets.
-    tally.check(
-        "release build",
-        cargo().args(["build", "--workspace", "--release", "-q"]),
-    )?;
-    tally.tests(tests(whole)?)?;
+    // The tests use the release build, which is what the user gets, and are a part of it: so what everything depends on is
+    // built once, and all processors have work to the end.
+    let tests = phases.of("build", || tests(&asked))?;
+    let mut check =
+        |name: &str, command: &mut Command| phases.of(name, || tally.check(name, command));
+    let mut strict = in_release("clippy");
+    strict.args(["--all-targets", "--", "-D", "warnings"]);
+    check("clippy", &mut strict)?;
+    let mut docs = in_release("doc");
+    docs.env("RUSTDOCFLAGS", "-D warnings").arg("--no-deps");
+    check("docs", &mut docs)?;
+    phases.of("tests", || tally.tests(tests))?;
+    println!("{phases}");
     println!("took {:.0} s", begun.elapsed().as_secs_f64());
     println!("{tally}");
     Ok(tally)
 }
 
-/// Builds all tests; the commands that run them. Each test binary runs one test at a time, because as many binaries run
-/// at once as there are processors: whatever waits in one of them, the others go on.
-fn tests(whole: bool) -> Result<Vec<Tests>> {
-    let mut build = cargo();
-    build.args(["test", "--workspace", "--no-run", "-q"]);
+/// Builds all that users get and all tests; the commands that run these. Each test binary runs one test at a time,
+/// because as many binaries run at once as there are processors: whatever waits in one of them, the others go on.
+fn tests(asked: &Asked) -> Result<Vec<Tests>> {
+    let mut build = in_release("build");
+    build.args(["--lib", "--bins", "--examples", "--tests"]);
     build.arg("--message-format=json-render-diagnostics");
     let built = build.stderr(Stdio::inherit()).output()?;
     if !built.status.success() {
-        bail!("the tests do not compile");
+        bail!("the tools and the tests do not compile");
     }
     let mut all = Vec::new();
     for message in built.stdout.split(|byte| *byte == b'\n') {
         all.extend(binary(message)?);
     }
-    let mut examples = cargo();
-    examples.args(["test", "--workspace", "--doc", "-q", "--no-fail-fast"]);
+    let mut examples = in_release("test");
+    examples.args(["--doc", "--no-fail-fast"]);
     all.push(("examples of the documentation".to_owned(), examples));
+    if asked.matrix {
+        // What the compiler checks in no release build: overflow and assertions.
+        let mut checked = cargo();
+        checked.args(["test", "--workspace", "-q", "--no-fail-fast", "--lib"]);
+        all.push(("units with assertions".to_owned(), checked));
+    }
     all.sort_by_key(|(name, _)| {
         LONG.iter()
             .position(|long| long == name)
             .unwrap_or(LONG.len())
     });
-    if whole {
-        for (_, command) in &mut all {
+    for (_, command) in &mut all {
+        command.env(BUILT, "1");
+        if asked.matrix {
             command.env(matrix::VARIABLE, "1");
+        }
+        if asked.all {
+            command.env(verdict::ALL, "1");
         }
     }
     Ok(all)
@@ -117,15 +122,34 @@ fn binary(message: &[u8]) -> Result<Option<Tests>> {
     Ok(Some((name, command)))
 }
 
-fn arguments() -> Result<bool> {
-    let mut whole = false;
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--matrix" => whole = true,
-            other => bail!("unknown argument {other}; usage: cargo test-all [--matrix]"),
+/// What the command line asks for.
+#[derive(Default)]
+struct Asked {
+    matrix: bool,
+    all: bool,
+}
+
+impl Asked {
+    fn read() -> Result<Self> {
+        let mut asked = Self::default();
+        for argument in std::env::args().skip(1) {
+            match argument.as_str() {
+                "--matrix" => asked.matrix = true,
+                "--all" => asked.all = true,
+                other => {
+                    bail!("unknown argument {other}; usage: cargo test-all [--matrix] [--all]")
+                }
+            }
         }
+        Ok(asked)
     }
-    Ok(whole)
+}
+
+/// A command of cargo for the whole workspace.
+fn in_release(name: &str) -> Command {
+    let mut command = cargo();
+    command.args([name, "--workspace", "--release", "-q"]);
+    command
 }
 
 fn cargo() -> Command {

@@ -29,7 +29,8 @@ use contech_tests::program::Program;
 use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
-use libtest_mimic::{Arguments, Failed, Trial};
+use contech_tests::verdict::{self, Tools};
+use libtest_mimic::Arguments;
 
 /// Programs whose threads do the same in every run, and the number of read-modify-writes they execute.
 const PROGRAMS: [(&str, Option<u64>); 20] = [
@@ -74,8 +75,9 @@ fn main() {
         for level in ways(file, &["O0", "O2"]) {
             for form in [Form::Calls, Form::Whole] {
                 let name = format!("{file}::{level}::{form:?}").to_lowercase();
-                trials.push(Trial::test(name, move || {
-                    trial(file, rmws, level, form).map_err(|e| Failed::from(format!("{e:#}")))
+                let from = [source(file), recorder()].map(|path| fs::read(path).ok());
+                trials.push(verdict::trial(name, Tools::Recording, &from, move || {
+                    trial(file, rmws, level, form)
                 }));
             }
         }
@@ -83,11 +85,18 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
+fn source(file: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    folder.join(file)
+}
+
+/// What writes the sanitizer's callbacks down.
+fn recorder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/callbacks.c")
+}
+
 fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("programs")
-        .join(file);
-    let program = Program::read(&source)?.context("a program, not a part")?;
+    let program = Program::read(&source(file))?.context("a program, not a part")?;
     let scratch = Scratch::new(&format!("oracle/{}-{level}-{form:?}", program.name))?;
     let executable = build(&program, level, form, scratch.dir())?;
     let log = scratch.join("oracle.txt");
@@ -137,8 +146,7 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
             text
         },
     )?;
-    let recorder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/callbacks.c");
-    let object = native.object(&recorder, &["-O2".to_owned()], dir)?;
+    let object = native.object(&recorder(), &["-O2".to_owned()], dir)?;
     let executable = dir.join("prog");
     // The IR is final, so -O0 runs only the instrumentation.
     let mut link = Command::new(contech.compiler(program.is_cxx()));

@@ -42,6 +42,11 @@ pub(crate) fn compare(program: &Program, first: bool, graph: &Graph) -> Result<(
     Ok(())
 }
 
+/// The golden text of a program that has one.
+pub(crate) fn text(program: &Program) -> Option<String> {
+    fs::read_to_string(file_of(program)).ok()
+}
+
 /// Finds golden graphs that no program is compared with.
 pub(crate) fn no_orphans(programs: &[Program]) -> Result<(), String> {
     for folder in ["graphs", "graphs/rust"] {

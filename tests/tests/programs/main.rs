@@ -24,6 +24,8 @@ use std::path::Path;
 use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program;
+use contech_tests::toolchain::sources;
+use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -47,10 +49,9 @@ fn main() {
         for (level, first) in levels.into_iter().zip(once(true).chain(repeat(false))) {
             let program = program.clone();
             let name = format!("{}::{level}", program.name);
+            let from = (sources(&program).ok(), golden::text(&program));
             let run = move || trial::run(&program, &level, first);
-            trials.push(Trial::test(name, move || {
-                run().map_err(|e| Failed::from(format!("{e:#}")))
-            }));
+            trials.push(verdict::trial(name, Tools::Recording, &from, run));
         }
     }
     trials.extend(rust::trials(&in_rust).unwrap_or_else(|e| refuse(e)));

@@ -1,5 +1,5 @@
-//! The Rust programs of `programs/rust`, built with `cargo contech` in one of two ways, another one in the next commit,
-//! and in three with `cargo test-all --matrix`. Standard library and program are instrumented, so on safe programs no race
+//! The Rust programs of `programs/rust`, built with `cargo contech` in one way, which is quickly built, and in three with
+//! `cargo test-all --matrix`. Standard library and program are instrumented, so on safe programs no race
 //! may be found; in those whose names begin with `racy` the planted one must be.
 
 use std::fs;
@@ -12,16 +12,16 @@ use contech_tests::once::Once;
 use contech_tests::outputs::{Outputs, target_dir};
 use contech_tests::process::{Finished, run, run_for};
 use contech_tests::program::{Check, Mode, Program};
-use contech_tests::recording::{Recording, backend_json, fine, middle};
+use contech_tests::recording::{Recording, backend_json, files, fine, middle};
 use contech_tests::scratch::Scratch;
-use libtest_mimic::{Failed, Trial};
+use contech_tests::verdict::{self, Tools};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::{executors, golden, tasks};
 
-/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes one of
-/// the first two for all programs, because building all programs and libraries in another way costs more than running
-/// them.
+/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes the first,
+/// because building all programs and libraries in another way costs more than running them.
 const WAYS: [Way; 3] = [("dev", false), ("whole", true), ("aborts", true)];
 
 type Way = (&'static str, bool);
@@ -65,18 +65,19 @@ pub(crate) fn programs() -> Result<Vec<Program>> {
 
 pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
+    let from = sources()?;
     let ways = if matrix::whole() {
-        WAYS.to_vec()
+        &WAYS[..]
     } else {
-        matrix::ways("rust", &WAYS[..2])
+        &WAYS[..1]
     };
-    let first = ways[0];
     for program in programs {
-        for &way in &ways {
+        for &way in ways {
             let program = program.clone();
             let name = format!("rust::{}::{}", program.name, way.0);
-            trials.push(Trial::test(name, move || {
-                trial(&program, way, way == first).map_err(|e| Failed::from(format!("{e:#}")))
+            let expected = (&from, golden::text(&program));
+            trials.push(verdict::trial(name, Tools::All, &expected, move || {
+                trial(&program, way, way == WAYS[0])
             }));
         }
     }
@@ -84,12 +85,20 @@ pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
     for (name, taken, test) in TESTS {
         for &way in ways.iter().filter(|way| WAYS[..taken].contains(way)) {
             let name = format!("rust::{name}::{}", way.0);
-            trials.push(Trial::test(name, move || {
-                test(way).map_err(|e| Failed::from(format!("{e:#}")))
-            }));
+            trials.push(verdict::trial(name, Tools::All, &from, move || test(way)));
         }
     }
     Ok(trials)
+}
+
+/// All that the executables are made of.
+fn sources() -> Result<Vec<Vec<u8>>> {
+    let named = ["Cargo.toml", "Cargo.lock", "build.rs"];
+    let mut all = named.map(|name| folder().join(name)).to_vec();
+    for kind in ["rs", "c"] {
+        all.extend(files(&folder().join("src"), kind)?);
+    }
+    Ok(all.iter().map(fs::read).collect::<Result<_, _>>()?)
 }
 
 fn folder() -> PathBuf {
@@ -116,10 +125,11 @@ fn trial(program: &Program, way: Way, first: bool) -> Result<()> {
     let recording = Recording::of(&mut command(&recorded), &scratch.join("traces"))?;
     same_behaviour(&native, &recording.run)?;
     ensure!(!recording.traces.is_empty(), "no trace");
-    if check {
-        compared(&recording)?;
-    }
-    let graphs = recording.graphs(true)?;
+    let graphs = if check {
+        recording.checked(1)?
+    } else {
+        recording.graphs(true)?
+    };
     let races = races(&graphs[0])?;
     if program.name.starts_with("racy") {
         ensure!(!races.is_empty(), "the race was not found");
@@ -353,17 +363,6 @@ fn same_behaviour(native: &Finished, recorded: &Finished) -> Result<()> {
     if !same {
         bail!("the recorded run differs\n== native: {native}\n== recorded: {recorded}");
     }
-    Ok(())
-}
-
-/// Compares the two recorded forms.
-fn compared(recording: &Recording) -> Result<()> {
-    let trace = &recording.traces[0];
-    let done = middle(trace, &trace.with_extension("checked"))?.ok()?;
-    let said: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;
-    let number = |key: &str| said["check"][key].as_u64().unwrap_or(0);
-    ensure!(number("compared") > 0, "nothing was compared: {done}");
-    ensure!(number("mismatches") == 0, "{}", said["check"]);
     Ok(())
 }
 

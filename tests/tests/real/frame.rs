@@ -1,7 +1,11 @@
 //! One trial for each program that somebody else wrote, and one that fails when not all of them could be fetched.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::Result;
 use contech_tests::outputs::Outputs;
+use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The variable to set where there is no network: packages that cannot be fetched are then skipped, by name.
@@ -10,7 +14,7 @@ const OFFLINE: &str = "CONTECH_OFFLINE";
 /// Runs a trial for each package, and one that fails when not all could be fetched. A package that cannot be
 /// fetched is reported as ignored, by its name.
 pub(crate) fn main<P: Sync>(
-    packages: &'static [P],
+    packages: Vec<&'static P>,
     name: impl Fn(&P) -> &'static str,
     available: impl Fn(&P) -> bool,
     trial: fn(&P) -> Result<()>,
@@ -21,16 +25,20 @@ pub(crate) fn main<P: Sync>(
         Outputs::get();
     }
     let offline = std::env::var_os(OFFLINE).is_some();
+    let texts = texts().unwrap_or_default();
     let mut trials = Vec::new();
     let mut fetched = 0;
-    for package in packages {
+    for &package in &packages {
         let there = arguments.list || available(package);
         fetched += usize::from(there);
-        let test = move || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
-        trials.push(Trial::test(name(package), test).with_ignored_flag(!there));
+        // Of what is run, some reads the programs of the tests, and of what is built, all is named by the executable.
+        let trial = verdict::trial(name(package).to_owned(), Tools::All, &texts, move || {
+            trial(package)
+        });
+        trials.push(trial.with_ignored_flag(!there));
     }
+    let all = packages.len();
     let enough = move || {
-        let all = packages.len();
         if fetched == all {
             return Ok(());
         }
@@ -38,6 +46,24 @@ pub(crate) fn main<P: Sync>(
             "only {fetched} of {all} sources could be fetched; {OFFLINE}=1 skips them where there is no network"
         )))
     };
-    trials.push(Trial::test(claim, enough).with_ignored_flag(offline && fetched < packages.len()));
+    trials.push(Trial::test(claim, enough).with_ignored_flag(offline && fetched < all));
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// The programs of the tests that are inputs and libraries of some trials.
+fn texts() -> Result<Vec<Vec<u8>>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut all = Vec::new();
+    for from in [
+        folder.clone(),
+        folder.join("registry"),
+        folder.join("registry/src/bin"),
+    ] {
+        for entry in fs::read_dir(from)? {
+            all.push(entry?.path());
+        }
+    }
+    all.retain(|path| path.is_file());
+    all.sort();
+    Ok(all.iter().map(fs::read).collect::<Result<_, _>>()?)
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use contech_tests::debian;
+use contech_tests::matrix;
 use contech_tests::process::{run, run_for};
 use contech_tests::toolchain::{Toolchain, kept};
 
@@ -54,14 +55,15 @@ impl Source {
     }
 }
 
-/// Runs a trial for each package, and one that fails when not all could be fetched.
+/// Runs a trial for each package of the commit's share of so many, and one that fails when not all could be fetched.
 pub(crate) fn main<P: Sync>(
-    packages: &'static [P],
+    (packages, shares): (&'static [P], usize),
     source: fn(&P) -> &Source,
     trial: fn(&P) -> Result<()>,
     claim: &str,
 ) {
     let name = |package: &P| source(package).name;
     let available = |package: &P| debian::available(name(package));
+    let packages = matrix::share(claim, packages, shares);
     frame::main(packages, name, available, trial, claim);
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use contech_tests::matrix::ways;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend, backend_json, middle, verify};
@@ -130,7 +131,7 @@ fn a_configure_script() -> Result<()> {
 
 #[test]
 fn cmake_with_static_and_shared_libraries_in_c_and_cxx() -> Result<()> {
-    for kind in ["Debug", "Release"] {
+    for kind in ways("cmake", &["Debug", "Release"]) {
         let scratch = project("cmake", "cmake")?;
         let kind = format!("-DCMAKE_BUILD_TYPE={kind}");
         run(tool("cmake", scratch.dir()).args(["-S", ".", "-B", "build", &kind]))?.ok()?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use contech_tests::matrix::ways;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
@@ -183,7 +184,7 @@ fn a_relocatable_link() -> Result<()> {
 #[test]
 fn link_time_optimisation_full_and_thin() -> Result<()> {
     with_sources("lto", |s| {
-        for flag in ["-flto", "-flto=thin"] {
+        for flag in ways("lto", &["-flto", "-flto=thin"]) {
             cc(s.dir(), &["-O2", flag, "-c", "main.c", "triple.c"])?.ok()?;
             cc(s.dir(), &["-O2", flag, "main.o", "triple.o", "-o", "p"])?.ok()?;
             // `triple` is inlined into main, and its blocks are counted once, not twice.
@@ -345,7 +346,7 @@ fn the_cxx_driver_links_the_cxx_library() -> Result<()> {
 #[test]
 fn static_and_position_dependent_executables() -> Result<()> {
     with_sources("models", |s| {
-        for flags in [
+        let all = [
             &["-no-pie"][..],
             &["-fPIE", "-pie"],
             &["-fno-plt", "-Wl,-z,now"],
@@ -356,7 +357,8 @@ fn static_and_position_dependent_executables() -> Result<()> {
                 "-fdata-sections",
                 "-Wl,--gc-sections",
             ],
-        ] {
+        ];
+        for flags in ways("models", &all) {
             let mut words = flags.to_vec();
             words.extend(["-O2", "-fno-inline", "main.c", "triple.c", "-o", "p"]);
             cc(s.dir(), &words)?.ok()?;
@@ -369,7 +371,8 @@ fn static_and_position_dependent_executables() -> Result<()> {
 #[test]
 fn other_linkers() -> Result<()> {
     with_sources("linkers", |s| {
-        for linker in ["-fuse-ld=bfd", "-fuse-ld=lld", "-fuse-ld=gold"] {
+        let all = ["-fuse-ld=bfd", "-fuse-ld=lld", "-fuse-ld=gold"];
+        for linker in ways("linkers", &all) {
             cc(s.dir(), &[linker, "main.c", "triple.c", "-o", "p"])?.ok()?;
             records(s.dir(), "p", "12\n", BOTH).context(linker)?;
         }

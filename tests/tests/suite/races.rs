@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use contech_tests::matrix::ways;
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend, backend_json, files, middle};
@@ -18,9 +19,17 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
     command.args([case, form]).env("OMP_NUM_THREADS", "2");
     command.env("OMP_CANCELLATION", "true");
     let recording = Recording::of(&mut command, &scratch.join(format!("{case}.{form}")))?;
-    let graphs = recording.graphs(true)?;
-    recording.run.ok()?;
-    let found = backend_json(&["races"], &graphs[0])?;
+    recording.run.clone().ok()?;
+    // Whether graphs are exact is what the programs have trials for. Here a commit asks it of every fourth case.
+    let graph = if ways(case, &[true, false, false, false]).contains(&true) {
+        recording.graphs(true)?.remove(0)
+    } else {
+        let trace = recording.traces.first().context("a trace")?;
+        let graph = trace.with_extension("tg");
+        middle(trace, &graph)?.ok()?;
+        graph
+    };
+    let found = backend_json(&["races"], &graph)?;
     let races = found["races"].as_array().context("a list of races")?;
     let name = |side: &serde_json::Value| side["function"].as_str().unwrap_or("").to_owned();
     Ok(races

@@ -7,16 +7,14 @@ use anyhow::{Result, ensure};
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
 use contech_tests::scaling::{CASES, Case};
-use contech_tests::scratch::Scratch;
 
 /// Programs in which one variant does less than the other, so that the variants have different results.
 const OF_OTHER_SIZE: [&str; 2] = ["cilksort", "array"];
 
 #[test]
 fn each_program_computes_the_same_with_any_number_of_threads_and_in_all_variants() -> Result<()> {
-    let scratch = Scratch::new("scaling-programs")?;
     for case in &CASES {
-        let program = case.build(scratch.dir())?;
+        let program = case.built()?;
         let mut results = BTreeSet::new();
         for arguments in case.small {
             let expected = Case::output(&program, "0", arguments)?;
@@ -39,34 +37,29 @@ fn each_program_computes_the_same_with_any_number_of_threads_and_in_all_variants
             case.name()
         );
     }
-    scratch.done();
     Ok(())
 }
 
 #[test]
 fn cilksort_without_tasks_sorts_the_same() -> Result<()> {
-    let scratch = Scratch::new("scaling-elided")?;
     let case = Case::named("cilksort")?;
-    let program = case.build(scratch.dir())?;
+    let program = case.built()?;
     for arguments in case.small {
         let expected = Case::output(&program, "0", arguments)?;
         assert_eq!(Case::output(&program, "elided", arguments)?, expected);
     }
-    scratch.done();
     Ok(())
 }
 
 #[test]
 fn each_program_says_how_it_is_called() -> Result<()> {
-    let scratch = Scratch::new("scaling-usage")?;
     for case in &CASES {
-        let program = case.build(scratch.dir())?;
+        let program = case.built()?;
         for arguments in [&[][..], &["-1"], &["two"], &["1", "neither"]] {
             let done = run(Command::new(&program).args(arguments))?.expect("exit 2")?;
             assert!(done.err().starts_with("usage: "), "{done}");
         }
     }
-    scratch.done();
     Ok(())
 }
 
