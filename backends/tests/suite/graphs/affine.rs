@@ -171,7 +171,7 @@ pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph 
     for (task, _) in &all {
         writer.put_order(*task).expect("writable");
     }
-    let contexts = all.into_iter().map(|context| context.1).collect();
+    let contexts: Vec<_> = all.into_iter().map(|context| context.1).collect();
     writer
         .finish(contexts, RunMeta::default())
         .expect("writable");
