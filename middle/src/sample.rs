@@ -56,7 +56,7 @@ impl Sample {
     pub(crate) fn position(&mut self, every: u32) {
         self.stretches = self.stretches.wrapping_add(1);
         let mixed = self.stretches.wrapping_mul(0x9e37_79b1);
-        self.outside = (mixed >> 8) % every.max(1) != 0;
+        self.outside = !(mixed >> 8).is_multiple_of(every.max(1));
         self.since = AFTER_EVENT;
     }
 }

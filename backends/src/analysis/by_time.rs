@@ -208,7 +208,7 @@ impl<'g> Stream<'g> {
         &mut self,
         graph: &'g Graph,
         turn: Turn,
-        (executors, spare): (&mut Executors, &mut Vec<Box<Inside<'g>>>),
+        (executors, spare): (&mut Executors, &mut Vec<Inside<'g>>),
         taker: &mut (impl Takes + ?Sized),
     ) -> Result<Option<u64>> {
         let executor = self.executor;
@@ -224,7 +224,7 @@ impl<'g> Stream<'g> {
             }
             if !self.enter(graph, (executors, spare), taker)? {
                 if spare.len() < SPARE {
-                    spare.extend(self.inside.take());
+                    spare.extend(self.inside.take().map(|inside| *inside));
                 }
                 (self.inside, self.tasks) = (None, None);
                 return Ok(None);
@@ -240,7 +240,7 @@ impl<'g> Stream<'g> {
     fn enter(
         &mut self,
         graph: &'g Graph,
-        (executors, spare): (&mut Executors, &mut Vec<Box<Inside<'g>>>),
+        (executors, spare): (&mut Executors, &mut Vec<Inside<'g>>),
         taker: &mut (impl Takes + ?Sized),
     ) -> Result<bool> {
         let mut done = |executor: u32| {
@@ -258,18 +258,16 @@ impl<'g> Stream<'g> {
             let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
             let executor = task.executor().get();
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
-                let new = || {
-                    Box::new(Inside {
-                        reader: Reader::new(graph, 1),
-                        piece: 0,
-                        offset: 0,
-                        moment: Moment::default(),
-                        left: 0,
-                    })
+                let new = || Inside {
+                    reader: Reader::new(graph, 1),
+                    piece: 0,
+                    offset: 0,
+                    moment: Moment::default(),
+                    left: 0,
                 };
                 let inside = self
                     .inside
-                    .get_or_insert_with(|| spare.pop().unwrap_or_else(new));
+                    .get_or_insert_with(|| Box::new(spare.pop().unwrap_or_else(new)));
                 inside.reader.open(task);
                 (inside.piece, inside.offset) = (0, 0);
                 // An executor of several contexts may have executed another one until then.
