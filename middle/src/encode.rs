@@ -349,10 +349,6 @@ impl Records for Cutting<'_> {
 
     fn event(&mut self, event: Event, _inside: bool) {
         match event {
-            Event::Position { .. } => self.sample.position(self.every),
-            _ => self.sample.event(),
-        }
-        match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
             // The call that was announced did not give the memory back.
             Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => {}
@@ -361,6 +357,10 @@ impl Records for Cutting<'_> {
             Event::Fresh { addr, size } => self.encoder.begin_life(addr, size),
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
+                match event {
+                    Event::Position { .. } => self.sample.position(self.every),
+                    _ => self.sample.event(),
+                }
                 self.end_segment();
                 // The event must be there before the frame ends, because the part may end with the frame, and the
                 // event ends this part's segment.

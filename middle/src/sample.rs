@@ -1,5 +1,5 @@
 //! Which code of a stream is encoded where a graph is to have only a sample of it. Stretches between two positions are in
-//! the sample or left out. Events are always encoded, and so is the code right after one: what tasks of little code
+//! the sample or left out. Events are always encoded, and so is the code right after one that may end a task: what tasks of little code
 //! execute is known exactly.
 
 use taskgraph::{AccessesOf, Unrecorded};
@@ -46,7 +46,7 @@ impl Sample {
         }
     }
 
-    /// Takes note of an event.
+    /// Takes note of an event that may end a task.
     pub(crate) fn event(&mut self) {
         self.since = 0;
     }
