@@ -1,6 +1,6 @@
 //! Which code of a stream is encoded where a graph is to have only a sample of it. Stretches between two positions are in
-//! the sample or left out. Events are always encoded, and so is the code right after one that may end a task: what tasks of little code
-//! execute is known exactly.
+//! the sample or left out. Events are always encoded, and so is the code right after one that may end a task: what tasks
+//! of little code execute is known exactly.
 
 use taskgraph::{AccessesOf, Unrecorded};
 
