@@ -66,8 +66,8 @@ pub struct Change {
 
 /// What one program's runs have in common.
 struct Side {
-    runs: usize,
-    duration_ns: Vec<u64>,
+    /// The lengths of the runs, in order of size.
+    lengths_ns: Vec<u64>,
     /// Processor time by cause and place, for each run in which there is some; and the place in words.
     times: BTreeMap<(&'static str, String), (Vec<u64>, String)>,
 }
@@ -89,11 +89,13 @@ impl Side {
                 known.1 = place;
             }
         }
-        Self {
-            runs: runs.len(),
-            duration_ns: runs.iter().map(length).collect(),
-            times,
-        }
+        let mut lengths_ns: Vec<u64> = runs.iter().map(length).collect();
+        lengths_ns.sort_unstable();
+        Self { lengths_ns, times }
+    }
+
+    fn runs(&self) -> usize {
+        self.lengths_ns.len()
     }
 
     /// The times of a loss in all runs, in order of size.
@@ -102,7 +104,7 @@ impl Side {
             .times
             .get(loss)
             .map_or_else(Vec::new, |(ns, _)| ns.clone());
-        times.resize(self.runs, 0);
+        times.resize(self.runs(), 0);
         times.sort_unstable();
         times
     }
@@ -138,7 +140,7 @@ impl Report {
     #[must_use]
     pub fn of(runs: [&[Run]; 2]) -> Self {
         let sides = runs.map(Side::of);
-        let known = sides.iter().any(|side| side.runs >= ENOUGH);
+        let known = sides.iter().any(|side| side.runs() >= ENOUGH);
         let losses: BTreeSet<_> = sides.iter().flat_map(|side| side.times.keys()).collect();
         let change = |loss: &(&'static str, String)| {
             let times = [0, 1].map(|at| sides[at].times(loss));
@@ -158,16 +160,11 @@ impl Report {
                 change.place.clone(),
             )
         });
-        let lengths = sides.each_ref().map(|side| {
-            let mut sorted = side.duration_ns.clone();
-            sorted.sort_unstable();
-            sorted
-        });
         Self {
             processors: runs.map(|runs| runs.first().map_or(0, |run| run.processors)),
-            duration_ns: [median(&lengths[0]), median(&lengths[1])],
-            durations_ns: [range(&lengths[0]), range(&lengths[1])],
-            runs: sides.map(|side| side.runs),
+            duration_ns: sides.each_ref().map(|side| median(&side.lengths_ns)),
+            durations_ns: sides.each_ref().map(|side| range(&side.lengths_ns)),
+            runs: sides.each_ref().map(Side::runs),
             changes,
         }
     }

@@ -77,11 +77,11 @@ impl Report {
         }
         for row in &mut self.losses {
             let found = gains.get(&row.same()).map_or(&[][..], Vec::as_slice);
-            row.repeats = Some(Repeats {
+            row.repeats = range(found.iter().copied()).map(|[least, most]| Repeats {
                 runs: others.len() + 1,
                 found: found.len(),
-                least: found.iter().copied().fold(f64::INFINITY, f64::min),
-                most: found.iter().copied().fold(1.0, f64::max),
+                least,
+                most,
             });
         }
     }
@@ -104,27 +104,30 @@ pub fn agreement(runs: &[Report]) -> String {
     }
     let mut firsts: Vec<Vec<&Row>> = firsts.into_values().collect();
     firsts.sort_by_key(|rows| std::cmp::Reverse(rows.len()));
-    for rows in firsts
-        .into_iter()
-        .filter_map(|rows| Some((rows.len(), *rows.first()?, rows)))
-    {
-        let (times, row, rows) = rows;
-        let gains = || rows.iter().filter_map(|row| row.promise());
-        let gain = match gains().count() {
-            0 => String::new(),
-            _ => format!(
-                ", {:.1} to {:.1} times as fast without it",
-                gains().fold(f64::INFINITY, f64::min),
-                gains().fold(1.0, f64::max)
-            ),
+    for rows in firsts {
+        let Some(row) = rows.first() else { continue };
+        let gain = match range(rows.iter().filter_map(|row| row.promise())) {
+            Some([least, most]) => {
+                format!(", {least:.1} to {most:.1} times as fast without it")
+            }
+            None => String::new(),
         };
         text += &format!(
-            " First in {times}: {}{}{gain}.",
+            " First in {}: {}{}{gain}.",
+            rows.len(),
             row.cause.name(),
             row.places()
         );
     }
     text
+}
+
+/// The least and the largest gain, if there is one.
+fn range(gains: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    gains.fold(None, |range, gain| {
+        let [least, most] = range.unwrap_or([gain; 2]);
+        Some([least.min(gain), most.max(gain)])
+    })
 }
 
 #[cfg(test)]
