@@ -219,17 +219,27 @@ fn first_answer(
         return Ok(());
     }
     let file = trace.with_extension("sample");
-    let made = middle::convert(converter, (trace, &file), sample, interrupt);
-    let told = made.and_then(|()| {
-        let graph = analysis::open(&file)?;
-        let account = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
+    let made = sampled(converter, (trace, &file), sample, interrupt);
+    let told = made.map(|(graph, account)| {
         answer.warn(&graph);
         answer.first(&graph, &account, false);
-        Ok(())
     });
     // The file is gone in any case; that it never was is no second error.
     let _ = fs::remove_file(&file);
     told
+}
+
+/// Makes a graph with a sample of what was executed, and its account.
+fn sampled(
+    converter: &Path,
+    (trace, graph): (&Path, &Path),
+    sample: u64,
+    interrupt: &Interrupt,
+) -> Result<(Graph, account::Report)> {
+    middle::convert(converter, (trace, graph), sample, interrupt)?;
+    let graph = analysis::open(graph)?;
+    let account = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
+    Ok((graph, account))
 }
 
 /// One in so many stretches of a trace's code are enough for an account.

@@ -8,9 +8,8 @@ use anyhow::{Context, Result};
 use super::interrupt::Interrupt;
 use super::program::Program;
 use super::traces::TraceFolder;
-use super::{RunArguments, middle, sample_of};
-use crate::account::{self, Account};
-use crate::analysis::{self, default_config};
+use super::{RunArguments, sample_of, sampled};
+use crate::account;
 
 /// The graph of the run with this number.
 fn graph(output: &Path, number: u32) -> PathBuf {
@@ -48,10 +47,8 @@ pub(super) fn accounts(
         interrupt.check();
         let traces = folder.traces(&program)?;
         let graph = graph(&arguments.output, number);
-        let sample = sample_of(&traces.main).max(1);
-        middle::convert(converter, (&traces.main, &graph), sample, interrupt)?;
-        let graph = analysis::open(&graph)?;
-        analysis::run::<Account>(default_config::<Account>()?, &graph)
+        let sample = sample_of(&traces.main);
+        sampled(converter, (&traces.main, &graph), sample, interrupt).map(|(_, account)| account)
     };
     let accounts = (2..=arguments.repeat).map(run).collect();
     TraceFolder::prepare(&path)?;
