@@ -56,6 +56,16 @@ fn tasks(graph: &Path) -> Result<(Vec<String>, u64)> {
     Ok((rows, blocks))
 }
 
+/// The names of the files in a folder.
+fn files(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for file in std::fs::read_dir(folder)? {
+        names.push(file?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
 const SERIAL: &str = "\
 static volatile unsigned sum;
 static void burn(void) { // burn
@@ -88,11 +98,7 @@ fn repeats_agree_and_differ_by_nothing() -> Result<()> {
         said.contains("First in 3: serial, most of it in burn"),
         "{said}"
     );
-    let mut left = Vec::new();
-    for file in std::fs::read_dir(&results)? {
-        left.push(file?.file_name().to_string_lossy().into_owned());
-    }
-    left.sort();
+    let left = files(&results)?;
     ensure!(
         left == ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"],
         "{left:?}"
@@ -136,11 +142,7 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     ensure!(answers == 1, "{answers} answers: {said}");
     ensure!(said.contains(" contexts, "), "{said}");
     ensure!(!said.contains(" block executions"), "{said}");
-    let mut left = Vec::new();
-    for file in std::fs::read_dir(&results)? {
-        left.push(file?.file_name().to_string_lossy().into_owned());
-    }
-    left.sort();
+    let left = files(&results)?;
     ensure!(left == ["graph.tg", "report.html", "trace.bin"], "{left:?}");
 
     let (trace, whole) = (results.join("trace.bin"), results.join("graph.tg"));
