@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_guest::objects::about;
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
-use crate::lane::{self, Ticks, halved};
+use crate::lane::{self, Reading, Ticks, halved};
 use crate::options::Options;
 use crate::{api, clock, lanes, openmp, phase};
 
@@ -112,15 +112,14 @@ fn living(tid: u32) -> (u64, u64, u64) {
     )
 }
 
-fn lane(lane: &lane::Lane, now: u64, scale: &Scale, shift: u32) -> (Lane, u32) {
-    let mut reading = lane.read(now);
+fn lane(lane: &lane::Lane, mut reading: Reading, scale: &Scale, shift: u32) -> Lane {
     while reading.shift < shift {
         reading.bins = halved(&reading.bins);
         reading.shift += 1;
     }
     let tid = lane.tid.load(Relaxed);
     let (cpu, voluntary, involuntary) = if tid == 0 { (0, 0, 0) } else { living(tid) };
-    let lane = Lane {
+    Lane {
         threads: lane.threads.load(Relaxed),
         times: scale.times(&reading.times),
         counts: reading.counts,
@@ -129,25 +128,24 @@ fn lane(lane: &lane::Lane, now: u64, scale: &Scale, shift: u32) -> (Lane, u32) {
         involuntary: lane.involuntary.load(Relaxed) + involuntary,
         locks: lane.locks.load(Relaxed),
         bins: reading.bins.iter().map(|bin| scale.times(bin)).collect(),
-    };
-    (lane, reading.shift)
+    }
 }
 
 /// The observation of everything until now.
 pub(crate) fn observation(options: &Options) -> Observation {
     let now = clock::now();
     phase::end_all(now);
+    // Threads that still live go on writing: the run lasts until the last moment that is read.
+    let used = lanes::all()
+        .iter()
+        .filter(|lane| lane.threads.load(Relaxed) > 0);
+    let readings: Vec<_> = used.map(|lane| (lane, lane.read(now))).collect();
+    let end = readings.iter().map(|(_, reading)| reading.at).max();
+    let shift = readings.iter().map(|(_, reading)| reading.shift).max();
+    let shift = shift.unwrap_or(lane::FIRST_SHIFT);
     let scale = Scale(clock::ns_per_tick());
-    let duration = now.saturating_sub(clock::zero());
-    let mut shift = lane::FIRST_SHIFT;
-    while duration >> shift >= lane::BINS as u64 {
-        shift += 1;
-    }
-    let used = || {
-        lanes::all()
-            .iter()
-            .filter(|lane| lane.threads.load(Relaxed) > 0)
-    };
+    let duration = end.unwrap_or(now).saturating_sub(clock::zero());
+    let lanes = readings.into_iter();
     let mut modules = Modules::default();
     let (waits, lost) = waits(&mut modules, &scale);
     Observation {
@@ -159,7 +157,9 @@ pub(crate) fn observation(options: &Options) -> Observation {
         openmp: openmp::name(),
         notes: notes(lost),
         bin_ns: scale.ns(1 << shift),
-        lanes: used().map(|one| lane(one, now, &scale, shift).0).collect(),
+        lanes: lanes
+            .map(|(one, reading)| lane(one, reading, &scale, shift))
+            .collect(),
         phases: phases(&mut modules, &scale),
         waits,
         modules: modules.list,

@@ -64,6 +64,8 @@ pub(crate) struct Lane {
 
 /// A lane at one moment.
 pub(crate) struct Reading {
+    /// The moment: later than the one asked for if the thread wrote the lane after it.
+    pub(crate) at: u64,
     pub(crate) times: Ticks,
     pub(crate) counts: Ticks,
     /// Logarithm of the ticks of a bin.
@@ -386,10 +388,11 @@ impl Lane {
         })
     }
 
-    /// The whole lane until `now`.
+    /// The whole lane until `now`, or until the thread's last write if that is later.
     pub(crate) fn read(&self, now: u64) -> Reading {
         self.consistent(|| {
             let old = self.is_old();
+            let now = now.max(if old { 0 } else { self.since() });
             let zero = clock::zero();
             let mut shift = FIRST_SHIFT + self.wider.load(Relaxed);
             if old {
@@ -425,6 +428,7 @@ impl Lane {
                 load(&self.counts)
             };
             Reading {
+                at: now,
                 times,
                 counts,
                 shift,
@@ -445,4 +449,25 @@ pub(crate) fn halved(bins: &[Ticks]) -> Vec<Ticks> {
             sum
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use contech_observation::State;
+
+    use crate::{clock, lanes};
+
+    /// The thread writes its lane after the reader has taken the time.
+    #[test]
+    fn a_lane_is_read_until_its_last_write() {
+        let lane = lanes::single();
+        lane.begin(1);
+        let begin = lane.since();
+        let now = clock::now();
+        lane.switch(State::Sleep, now + 1_000_000);
+        let reading = lane.read(now);
+        assert_eq!(reading.at, now + 1_000_000);
+        assert_eq!(reading.times.iter().sum::<u64>(), reading.at - begin);
+        assert_eq!(lane.read(reading.at + 5).at, reading.at + 5);
+    }
 }
