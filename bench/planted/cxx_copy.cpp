@@ -6,7 +6,7 @@ using $Table = std::vector<uint64_t>;
 #ifdef MENDED
 static uint64_t __attribute__((noinline)) $lookup(const $Table &$table, uint64_t i) {
 #else
-static uint64_t __attribute__((noinline)) $lookup($Table $table, uint64_t i) { // PLANTED: allocation, cache
+static uint64_t __attribute__((noinline)) $lookup($Table $table, uint64_t i) { // PLANTED: copying, allocation, cache
 #endif
   return $table[i % $table.size()] + i;
 }
@@ -14,7 +14,7 @@ static $Table $all(~60000, 7);
 static uint64_t $sums[MOST_THREADS][8];
 static void $body(int t) {
   for (uint64_t i = 0; i < ~3000; i++) {
-    $sums[t][0] += $lookup($all, i); // PLANTED: allocation, cache
+    $sums[t][0] += $lookup($all, i); // PLANTED: copying, allocation, cache
     $sums[t][0] += $work(i, ~10000);
   }
 }

@@ -57,6 +57,9 @@ const FASTEST_NS: f64 = 0.08;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
+/// The causes that need no model.
+const KNOWN: [Loss; 3] = [Loss::Locking, Loss::System, Loss::Copying];
+
 impl Report {
     /// Moves the time that the models call lost from the useful time to the losses.
     pub fn estimate(
@@ -66,7 +69,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         // What was estimated without the models is estimated anew.
-        let former = |row: &Row| matches!(row.cause, Loss::Locking | Loss::System);
+        let former = |row: &Row| KNOWN.contains(&row.cause);
         let ns = self
             .losses
             .iter()
@@ -89,20 +92,18 @@ impl Report {
                 }),
             ),
             (Loss::Scheduling, self.handouts(memory)),
-            (Loss::Locking, self.locking()),
-            (Loss::System, self.system()),
         ]);
     }
 
-    /// Moves the time that the system, and operations of locks and atomic variables take, which needs no model.
+    /// Moves the time that copies, the system, and operations of locks and atomic variables take, which needs no model.
     pub(super) fn estimate_known(&mut self) {
-        self.lose(&[
-            (Loss::Locking, self.locking()),
-            (Loss::System, self.system()),
-        ]);
+        self.lose(&[]);
     }
 
+    /// Moves the time of these causes, and of those that need no model.
     fn lose(&mut self, found: &[(Loss, Estimate)]) {
+        let known = KNOWN.map(|cause| (cause, self.known(cause)));
+        let found: Vec<&(Loss, Estimate)> = found.iter().chain(&known).collect();
         let costs = found.iter().map(|(_, found)| found.ns + found.needed_ns);
         let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>();
         // What code that was not recorded does is not known to the models.
@@ -138,20 +139,21 @@ impl Report {
 }
 
 impl Report {
-    fn locking(&self) -> Estimate {
-        Estimate {
-            ns: self.locking_ns,
-            code: self.locked.clone(),
-            ..Estimate::default()
-        }
-    }
-
-    /// Calls of the system.
-    fn system(&self) -> Estimate {
+    fn known(&self, cause: Loss) -> Estimate {
         let measured = self.measured.as_ref();
+        let (ns, measured_ns, code) = match cause {
+            Loss::Locking => (self.locking_ns, 0.0, self.locked.as_ref()),
+            Loss::Copying => (0.0, self.copying_ns, self.copied.as_ref()),
+            _ => (
+                0.0,
+                measured.map_or(0.0, |measured| measured.system_ns),
+                measured.and_then(|measured| measured.system.as_ref()),
+            ),
+        };
         Estimate {
-            measured_ns: measured.map_or(0.0, |measured| measured.system_ns),
-            code: measured.and_then(|measured| measured.system.clone()),
+            ns,
+            measured_ns,
+            code: code.cloned(),
             ..Estimate::default()
         }
     }

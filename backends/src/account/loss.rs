@@ -38,6 +38,8 @@ pub enum Loss {
     Locking,
     /// Calls of the system.
     System,
+    /// Copies of memory.
+    Copying,
     /// Threads begin, or go on after their wait has ended.
     Starting,
 }
@@ -45,7 +47,7 @@ pub enum Loss {
 impl Loss {
     /// All causes.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,
@@ -62,6 +64,7 @@ impl Loss {
         Self::Threads,
         Self::Locking,
         Self::System,
+        Self::Copying,
         Self::Starting,
     ];
 
@@ -85,6 +88,7 @@ impl Loss {
             Self::Threads => "threads",
             Self::Locking => "locking",
             Self::System => "system",
+            Self::Copying => "copying",
             Self::Starting => "starting",
         }
     }
@@ -109,6 +113,7 @@ impl Loss {
             Self::Threads => "fewer threads than processors",
             Self::Locking => "operations of locks and atomic variables themselves (estimate)",
             Self::System => "calls of the system",
+            Self::Copying => "copying memory",
             Self::Starting => "starting threads and waking them",
         }
     }
@@ -141,6 +146,9 @@ impl Loss {
             Self::Threads => "Start as many threads as there are processors.",
             Self::Locking => {
                 "Do more with each operation, or add up in each thread and join the sums once."
+            }
+            Self::Copying => {
+                "Pass a reference, move it, or copy only what is needed; share what nobody changes."
             }
             Self::System => "Make fewer calls, each for more, or keep what they return.",
             Self::Starting => "Start threads once, and give each of them more to do.",

@@ -203,6 +203,12 @@ impl Measured {
         }
     }
 
+    /// The time of the page faults of a block, ns.
+    pub(super) fn faults_of(&self, block: BlockId) -> f64 {
+        let faults = self.faulting.get(&block).copied().unwrap_or(0.0);
+        self.faults_ns * faults / self.faults.max(1.0)
+    }
+
     /// The blocks that access memory.
     fn code(&self, info: &StaticInfo, calls: &impl Fn(BlockId) -> bool) -> Vec<Code> {
         let code = |(block, each): (&BlockId, &f64)| {
@@ -212,11 +218,9 @@ impl Measured {
             places.sort_unstable();
             places.dedup();
             let instructions = self.amounts.get(block).copied().unwrap_or(0.0);
-            let faults = self.faulting.get(block).copied().unwrap_or(0.0);
-            let faults_ns = self.faults_ns * faults / self.faults.max(1.0);
             (!places.is_empty()).then_some(Code {
                 places,
-                ns: (each * instructions - faults_ns).max(0.0),
+                ns: (each * instructions - self.faults_of(*block)).max(0.0),
                 instructions,
             })
         };

@@ -142,6 +142,11 @@ pub struct Report {
     /// What operations of locks and atomic variables take by themselves, ns, and where they take most.
     #[serde(skip)]
     locking_ns: f64,
+    /// The time of copies of memory, ns, and where most of it was spent.
+    #[serde(skip)]
+    copying_ns: f64,
+    #[serde(skip)]
+    copied: Option<Place>,
     #[serde(skip)]
     locked: Option<Place>,
     /// What was measured of the code.

@@ -145,6 +145,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
     let (locking_ns, locked) = locking(&weights, graph.info());
+    let (copying_ns, copied) = weights.copying(graph.info());
     let mut report = Report {
         processors: account.processors,
         recorded: account.recorded,
@@ -164,6 +165,8 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
         locking_ns,
         locked,
+        copying_ns,
+        copied,
         measured,
     };
     // What costs time without any model is known already.

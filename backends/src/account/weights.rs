@@ -1,10 +1,11 @@
 //! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
 //! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
 
 use super::measured::{CALL, Measured};
+use crate::analysis::source::Place;
 use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
 
@@ -25,6 +26,8 @@ struct Moved {
     /// Number of accesses of its other copies and fills, and of those that are writes.
     open: u64,
     writes: u64,
+    /// Whether these copies and fills include copies.
+    copies: bool,
     /// Instructions that a call of code that was not recorded takes the time of.
     call: u64,
     /// The instructions that an execution of a block counts as that calls such code, synchronisation included.
@@ -94,6 +97,7 @@ impl Moved {
         let lanes = u64::from(op.lanes.max(1));
         match op.kind {
             _ if op.has_length() => {
+                self.copies |= op.kind == OpKind::Copy;
                 let accesses = 1 + u64::from(op.kind == OpKind::Copy);
                 if known {
                     self.bytes = self
@@ -155,6 +159,8 @@ pub(super) struct Weights {
     bulk: u64,
     /// Time of the tasks, ns, by block.
     pub(super) times: Vec<f64>,
+    /// The part of that for copies, ns, by block.
+    copies: Vec<f64>,
     /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
 }
@@ -172,13 +178,18 @@ impl Weights {
         let blocks = work.info.blocks.len();
         self.blocks.resize(blocks, 0);
         self.times.resize(blocks, 0.0);
+        self.copies.resize(blocks, 0.0);
         let each = ns as f64 / work.all().max(1) as f64;
         for ((block, times), (_, weight)) in work.counts.iter().zip(work.iter()) {
             let own = instructions(work.info, block, times);
             if let Some(sum) = self.blocks.get_mut(block.index()) {
                 *sum = sum.saturating_add(own);
-                self.bulk = self.bulk.saturating_add(work.bulk(block, times));
+                let bulk = work.bulk(block, times);
+                self.bulk = self.bulk.saturating_add(bulk);
                 self.times[block.index()] += weight as f64 * each;
+                if work.moves.block(block).copies {
+                    self.copies[block.index()] += bulk as f64 * each;
+                }
             }
         }
     }
@@ -196,18 +207,44 @@ impl Weights {
         let most = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(most, 0);
         self.times.resize(most, 0.0);
+        self.copies.resize(most, 0.0);
         for (sum, more) in self.blocks.iter_mut().zip(&other.blocks) {
             *sum = sum.saturating_add(*more);
         }
-        for (sum, more) in self.times.iter_mut().zip(&other.times) {
-            *sum += more;
+        let both = [
+            (&mut self.times, &other.times),
+            (&mut self.copies, &other.copies),
+        ];
+        for (sums, more) in both {
+            for (sum, more) in sums.iter_mut().zip(more) {
+                *sum += more;
+            }
         }
     }
 
     /// Divides the time of all blocks anew, as it was measured.
     pub(super) fn measured(&mut self, measured: &Measured) {
+        let former = self.times.clone();
         let times = (0..).zip(&mut self.times);
         measured.divide(times.map(|(block, ns)| (BlockId::new(block), ns)));
+        let times = self.times.iter().zip(former);
+        for ((block, copies), (ns, former)) in (0..).zip(&mut self.copies).zip(times) {
+            let faults = measured.faults_of(BlockId::new(block));
+            *copies *= (ns - faults).max(0.0) / former.max(1.0);
+        }
+    }
+
+    /// The time of all copies without the page faults in them, ns, and the place that has most of it.
+    pub(super) fn copying(&self, info: &StaticInfo) -> (f64, Option<Place>) {
+        let mut places: FxHashMap<Place, f64> = FxHashMap::default();
+        for (block, &ns) in (0..).zip(&self.copies).filter(|(_, ns)| **ns > 0.0) {
+            *places
+                .entry(Place::of_block(info, BlockId::new(block)))
+                .or_default() += ns;
+        }
+        let all = places.values().sum();
+        let most = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        (all, most.map(|(place, _)| place))
     }
 
     /// Adds up the blocks of each function.

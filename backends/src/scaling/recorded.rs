@@ -104,8 +104,8 @@ fn grouped(report: &account::Report) -> (Account, f64) {
             Loss::Producer => &mut sum.condition,
             Loss::Message => &mut sum.message,
             Loss::Imbalance | Loss::Threads | Loss::Starting | Loss::Io => &mut sum.unoccupied,
-            // The sequential program allocates and calls the system, too.
-            Loss::Allocation | Loss::System => &mut sum.running,
+            // The sequential program allocates, copies and calls the system, too.
+            Loss::Allocation | Loss::System | Loss::Copying => &mut sum.running,
             Loss::Sharing | Loss::Cache => {
                 hardware += ns;
                 &mut sum.running

@@ -123,6 +123,7 @@ pub const STATES: &[State] = &[
         "there are fewer threads than processors",
     ),
     state("system", ["#b08a6a", "#8f7358"], "calls of the system"),
+    state("copying", ["#5aa9a0", "#4b8f88"], "memory is copied"),
     state(
         "starting",
         ["#8793a6", "#6c7687"],
