@@ -38,11 +38,12 @@ pub(super) fn sums<T: Copy + Eq + std::hash::Hash>(
 }
 
 /// What each thing costs for each of its amount, so that the stretches cost what was counted. Of a thing whose amounts
-/// would cost `known` by the pace of all things, that pace is known as well as what was counted. `None` if nothing was.
+/// would cost `known` by the pace of all things, that pace is known as well as what was counted; it may depend on the
+/// noise in what was counted. `None` if nothing was.
 pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     amounts: &Amounts<T>,
     counted: &FxHashMap<u32, f64>,
-    known: f64,
+    known: impl Fn(T, f64) -> f64,
 ) -> Option<FxHashMap<T, f64>> {
     // Stretches and things get numbers.
     let mut things: FxHashMap<T, usize> = FxHashMap::default();
@@ -66,33 +67,76 @@ pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     if !pace.is_finite() || pace <= 0.0 {
         return None;
     }
-    let known = known / pace;
     let mut sums = vec![0.0; things.len()];
     for &(_, thing, amount) in &entries {
         sums[thing] += amount;
     }
-    let mut each = vec![pace; things.len()];
-    for _ in 0..STEPS {
-        let mut expected = vec![0.0; costs.len()];
-        for &(stretch, thing, amount) in &entries {
-            expected[stretch] += each[thing] * amount;
+    let sample = Sample {
+        entries,
+        costs,
+        sums,
+        pace,
+    };
+    let known = |noise| {
+        let mut all = vec![0.0; things.len()];
+        for (&thing, &at) in &things {
+            all[at] = known(thing, noise);
         }
-        let mut more = vec![0.0; things.len()];
-        for &(stretch, thing, amount) in &entries {
-            if expected[stretch] > 0.0 {
-                more[thing] += amount * costs[stretch] / expected[stretch];
-            }
-        }
-        for (thing, each) in each.iter_mut().enumerate() {
-            *each = (*each * more[thing] + pace * known) / (sums[thing] + known);
-        }
-    }
+        all
+    };
+    let (_, noise) = sample.fit(&known(0.0));
+    let (each, _) = sample.fit(&known(noise));
     Some(
         things
             .into_iter()
             .map(|(thing, at)| (thing, each[at]))
             .collect(),
     )
+}
+
+/// What was counted, with numbers for stretches and things.
+struct Sample {
+    /// A stretch, a thing, and how much of it is in the stretch.
+    entries: Vec<(usize, usize, f64)>,
+    /// What each stretch costs.
+    costs: Vec<f64>,
+    /// How much there is of each thing.
+    sums: Vec<f64>,
+    /// What all things cost for each of their amount.
+    pace: f64,
+}
+
+impl Sample {
+    fn expected(&self, each: &[f64]) -> Vec<f64> {
+        let mut expected = vec![0.0; self.costs.len()];
+        for &(stretch, thing, amount) in &self.entries {
+            expected[stretch] += each[thing] * amount;
+        }
+        expected
+    }
+
+    /// What each thing costs, and the variance of what is left unexplained over its mean. That is what one independent
+    /// count stands for (McCullagh and Nelder, Generalized Linear Models, 1989, 4.5): 1 if chance alone counts, and more if
+    /// other programs disturb the run.
+    fn fit(&self, known: &[f64]) -> (Vec<f64>, f64) {
+        let mut each = vec![self.pace; self.sums.len()];
+        for _ in 0..STEPS {
+            let expected = self.expected(&each);
+            let mut more = vec![0.0; each.len()];
+            for &(stretch, thing, amount) in &self.entries {
+                if expected[stretch] > 0.0 {
+                    more[thing] += amount * self.costs[stretch] / expected[stretch];
+                }
+            }
+            for (thing, each) in each.iter_mut().enumerate() {
+                let all = self.sums[thing] + known[thing] / self.pace;
+                *each = (*each * more[thing] + known[thing]) / all;
+            }
+        }
+        let both = self.costs.iter().zip(self.expected(&each));
+        let left = both.map(|(cost, expected)| (cost - expected).powi(2) / expected.max(1.0));
+        (each, left.sum::<f64>() / self.costs.len().max(1) as f64)
+    }
 }
 
 #[cfg(test)]
@@ -113,7 +157,7 @@ mod tests {
         .into_iter()
         .collect();
         let counted = [(0, 110.0), (1, 150.0), (2, 30.0)].into_iter().collect();
-        let each = explain(&amounts, &counted, 0.0).unwrap();
+        let each = explain(&amounts, &counted, |_, _| 0.0).unwrap();
         assert!((each[&'a'] - 1.0).abs() < 0.05, "{each:?}");
         assert!((each[&'b'] - 10.0).abs() < 0.5, "{each:?}");
         let sums = sums(&amounts, &counted, &each);
@@ -121,8 +165,13 @@ mod tests {
             (sums.values().sum::<f64>() - 290.0).abs() < 1e-6,
             "{sums:?}"
         );
-        let unknown = explain(&amounts, &counted, 1e9).unwrap();
+        let unknown = explain(&amounts, &counted, |_, _| 1e9).unwrap();
         assert!((unknown[&'a'] - unknown[&'b']).abs() < 0.1, "{unknown:?}");
-        assert_eq!(explain(&amounts, &FxHashMap::default(), 0.0), None);
+        // What is left unexplained makes what is known of a thing worth more.
+        let noisy = [(0, 150.0), (1, 90.0), (2, 50.0)].into_iter().collect();
+        let each = |by: f64| explain(&amounts, &noisy, |_, noise| by * noise).unwrap();
+        let [free, bound] = [0.0, 100.0].map(each);
+        assert!(free[&'b'] / free[&'a'] > 2.0 * bound[&'b'] / bound[&'a']);
+        assert_eq!(explain(&amounts, &FxHashMap::default(), |_, _| 0.0), None);
     }
 }

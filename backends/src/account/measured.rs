@@ -141,7 +141,12 @@ impl Measured {
         calls: impl Fn(BlockId) -> Option<u64>,
     ) -> Option<Self> {
         let (ran, blocks) = (&executed.ran, &executed.tasks);
-        let each_ns = explain(blocks, ran, KNOWN_NS)?;
+        // Nothing is known before of how long code takes that was not recorded.
+        let known = |block, noise: f64| match calls(block) {
+            Some(_) => 0.0,
+            None => noise.max(KNOWN_NS),
+        };
+        let each_ns = explain(blocks, ran, known)?;
         let mut amounts: FxHashMap<BlockId, f64> = FxHashMap::default();
         for (&(_, block), amount) in blocks {
             *amounts.entry(block).or_default() += amount;
@@ -156,7 +161,7 @@ impl Measured {
         let faults = stretches.counted(|one| one.faults.saturating_sub(one.own_faults));
         let own_faults = stretches.counted(|one| one.own_faults);
         measured.faults = faults.values().sum();
-        if let Some(each) = explain(&executed.stretches, &faults, 1.0) {
+        if let Some(each) = explain(&executed.stretches, &faults, |_, _| 1.0) {
             measured.faulting = sums(&executed.stretches, &faults, &each);
         }
         let system = stretches.counted(|one| one.system_ns);
@@ -174,7 +179,7 @@ impl Measured {
                 amounts.insert((stretch, thing), faults * FAULT);
             }
         }
-        let each = explain(&amounts, &system, KNOWN_NS).unwrap_or_default();
+        let each = explain(&amounts, &system, |_, _| KNOWN_NS).unwrap_or_default();
         for (thing, ns) in sums(&amounts, &system, &each) {
             match thing {
                 Thing::Faults => measured.faults_ns = ns,
@@ -201,6 +206,11 @@ impl Measured {
         if after > 0.0 {
             times.into_iter().for_each(|ns| *ns *= before / after);
         }
+    }
+
+    /// How long a block took where its tasks ran, ns.
+    pub(super) fn time_of(&self, block: BlockId) -> Option<f64> {
+        Some(self.each_ns.get(&block)? * self.amounts.get(&block)?)
     }
 
     /// The time of the page faults of a block, ns.
@@ -254,6 +264,12 @@ const MEMORY: [&str; 12] = [
     "_Zd",
     "__rust_",
 ];
+
+/// Whether time in a call of this function is told as that of waiting or of memory.
+pub(super) fn has_own_time(callee: &str) -> bool {
+    let mut starts = WAITING.iter().chain(&MEMORY);
+    is_operation(callee) || starts.any(|start| callee.starts_with(start))
+}
 
 impl Kernel {
     /// What was measured, by what the program did.

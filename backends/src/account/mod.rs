@@ -120,6 +120,8 @@ pub struct Report {
     /// The part of `useful_ns` in calls of code that was not recorded.
     #[serde(skip)]
     pub outside_ns: u64,
+    /// The part of `useful_ns` in code that was not recorded, where that was measured.
+    pub unrecorded: Option<Unrecorded>,
     /// What the rest was lost to, the largest loss first.
     pub losses: Vec<Row>,
     /// The same in the words of POP; `None` where nothing ran.
@@ -152,6 +154,15 @@ pub struct Report {
     /// What was measured of the code.
     #[serde(skip)]
     measured: Option<Kernel>,
+}
+
+/// Time in code that was not recorded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unrecorded {
+    pub ns: u64,
+    /// The call that takes most of it, and the function that is called.
+    pub code: Place,
+    pub callee: String,
 }
 
 /// A loss.

@@ -15,6 +15,8 @@ const LITTLE: f64 = 1.05;
 const USEFUL: f64 = 0.8;
 /// A recorded run that took longer than its replay by more than one part in so many had not the processors it needed.
 const BUSY: u64 = 5;
+/// Code that was not recorded and takes a smaller part of the processors' time is not told of.
+const UNRECORDED: f64 = 0.1;
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -38,7 +40,10 @@ impl Report {
         let processors = plural(self.processors.into(), "processor");
         let own = self.replayed_ns;
         let duration = time(own);
-        let begin = format!("{processors} for {duration}: {used} of their time ran the program.");
+        let unrecorded = self.in_unrecorded().unwrap_or_default();
+        let begin = format!(
+            "{processors} for {duration}: {used} of their time ran the program{unrecorded}."
+        );
         let mut begin = format!("{}{begin}", self.busy());
         if own < SHORT_NS {
             begin = format!("A run of {duration} is too short to judge a program by. {begin}");
@@ -89,6 +94,20 @@ impl Report {
     /// Whether a part of the processors' time that counts ran nothing.
     fn loses_much(&self) -> bool {
         crate::view::units::ratio(self.useful_ns, self.total_ns) < USEFUL
+    }
+
+    /// How much of the time ran code that was not recorded, if that was much.
+    fn in_unrecorded(&self) -> Option<String> {
+        let of = self.unrecorded.as_ref()?;
+        let part = crate::view::units::ratio(of.ns, self.total_ns);
+        (part >= UNRECORDED).then(|| {
+            format!(
+                ", {} code that was not recorded (most of it {}, called {})",
+                share(part),
+                of.callee,
+                of.code.located()
+            )
+        })
     }
 
     /// What kept the program from its processors, if that was much.

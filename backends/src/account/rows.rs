@@ -16,7 +16,7 @@ use super::predicted::{Lost, Predicted};
 use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
-use super::{Account, Loss, Report, Row, Shard, sort};
+use super::{Account, Loss, Report, Row, Shard, Unrecorded, sort};
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, Task, end_of};
 use crate::view::units::whole;
@@ -67,7 +67,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (run, busiest) = (&account.run, busiest(&shards));
-    let (groups, weights, measured) = measured(&account, graph, groups, shards)?;
+    let (groups, weights, measured, unrecorded) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
     // line, whatever function the line is in.
@@ -155,6 +155,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         recording_ns: run.strands.recording * u64::from(account.processors),
         useful_ns: whole(ran - handing_out),
         outside_ns: run.strands.outside,
+        unrecorded,
         losses,
         pop: Pop::of(run, account.processors, ran - handing_out, busiest),
         predicted,
@@ -180,7 +181,7 @@ fn measured(
     graph: &Graph,
     groups: Vec<Group>,
     mut shards: Vec<Shard>,
-) -> Result<(Vec<Placed>, Weights, Option<Kernel>)> {
+) -> Result<(Vec<Placed>, Weights, Option<Kernel>, Option<Unrecorded>)> {
     let calls = |block| account.moves.calls(block);
     let mut executed = Executed::default();
     for shard in &mut shards {
@@ -189,8 +190,11 @@ fn measured(
     let outside = |block| account.moves.outside(block);
     let measured = Measured::of(&account.stretches, &executed, outside);
     let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
+    let unrecorded = measured
+        .as_ref()
+        .and_then(|measured| weights.unrecorded(graph.info(), &account.moves, measured));
     let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
-    Ok((groups, weights, kernel))
+    Ok((groups, weights, kernel, unrecorded))
 }
 
 /// The share of the busiest executor in the time for which all of them ran the program.
@@ -259,8 +263,8 @@ fn placed(
         }
     }
     weights.finish(graph.info());
+    weights.measured(measured);
     if let Some(measured) = measured {
-        weights.measured(measured);
         // How long tasks take is known. Only what is within one kind of them is not.
         for code in of_kinds.values_mut() {
             measured.divide(code.iter_mut().map(|(block, ns)| (*block, ns)));

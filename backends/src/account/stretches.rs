@@ -1,7 +1,7 @@
 //! About a thousand times a second each executor noted where it was, and what the kernel said of its time. What it
 //! executed between two such moments is a *stretch*: the blocks in it are known exactly, and so is how long it ran.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -31,6 +31,8 @@ pub(super) struct Stretches {
     executors: Vec<Range<usize>>,
     /// The moments in each frame: number of records before, and the moment.
     frames: FxHashMap<FrameRef, Vec<(u32, usize)>>,
+    /// By the moment that ends a stretch: the moment that ends the stretch it is joined with.
+    with: Vec<usize>,
     /// As many stretches are joined, as a power of two.
     shift: u32,
     /// By the moment that ends a stretch: the slowest pace of what was executed in it, ns a block, where the executor ran
@@ -70,6 +72,20 @@ fn slowest(paces: &[(f64, f64); CLASSES], ran: f64) -> Option<f64> {
     Some(pace.max(FASTEST_NS))
 }
 
+/// The moment that ends the stretch which the stretch that each moment ends is joined with.
+fn with(moments: &[Progress]) -> Vec<usize> {
+    let mut with: Vec<usize> = (0..moments.len()).collect();
+    for at in (1..moments.len().saturating_sub(1)).rev() {
+        let place = |one: &Progress| (one.executor, one.frame, one.record);
+        let [before, own, next] = [at - 1, at, at + 1].map(|at| &moments[at]);
+        let known = own.frame != FrameRef::default() && own.executor == next.executor;
+        if known && place(before) == place(own) {
+            with[at] = with[at + 1];
+        }
+    }
+    with
+}
+
 /// How often blocks are executed.
 pub(super) type Counted = Vec<(BlockId, u64)>;
 
@@ -80,7 +96,7 @@ pub(super) struct Part {
     pub(super) stretch: Option<u32>,
     /// Whether it is all of the task.
     pub(super) whole: bool,
-    /// How long its executor ran meanwhile, ns.
+    /// How long its executor ran meanwhile, ns; 0 if that was not measured although the run was.
     pub(super) ran_ns: u64,
 }
 
@@ -107,11 +123,12 @@ impl Stretches {
             .for_each(|moments| moments.sort_unstable());
         let joined = moments.len().div_ceil(MOST).next_power_of_two();
         let mut stretches = Self {
-            moments,
             executors,
             frames,
+            with: with(&moments),
             shift: joined.trailing_zeros(),
             slowest: FxHashMap::default(),
+            moments,
         };
         if !stretches.moments.is_empty() {
             stretches.slowest = stretches.slowest_of(graph)?;
@@ -179,9 +196,17 @@ impl Stretches {
         }
     }
 
-    /// The number of the stretch that a moment ends, once neighbours are joined.
+    /// The number of the stretch that a moment ends, once neighbours are joined. A stretch in which no record ended is
+    /// joined with the next one: a record ends after the calls in it.
     fn number(&self, moment: usize) -> u32 {
-        u32::try_from(moment >> self.shift).unwrap_or(u32::MAX)
+        let with = self.with.get(moment).copied().unwrap_or(moment);
+        u32::try_from(with >> self.shift).unwrap_or(u32::MAX)
+    }
+
+    /// The last moment within a task.
+    fn inside_last(&self, task: &Task<'_>) -> Option<usize> {
+        let mut spans = task.spans().iter().rev();
+        spans.find_map(|span| Some(self.inside(span).last()?.1))
     }
 
     /// Whether a task has moments inside, and so several parts.
@@ -199,44 +224,54 @@ impl Stretches {
         }
         let (own, begin) = self.begin(task);
         // Each part ends with a moment. The last one belongs to the stretch that the moment after it ends.
-        let mut parts: Vec<(usize, Vec<FrameSpan>)> = Vec::new();
+        let mut parts: Vec<(RangeInclusive<usize>, Vec<FrameSpan>)> = Vec::new();
         let mut open: Vec<FrameSpan> = Vec::new();
-        let mut last = begin;
+        let mut first = begin;
         for span in task.spans() {
             let mut rest = *span;
             for &(record, moment) in self.inside(span) {
                 let records = record - rest.first_record;
+                if records == 0 && open.is_empty() {
+                    continue;
+                }
                 open.push(FrameSpan { records, ..rest });
                 rest.first_record += records;
                 rest.records -= records;
-                parts.push((moment, std::mem::take(&mut open)));
-                last = moment + 1;
+                parts.push((first..=moment, std::mem::take(&mut open)));
+                first = moment + 1;
             }
             open.push(rest);
         }
-        parts.push((last, open));
+        let after = self.inside_last(task).map_or(first, |moment| moment + 1);
+        parts.push((first..=after.max(first), open));
         // The task's time may have nothing of what others took, and then does not begin where the last one ended.
-        let mut times: Vec<u64> = parts.iter().map(|part| self.ran(&own, part.0)).collect();
+        let ran = |part: &(RangeInclusive<usize>, _)| -> u64 {
+            let ran = part.0.clone().map(|moment| self.ran(&own, moment));
+            ran.sum()
+        };
+        let mut times: Vec<u64> = parts.iter().map(ran).collect();
         if let Some(after) = times.last_mut() {
-            let since = task.end_ns().saturating_sub(self.moments[last - 1].at_ns);
+            let since = match parts.len() {
+                1 => task.duration_ns(),
+                _ => (task.end_ns()).saturating_sub(self.moments[first - 1].at_ns),
+            };
             *after = since.min(if *after == 0 { u64::MAX } else { *after });
         }
         let rest: u64 = times.iter().skip(1).sum();
-        if let Some(before) = times.first_mut() {
+        if parts.len() > 1
+            && let Some(before) = times.first_mut()
+        {
             let rest = task.duration_ns().saturating_sub(rest);
-            let wall = self.moments[parts[0].0].at_ns.checked_sub(task.start_ns());
+            let until = self.moments[*parts[0].0.end()].at_ns;
+            let wall = until.checked_sub(task.start_ns());
             let most = Some(*before).filter(|&ran| ran > 0).or(wall);
             *before = rest.min(most.unwrap_or(rest));
         }
         let counted = parts
             .par_iter()
             .zip(times)
-            .map(|((moment, spans), ran_ns)| {
-                let part = Part {
-                    stretch: self.stretch(&own, *moment),
-                    whole: false,
-                    ran_ns,
-                };
+            .map(|((moments, spans), ran_ns)| {
+                let part = self.part(self.stretch(&own, *moments.end()), false, ran_ns);
                 Ok((part, count_spans(task, spans)?.iter().collect()))
             });
         counted.collect()
@@ -245,10 +280,16 @@ impl Stretches {
     /// All of a task that is not divided.
     pub(super) fn whole(&self, task: &Task<'_>) -> Part {
         let (own, begin) = self.begin(task);
+        let ran_ns = self.most_ran(task, task.start_ns());
+        self.part(self.stretch(&own, begin), true, ran_ns)
+    }
+
+    fn part(&self, stretch: Option<u32>, whole: bool, ran_ns: u64) -> Part {
+        let known = stretch.is_some() || self.moments.is_empty();
         Part {
-            stretch: self.stretch(&own, begin),
-            whole: true,
-            ran_ns: self.most_ran(task, task.start_ns()),
+            stretch,
+            whole,
+            ran_ns: if known { ran_ns } else { 0 },
         }
     }
 
@@ -368,6 +409,19 @@ mod tests {
         assert_eq!(ran(90, 105), 15, "nothing is known before the first moment");
         let other = ExecutorId::new(1);
         assert_eq!(stretches.most_within(other, (100, 130), (1.0, 30)), 30);
+    }
+
+    #[test]
+    fn a_stretch_in_which_no_record_ended_is_joined_with_the_next_one() {
+        let moment = |(executor, record)| Progress {
+            executor: ExecutorId::new(executor),
+            frame: FrameRef(1),
+            record,
+            ..Progress::default()
+        };
+        let all = [(0, 1), (0, 4), (0, 4), (0, 4), (0, 6), (1, 6), (1, 6)];
+        let moments: Vec<Progress> = all.map(moment).to_vec();
+        assert_eq!(with(&moments), [0, 1, 4, 4, 4, 5, 6]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
 
-use super::measured::{CALL, Measured};
+use super::Unrecorded;
+use super::measured::{CALL, Measured, has_own_time};
 use crate::analysis::source::Place;
 use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
@@ -159,6 +160,8 @@ pub(super) struct Weights {
     bulk: u64,
     /// Time of the tasks, ns, by block.
     pub(super) times: Vec<f64>,
+    /// Time of tasks that spend it all at one block, ns, by block.
+    spent: Vec<f64>,
     /// The part of that for copies, ns, by block.
     copies: Vec<f64>,
     /// Executed IR instructions and calls, by function.
@@ -196,9 +199,9 @@ impl Weights {
 
     /// Adds the time of a task that spends it all at one block.
     pub(super) fn spend(&mut self, block: BlockId, ns: u64) {
-        if let Some(sum) = self.times.get_mut(block.index()) {
-            *sum += ns as f64;
-        }
+        let most = self.spent.len().max(block.index() + 1);
+        self.spent.resize(most, 0.0);
+        self.spent[block.index()] += ns as f64;
     }
 
     /// Adds the executions of another shard.
@@ -208,11 +211,13 @@ impl Weights {
         self.blocks.resize(most, 0);
         self.times.resize(most, 0.0);
         self.copies.resize(most, 0.0);
+        self.spent.resize(most, 0.0);
         for (sum, more) in self.blocks.iter_mut().zip(&other.blocks) {
             *sum = sum.saturating_add(*more);
         }
         let both = [
             (&mut self.times, &other.times),
+            (&mut self.spent, &other.spent),
             (&mut self.copies, &other.copies),
         ];
         for (sums, more) in both {
@@ -222,16 +227,71 @@ impl Weights {
         }
     }
 
-    /// Divides the time of all blocks anew, as it was measured.
-    pub(super) fn measured(&mut self, measured: &Measured) {
-        let former = self.times.clone();
-        let times = (0..).zip(&mut self.times);
-        measured.divide(times.map(|(block, ns)| (BlockId::new(block), ns)));
-        let times = self.times.iter().zip(former);
-        for ((block, copies), (ns, former)) in (0..).zip(&mut self.copies).zip(times) {
-            let faults = measured.faults_of(BlockId::new(block));
-            *copies *= (ns - faults).max(0.0) / former.max(1.0);
+    /// Divides the time of all blocks anew, as it was measured, and adds that of calls which are known to take it all.
+    pub(super) fn measured(&mut self, measured: Option<&Measured>) {
+        if let Some(measured) = measured {
+            self.divide(measured);
         }
+        for (ns, spent) in self.times.iter_mut().zip(&self.spent) {
+            *ns += spent;
+        }
+    }
+
+    fn divide(&mut self, measured: &Measured) {
+        let blocks = || (0..).map(BlockId::new).zip(self.times.iter().copied());
+        let known = blocks().filter_map(|(block, ns)| Some((ns, measured.time_of(block)?)));
+        let (before, after) = known.fold((0.0, 0.0), |sum, (before, after)| {
+            (sum.0 + before, sum.1 + after)
+        });
+        if after <= 0.0 {
+            return;
+        }
+        let each = before / after;
+        let times = self.times.iter_mut().zip(&mut self.copies);
+        for (block, (ns, copies)) in (0..).map(BlockId::new).zip(times) {
+            if let Some(time) = measured.time_of(block) {
+                let former = std::mem::replace(ns, time * each);
+                let faults = measured.faults_of(block);
+                *copies *= (*ns - faults).max(0.0) / former.max(1.0);
+            }
+        }
+    }
+
+    /// The time in code that was not recorded, if anything was measured. The operations of locks, copies, and calls for
+    /// memory and of the kernel have times of their own.
+    pub(super) fn unrecorded(
+        &self,
+        info: &StaticInfo,
+        moves: &Moves,
+        measured: &Measured,
+    ) -> Option<Unrecorded> {
+        let blocks = || {
+            let both = self.times.iter().zip(&self.blocks);
+            (0..)
+                .map(BlockId::new)
+                .zip(both.map(|(&ns, &own)| (ns, own as f64)))
+        };
+        let recorded = blocks().filter(|(block, _)| !moves.calls(*block));
+        let (ns, own) = recorded.fold((0.0, 0.0), |sum, (_, (ns, own))| (sum.0 + ns, sum.1 + own));
+        let pace: f64 = ns / f64::max(own, 1.0);
+        let mut calls: FxHashMap<(Place, String), f64> = FxHashMap::default();
+        for (block, (ns, own)) in blocks().filter(|(block, _)| moves.calls(*block)) {
+            let moved = moves.block(block);
+            let Some((place, callee)) = Place::of_call(info, block) else {
+                continue;
+            };
+            if moved.copies || callee.is_empty() || has_own_time(&callee) {
+                continue;
+            }
+            let each = f64::from(info.block(block).map_or(1, |block| block.ir_ops.max(1)));
+            let part = each / (each + moved.call as f64);
+            let system = measured.system.get(&block).copied().unwrap_or(0.0);
+            let other = f64::min(own * pace, ns * part) + measured.faults_of(block) + system;
+            *calls.entry((place, callee)).or_default() += (ns - other).max(0.0);
+        }
+        let ns = whole(calls.values().sum());
+        let most = calls.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map(|((code, callee), _)| Unrecorded { ns, code, callee })
     }
 
     /// The time of all copies without the page faults in them, ns, and the place that has most of it.
