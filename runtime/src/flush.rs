@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use contech_guest::{flush_stubs, meter};
 use contech_runtime_core::scratch::SHARED_ROOM;
 use contech_runtime_core::stamps::{self, offset};
-use contech_runtime_core::tls::{ENDED, Lane, ROLE, SPIN, STAMPS};
+use contech_runtime_core::tls::{ENDED, Lane, OWN_STACK, ROLE, SPIN, STAMPS};
 use contech_trace::abi;
 use contech_trace::event::raw;
 
@@ -17,6 +17,7 @@ flush_stubs! {
     __contech_tls;
     {
         role = const ROLE,
+        stack = const OWN_STACK,
         ended = const ENDED,
         scratch = const SHARED_ROOM,
         gap = sym gap_slow,
@@ -40,6 +41,7 @@ flush_stubs! {
     }
     {
         role = const ROLE,
+        stack = const OWN_STACK,
         ended = const ENDED,
         scratch = const SHARED_ROOM,
         limit = const abi::TLS_CHECK_LIMIT,

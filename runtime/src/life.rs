@@ -81,15 +81,7 @@ impl Life for Recorded {
     }
 
     fn handle(signal: c_int, context: Ptr, here: usize, handler: impl FnOnce()) {
-        let mut leave = current::recorder().map(|recorder| {
-            // SAFETY: the kernel passed the context.
-            let entry = unsafe { entry_of(recorder, context, here) };
-            Leave {
-                recorder,
-                entered: recorder.enter_handler(block(), &entry),
-                returned: false,
-            }
-        });
+        let mut leave = enter(context, here);
         if leave.is_some() {
             channel::signal_came(signal);
         }
@@ -142,6 +134,19 @@ fn end_thread(recorder: &'static Recorder) -> bool {
     }
     std::mem::forget(Blocked::new());
     guarded(|| recorder.end_thread(block())).unwrap_or(false)
+}
+
+/// Begins the level of a handler. Its frame is gone when the handler runs, whose stack may be small.
+#[inline(never)]
+fn enter(context: Ptr, here: usize) -> Option<Leave> {
+    let recorder = current::recorder()?;
+    // SAFETY: the kernel passed the context.
+    let entry = unsafe { entry_of(recorder, context, here) };
+    Some(Leave {
+        recorder,
+        entered: recorder.enter_handler(block(), &entry),
+        returned: false,
+    })
 }
 
 /// Takes back the level of a handler when the handler returns, or when an exception or the end of its thread leaves it.

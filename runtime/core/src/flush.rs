@@ -8,6 +8,7 @@ use contech_trace::event::Event;
 use crate::append::encode_at;
 use crate::buffer::Buffer;
 use crate::desk::Standing;
+use crate::handler::on_own_stack;
 use crate::inner::{Inner, Status};
 use crate::losses::Loss;
 use crate::mask::Blocked;
@@ -61,6 +62,19 @@ impl Recorder {
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
+        on_own_stack(tls, &blocked, || {
+            self.change(tls, cursor, (lane, asked), &blocked)
+        })
+    }
+
+    /// Does what the buffer is full for, or what the thread is `asked` for.
+    fn change(
+        &'static self,
+        tls: &TlsBlock,
+        cursor: *mut u8,
+        (lane, asked): (Lane, bool),
+        blocked: &Blocked,
+    ) -> *mut u8 {
         if lane == Lane::Stream && !(asked && tls.spin().is_waiting()) {
             // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
             tls.forget_spin();
@@ -70,7 +84,7 @@ impl Recorder {
             return scratch::last_resort(tls, lane);
         };
         self.after_checkpoint();
-        let mut inner = thread.lock(&blocked);
+        let mut inner = thread.lock(blocked);
         match self.desk.standing(&inner) {
             Standing::Records => {
                 let noted = asked.then(|| self.answer(tls, thread, &mut inner, cursor));

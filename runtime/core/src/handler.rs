@@ -1,19 +1,45 @@
+#![allow(
+    unsafe_code,
+    reason = "runs on a stack of its own where the handler's is the program's alternate one"
+)]
 //! Enters and leaves the levels of the program's signal handlers.
+//!
+//! A handler's alternate stack may have little more room than the handler takes. From its first handler on such a stack
+//! on, a thread has a stack of its own for what takes more than a few hundred bytes.
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::arch::Registers;
+use contech_guest::arch::{self, Registers};
 use contech_trace::event::Event;
 
 use crate::inner::{Inner, Status};
 use crate::level::{Level, MOST, StackRange};
 use crate::losses::Loss;
 use crate::mask::Blocked;
+use crate::memory;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::scratch;
 use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{self, Lane, TlsBlock};
+
+/// Runs `f`, which no handler interrupts, on the thread's own stack, if it has one.
+pub(crate) fn on_own_stack<R>(tls: &TlsBlock, _: &Blocked, f: impl FnOnce() -> R) -> R {
+    // SAFETY: the stack is this thread's, and no handler of it can run meanwhile.
+    unsafe { arch::on_own_stack(tls.own_stack(), f) }
+}
+
+/// The memory stays with the state of the thread, which another thread takes over in the end.
+fn give_own_stack(thread: &Thread, tls: &TlsBlock) {
+    let mut top = thread.own_stack.load(Relaxed);
+    if top == 0
+        && let Some(stack) = memory::map(arch::OWN_STACK)
+    {
+        top = stack.expose_provenance() + arch::OWN_STACK;
+        thread.own_stack.store(top, Relaxed);
+    }
+    tls.set_own_stack(top);
+}
 
 /// Cursor and limit of both streams.
 type Cursors = [(*mut u8, *mut u8); 2];
@@ -54,6 +80,21 @@ impl Recorder {
             return Entered::Not;
         }
         let blocked = Blocked::new();
+        if entry.stack.is_some() && tls.own_stack() == 0 {
+            give_own_stack(thread, tls);
+        }
+        on_own_stack(tls, &blocked, || {
+            self.enter_level(tls, thread, entry, &blocked)
+        })
+    }
+
+    fn enter_level(
+        &self,
+        tls: &TlsBlock,
+        thread: &Thread,
+        entry: &Entry,
+        blocked: &Blocked,
+    ) -> Entered {
         if tls.role() == tls::LIBRARY {
             let saved = Lane::ALL.map(|lane| tls.at(lane));
             self.counters.losses.note(Loss::Library);
@@ -63,7 +104,7 @@ impl Recorder {
             }
             return Entered::InLibrary(saved);
         }
-        let mut inner = thread.lock(&blocked);
+        let mut inner = thread.lock(blocked);
         tls.reset_spin();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
         if inner.depth == MOST {
@@ -110,11 +151,13 @@ impl Recorder {
                     return;
                 };
                 let blocked = Blocked::new();
-                let mut inner = thread.lock(&blocked);
-                if inner.depth >= level {
-                    self.leave_to(thread, &mut inner, tls, level - 1);
-                    self.pass_on(thread, &mut inner, tls);
-                }
+                on_own_stack(tls, &blocked, || {
+                    let mut inner = thread.lock(&blocked);
+                    if inner.depth >= level {
+                        self.leave_to(thread, &mut inner, tls, level - 1);
+                        self.pass_on(thread, &mut inner, tls);
+                    }
+                });
             }
         }
     }

@@ -71,6 +71,8 @@ pub struct Thread {
     pub(crate) unsafe_end: AtomicBool,
     /// Measures what other programs take of the processor, for times within tasks.
     pub(crate) meter: Meter,
+    /// The upper end of the thread's own stack, mapped when a handler first runs on an alternate stack; 0 before.
+    pub(crate) own_stack: AtomicUsize,
     /// The owner holds the lock in its slow path, and so does the thread that finishes the trace.
     pub(crate) inner: Mutex<Inner>,
     /// The next state in the list of all.
@@ -120,6 +122,7 @@ impl Thread {
             library: AtomicUsize::new(0),
             unsafe_end: AtomicBool::new(false),
             meter: Meter::new(),
+            own_stack: AtomicUsize::new(0),
             inner: Mutex::new(Inner::new()),
             next: AtomicPtr::new(std::ptr::null_mut()),
             next_free: AtomicPtr::new(std::ptr::null_mut()),

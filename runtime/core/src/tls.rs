@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
 };
 
 use contech_trace::abi;
@@ -50,6 +50,8 @@ pub struct TlsBlock {
     asks_at: AtomicU64,
     /// What instrumented code writes here is not kept.
     gated: AtomicBool,
+    /// The upper end of the thread's [`own stack`](contech_guest::arch::on_own_stack); 0 if it has none.
+    own_stack: AtomicUsize,
 }
 
 const _: () = {
@@ -63,6 +65,8 @@ const _: () = {
 
 /// Offset of the thread's role, for code that is not Rust.
 pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
+/// Offset of the upper end of the thread's own stack, for code that is not Rust.
+pub const OWN_STACK: usize = std::mem::offset_of!(TlsBlock, own_stack);
 /// Offset of the thread's [`Stamps`], for code that is not Rust.
 pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
 /// Offsets of the words that `Spin::forget` clears.
@@ -100,6 +104,7 @@ impl TlsBlock {
             asked: AtomicU32::new(0),
             asks_at: AtomicU64::new(0),
             gated: AtomicBool::new(false),
+            own_stack: AtomicUsize::new(0),
         }
     }
 
@@ -294,6 +299,16 @@ impl TlsBlock {
         self.owner.store(owner, Relaxed);
     }
 
+    /// The upper end of the stack on which the thread's slow paths run, because its signal handlers run on an alternate
+    /// stack, which may be small; 0 if they run on the program's stack.
+    pub(crate) fn own_stack(&self) -> usize {
+        self.own_stack.load(Relaxed)
+    }
+
+    pub(crate) fn set_own_stack(&self, top: usize) {
+        self.own_stack.store(top, Relaxed);
+    }
+
     /// Forgets everything, as in a thread that never recorded. The thread keeps its number.
     pub fn reset(&self) {
         for lane in Lane::ALL {
@@ -307,6 +322,7 @@ impl TlsBlock {
         self.spin.clear();
         self.stamps.off();
         self.set_gate(0, false, u64::MAX);
+        self.set_own_stack(0);
         self.set_role(PROGRAM);
     }
 }

@@ -87,17 +87,37 @@ fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
     );
 }
 
+/// An address in the calling function's stack frame, or near it.
+#[inline(never)]
+fn frame() -> usize {
+    let here = 0u8;
+    std::hint::black_box(&raw const here).addr()
+}
+
 #[test]
 fn a_function_runs_on_another_stack_and_comes_back() {
-    static AT: AtomicUsize = AtomicUsize::new(0);
-    extern "C" fn note(number: usize) {
-        let local = 0u8;
-        AT.store((&raw const local).addr() + number, Relaxed);
-    }
-    let stack = memory::map(1 << 16).expect("memory").addr();
-    // SAFETY: the stack is new, and the function does not unwind.
-    unsafe { call_on_stack(stack + (1 << 16), note, 1 << 20) };
-    assert!((stack..stack + (1 << 16)).contains(&(AT.load(Relaxed) - (1 << 20))));
+    let stack = memory::map(OWN_STACK).expect("memory").addr();
+    let is_there = |at: usize| (stack..stack + OWN_STACK).contains(&at);
+    let top = stack + OWN_STACK;
+    // SAFETY: the stack is new, and nobody else knows it.
+    let frames = unsafe { on_own_stack(top, || [frame(), on_own_stack(top, frame)]) };
+    assert!(frames.into_iter().all(is_there));
+    // SAFETY: there is none.
+    assert!(!is_there(unsafe { on_own_stack(0, frame) }));
+    let at = |address| std::ptr::without_provenance_mut::<u8>(address);
+    block().stack.store(top, Relaxed);
+    assert_eq!(flush(at(100)).addr(), 101);
+    assert!(is_there(FRAME.get()));
+    // SAFETY: as above.
+    unsafe { on_own_stack(top, || check_flush(at(200))) };
+    assert!(is_there(FRAME.get()));
+    block().stack.store(0, Relaxed);
+    flush(at(100));
+    assert!(!is_there(FRAME.get()));
+    // SAFETY: as above.
+    let panics = || unsafe { on_own_stack(top, || std::panic::panic_any(7)) };
+    let panicked = std::panic::catch_unwind(panics).expect_err("a panic");
+    assert_eq!(panicked.downcast_ref(), Some(&7));
     touch_stack::<4096>();
 }
 
@@ -155,6 +175,7 @@ struct Block {
     taken: AtomicUsize,
     spin: [AtomicUsize; 2],
     caller: AtomicUsize,
+    stack: AtomicUsize,
 }
 
 thread_block! {
@@ -286,12 +307,15 @@ fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
 thread_local! {
     /// The cursors that the slow paths were called with.
     static CALLED: Cell<[usize; 3]> = const { Cell::new([0; 3]) };
+    /// An address in the stack frame of the last one.
+    static FRAME: Cell<usize> = const { Cell::new(0) };
 }
 
 fn called(path: usize, cursor: *mut u8) -> *mut u8 {
     let mut all = CALLED.get();
     all[path] = cursor.addr();
     CALLED.set(all);
+    FRAME.set(frame());
     cursor.wrapping_add(path + 1)
 }
 extern "C" fn flush_slow(cursor: *mut u8) -> *mut u8 {
@@ -313,6 +337,7 @@ flush_stubs! {
     contech_guest_test_block;
     {
         role = const offset_of!(Block, role),
+        stack = const offset_of!(Block, stack),
         ended = const ENDED,
         scratch = const SCRATCH,
         gap = sym flush_gap,
@@ -336,6 +361,7 @@ flush_stubs! {
     }
     {
         role = const offset_of!(Block, role),
+        stack = const offset_of!(Block, stack),
         ended = const ENDED,
         scratch = const SCRATCH,
         limit = const offset_of!(Block, limit),

@@ -1,7 +1,8 @@
 //! Linux on x86-64. The clock is the time stamp counter.
 
-use std::arch::asm;
 use std::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
+use std::arch::{asm, naked_asm};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
 
 mod block;
@@ -118,25 +119,56 @@ pub unsafe fn is_in_system_call(at: usize) -> bool {
         })
 }
 
-/// Calls a function on another stack, with a number.
+/// Bytes of a stack of our own in a thread of the program.
+pub const OWN_STACK: usize = 64 << 10;
+
+/// Runs `f` on the stack whose upper end is `top`, unless that is 0 or the stack that is in use already.
 ///
 /// # Safety
-/// `top` is the upper end of an unused stack, aligned to 16 bytes; the function does not unwind.
-pub unsafe fn call_on_stack(top: usize, function: extern "C" fn(usize), argument: usize) {
-    // SAFETY: the stack is unused; the old stack pointer comes back before the block ends.
-    unsafe {
-        asm!(
-            "mov r12, rsp",
-            "mov rsp, {top}",
-            "call {function}",
-            "mov rsp, r12",
-            top = in(reg) top,
-            function = in(reg) function,
-            in("rdi") argument,
-            out("r12") _,
-            clobber_abi("C"),
-        );
+/// `top` is 0, or the upper end of [`OWN_STACK`] bytes of memory, aligned to 64 bytes, that nobody else uses meanwhile: no
+/// signal handler either.
+pub unsafe fn on_own_stack<R>(top: usize, f: impl FnOnce() -> R) -> R {
+    struct Call<F, R>(Option<F>, Option<R>);
+    extern "C-unwind" fn call<F: FnOnce() -> R, R>(call: *mut Call<F, R>) {
+        // SAFETY: the pointer is to what lives in the frame below.
+        let call = unsafe { &mut *call };
+        call.1 = call.0.take().map(|f| f());
     }
+    fn of<F: FnOnce() -> R, R>(f: F) -> (Call<F, R>, usize) {
+        (Call(Some(f), None), call::<F, R> as *const () as usize)
+    }
+    let here = 0u8;
+    if top == 0 || top.wrapping_sub((&raw const here).addr()) <= OWN_STACK {
+        return f();
+    }
+    let (mut all, function) = of(f);
+    // SAFETY: the caller vouches for the stack; the function takes a pointer to what lives here.
+    unsafe { call_on_stack(top, function, (&raw mut all).cast()) };
+    let Some(result) = all.1 else {
+        unreachable!("the function was called");
+    };
+    result
+}
+
+/// Calls a function on another stack, with a pointer.
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn call_on_stack(top: usize, function: usize, argument: *mut c_void) {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov rsp, rdi",
+        "mov rdi, rdx",
+        "call rsi",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
 }
 
 /// Reads the stack `BYTES` below the stack pointer, so that a full stack causes its fault here.

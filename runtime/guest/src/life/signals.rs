@@ -290,42 +290,27 @@ unsafe extern "C-unwind" fn on_signal<L: Life>(
     });
 }
 
-/// A signal that ends the process, with what [`Life::killed`] says of it.
-struct Ending<'a> {
-    fatal: Fatal<'a>,
-    ends: bool,
-}
-
 unsafe extern "C" fn on_fatal<L: Life>(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
-    let mut ending = Ending {
-        fatal: Fatal {
-            signal,
-            code,
-            own: code <= 0 && u32::try_from(sender) == Ok(memory::process_id()),
-            // SAFETY: the kernel passes the interrupted context.
-            context: unsafe { &*context.cast() },
-        },
-        ends: true,
+    let fatal = Fatal {
+        signal,
+        code,
+        own: code <= 0 && u32::try_from(sender) == Ok(memory::process_id()),
+        // SAFETY: the kernel passes the interrupted context.
+        context: unsafe { &*context.cast() },
     };
+    let mut ends = true;
     if L::is_at_home()
         && let Some(stack) = memory::map(STACK)
     {
-        // SAFETY: the stack is freshly mapped, aligned and empty, and nothing refers to it afterwards.
+        // SAFETY: the stack is freshly mapped, and all signals are blocked; nothing refers to it afterwards.
         unsafe {
-            let argument = (&raw mut ending).expose_provenance();
-            arch::call_on_stack(stack.addr() + STACK, killed::<L>, argument);
+            ends = arch::on_own_stack(stack.addr() + STACK, || L::killed(&fatal));
             memory::unmap(stack, STACK);
         }
     }
-    if ending.ends {
+    if ends {
         fatal::end(signal, code);
     }
-}
-
-extern "C" fn killed<L: Life>(ending: usize) {
-    // SAFETY: `on_fatal` passes what lives in its frame.
-    let ending = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Ending>(ending) };
-    ending.ends = L::killed(&ending.fatal);
 }
