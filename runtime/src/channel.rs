@@ -9,6 +9,7 @@
 
 mod connection;
 mod signal;
+mod stdio;
 mod wait;
 
 use std::ffi::c_int;
@@ -28,6 +29,10 @@ use crate::real::{Ptr, real_if_ready};
 pub(crate) use connection::{accepts, connects, listens, pairs};
 pub(crate) use signal::{
     installs_handler, sends_signal, sets_timer, signal_came, waits_for_signal,
+};
+pub(crate) use stdio::{
+    before_fprintf, before_fprintf_chk, before_fscanf, before_isoc99_fscanf, closes, gets,
+    on_streams, opens, puts,
 };
 pub(crate) use wait::{announced, ready, selected, watches};
 

@@ -2,7 +2,8 @@
 //! only the recorder stands in front of.
 
 use crate::{
-    active, allocation, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox, threads,
+    active, allocation, channel, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox,
+    threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
 
@@ -66,6 +67,11 @@ exports! {
     _ZdaPvRKSt9nothrow_t = operator_new::drop_many_nothrow;
     _ZdlPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_one_aligned_nothrow;
     _ZdaPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_many_aligned_nothrow;
+
+    fprintf [before] = channel::before_fprintf;
+    __fprintf_chk [before] = channel::before_fprintf_chk;
+    fscanf [before] = channel::before_fscanf;
+    __isoc99_fscanf [before] = channel::before_isoc99_fscanf;
 
     longjmp [before] = jump::before_longjmp;
     _longjmp [before] = jump::before_underscore_longjmp;

@@ -63,6 +63,9 @@ macro_rules! record {
     (@ $name:ident $arguments:tt $ret:tt [file $does:ident $($given:ident)*]) => {
         record!(by channel::theirs, $name $arguments $ret _a call => channel::$does($($given,)* call));
     };
+    (@ $name:ident $arguments:tt $ret:tt [stream $does:ident $stream:ident]) => {
+        record!(by channel::on_streams, $name $arguments $ret a call => channel::$does(a, $stream, call));
+    };
     (@ $name:ident $arguments:tt $ret:tt [signal $number:expr]) => {
         record!(by channel::theirs, $name $arguments $ret a call => {
             channel::sends_signal(a, $number);

@@ -26,6 +26,10 @@ for_each_function! { real_functions! {
     valloc: (usize) -> Ptr;
 
     fork: () -> c_int;
+    fprintf: () -> c_int;
+    __fprintf_chk: () -> c_int;
+    fscanf: () -> c_int;
+    __isoc99_fscanf: () -> c_int;
     longjmp: () -> c_int;
     _longjmp: () -> c_int;
     siglongjmp: () -> c_int;

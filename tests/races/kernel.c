@@ -61,6 +61,10 @@ HANDS_OVER(end_of_file, close(fd[1]), read(fd[0], c, 1))
 HANDS_OVER(through_vectors, writev(fd[1], &((struct iovec){"a", 1}), 1), readv(fd[0], &((struct iovec){c, 1}), 1))
 HANDS_OVER(through_duplicate, int d = dup(fd[1]); write(d, "a", 1); close(d), read(fd[0], c, 1))
 HANDS_OVER(through_shutdown, shutdown(fd[1], SHUT_WR), read(fd[0], c, 1))
+static FILE *in, *out;
+HANDS_OVER(through_stream, fputs("a\n", out); fflush(out), fgets(c, 8, in))
+HANDS_OVER(through_formats, fprintf(out, "%d\n", 7); fflush(NULL), int i; fscanf(in, "%d", &i))
+HANDS_OVER(through_closed_stream, fwrite("a", 1, 1, out); fclose(out), fread(c, 1, 8, in))
 HANDS_OVER(polled, eventfd_write(fd[0], 1), poll(&((struct pollfd){fd[0], POLLIN}), 1, -1))
 
 static void *other_pipe_giver(void *n) {
@@ -340,6 +344,10 @@ int main(int argc, char **argv) {
   CASE(through_duplicate, pipe(fd); TWO(through_duplicate))
   CASE(through_shutdown, socketpair(AF_UNIX, SOCK_STREAM, 0, fd); TWO(through_shutdown))
   CASE(through_connection, through_connection())
+#define STREAMS pipe(fd); in = fdopen(fd[0], "r"); out = fdopen(fd[1], "w")
+  CASE(through_stream, STREAMS; TWO(through_stream))
+  CASE(through_formats, STREAMS; TWO(through_formats))
+  CASE(through_closed_stream, STREAMS; TWO(through_closed_stream))
   CASE(polled, fd[0] = eventfd(0, 0); TWO(polled))
   CASE(by_epoll, pipe(fd); TWO(by_epoll))
   CASE(told_by_epoll, pipe(fd); TWO(told_by_epoll))

@@ -32,6 +32,7 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `receive` | something comes through a descriptor, if the result is not negative |
 /// | `thread WHAT ARGUMENTS` | WHAT of the recorder, which gets the thread, these arguments and the call |
 /// | `file WHAT ARGUMENTS` | the same, which does not get the thread |
+/// | `stream WHAT STREAM` | WHAT of the recorder, if a stream of the C library may order |
 /// | `signal NUMBER` | a signal is sent |
 /// | `take` | a signal comes, which is the result |
 /// | `own MODULE` | whatever the listener's function of that name does |
@@ -158,6 +159,27 @@ macro_rules! for_each_function {
         recvfrom(file: c_int, to: Ptr, size: usize, flags: c_int, from: Ptr, length: Ptr) -> isize: [receive] [];
         recvmsg(file: c_int, message: Ptr, flags: c_int) -> isize: [receive] [];
         eventfd_read(file: c_int, number: Ptr) -> c_int: [receive] [];
+
+        fdopen(file: c_int, mode: Ptr) -> Ptr: [file opens] [];
+        fopen(path: Ptr, mode: Ptr) -> Ptr: [file opens] [];
+        fopen64(path: Ptr, mode: Ptr) -> Ptr: [file opens] [];
+        fclose(stream: Ptr) -> c_int: [stream closes stream] [];
+        fflush(stream: Ptr) -> c_int: [stream puts stream] [];
+        fwrite(from: Ptr, size: usize, count: usize, stream: Ptr) -> usize: [stream puts stream] [];
+        fputs(text: Ptr, stream: Ptr) -> c_int: [stream puts stream] [];
+        fputc(byte: c_int, stream: Ptr) -> c_int: [stream puts stream] [];
+        putc(byte: c_int, stream: Ptr) -> c_int: [stream puts stream] [];
+        vfprintf(stream: Ptr, format: Ptr, list: Ptr) -> c_int: [stream puts stream] [];
+        __vfprintf_chk(stream: Ptr, flags: c_int, format: Ptr, list: Ptr) -> c_int: [stream puts stream] [];
+        fread(to: Ptr, size: usize, count: usize, stream: Ptr) -> usize: [stream gets stream] [];
+        __fread_chk(to: Ptr, room: usize, size: usize, count: usize, stream: Ptr) -> usize: [stream gets stream] [];
+        fgets(to: Ptr, size: c_int, stream: Ptr) -> Ptr: [stream gets stream] [];
+        __fgets_chk(to: Ptr, room: usize, size: c_int, stream: Ptr) -> Ptr: [stream gets stream] [];
+        fgetc(stream: Ptr) -> c_int: [stream gets stream] [];
+        getc(stream: Ptr) -> c_int: [stream gets stream] [];
+        getline(line: Ptr, size: Ptr, stream: Ptr) -> isize: [stream gets stream] [];
+        getdelim(line: Ptr, size: Ptr, end: c_int, stream: Ptr) -> isize: [stream gets stream] [];
+        __getdelim(line: Ptr, size: Ptr, end: c_int, stream: Ptr) -> isize: [stream gets stream] [];
 
         raise(number: c_int) -> c_int: [signal number] [];
         kill(process: c_int, number: c_int) -> c_int: [signal number] [];

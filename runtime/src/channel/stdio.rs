@@ -1,0 +1,132 @@
+//! Streams of the C library (`FILE`) whose descriptors order. What is put into a stream goes through the descriptor in
+//! that call or in a later one, and what is taken from it has come in that call or in an earlier one.
+//!
+//! Only streams that the program opens on a pipe, a socket or a counter are looked at, so a program that has none pays
+//! for a load in each call.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use contech_trace::event::SyncOp::{Receive, Send};
+
+use super::{is_blind, object_of, sort_of, theirs};
+use crate::active::Active;
+use crate::real::{Ptr, real};
+
+/// The addresses of these streams. What finds no room orders nothing.
+static STREAMS: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+/// True once there was one.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+/// The calling thread, if the call at `caller` may be one to such a stream and is recorded.
+#[inline(always)]
+pub(crate) fn on_streams(caller: usize) -> Option<Active> {
+    if !ANY.load(Relaxed) {
+        return None;
+    }
+    theirs(caller)
+}
+
+fn find(stream: usize) -> Option<&'static AtomicUsize> {
+    STREAMS.iter().find(|known| known.load(Relaxed) == stream)
+}
+
+/// What goes through the descriptor of a stream goes through this object.
+fn object(stream: Ptr, sends: bool) -> Option<Ptr> {
+    find(stream.addr())?;
+    // SAFETY: the program passes a stream that it has opened.
+    object_of(unsafe { libc::fileno(stream.cast()) }, sends)
+}
+
+/// Notes which stream `call` opens.
+pub(crate) fn opens(call: impl FnOnce() -> Ptr) -> Ptr {
+    let stream = call();
+    if !stream.is_null() {
+        forget(stream);
+        // SAFETY: the stream was opened here.
+        let file = unsafe { libc::fileno(stream.cast()) };
+        if !is_blind()
+            && let Some((libc::S_IFIFO | libc::S_IFSOCK | 0, _)) = sort_of(file)
+            && let Some(free) = find(0)
+        {
+            free.store(stream.addr(), Relaxed);
+            ANY.store(true, Relaxed);
+        }
+    }
+    stream
+}
+
+fn forget(stream: Ptr) {
+    if let Some(known) = find(stream.addr()) {
+        known.store(0, Relaxed);
+    }
+}
+
+fn sends(a: Active, stream: Ptr) {
+    if let Some(object) = object(stream, true) {
+        a.instant(Send, object, 0);
+    }
+}
+
+/// Records that `call` puts something into the stream, or all streams if it is null, or lets go of what is in it.
+pub(crate) fn puts<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
+    if stream.is_null() {
+        for known in &STREAMS {
+            let stream = known.load(Relaxed);
+            if stream != 0 {
+                sends(a, std::ptr::with_exposed_provenance_mut(stream));
+            }
+        }
+    } else {
+        sends(a, stream);
+    }
+    call()
+}
+
+/// Records that `call` closes the stream.
+pub(crate) fn closes(a: Active, stream: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+    sends(a, stream);
+    forget(stream);
+    call()
+}
+
+/// Records that `call` takes something from the stream, or learns that nothing more will come.
+pub(crate) fn gets<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
+    let Some(object) = object(stream, false) else {
+        return call();
+    };
+    let before = a.now();
+    let result = call();
+    a.in_order(Receive, object, 0, before, a.since(before));
+    result
+}
+
+/// Defines what is called before functions whose arguments only the real ones can read. It gets the stream and the
+/// caller's stack pointer, and returns the real function, for the stub to jump to.
+macro_rules! before {
+    ($($name:ident($real:ident): $does:ident;)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(stream: Ptr, top: *const usize) -> usize {
+            // SAFETY: the return address is below the caller's stack pointer.
+            if let Some(a) = on_streams(unsafe { *top.sub(1) }) {
+                $does(a, stream);
+            }
+            real().$real as usize
+        }
+    )*};
+}
+
+before! {
+    before_fprintf(fprintf): sends;
+    before_fprintf_chk(__fprintf_chk): sends;
+    before_fscanf(fscanf): takes;
+    before_isoc99_fscanf(__isoc99_fscanf): takes;
+}
+
+/// Waits until there is something to take from the stream, and records that it has come.
+fn takes(a: Active, stream: Ptr) {
+    // SAFETY: the program passes a stream that it has opened. One byte that was just read can be put back.
+    gets(a, stream, || unsafe {
+        let byte = libc::fgetc(stream.cast());
+        libc::ungetc(byte, stream.cast())
+    });
+}
