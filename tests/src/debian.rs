@@ -12,7 +12,7 @@ use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
-pub const TEST_PACKAGES: [&str; 24] = [
+pub const TEST_PACKAGES: [&str; 29] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
     "llvm-22-dev",        // headers for the shim of the pass, llvm-config
@@ -37,6 +37,11 @@ pub const TEST_PACKAGES: [&str; 24] = [
     "python3-venv", // readers of exports
     "valgrind",     // callgrind_annotate
     "graphviz",     // reads --dot
+    "strace",       // counts system calls
+    "faketime",     // stands in front of the C library, as these allocators do
+    "libjemalloc2",
+    "libmimalloc2.0",
+    "libtcmalloc-minimal4",
 ];
 
 pub const DEMO_PACKAGES: [&str; 6] = [

@@ -16,6 +16,8 @@ static void *other(void *none) {
         exit(9);
     if (!strcmp(how, "pthread-exit"))
         pthread_exit(0);
+    if (!strcmp(how, "exit-call"))
+        syscall(SYS_exit, 0);
     pause();
     return none;
 }
@@ -42,6 +44,12 @@ int main(int count, char **words) {
     printf("%d %d\n", sigset(SIGALRM, SIG_DFL) == SIG_DFL, sysv_signal(SIGHUP, SIG_DFL) == SIG_DFL);
     pthread_t thread;
     pthread_create(&thread, 0, other, 0);
+    if (!strcmp(how, "exit-call")) {
+        // A thread that has ended leaves its row to the next one.
+        pthread_join(thread, 0);
+        pthread_create(&thread, 0, other, 0);
+        pthread_join(thread, 0);
+    }
     if (!strcmp(how, "exit-in-thread") || !strcmp(how, "pthread-exit"))
         pthread_join(thread, 0);
     if (!strcmp(how, "segfault"))

@@ -219,6 +219,69 @@ fn the_writer_calls_nothing_that_a_library_may_stand_in_front_of() -> Result<()>
     Ok(())
 }
 
+/// Libraries of Debian that stand in front of the C library.
+const LIBRARIES: [&str; 4] = [
+    "faketime/libfaketimeMT.so.1",
+    "libjemalloc.so.2",
+    "libmimalloc.so.2",
+    "libtcmalloc_minimal.so.4",
+];
+/// Threads that allocate and ask for times, beside a fork.
+const ALLOCATES: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile long cells[64];
+static void *work(void *arg) {
+    struct stat about;
+    struct timespec now;
+    for (long i = 0; i < 1000; i++) {
+        long *p = malloc(16 + i % 2000);
+        for (int k = 0; k < 100; k++) if (i * k % 7 & 1) cells[i * 7919 + k & 63] += k;
+        p[0] = i;
+        free(realloc(p, 4000));
+        if (i % 100 == 0) fstat(1, &about), clock_gettime(CLOCK_REALTIME, &now);
+    }
+    return arg;
+}
+int main(void) {
+    pthread_t t[3];
+    int status;
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    pid_t child = fork();
+    if (!child) work(0), _exit(3);
+    waitpid(child, &status, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    printf("%d\n", WEXITSTATUS(status));
+    return 0;
+}
+"#;
+
+#[test]
+fn libraries_in_front_of_the_c_library_change_nothing() -> Result<()> {
+    let scratch = Scratch::new("guests/libraries")?;
+    scratch.write("main.c", ALLOCATES)?;
+    let dir = scratch.dir();
+    let flags = ["-O1", "-pthread", "main.c", "-o", "prog"];
+    compile(Toolchain::contech().compiler(false), dir, &flags)?;
+    for (n, library) in LIBRARIES.iter().enumerate() {
+        let mut command = Command::new("./prog");
+        command.current_dir(dir).env("CONTECH_BUFFER", "32K");
+        command.env("FAKETIME", "-5d");
+        let library = Path::new("/usr/lib/x86_64-linux-gnu").join(library);
+        command.env("LD_PRELOAD", library);
+        let recording = Recording::of(&mut command, &scratch.join(format!("traces{n}")))?;
+        assert_eq!(recording.run.clone().ok()?.out(), "3\n");
+        assert_eq!(recording.graphs(true)?.len(), 2);
+    }
+    scratch.done();
+    Ok(())
+}
+
 /// Threads that operate on one variable, in a process that is stopped for longer than a thread waits for another one.
 const STOPPED: &str = r"
 #define _GNU_SOURCE

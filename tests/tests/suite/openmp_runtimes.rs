@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use contech_tests::outputs::workspace;
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
@@ -132,6 +133,30 @@ fn a_target_region_that_the_host_runs_has_no_task_that_never_begins() -> Result<
     let trace = &recording.traces[0];
     let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
     assert!(!notes.contains("not begun"), "{notes}");
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn a_task_makes_no_change_of_the_signal_mask() -> Result<()> {
+    let scratch = Scratch::new("openmp/mask")?;
+    let source = workspace().join("tests/programs/omp_fib.c");
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O1", "-fopenmp"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("fib")))?.ok()?;
+    let calls = |n: &str| -> Result<usize> {
+        let list = scratch.join(format!("calls{n}"));
+        let mut command = Command::new("strace");
+        command.args(["-f", "-e", "trace=rt_sigprocmask", "-o"]);
+        command.arg(&list).arg(scratch.join("fib")).arg(n);
+        command.env("CONTECH_TRACE", "null");
+        run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
+        let list = std::fs::read_to_string(list)?;
+        Ok(list.lines().filter(|l| l.contains("rt_sigprocmask(")).count())
+    };
+    // 1,972 tasks, and 14.
+    let (many, few) = (calls("15")?, calls("5")?);
+    assert!(few > 0 && many < few + 400, "{many} calls, {few} of few tasks");
     scratch.done();
     Ok(())
 }

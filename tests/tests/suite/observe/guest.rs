@@ -18,6 +18,7 @@ fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
         "return",
         "exit-in-thread",
         "pthread-exit",
+        "exit-call",
         "segfault",
         "abort",
         "terminated",
