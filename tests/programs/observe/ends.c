@@ -46,8 +46,10 @@ int main(int count, char **words) {
     pthread_create(&thread, 0, other, 0);
     if (!strcmp(how, "exit-call")) {
         // A thread that has ended leaves its row to the next one.
-        pthread_join(thread, 0);
-        pthread_create(&thread, 0, other, 0);
+        for (int i = 0; i < 20; i++) {
+            pthread_join(thread, 0);
+            pthread_create(&thread, 0, other, 0);
+        }
         pthread_join(thread, 0);
     }
     if (!strcmp(how, "exit-in-thread") || !strcmp(how, "pthread-exit"))
