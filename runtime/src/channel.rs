@@ -32,7 +32,7 @@ pub(crate) use signal::{
 };
 pub(crate) use stdio::{
     before_fprintf, before_fprintf_chk, before_fscanf, before_isoc99_fscanf, closes, gets,
-    on_streams, opens, puts,
+    has_no_streams, opens, puts,
 };
 pub(crate) use wait::{announced, ready, selected, watches};
 

@@ -64,7 +64,7 @@ macro_rules! record {
         record!(by channel::theirs, $name $arguments $ret _a call => channel::$does($($given,)* call));
     };
     (@ $name:ident $arguments:tt $ret:tt [stream $does:ident $stream:ident]) => {
-        record!(by channel::on_streams, $name $arguments $ret a call => channel::$does(a, $stream, call));
+        record!(unless channel::has_no_streams, $name $arguments $ret a call => channel::$does(a, $stream, call));
     };
     (@ $name:ident $arguments:tt $ret:tt [signal $number:expr]) => {
         record!(by channel::theirs, $name $arguments $ret a call => {
@@ -80,6 +80,29 @@ macro_rules! record {
         });
     };
     (# $($rest:tt)*) => { record!(by active, $($rest)*); };
+    // As long as the condition holds, the call costs a few instructions.
+    (unless $none:path, $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
+        const _: () = {
+            #[cold]
+            unsafe extern "C-unwind" fn recorded($($arg: $ty,)* caller: usize) $(-> $ret)? {
+                // SAFETY: the caller's arguments are passed on.
+                let $call = || unsafe { (real().$name)($($arg),*) };
+                match channel::theirs(caller) {
+                    Some($a) => $recorded,
+                    None => $call(),
+                }
+            }
+            unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {
+                if $none() {
+                    // SAFETY: the caller's arguments are passed on.
+                    return unsafe { (real().$name)($($arg),*) };
+                }
+                // SAFETY: as above.
+                unsafe { recorded($($arg,)* caller) }
+            }
+            exports! { $name [after $($arg)*] = hook; }
+        };
+    };
     (by $caller:path, $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
         const _: () = {
             unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {

@@ -18,13 +18,10 @@ static STREAMS: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 /// True once there was one.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// The calling thread, if the call at `caller` may be one to such a stream and is recorded.
+/// Whether no stream orders.
 #[inline(always)]
-pub(crate) fn on_streams(caller: usize) -> Option<Active> {
-    if !ANY.load(Relaxed) {
-        return None;
-    }
-    theirs(caller)
+pub(crate) fn has_no_streams() -> bool {
+    !ANY.load(Relaxed)
 }
 
 fn find(stream: usize) -> Option<&'static AtomicUsize> {
@@ -106,8 +103,10 @@ pub(crate) fn gets<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
 macro_rules! before {
     ($($name:ident($real:ident): $does:ident;)*) => {$(
         pub(crate) unsafe extern "C" fn $name(stream: Ptr, top: *const usize) -> usize {
-            // SAFETY: the return address is below the caller's stack pointer.
-            if let Some(a) = on_streams(unsafe { *top.sub(1) }) {
+            if !has_no_streams()
+                // SAFETY: the return address is below the caller's stack pointer.
+                && let Some(a) = theirs(unsafe { *top.sub(1) })
+            {
                 $does(a, stream);
             }
             real().$real as usize
