@@ -152,11 +152,17 @@ fn a_task_makes_no_change_of_the_signal_mask() -> Result<()> {
         command.env("CONTECH_TRACE", "null");
         run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
         let list = std::fs::read_to_string(list)?;
-        Ok(list.lines().filter(|l| l.contains("rt_sigprocmask(")).count())
+        Ok(list
+            .lines()
+            .filter(|l| l.contains("rt_sigprocmask("))
+            .count())
     };
     // 1,972 tasks, and 14.
     let (many, few) = (calls("15")?, calls("5")?);
-    assert!(few > 0 && many < few + 400, "{many} calls, {few} of few tasks");
+    assert!(
+        few > 0 && many < few + 400,
+        "{many} calls, {few} of few tasks"
+    );
     scratch.done();
     Ok(())
 }
