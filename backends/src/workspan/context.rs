@@ -105,7 +105,49 @@ pub(super) struct Owner {
     pub edges: u64,
 }
 
-/// A context that runs, or that has ended and is not joined yet.
+/// A context that has been created and has not begun.
+#[derive(Debug)]
+pub(super) struct Created {
+    pub owner: Owner,
+    /// The longest path from the start of the program, and its length, and that with burdens.
+    pub path: PathId,
+    pub length: u64,
+    pub burdened: u64,
+    pub above: Arc<Above>,
+    /// The node of the tree below which its first invocation hangs, and the call that creates it.
+    pub from: u32,
+    pub spawned_at: Option<BlockId>,
+    pub factor: Option<f64>,
+}
+
+/// A context that has ended, and is not joined or awaited any more by all that do so.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub owner: Option<Owner>,
+    pub work: u64,
+    /// Whether its work has been added to the frame that created it.
+    pub joined: bool,
+    /// Its last task, and what that hands over until all have it.
+    pub last: u32,
+    pub value: Option<Value>,
+}
+
+/// What an edge carries.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub time: u64,
+    pub edges: u64,
+    pub ahead: u64,
+    pub length: u64,
+    pub burdened: u64,
+    pub path: PathId,
+    /// Number of edges whose end is still to come.
+    pub left: u32,
+    /// Whether the task was the last of its context.
+    pub last: bool,
+}
+
+/// A context that runs.
 #[derive(Debug)]
 pub(super) struct State {
     pub owner: Option<Owner>,
@@ -129,15 +171,14 @@ pub(super) struct State {
     pub above: Arc<Above>,
     /// `above` for contexts created now, as long as the stack has the same call sites.
     pub for_children: Option<Arc<Above>>,
-    /// The node of the tree below which its first invocation hangs.
+    /// As in [`Created`].
     pub from: u32,
     pub spawned_at: Option<BlockId>,
     pub factor: Option<f64>,
-    /// Whether its work has been added to the frame that created it.
-    pub joined: bool,
 }
 
 impl State {
+    /// Of a context that nobody created.
     pub(super) fn new(path: PathId) -> Self {
         Self {
             owner: None,
@@ -158,7 +199,20 @@ impl State {
             from: super::tree::Tree::ROOT,
             spawned_at: None,
             factor: None,
-            joined: false,
+        }
+    }
+
+    /// Of a context that begins.
+    pub(super) fn begin(created: Created) -> Self {
+        Self {
+            owner: Some(created.owner),
+            length: created.length,
+            burdened: created.burdened,
+            above: created.above,
+            from: created.from,
+            spawned_at: created.spawned_at,
+            factor: created.factor,
+            ..Self::new(created.path)
         }
     }
 

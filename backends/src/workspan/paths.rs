@@ -4,7 +4,6 @@
 //! one is given back. A node with one user absorbs the node before it (a UNION of amortised constant time), so the
 //! tree has at most about twice as many nodes as there are paths in use.
 
-use rustc_hash::FxHashMap;
 use workspan::Measure;
 
 const NONE: u32 = u32::MAX;
@@ -22,8 +21,35 @@ struct Node {
     /// only one.
     after: u32,
     after_xor: u32,
-    /// What lies on this part of the path, by key.
-    profile: FxHashMap<u32, Measure>,
+    /// What lies on this part of the path.
+    profile: Profile,
+}
+
+/// Measures by key. A key may occur more than once until the list is full: then it is added up, and gets room for as
+/// many entries again. Most parts of paths have one entry, so it has no more room than that at first.
+#[derive(Debug, Default)]
+struct Profile(Vec<(u32, Measure)>);
+
+impl Profile {
+    fn add(&mut self, key: u32, measure: Measure) {
+        let all = &mut self.0;
+        if let Some(last) = all.last_mut().filter(|last| last.0 == key) {
+            last.1 += measure;
+            return;
+        }
+        if all.len() == all.capacity() {
+            all.sort_unstable_by_key(|entry| entry.0);
+            all.dedup_by(|next, sum| {
+                let same = next.0 == sum.0;
+                if same {
+                    sum.1 += next.1;
+                }
+                same
+            });
+            all.reserve_exact(all.len().max(1));
+        }
+        all.push((key, measure));
+    }
 }
 
 /// All paths.
@@ -55,8 +81,7 @@ impl Paths {
             old.after_xor ^= new;
             path.0 = new;
         }
-        let node = &mut self.nodes[path.0 as usize];
-        *node.profile.entry(key).or_default() += measure;
+        self.nodes[path.0 as usize].profile.add(key, measure);
     }
 
     /// Gives a path back.
@@ -73,7 +98,7 @@ impl Paths {
                 }
                 return;
             }
-            node.profile.clear();
+            node.profile = Profile::default();
             self.free.push(at);
             let before = node.before;
             if before == NONE {
@@ -92,7 +117,7 @@ impl Paths {
         let mut at = path.0;
         while at != NONE {
             let node = &self.nodes[at as usize];
-            for (&key, &measure) in &node.profile {
+            for &(key, measure) in &node.profile.0 {
                 *all.entry(key).or_default() += measure;
             }
             at = node.before;
@@ -119,7 +144,7 @@ impl Paths {
             users: 1,
             after: 0,
             after_xor: 0,
-            profile: FxHashMap::default(),
+            profile: Profile::default(),
         });
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
@@ -128,16 +153,14 @@ impl Paths {
     fn absorb(&mut self, at: u32, before: u32) {
         let mut less = std::mem::take(&mut self.nodes[before as usize].profile);
         let profile = &mut self.nodes[at as usize].profile;
-        if less.len() > profile.len() {
+        if less.0.len() > profile.0.len() {
             std::mem::swap(profile, &mut less);
         }
-        for (key, measure) in less.drain() {
-            *profile.entry(key).or_default() += measure;
+        for (key, measure) in less.0 {
+            profile.add(key, measure);
         }
         let next = self.nodes[before as usize].before;
         self.nodes[at as usize].before = next;
-        // Its memory is used again.
-        self.nodes[before as usize].profile = less;
         self.free.push(before);
         if next != NONE {
             self.nodes[next as usize].after_xor ^= before ^ at;

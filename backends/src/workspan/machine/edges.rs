@@ -2,8 +2,8 @@
 
 use taskgraph::{ContextId, TaskId};
 
-use super::super::context::{Owner, State};
-use super::{Machine, Value};
+use super::super::context::{Created, Owner, State, Value};
+use super::Machine;
 
 /// Number of levels of creation that an edge is followed up; beyond it counts only for the whole program.
 const MOST_LEVELS: usize = 64;
@@ -24,11 +24,11 @@ impl Machine {
             .iter()
             .filter(begun)
             .map(|task| task.context)
-            .filter(|child| !self.states.contains_key(child))
+            .filter(|child| !self.is_known(*child))
             .collect();
         let edges = children.len();
         let new = |first: &ContextId| {
-            !self.states.contains_key(first) && *first != id.context && !children.contains(first)
+            !self.is_known(*first) && *first != id.context && !children.contains(first)
         };
         let first = first.filter(new);
         children.extend(first);
@@ -48,12 +48,17 @@ impl Machine {
         let (node, call, factor) = (frame.node, frame.call, frame.factor);
         for &child in &children {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
-            let mut new = Box::new(State::new(self.paths.share(path)));
-            new.owner = Some(owner);
-            (new.length, new.burdened) = (state.length, state.burdened);
-            (new.from, new.spawned_at, new.factor) = (node, call, factor);
-            new.above = state.above_children();
-            self.states.insert(child, new);
+            let new = Created {
+                owner,
+                path: self.paths.share(path),
+                length: state.length,
+                burdened: state.burdened,
+                above: state.above_children(),
+                from: node,
+                spawned_at: call,
+                factor,
+            };
+            self.created.insert(child, Box::new(new));
         }
         // This is Cilkview's burden, on the continuation and on the way back at the join.
         state.burdened += self.rules.burden;
@@ -61,6 +66,13 @@ impl Machine {
             frame.children.extend(children);
         }
         edges
+    }
+
+    /// Whether a context has been created, and not been joined.
+    fn is_known(&self, context: ContextId) -> bool {
+        self.created.contains_key(&context)
+            || self.running.contains_key(&context)
+            || self.ended.contains_key(&context)
     }
 
     /// An edge ends here.
@@ -71,9 +83,12 @@ impl Machine {
         from: TaskId,
         free: bool,
     ) {
-        let Some(mut value) = self.values.remove(&from) else {
-            return;
+        let ended = self.ended.get_mut(&from.context);
+        let value = match ended.filter(|ended| ended.last == from.seq) {
+            Some(ended) => ended.value.take(),
+            None => self.values.remove(&from),
         };
+        let Some(mut value) = value else { return };
         if free {
             return self.keep(from, value);
         }
@@ -100,22 +115,20 @@ impl Machine {
         self.keep(from, value);
     }
 
-    pub(super) fn keep(&mut self, from: TaskId, mut value: Value) {
+    /// One edge less is to come. A joined context is forgotten with the last one; what it created and did not join now
+    /// belongs to its creator.
+    fn keep(&mut self, from: TaskId, mut value: Value) {
         value.left -= 1;
         if value.left == 0 {
             self.paths.release(value.path);
-            if value.last {
-                self.forget(from.context);
+            let ended = self.ended.get(&from.context).filter(|_| value.last);
+            if ended.is_some_and(|ended| ended.joined) {
+                self.ended.remove(&from.context);
             }
+        } else if let Some(ended) = self.ended.get_mut(&from.context).filter(|_| value.last) {
+            ended.value = Some(value);
         } else {
             self.values.insert(from, value);
-        }
-    }
-
-    /// Forgets a joined context; what it created and did not join now belongs to its creator.
-    pub(super) fn forget(&mut self, context: ContextId) {
-        if self.states.get(&context).is_some_and(|state| state.joined) {
-            self.states.remove(&context);
         }
     }
 
@@ -126,7 +139,7 @@ impl Machine {
         here: ContextId,
         ended: ContextId,
     ) -> Option<(usize, Owner)> {
-        let child = self.states.get_mut(&ended)?;
+        let child = self.ended.get_mut(&ended)?;
         let owner = child.owner?;
         if std::mem::replace(&mut child.joined, true) {
             return None;
@@ -144,7 +157,7 @@ impl Machine {
         if owner.context == here {
             add(state)
         } else {
-            let creator = self.states.get_mut(&owner.context)?;
+            let creator = self.running.get_mut(&owner.context)?;
             add(creator);
             None
         }
@@ -161,11 +174,11 @@ impl Machine {
     ) -> Option<(usize, Owner)> {
         let (mut time, mut edges) = (value.time, value.edges);
         let (mut ahead, mut at) = (value.ahead, from);
-        let mut owner = self.states.get(&from).and_then(|state| state.owner);
+        let mut owner = self.owner_of(from).copied();
         for _ in 0..MOST_LEVELS {
             if let Some(own) = state.owner.filter(|own| own.context == at) {
                 // The edge comes from the creator, or from a sibling by way of the creator.
-                let creator = self.states.get(&at)?;
+                let creator = self.running.get(&at)?;
                 let start = creator.start(creator.frame_at(own.serial)?, edges);
                 let reached = time.checked_sub(start)?;
                 let here = own.since + state.ahead + state.time;
@@ -180,7 +193,7 @@ impl Machine {
                 state.raise(frame, since, up);
                 return Some((frame, up));
             }
-            let creator = self.states.get(&up.context)?;
+            let creator = self.running.get(&up.context)?;
             let start = creator.start(creator.frame_at(up.serial)?, up.edges);
             (time, edges) = (start + since, up.edges);
             (ahead, at) = (creator.ahead, up.context);

@@ -15,7 +15,7 @@ use taskgraph::{ContextId, StaticInfo, TaskId, TaskKind, WaitCause};
 use workspan::{Measure, Sum};
 
 use super::change::Change;
-use super::context::State;
+use super::context::{Created, Ended, Owner, State, Value};
 use super::metric::{BlockFacts, Metric};
 use super::paths::{PathId, Paths};
 use super::steps::{Step, executes, time_of};
@@ -48,21 +48,6 @@ fn strand(span: u64) -> Measure {
     }
 }
 
-/// What an edge carries.
-#[derive(Debug)]
-struct Value {
-    time: u64,
-    edges: u64,
-    ahead: u64,
-    length: u64,
-    burdened: u64,
-    path: PathId,
-    /// Number of edges whose end is still to come.
-    left: usize,
-    /// Whether the task was the last of its context.
-    last: bool,
-}
-
 /// The walk.
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -71,7 +56,10 @@ pub(super) struct Machine {
     facts: Arc<[BlockFacts]>,
     /// The context of the current task, or of the last one; it is not among the others.
     current: Option<(ContextId, Box<State>)>,
-    states: FxHashMap<ContextId, Box<State>>,
+    created: FxHashMap<ContextId, Box<Created>>,
+    running: FxHashMap<ContextId, Box<State>>,
+    ended: FxHashMap<ContextId, Box<Ended>>,
+    /// What tasks hand over that are not the last of their contexts.
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
     /// The effect of the changes on each node: factor, grain.
@@ -95,7 +83,9 @@ impl Machine {
             info,
             current: None,
             rules,
-            states: FxHashMap::default(),
+            created: FxHashMap::default(),
+            running: FxHashMap::default(),
+            ended: FxHashMap::default(),
             values: FxHashMap::default(),
             paths: Paths::default(),
             effects: Vec::new(),
@@ -117,9 +107,12 @@ impl Machine {
         let mut state = match self.current.take() {
             Some((context, state)) if context == id.context => state,
             other => {
-                self.states.extend(other);
-                let known = self.states.remove(&id.context);
-                known.unwrap_or_else(|| self.first_context())
+                self.running.extend(other);
+                let running = self.running.remove(&id.context);
+                running.unwrap_or_else(|| match self.created.remove(&id.context) {
+                    Some(created) => Box::new(State::begin(*created)),
+                    None => self.first_context(),
+                })
             }
         };
         let free = self.rules.free_locks && task.op().cause() == Some(WaitCause::Lock);
@@ -151,41 +144,42 @@ impl Machine {
         if last {
             self.end(&mut state);
         }
-        if edges > 0 {
+        let value = (edges > 0).then(|| {
             self.flush(&mut state);
             let path = state.path.get_or_insert_with(|| self.paths.empty());
-            let value = Value {
+            Value {
                 time: state.time,
                 edges: state.edges,
                 ahead: state.ahead,
                 length: state.length,
                 burdened: state.burdened,
                 path: self.paths.share(path),
-                left: edges,
+                left: u32::try_from(edges).unwrap_or(u32::MAX),
                 last,
-            };
-            self.values.insert(id, value);
-        }
+            }
+        });
         if last {
-            self.conclude(&mut state);
+            self.conclude(id, *state, value);
+        } else {
+            self.values.extend(value.map(|value| (id, value)));
+            self.current = Some((id.context, state));
         }
-        self.current = Some((id.context, state));
         Ok(())
     }
 
     /// What lies on the longest path, by node of the tree; for use after the last task.
     pub(super) fn on_span(&mut self) -> Vec<Measure> {
-        self.states.extend(self.current.take());
         let mut measures = vec![Measure::default(); self.tree.nodes().len()];
         if let Some(path) = self.longest.take() {
             self.paths
                 .print(path, |node, measure| measures[node as usize] = measure);
         }
-        self.unjoined = self
-            .states
-            .values()
-            .filter(|state| state.owner.is_some() && !state.joined)
-            .count() as u64;
+        let current = self.current.iter().map(|current| &current.1);
+        let running = current.chain(self.running.values());
+        let running = running.filter(|state| state.owner.is_some()).count();
+        let ended = self.ended.values();
+        let ended = ended.filter(|ended| ended.owner.is_some() && !ended.joined);
+        self.unjoined = (self.created.len() + running + ended.count()) as u64;
         measures
     }
 
@@ -249,19 +243,38 @@ impl Machine {
     }
 
     /// The path of an ended context is either the longest of all, or is dropped.
-    fn conclude(&mut self, state: &mut State) {
+    fn conclude(&mut self, last: TaskId, state: State, value: Option<Value>) {
         self.burdened = self.burdened.max(state.burdened);
-        let Some(path) = state.path.take() else {
-            return;
-        };
-        if self.longest.is_none() || state.length >= self.span {
-            self.span = state.length;
-            if let Some(old) = self.longest.replace(path) {
-                self.paths.release(old);
+        let longest = self.longest.is_none() || state.length >= self.span;
+        let dropped = match state.path {
+            Some(path) if longest => {
+                self.span = state.length;
+                self.longest.replace(path)
             }
-        } else {
-            self.paths.release(path);
+            path => path,
+        };
+        dropped
+            .into_iter()
+            .for_each(|path| self.paths.release(path));
+        let ended = Ended {
+            owner: state.owner,
+            work: state.work,
+            joined: false,
+            last: last.seq,
+            value,
+        };
+        self.ended.insert(last.context, Box::new(ended));
+    }
+
+    /// Where a context was created that is not the current one.
+    fn owner_of(&mut self, context: ContextId) -> Option<&mut Owner> {
+        if let Some(ended) = self.ended.get_mut(&context) {
+            return ended.owner.as_mut();
         }
-        (state.sites, state.callers, state.frames) = Default::default();
+        if let Some(running) = self.running.get_mut(&context) {
+            return running.owner.as_mut();
+        }
+        let created = self.created.get_mut(&context);
+        created.map(|created| &mut created.owner)
     }
 }

@@ -262,7 +262,7 @@ impl Machine {
             return self.lift(state, &children);
         };
         for child in &children {
-            if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
+            if let Some(owner) = self.owner_of(*child) {
                 let caller = state.past(below, owner.edges);
                 owner.serial = state.frames[below].serial;
                 owner.since += state.past(below + 1, owner.edges).since;
@@ -278,14 +278,14 @@ impl Machine {
             return;
         };
         for child in children {
-            if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
+            if let Some(owner) = self.owner_of(*child) {
                 *owner = Owner {
                     since: own.since + state.ahead + owner.since,
                     ..own
                 };
             }
         }
-        if let Some(creator) = self.states.get_mut(&own.context)
+        if let Some(creator) = self.running.get_mut(&own.context)
             && let Some(at) = creator.frame_at(own.serial)
         {
             creator.frames[at].children.extend(children);
