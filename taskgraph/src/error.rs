@@ -186,16 +186,6 @@ pub enum ErrorKind {
         /// The value and the rule.
         detail: String,
     },
-    /// An in-memory view would be larger than the caller allows.
-    #[error(
-        "{tasks} tasks are more than the limit of {limit}; choose a smaller time window or raise the limit"
-    )]
-    TooManyTasks {
-        /// Tasks that the view would hold, at least.
-        tasks: u64,
-        /// The caller's limit.
-        limit: u64,
-    },
 }
 
 /// An [`ErrorKind::Malformed`].

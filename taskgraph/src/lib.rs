@@ -37,7 +37,6 @@ mod codec;
 mod column;
 mod context;
 mod context_table;
-pub mod dag;
 mod error;
 mod executor;
 #[cfg(test)]

@@ -11,6 +11,31 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// comes next (contech.txt, section 4.2). It is a topological order: each task comes after all its predecessors.
     ///
     /// An error ends the iteration.
+    ///
+    /// So one pass makes a graph for a library of graph algorithms, such as petgraph:
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use petgraph::graph::DiGraph;
+    ///
+    /// # let mut b = taskgraph::builder::GraphBuilder::new();
+    /// # let main = b.context("main");
+    /// # let child = b.create(main);
+    /// # b.work(child, 0, 10, |_| {});
+    /// # b.join(main, child);
+    /// # let graph = b.build()?;
+    /// let (mut dag, mut nodes) = (DiGraph::new(), HashMap::new());
+    /// for task in graph.tasks() {
+    ///     let task = task?;
+    ///     let node = dag.add_node(task.id());
+    ///     nodes.insert(task.id(), node);
+    ///     for before in task.id().previous().iter().chain(task.stored_dependencies()) {
+    ///         dag.add_edge(nodes[before], node, ());
+    ///     }
+    /// }
+    /// assert_eq!((dag.node_count(), dag.edge_count()), (3, 3));
+    /// # Ok::<(), taskgraph::Error>(())
+    /// ```
     pub fn tasks(&self) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
         copies(self.walk())
     }

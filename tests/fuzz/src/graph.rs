@@ -292,7 +292,6 @@ fn everything(graph: &TaskGraph<&[u8]>, verified: bool) -> Result<()> {
         let none = graph.task(TaskId::new(context.id, context.task_count));
         assert!(!verified || none.is_err(), "{}", context.id);
     }
-    graph.dag(1000)?;
     let few = graph.summary().accesses < MANY;
     let options = TextOptions {
         times: true,
