@@ -94,7 +94,7 @@ pub use reader::Reader;
 pub use record::{FrameRef, FrameSpan, TaskRecord};
 pub use run::{AffineRun, StridedAccess};
 pub use seek::Position;
-pub use stack::{CallStack, StackFrame};
+pub use stack::{CallStack, Invocation, StackChange, StackFrame};
 pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use tally::BlockCounts;
 pub use task::{Actions, Task};

@@ -25,13 +25,70 @@ impl<T> StackFrame<T> {
     }
 }
 
-/// The call stack of a context, kept up to date with each block it executes.
+/// A function on a call stack.
+pub trait Invocation {
+    /// The function, if it is recorded.
+    fn function(&self) -> Option<FunctionId>;
+    /// Whether it returns when the call that is under way in it does.
+    fn leaves(&self) -> bool;
+}
+
+impl<T> Invocation for StackFrame<T> {
+    fn function(&self) -> Option<FunctionId> {
+        Some(self.function)
+    }
+
+    fn leaves(&self) -> bool {
+        self.leaving
+    }
+}
+
+/// What the execution of a block does to a call stack before the block is executed.
 ///
 /// A block that begins a function is a call by the function on top, or by what that one has called and nothing is
-/// recorded of. A block that returns ends its function, but for the outermost one, in which code without a recorded
-/// caller may follow. If the block also calls, its function is left when another one further down goes on. A block of a
-/// function further down means that those above were left (`longjmp`, an exception, such a call); one of a function that
-/// is nowhere on the stack, that it was entered where nothing is recorded: it then stands on top.
+/// recorded of. A block of a function further down means that those above were left (`longjmp`, an exception, or a call
+/// with which a function leaves); one of a function that is nowhere on the stack, that it was entered where nothing is
+/// recorded: it then stands on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackChange {
+    /// The number of functions that stay; those above have been left.
+    pub keep: usize,
+    /// Whether a function is then put on top.
+    pub enters: bool,
+    /// Whether the call that is under way below it may be what called it.
+    pub called: bool,
+}
+
+impl StackChange {
+    /// What a block of `function` does to the stack, the outermost invocation first; `entry`: whether it begins the
+    /// function.
+    pub fn of<I: Invocation>(frames: &[I], function: FunctionId, entry: bool) -> Self {
+        let stays = |frame: &I| frame.function() == Some(function) && !frame.leaves();
+        let new = |keep| Self {
+            keep,
+            enters: true,
+            called: entry,
+        };
+        if entry {
+            return new(frames.len());
+        }
+        let Some(at) = frames.iter().rposition(stays) else {
+            let left = frames.iter().skip(1).rev();
+            let left = left.take_while(|frame| frame.leaves()).count();
+            return new(frames.len() - left);
+        };
+        Self {
+            keep: at + 1,
+            enters: false,
+            called: false,
+        }
+    }
+}
+
+/// The call stack of a context, kept up to date with each block it executes ([`StackChange`]).
+///
+/// A block that returns ends its function, but for the outermost one, in which code without a recorded caller may
+/// follow. If the block also calls, its function is left when another one further down goes on.
 ///
 /// ```
 /// use taskgraph::builder::GraphBuilder;
@@ -94,24 +151,12 @@ impl<T> CallStack<T> {
         let Some(block) = info.block(id) else { return };
         let function = block.function;
         let (calls, returns) = (block.call.is_some(), block.flags & Block::RETURN != 0);
-        let stays = |frame: &StackFrame<T>| frame.function == function && !frame.leaving;
-        let mut enters = block.flags & Block::ENTRY != 0;
-        if !enters && !self.frames.last().is_some_and(stays) {
-            match self.frames.iter().rposition(stays) {
-                Some(at) => self.frames.truncate(at + 1),
-                None => {
-                    while self.frames.len() > 1 && self.frames.last().is_some_and(|f| f.leaving) {
-                        self.frames.pop();
-                    }
-                    self.frames
-                        .last_mut()
-                        .into_iter()
-                        .for_each(|top| top.call = None);
-                    enters = true;
-                }
+        let change = StackChange::of(&self.frames, function, block.flags & Block::ENTRY != 0);
+        self.frames.truncate(change.keep);
+        if change.enters {
+            if let Some(top) = self.frames.last_mut().filter(|_| !change.called) {
+                top.call = None;
             }
-        }
-        if enters {
             let below = self.frames.last();
             let call = below.and_then(|below| below.call);
             let value = value(below.map(|below| &below.value), call, function);

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use taskgraph::{BlockId, ContextId};
+use taskgraph::{BlockId, ContextId, FunctionId, Invocation};
 
 use super::paths::PathId;
 
@@ -57,6 +57,16 @@ pub(super) struct Frame {
     pub grain: Option<u64>,
     /// Contexts that it, or what it called, created and that nobody has joined.
     pub children: FxHashSet<ContextId>,
+}
+
+impl Invocation for Frame {
+    fn function(&self) -> Option<FunctionId> {
+        self.function.map(FunctionId::new)
+    }
+
+    fn leaves(&self) -> bool {
+        self.leaving
+    }
 }
 
 /// What held for an invocation that had called something, until an edge changed it.

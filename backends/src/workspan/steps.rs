@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taskgraph::{BlockCounts, BlockId, Piece, TaskKind};
+use taskgraph::{BlockCounts, BlockId, FunctionId, Invocation, Piece, StackChange, TaskKind};
 
 use super::metric::{BlockFacts, Mark, Metric};
 use crate::analysis::{State, Task, state_of};
@@ -221,11 +221,12 @@ impl Steps {
         let Some(facts) = facts.get(block.index()) else {
             return;
         };
-        let stays = |top: &Frame| top.function == facts.function && !top.leaving;
-        let begins = facts.entry || !self.frames.last().is_some_and(stays);
+        let function = FunctionId::new(facts.function);
+        let change = StackChange::of(&self.frames, function, facts.entry);
+        let begins = change.enters || change.keep < self.frames.len();
         if begins {
             self.take();
-            self.place(facts, block);
+            self.place(facts, block, change);
         }
         self.cut.open += weight;
         if let Some(top) = self.frames.last_mut() {
@@ -260,17 +261,15 @@ impl Steps {
     }
 
     /// Makes the frame that a block belongs to the innermost one.
-    fn place(&mut self, facts: &BlockFacts, block: BlockId) {
-        let belongs = |frame: &Frame| frame.function == facts.function && !frame.leaving;
-        if facts.entry {
-            if self.counted && !self.frames.is_empty() {
-                return self.push(facts, block);
-            }
-        } else if let Some(at) = self.frames.iter().rposition(belongs) {
-            while self.frames.len() > at + 1 {
+    fn place(&mut self, facts: &BlockFacts, block: BlockId, change: StackChange) {
+        if !change.enters {
+            while self.frames.len() > change.keep {
                 self.pop();
             }
             return;
+        }
+        if change.called && self.counted && !self.frames.is_empty() {
+            return self.push(facts, block);
         }
         self.spill();
         self.frames.clear();
@@ -368,6 +367,16 @@ impl Steps {
                 ..top
             });
         }
+    }
+}
+
+impl Invocation for Frame {
+    fn function(&self) -> Option<FunctionId> {
+        Some(FunctionId::new(self.function))
+    }
+
+    fn leaves(&self) -> bool {
+        self.leaving
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use taskgraph::{BlockId, FunctionId};
+use taskgraph::{BlockId, FunctionId, StackChange};
 use workspan::{Measure, Sum};
 
-use super::super::context::{Frame, State};
-use super::super::metric::{BlockFacts, Mark};
+use super::super::context::State;
+use super::super::metric::Mark;
 use super::super::steps::{Calls, Step};
 use super::super::tree::Tree;
 use super::{Machine, NOBODY};
@@ -47,16 +47,18 @@ impl Machine {
         let Some(facts) = all.get(block.index()) else {
             return;
         };
-        let stays = !facts.entry
-            && state
-                .frames
-                .last()
-                .is_some_and(|top| top.function == Some(facts.function) && !top.leaving);
-        if !stays {
-            // The first block of a created context is that of its first invocation.
-            let first = self.first_frame(state, Some(facts.function));
-            if !(first && facts.entry) {
-                self.place(state, facts);
+        // The first block of a created context is that of its first invocation.
+        if !self.first_frame(state, Some(facts.function)) {
+            let function = FunctionId::new(facts.function);
+            let change = StackChange::of(&state.frames, function, facts.entry);
+            while state.frames.len() > change.keep {
+                self.pop(state);
+            }
+            if change.enters {
+                if let Some(top) = state.frames.last_mut().filter(|_| !change.called) {
+                    top.call = None;
+                }
+                self.push(state, Some(facts.function));
             }
         }
         if let Some(top) = state.frames.last_mut() {
@@ -101,35 +103,6 @@ impl Machine {
         self.over(node, measure);
         let path = state.path.get_or_insert_with(|| self.paths.empty());
         self.paths.add(path, node, measure);
-    }
-
-    /// Makes the frame that a block belongs to the innermost one.
-    pub(super) fn place(&mut self, state: &mut State, facts: &BlockFacts) {
-        if facts.entry {
-            self.push(state, Some(facts.function));
-            return;
-        }
-        let belongs = |frame: &Frame| frame.function == Some(facts.function) && !frame.leaving;
-        if state.frames.last().is_some_and(belongs) {
-            return;
-        }
-        match state.frames.iter().rposition(belongs) {
-            Some(at) => {
-                while state.frames.len() > at + 1 {
-                    self.pop(state);
-                }
-            }
-            // The entry of the function was not recorded.
-            None => {
-                while state.frames.len() > 1 && state.frames.last().is_some_and(|top| top.leaving) {
-                    self.pop(state);
-                }
-                if let Some(top) = state.frames.last_mut() {
-                    top.call = None;
-                }
-                self.push(state, Some(facts.function));
-            }
-        }
     }
 
     /// The innermost frame returns. The first frame of a context stays, for code that runs in it without a recorded
