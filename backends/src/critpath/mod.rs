@@ -94,8 +94,8 @@ impl Spent {
 pub struct Shard {
     apportion: Apportion,
     spent: Spent,
-    /// The strand of the last task.
-    last: Option<At>,
+    /// Where the strand of the last task is ([`Strands::of`]).
+    place: usize,
 }
 
 /// The critical path, slack, and what the span would be without a part of it.
@@ -198,7 +198,7 @@ impl Analysis for CritPath {
         Shard {
             apportion: self.apportion.clone(),
             spent: Spent::default(),
-            last: None,
+            place: 0,
         }
     }
 
@@ -207,11 +207,9 @@ impl Analysis for CritPath {
         if ns == 0 {
             return Ok(());
         }
-        let id = task.id();
-        let same = shard.last;
-        let same = same.filter(|&at| self.strands.strand(at).contains(id));
-        shard.last = same.or_else(|| self.strands.of(id));
-        let Some(at) = shard.last else { return Ok(()) };
+        let Some(at) = self.strands.of(task.id(), &mut shard.place) else {
+            return Ok(());
+        };
         let mut spend = |spender, ns| shard.spent.add((at, spender), ns);
         if task.kind() != TaskKind::Work {
             spend(Spender::Operation(task.kind()), ns);
@@ -230,6 +228,8 @@ impl Analysis for CritPath {
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
         let mut spent = Spent::default();
+        let all = shards.iter().map(|shard| shard.spent.all.len());
+        spent.all.reserve_exact(all.sum());
         for shard in shards {
             spent.all.extend(shard.spent.all);
         }

@@ -2,7 +2,7 @@
 //!
 //! Tasks of a context between which no edge begins or ends are a *strand*: every path through one of them goes through
 //! all of them, so they share their slack and their place on a path. A storm of locks that nobody else wants is one
-//! strand, and a table takes 48 bytes for each strand and 8 for each edge between contexts. Only [`Strands::new`]
+//! strand, and a table takes 52 bytes for each strand and 8 for each edge between contexts. Only [`Strands::new`]
 //! reads the graph (critical-path method: Kelley and Walker, 1959).
 //!
 //! A child runs, and a waiting context goes on, before the call that lets it has returned. So who depends on an
@@ -26,6 +26,8 @@ pub fn weight(task: &Task<'_>) -> u64 {
 
 /// The number of a strand. A strand comes after all strands that it depends on.
 pub(super) type At = u32;
+/// Stands for no strand.
+const NONE: At = At::MAX;
 
 /// Tasks of a context that follow one another: only the first of them may depend on other contexts, and only the last
 /// one may be waited for there.
@@ -35,8 +37,8 @@ pub(super) struct Strand {
     pub(super) first: TaskId,
     /// Number of tasks.
     pub(super) tasks: u32,
-    /// The strand before it in its context.
-    previous: Option<At>,
+    /// The strand before it in its context, or [`NONE`].
+    previous: At,
     /// Weight of its tasks, ns.
     pub(super) weight: u64,
     /// The part of the weight that comes after what other contexts wait for, ns.
@@ -59,21 +61,13 @@ impl Strand {
     }
 }
 
-/// The strands of a context.
-#[derive(Debug, Default)]
-struct Context {
-    strands: Vec<At>,
-    /// Whether the last strand goes on: nobody waits for what it has done so far.
-    open: bool,
-}
-
 /// The strands of a graph, each as early as its edges allow.
 #[derive(Debug, Default)]
 pub struct Strands {
-    place: FxHashMap<ContextId, usize>,
-    contexts: Vec<Context>,
     /// They grow with the tasks that are read, not with the number that a file claims.
     all: Vec<Strand>,
+    /// The same strands by context and first task.
+    by_task: Vec<At>,
     /// Stored edges in the order of their ends: the end, the start.
     edges: Vec<(At, At)>,
     /// Length of the longest path to the end of each strand, ns.
@@ -82,17 +76,31 @@ pub struct Strands {
     after: Vec<u64>,
 }
 
+/// What is needed while strands are made.
+#[derive(Debug, Default)]
+struct Ends {
+    /// The last strand of each context that goes on, and whether that strand does: nobody waits for what it has done so
+    /// far.
+    last: FxHashMap<ContextId, (At, bool)>,
+    /// The strands that somebody waits for, by their last task.
+    awaited: FxHashMap<TaskId, At>,
+}
+
 impl Strands {
     /// Schedules every task of `graph` as early and as late as its edges allow.
     ///
     /// # Errors
     /// When the graph cannot be read, or its order and edges contradict each other.
     pub fn new(graph: &Graph) -> Result<Self> {
-        let mut strands = Self::default();
+        let (mut strands, mut ends) = (Self::default(), Ends::default());
         let mut tasks = graph.walk();
         while let Some(task) = tasks.next()? {
-            strands.add(task)?;
+            strands.add(task, &mut ends)?;
         }
+        drop(ends);
+        let Self { all, by_task, .. } = &mut strands;
+        by_task.extend((0..).take(all.len()));
+        by_task.sort_unstable_by_key(|&at| all[at as usize].first);
         strands.finish = strands.finish(&strands.weights());
         strands.after = strands.after();
         Ok(strands)
@@ -121,7 +129,8 @@ impl Strands {
     #[must_use]
     pub fn slack(&self, id: TaskId) -> u64 {
         let span = self.span_ns();
-        self.of(id).map_or(span, |at| self.slack_of(at, span))
+        let at = self.of(id, &mut 0);
+        at.map_or(span, |at| self.slack_of(at, span))
     }
 
     /// How much longer each task of a strand could take without a longer span than this one.
@@ -146,19 +155,29 @@ impl Strands {
         &self.all[at as usize]
     }
 
-    /// The strand of a task.
-    pub(super) fn of(&self, id: TaskId) -> Option<At> {
-        let strands = &self.contexts[*self.place.get(&id.context)?].strands;
-        let begun = strands.partition_point(|&at| self.strand(at).first.seq <= id.seq);
-        let at = *strands.get(begun.checked_sub(1)?)?;
-        self.strand(at).contains(id).then_some(at)
+    /// The strand of a task. `place` is where a strand was found last, and is updated: that of the next task is mostly
+    /// there, or next to it.
+    pub(super) fn of(&self, id: TaskId, place: &mut usize) -> Option<At> {
+        let holds = |place: usize| {
+            let at = *self.by_task.get(place)?;
+            self.strand(at).contains(id).then_some(at)
+        };
+        for near in [*place, *place + 1] {
+            if let Some(at) = holds(near) {
+                *place = near;
+                return Some(at);
+            }
+        }
+        let begun = |at: &At| self.strand(*at).first <= id;
+        *place = self.by_task.partition_point(begun).checked_sub(1)?;
+        holds(*place)
     }
 
     /// The strand that decides when a strand can begin; if several do, the one in the same context.
     pub(super) fn critical_predecessor(&self, at: At) -> Option<At> {
         let strand = self.strand(at);
         let start = self.finish[at as usize] - strand.weight;
-        let own = strand.previous;
+        let own = Some(strand.previous).filter(|&before| before != NONE);
         let own = own.filter(|&before| self.finish[before as usize] == start);
         let first = self.edges.partition_point(|edge| edge.0 < at);
         let mut others = self.edges[first..].iter().take_while(|edge| edge.0 == at);
@@ -176,7 +195,7 @@ impl Strands {
         let mut finish: Vec<u64> = Vec::with_capacity(self.all.len());
         let mut edges = self.edges.iter().peekable();
         for ((at, strand), weight) in (0..).zip(&self.all).zip(weights) {
-            let mut start = strand.previous.map_or(0, |at| finish[at as usize]);
+            let mut start = finish.get(strand.previous as usize).copied().unwrap_or(0);
             while let Some((_, before)) = edges.next_if(|edge| edge.0 == at) {
                 start = start.max(finish[*before as usize] - self.strand(*before).late);
             }
@@ -192,8 +211,7 @@ impl Strands {
         let mut edges = self.edges.iter().rev().peekable();
         for (at, strand) in self.all.iter().enumerate().rev() {
             let rest = after[at].saturating_add(strand.weight);
-            if let Some(before) = strand.previous {
-                let after = &mut after[before as usize];
+            if let Some(after) = after.get_mut(strand.previous as usize) {
                 *after = rest.max(*after);
             }
             while let Some((_, before)) = edges.next_if(|edge| edge.0 as usize == at) {
@@ -205,56 +223,51 @@ impl Strands {
         after
     }
 
-    fn add(&mut self, task: &Task<'_>) -> Result<()> {
+    fn add(&mut self, task: &Task<'_>, ends: &mut Ends) -> Result<()> {
         let id = task.id();
-        let next = self.contexts.len();
-        let place = *self.place.entry(id.context).or_insert(next);
-        if place == next {
-            self.contexts.push(Context::default());
-        }
-        let previous = self.contexts[place].strands.last().copied();
-        if id.seq != previous.map_or(0, |at| self.strand(at).end()) {
+        let last = ends.last.get(&id.context).copied();
+        if id.seq != last.map_or(0, |(at, _)| self.strand(at).end()) {
             bail!(
                 "task {id} is not the next of its context; contech-backend verify names the fault"
             );
         }
         let needs = task.stored_dependencies();
-        let at = match previous {
-            Some(at) if self.contexts[place].open && needs.is_empty() => at,
-            _ => self.begin(id, place, previous, needs)?,
+        let at = match last {
+            Some((at, true)) if needs.is_empty() => at,
+            _ => self.begin(id, last.map_or(NONE, |last| last.0), needs, ends)?,
         };
         let weight = weight(task);
         let awaited = task.is_awaited()?;
         let strand = &mut self.all[at as usize];
         strand.tasks += 1;
         strand.weight = strand.weight.saturating_add(weight);
-        if awaited && task.kind() != TaskKind::Work {
-            strand.late = weight;
+        if awaited {
+            if task.kind() != TaskKind::Work {
+                strand.late = weight;
+            }
+            ends.awaited.insert(id, at);
         }
-        self.contexts[place].open = !awaited;
+        match task.is_last() {
+            true => ends.last.remove(&id.context),
+            false => ends.last.insert(id.context, (at, !awaited)),
+        };
         Ok(())
     }
 
     /// Begins a strand with a task that depends on others.
-    fn begin(
-        &mut self,
-        first: TaskId,
-        place: usize,
-        previous: Option<At>,
-        needs: &[TaskId],
-    ) -> Result<At> {
-        let Ok(at) = At::try_from(self.all.len()) else {
+    fn begin(&mut self, first: TaskId, previous: At, needs: &[TaskId], ends: &Ends) -> Result<At> {
+        let at = At::try_from(self.all.len()).ok();
+        let Some(at) = at.filter(|&at| at != NONE) else {
             bail!("the graph has more than 2^32 strands");
         };
-        for &before in needs {
-            let Some(ended) = self.ended_by(before) else {
+        for before in needs {
+            let Some(&ended) = ends.awaited.get(before) else {
                 bail!(
                     "task {first} comes before {before}, which it depends on, or {before} does not know of it; contech-backend verify names the fault"
                 );
             };
             self.edges.push((at, ended));
         }
-        self.contexts[place].strands.push(at);
         self.all.push(Strand {
             first,
             tasks: 0,
@@ -263,12 +276,5 @@ impl Strands {
             late: 0,
         });
         Ok(at)
-    }
-
-    /// The strand that a task has ended.
-    fn ended_by(&self, id: TaskId) -> Option<At> {
-        let at = self.of(id).filter(|&at| self.strand(at).last() == id)?;
-        let context = &self.contexts[*self.place.get(&id.context)?];
-        (context.strands.last() != Some(&at) || !context.open).then_some(at)
     }
 }
