@@ -1,6 +1,8 @@
 """What readers that are not Contech's see in a folder of exports, as JSON."""
 
+import gzip
 import json
+import struct
 import sys
 from collections import Counter
 from pathlib import Path
@@ -96,7 +98,85 @@ def pprof(path):
     }
 
 
+def otf2_archive(path):
+    import otf2
+    from otf2.events import Enter, Leave
+
+    locations, inside, files, groups = {}, {}, set(), {}
+    open_regions, last, events = {}, {}, 0
+    with otf2.reader.open(str(path / "traces.otf2")) as trace:
+        clock = trace.definitions.clock_properties
+        assert clock.timer_resolution == 1_000_000_000
+        for location, event in trace.events:
+            own = locations.setdefault(location.name, {"code_ns": Counter(), "waits_ns": Counter()})
+            groups.setdefault(location.group.name, []).append(location.name)
+            stack = open_regions.setdefault(location.name, [])
+            begun = last.get(location.name, 0)
+            assert event.time >= begun, "time goes back"
+            if stack:
+                waits = stack[-1].startswith("waits: ")
+                own["waits_ns" if waits else "code_ns"][stack[-1]] += event.time - begun
+            last[location.name] = event.time
+            name = event.region.name
+            files.add(event.region.source_file.rsplit("/")[-1])
+            events += 1
+            if isinstance(event, Enter):
+                if stack:
+                    inside.setdefault(name, set()).add(stack[-1])
+                stack.append(name)
+            else:
+                assert isinstance(event, Leave) and stack.pop() == name, "regions overlap"
+        counts = sum(location.number_of_events for location in trace.definitions.locations)
+        assert counts == events, "locations have other numbers of events"
+    assert not any(open_regions.values()), "a region never ends"
+    return {
+        "locations": locations,
+        "groups": {group: sorted(set(names)) for group, names in groups.items()},
+        "inside": {name: sorted(outer) for name, outer in inside.items()},
+        "files": sorted(files),
+        "events": events,
+        "end_ns": clock.trace_length,
+    }
+
+
+def champsim(path):
+    """Records, beside what the table of the accesses has of the cache lines."""
+    import duckdb
+
+    record = struct.Struct("<Q2B2B4B2Q4Q")
+    assert record.size == 64
+    branches, taken, lines, jumps = 0, 0, Counter(), 0
+    for trace in path.iterdir():
+        before = None
+        for fields in record.iter_unpack(gzip.decompress(trace.read_bytes())):
+            at, is_branch, is_taken, registers = fields[0], fields[1], fields[2], fields[3:9]
+            assert registers == ((26, 0, 26, 25, 0, 0) if is_branch else (0,) * 6), fields
+            stores, loads = fields[9:11], fields[11:15]
+            branches, taken = branches + is_branch, taken + is_taken
+            lines.update((address >> 6, True) for address in stores if address)
+            lines.update((address >> 6, False) for address in loads if address)
+            if before and at not in (before[0], before[0] + 4):
+                assert before[2], "a jump that no branch takes"
+                jumps += 1
+            before = fields[:3]
+    accesses = f"'{path.parent}/tables/accesses/**/*.parquet'"
+    question = f"""SELECT line, write, count(*) FROM (
+        SELECT write, unnest(range(address // 64, (address + bytes - 1) // 64 + 1)) AS line
+        FROM {accesses} WHERE bytes > 0) GROUP BY ALL"""
+    expected = {(line, write): times for line, write, times in duckdb.sql(question).fetchall()}
+    return {
+        "branches": branches,
+        "taken": taken,
+        "jumps": jumps,
+        "files": len(list(path.iterdir())),
+        "lines": len(lines),
+        "as_the_table": lines == expected,
+    }
+
+
 READERS = {
+    "instructions": champsim,
+    "archive": otf2_archive,
     "trace.pftrace": perfetto,
     "work.folded": folded,
     "profile.pb.gz": pprof,

@@ -36,12 +36,12 @@ pub const TEST_PACKAGES: [&str; 29] = [
     "mpich",
     "python3-venv", // readers of exports
     "valgrind",     // callgrind_annotate
-    "graphviz",     // reads --dot
     "strace",       // counts system calls
     "faketime",     // stands in front of the C library, as these allocators do
     "libjemalloc2",
     "libmimalloc2.0",
     "libtcmalloc-minimal4",
+    "otf2-tools",   // reads OTF2
 ];
 
 pub const DEMO_PACKAGES: [&str; 6] = [

@@ -11,7 +11,7 @@ use crate::outputs::target_dir;
 use crate::process::run;
 
 /// The packages with all that they need: what is installed is what was tested.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "flamegraph-textual==0.1.2", // folded stacks and pprof
     "iteround==1.0.4",           // for that
     "markdown-it-py==4.3.0",     // for that
@@ -25,6 +25,7 @@ const PACKAGES: [&str; 13] = [
     "polars-runtime-32==2.1.0",  // for that
     "perfetto==0.59.1",          // the messages of Perfetto's traces
     "protobuf==7.36.2",          // for that
+    "otf2==3.2",                 // OTF2
 ];
 
 /// The interpreter of a virtual environment with the packages, which is made once and kept while they are the same.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -70,17 +71,44 @@ fn to_stream(stream: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()
 }
 
 fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".contech-").suffix(".tmp");
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
-    let file = builder.tempfile_in(folder)?;
+    builder.permissions(PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
+    let file = builder.tempfile_in(parent(path))?;
     to_stream(&file, write)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// Calls `write` with a folder that gets the name `folder`, which must be new or empty, once all is in it.
+///
+/// # Errors
+/// When there are files in it or it cannot be made, naming it; and whatever `write` returns.
+pub fn folder(folder: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let used = fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
+    ensure!(
+        !used && (folder.is_dir() || !folder.exists()),
+        "{} exists and is not an empty folder; remove it or name another",
+        folder.display()
+    );
+    let whole = || -> Result<()> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".contech-").suffix(".tmp");
+        builder.permissions(PermissionsExt::from_mode(0o777)); // as `mkdir` would, umask applies
+        let temporary = builder.tempdir_in(parent(folder))?;
+        write(temporary.path())?;
+        fs::rename(temporary.path(), folder)?;
+        // The folder has another name now: there is nothing left to remove.
+        let _ = temporary.keep();
+        Ok(())
+    };
+    whole().map_err(|error| of(folder, error))
+}
+
+/// The folder that a path is in.
+fn parent(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //! what several forms are views of (the profile, the lanes) is made once for all that are asked for.
 
 mod callgrind;
-mod dot;
+mod champsim;
 mod folded;
 mod lanes;
+mod otf2;
 mod parquet;
 mod perfetto;
 mod pprof;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
+use taskgraph::{BlockCounts, FunctionId, StaticInfo};
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
 use crate::cli::output;
@@ -59,15 +61,12 @@ pub struct Options {
     /// With --parquet, every memory access, too
     #[arg(long, requires = "parquet")]
     pub accesses: bool,
-    /// Graphviz: `contech-backend export --dot graph.tg | dot -Tsvg > graph.svg`
-    #[arg(long)]
-    pub dot: bool,
-    /// With --dot, most nodes drawn; a larger graph is an error
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub max: u32,
-    /// With --dot, write to FILE instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// OTF2 archive for Vampir, Scalasca and otf2-print, into a folder that is new or empty
+    #[arg(long, value_name = "DIR")]
+    pub otf2: Option<PathBuf>,
+    /// Traces of instructions for ChampSim, one of each thread, into a folder that is new or empty
+    #[arg(long, value_name = "DIR")]
+    pub champsim: Option<PathBuf>,
 }
 
 /// A form that is one file.
@@ -161,6 +160,14 @@ impl Made {
     }
 }
 
+/// The function in which most instructions of these executions are, and the line of the block that has most of them, 0
+/// where it is not known.
+#[must_use]
+pub fn code_of(info: &StaticInfo, counts: &BlockCounts) -> Option<(FunctionId, u32)> {
+    let block = info.block(lanes::heaviest(info, counts)?)?;
+    Some((block.function, info.line_of(block)))
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -172,13 +179,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         .iter()
         .filter_map(|form| Some((form, (form.file)(&options)?)));
     let wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
-    if !options.dot && options.parquet.is_none() && wanted.is_empty() {
-        let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
-        bail!("say which form: {}, --parquet or --dot", forms.join(", "));
-    }
+    let folders = [
+        options
+            .parquet
+            .as_deref()
+            .map(|folder| ("--parquet", folder)),
+        options.otf2.as_deref().map(|folder| ("--otf2", folder)),
+        options
+            .champsim
+            .as_deref()
+            .map(|folder| ("--champsim", folder)),
+    ];
     let files = wanted.iter().map(|(form, file)| (form.option, *file));
-    let dot = options.output.as_deref().filter(|_| options.dot);
-    let mut files: Vec<(&str, &Path)> = files.chain(dot.map(|file| ("--dot", file))).collect();
+    let mut files: Vec<(&str, &Path)> = files.chain(folders.into_iter().flatten()).collect();
+    if files.is_empty() {
+        let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
+        bail!(
+            "say which form: {}, --parquet, --otf2 or --champsim",
+            forms.join(", ")
+        );
+    }
     files.sort_by_key(|(_, file)| *file);
     if let Some([(one, file), (other, _)]) = files.array_windows().find(|[a, b]| a.1 == b.1) {
         bail!("{one} and {other} have the same file, {}", file.display());
@@ -186,10 +206,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let graph = analysis::open(&options.graph)?;
     for warning in analysis::warnings(&graph) {
         say!("warning: {}: {warning}", options.graph.display());
-    }
-    if options.dot {
-        dot::check(&graph, options.max)?;
-        output::to(options.output.as_deref(), |out| dot::write(out, &graph))?;
     }
     let made = Made::new(&options, &graph)?;
     if let Some(merged) = made.plan.as_ref().and_then(|plan| plan.merged(&graph)) {
@@ -205,6 +221,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     if let Some(folder) = &options.parquet {
         parquet::write(folder, &graph, options.accesses)?;
+    }
+    if let Some(folder) = &options.otf2 {
+        output::folder(folder, |inside| otf2::write(inside, &graph))?;
+    }
+    if let Some(folder) = &options.champsim {
+        something_to_analyse(&graph, "--champsim")?;
+        output::folder(folder, |inside| champsim::write(inside, &graph))?;
     }
     Ok(())
 }

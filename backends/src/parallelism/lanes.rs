@@ -1,5 +1,8 @@
 //! What each executor did over time, in bins.
 
+use std::ops::Range;
+
+use anyhow::Result;
 use taskgraph::{BlockId, ExecutorId, TaskId};
 
 use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of};
@@ -38,59 +41,52 @@ struct Bin {
 struct Way {
     /// The contexts that it executes, each with what it does. Those that came last are last.
     doing: Vec<(usize, Seen)>,
-    /// Until when its time is in the lanes.
+    /// Until when its time is known.
     at_ns: u64,
     /// Whose thread it is: the first context that it executed.
     name: Option<String>,
 }
 
-/// The lanes of a run.
+/// What executors do, followed from change to change.
 #[derive(Clone, Debug, Default)]
-pub struct Lanes {
-    /// Width of a bin.
-    pub bin_ns: u64,
-    lanes: Vec<Vec<Bin>>,
-    /// Number of executors in a lane.
-    together: usize,
+pub(crate) struct Doing {
     executors: Vec<Way>,
     /// For each context that has tasks, who executes it.
     of: Vec<Option<usize>>,
 }
 
-impl Lanes {
-    /// Empty lanes for the executors of a graph.
-    pub(super) fn new(graph: &Graph) -> Self {
-        let executors = graph.executor_count();
-        let together = executors.div_ceil(LANES).max(1);
-        let lanes = executors.div_ceil(together);
-        let bins = (BINS / lanes.max(1) as u64).min(WIDEST);
+impl Doing {
+    /// The executors of a graph before its run.
+    pub(crate) fn new(graph: &Graph) -> Self {
         Self {
-            bin_ns: end_of(graph).div_ceil(bins).max(1),
-            lanes: vec![Vec::new(); lanes],
-            together,
-            executors: vec![Way::default(); executors],
+            executors: vec![Way::default(); graph.executor_count()],
             of: Vec::new(),
         }
     }
 
-    /// Follows a change.
-    pub(super) fn change(&mut self, change: &Change<'_>) {
+    /// Follows a change. What an executor did until then is given to `did`: which executor, when (ns), the number of the
+    /// context (that of [`Change::context`]) and what it did.
+    pub(crate) fn change(
+        &mut self,
+        change: &Change<'_>,
+        mut did: impl FnMut(usize, Range<u64>, (usize, Seen)) -> Result<()>,
+    ) -> Result<()> {
         if self.of.len() <= change.context {
             self.of.resize(change.context + 1, None);
         }
         if let Some(before) = self.of[change.context].take() {
-            self.add(before, change.at_ns);
+            self.until(before, change.at_ns, &mut did)?;
             let doing = &mut self.executors[before].doing;
             doing.retain(|(context, _)| *context != change.context);
         }
         let (Some(state), Some(task)) = (change.to, change.task) else {
-            return;
+            return Ok(());
         };
         let executor = task.executor().index();
         if executor >= self.executors.len() {
-            return;
+            return Ok(());
         }
-        self.add(executor, change.at_ns);
+        self.until(executor, change.at_ns, &mut did)?;
         let way = &mut self.executors[executor];
         if way.name.is_none() {
             let context = task.graph().context(task.id().context);
@@ -103,44 +99,29 @@ impl Lanes {
         };
         way.doing.push((change.context, seen));
         self.of[change.context] = Some(executor);
+        Ok(())
     }
 
-    /// Adds the time of an executor up to a moment. One of whose contexts any runs does that; otherwise it waits as the
-    /// context does that began to wait last.
-    fn add(&mut self, executor: usize, until_ns: u64) {
+    /// An executor one of whose contexts runs does that; otherwise it waits as the context does that began to wait last.
+    fn until(
+        &mut self,
+        executor: usize,
+        until_ns: u64,
+        did: &mut impl FnMut(usize, Range<u64>, (usize, Seen)) -> Result<()>,
+    ) -> Result<()> {
         let way = &mut self.executors[executor];
-        let (mut at, lane) = (way.at_ns, executor / self.together);
-        way.at_ns = way.at_ns.max(until_ns);
+        let from_ns = way.at_ns;
+        way.at_ns = from_ns.max(until_ns);
         let running = |(_, seen): &&(usize, Seen)| seen.state == State::Running;
         let doing = way.doing.iter().rev().find(running).or(way.doing.last());
-        let Some(&(_, seen)) = doing else { return };
-        let bins = &mut self.lanes[lane];
-        while at < until_ns {
-            let number = at / self.bin_ns;
-            let end = until_ns.min((number + 1) * self.bin_ns);
-            let number = usize::try_from(number).unwrap_or(usize::MAX);
-            if bins.len() <= number {
-                bins.resize(number + 1, Bin::default());
-            }
-            let bin = &mut bins[number];
-            let ns = end - at;
-            bin.ns[seen.state.index().unwrap_or(CAUSES)] += ns;
-            if bin.most.is_none_or(|(most, _)| most < ns) {
-                bin.most = Some((ns, seen));
-            }
-            at = end;
+        match doing {
+            Some(&doing) if from_ns < until_ns => did(executor, from_ns..until_ns, doing),
+            _ => Ok(()),
         }
     }
 
-    /// The lane of an executor.
-    #[must_use]
-    pub fn of(&self, executor: ExecutorId) -> usize {
-        executor.index() / self.together
-    }
-
     /// What an executor is called: the rank of its process, its number, and the name that its thread has.
-    #[must_use]
-    pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
+    pub(crate) fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
         let space = |at: usize| {
             let id = ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
             graph.executor(id).map_or(0, |known| known.space)
@@ -161,6 +142,54 @@ impl Lanes {
             thread => format!("rank {}: thread {thread}", rank.rank),
         }
     }
+}
+
+/// The lanes of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Lanes {
+    /// Width of a bin.
+    pub bin_ns: u64,
+    lanes: Vec<Vec<Bin>>,
+    /// Number of executors in a lane.
+    together: usize,
+    doing: Doing,
+}
+
+impl Lanes {
+    /// Empty lanes for the executors of a graph.
+    pub(super) fn new(graph: &Graph) -> Self {
+        let executors = graph.executor_count();
+        let together = executors.div_ceil(LANES).max(1);
+        let lanes = executors.div_ceil(together);
+        let bins = (BINS / lanes.max(1) as u64).min(WIDEST);
+        Self {
+            bin_ns: end_of(graph).div_ceil(bins).max(1),
+            lanes: vec![Vec::new(); lanes],
+            together,
+            doing: Doing::new(graph),
+        }
+    }
+
+    /// Follows a change.
+    pub(super) fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        let (lanes, bin_ns, together) = (&mut self.lanes, self.bin_ns, self.together);
+        self.doing.change(change, |executor, time, (_, seen)| {
+            add(&mut lanes[executor / together], bin_ns, time, seen);
+            Ok(())
+        })
+    }
+
+    /// The lane of an executor.
+    #[must_use]
+    pub fn of(&self, executor: ExecutorId) -> usize {
+        executor.index() / self.together
+    }
+
+    /// What an executor is called: the rank of its process, its number, and the name that its thread has.
+    #[must_use]
+    pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
+        self.doing.name(graph, executor)
+    }
 
     /// What each lane did for the longest part of each bin, lane by lane.
     pub fn seen(&self) -> impl Iterator<Item = impl Iterator<Item = Option<Seen>> + '_> + '_ {
@@ -179,7 +208,7 @@ impl Lanes {
         };
         let row = |(lane, bins): (usize, &Vec<Bin>)| {
             let first = lane * self.together;
-            let last = (first + self.together).min(self.executors.len()) - 1;
+            let last = (first + self.together).min(self.doing.executors.len()) - 1;
             let id = |at: usize| ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
             let name = match last - first {
                 0 => self.name(graph, id(first)),
@@ -196,5 +225,25 @@ impl Lanes {
             }
         };
         self.lanes.iter().enumerate().map(row).collect()
+    }
+}
+
+/// Adds a time in which something was done to the bins of a lane.
+fn add(bins: &mut Vec<Bin>, bin_ns: u64, time: Range<u64>, seen: Seen) {
+    let mut at = time.start;
+    while at < time.end {
+        let number = at / bin_ns;
+        let end = time.end.min((number + 1) * bin_ns);
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        if bins.len() <= number {
+            bins.resize(number + 1, Bin::default());
+        }
+        let bin = &mut bins[number];
+        let ns = end - at;
+        bin.ns[seen.state.index().unwrap_or(CAUSES)] += ns;
+        if bin.most.is_none_or(|(most, _)| most < ns) {
+            bin.most = Some((ns, seen));
+        }
+        at = end;
     }
 }

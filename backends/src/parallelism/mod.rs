@@ -21,6 +21,7 @@ use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
 use crate::critpath::Strands;
 use crate::view::units::ratio;
 
+pub(crate) use lanes::Doing;
 pub use lanes::{Lanes, Seen};
 pub use observed::{Observed, Sums};
 pub(crate) use places::block_before;
@@ -159,7 +160,7 @@ impl Analysis for Parallelism {
 
     fn change(&mut self, change: &Change<'_>) -> Result<()> {
         self.observed.change(change);
-        self.lanes.change(change);
+        self.lanes.change(change)?;
         places::note(&mut self.groups, change)
     }
 

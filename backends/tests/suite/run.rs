@@ -440,5 +440,5 @@ fn each_command_of_the_front_door_is_the_one_of_the_tools() {
     assert!(contech("debug dump two.tg --tasks").contains("create"));
     assert!(contech("report two.tg").starts_with("<!doctype html>"));
     contech("diff two.tg two.tg");
-    assert!(contech("export --dot two.tg").contains("digraph"));
+    assert!(contech("export --folded - two.tg").contains("main;"));
 }

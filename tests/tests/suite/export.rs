@@ -43,14 +43,13 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
         for (option, file) in FILES {
             export.arg(option).arg(folder.join(file));
         }
+        export.arg("--otf2").arg(folder.join("archive"));
+        export.arg("--champsim").arg(folder.join("instructions"));
         export
             .arg("--accesses")
             .arg("--parquet")
             .arg(folder.join("tables"));
         run(&mut export)?.ok()?;
-        let mut dot = self::export(&graph);
-        dot.args(["--dot", "--max", "1000000", "--output"]);
-        run(dot.arg(folder.join("graph.dot")))?.ok()?;
         for weight in ["span", "wait", "misses"] {
             let mut export = self::export(&graph);
             export.args(["--weight", weight, "--folded"]);
@@ -74,7 +73,7 @@ fn export(graph: &Path) -> Command {
 }
 
 /// What the readers see in the files of a folder.
-fn seen(folder: &Path) -> Result<Value> {
+pub(super) fn seen(folder: &Path) -> Result<Value> {
     static SEEN: Once<Value> = Once::new();
     SEEN.get(&folder.to_string_lossy(), || {
         let mut read = Command::new(python::interpreter()?);
@@ -314,37 +313,73 @@ fn callgrind_annotate_finds_every_function_and_line() -> Result<()> {
 }
 
 #[test]
-fn graphviz_reads_every_task_and_both_kinds_of_order() -> Result<()> {
+fn an_archive_has_a_location_for_each_thread_and_the_time_in_functions_and_waits() -> Result<()> {
     for (name, options) in PROGRAMS {
         let Exported { graph, folder } = exported(name, options)?;
-        let said = Said::of(&graph)?;
-        let tasks = said.stats["tasks"].as_object().context("tasks")?;
-        let of = |kind: &str| tasks[kind].as_u64().context("a count");
-        let all = tasks.values().filter_map(Value::as_u64).sum::<u64>();
-        // Ovals are work, and a letter stands for anything else. Tasks of a context follow each other.
-        let count = r#"BEG_G { int n[]; } N { n[$.shape == "square" ? $.label : "work"]++; }
-            E { n["arrows"]++; n["back"] += (int)($.tail.name == $.head.name); }
-            END_G { string s; for (n[s]) printf("%s %d\n", s, n[s]); }"#;
-        let mut gvpr = Command::new("gvpr");
-        let read = run(gvpr.arg(count).arg(folder.join("graph.dot")))?.ok()?;
-        ensure!(read.err().is_empty(), "{name}: {read}");
-        let read = read.out();
-        let words = read.lines().filter_map(|line| line.split_once(' '));
-        let seen: BTreeMap<&str, u64> = words
-            .map(|(what, n)| Ok((what, n.parse()?)))
-            .collect::<Result<_>>()?;
-        let arrows = all - said.stat("contexts") + said.stat("edges");
-        let mut expected = BTreeMap::from([("arrows", arrows), ("back", 0), ("work", of("work")?)]);
-        for (letter, kind) in [
-            ("C", "create"),
-            ("J", "join"),
-            ("S", "sync"),
-            ("B", "barrier"),
-        ] {
-            expected.insert(letter, of(kind)?);
-        }
-        expected.retain(|what, n| *n > 0 || *what == "back");
-        ensure!(seen == expected, "{name}: {seen:?} and {expected:?}");
+        let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
+        let archive = &seen["archive"];
+        let locations = archive["locations"].as_object().context("locations")?;
+        let total = |table: &str| -> u64 {
+            let all = locations.values().filter_map(|one| one[table].as_object());
+            all.flat_map(|one| one.values().filter_map(Value::as_u64))
+                .sum()
+        };
+        ensure!(locations.contains_key("main"), "{name}: {archive}");
+        ensure!(
+            archive["end_ns"] == said.stats["duration_ns"],
+            "{name}: {archive}"
+        );
+        let (code, waits) = (total("code_ns"), total("waits_ns"));
+        // Who waits while its thread executes another context is not seen to wait.
+        let is_whole = match name {
+            "queue.c" => code == said.running && waits == said.waiting,
+            _ => code <= said.running && code > said.running / 2 && waits <= said.waiting,
+        };
+        ensure!(
+            is_whole,
+            "{name}: {} {} {archive}",
+            said.running,
+            said.waiting
+        );
+        ensure!(
+            archive["files"] == serde_json::json!(["", name]),
+            "{name}: {archive}"
+        );
+        // The tool of the format's authors counts the same events.
+        let mut print = Command::new("otf2-print");
+        let print = run(print.arg(folder.join("archive/traces.otf2")))?.ok()?;
+        let lines = print.out();
+        let lines = lines
+            .lines()
+            .filter(|line| line.starts_with("ENTER") || line.starts_with("LEAVE"));
+        ensure!(archive["events"] == lines.count(), "{name}: {archive}");
+    }
+    let queue = seen(&exported(PROGRAMS[1].0, PROGRAMS[1].1)?.folder)?;
+    let inside = &queue["archive"]["inside"];
+    ensure!(
+        inside["waits: condition"] == serde_json::json!(["consume", "produce"]),
+        "{inside}"
+    );
+    ensure!(
+        inside["waits: join"] == serde_json::json!(["main"]),
+        "{inside}"
+    );
+    Ok(())
+}
+
+#[test]
+fn traces_of_instructions_have_every_block_and_every_line_of_every_access() -> Result<()> {
+    for (name, options) in PROGRAMS {
+        let Exported { graph, folder } = exported(name, options)?;
+        let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
+        let traces = &seen["instructions"];
+        ensure!(
+            traces["branches"] == said.stats["blocks"],
+            "{name}: {traces}"
+        );
+        ensure!(traces["as_the_table"] == true, "{name}: {traces}");
+        ensure!(traces["files"].as_u64() > Some(1), "{name}: {traces}");
+        ensure!(traces["jumps"].as_u64() > Some(1000), "{name}: {traces}");
     }
     Ok(())
 }

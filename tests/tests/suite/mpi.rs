@@ -227,6 +227,13 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
         assert_eq!(found, expected, "{}", mpi.name());
         let causes = backend(&["parallelism"], &graph)?.ok()?.out();
         assert!(causes.contains("message"), "{causes}");
+        let folder = scratch.subdir("exports")?;
+        let archive = folder.join("archive").display().to_string();
+        backend(&["export", "--otf2", &archive], &graph)?.ok()?;
+        let archive = &crate::export::seen(&folder)?["archive"];
+        let expected = serde_json::json!({"rank 0": ["rank 0"], "rank 1": ["rank 1"]});
+        assert_eq!(archive["groups"], expected, "{archive}");
+        assert!(!archive["inside"]["waits: message"].is_null(), "{archive}");
         scratch.done();
     }
     Ok(())

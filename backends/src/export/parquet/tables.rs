@@ -14,7 +14,7 @@ use super::file::Kind::{Flag, Int, MaybeInt, Text};
 use super::file::{Field, Table};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
-use crate::export::lanes::heaviest;
+use crate::export::code_of;
 use crate::parallelism::block_before;
 
 const CONTEXTS: [Field; 11] = [
@@ -222,13 +222,12 @@ impl<'g> Tables<'g> {
             } else if !task.spans().is_empty() {
                 reader.count_blocks(&task, &mut counts)?;
             }
-            let block = heaviest(info, &counts);
+            let code = code_of(info, &counts);
             for (block, times) in counts.iter() {
                 if let Some(sum) = self.executions.get_mut(block.index()) {
                     *sum = sum.saturating_add(times);
                 }
             }
-            let about = block.and_then(|block| info.block(block));
             let kind = named(task.kind().name());
             self.tasks
                 .row()?
@@ -246,8 +245,8 @@ impl<'g> Tables<'g> {
                 .int(task.write_count())
                 .int(task.bytes_accessed())
                 .int(task.action_count())
-                .maybe(about.map(|block| block.function.get().into()))
-                .maybe(about.and_then(|block| known(info.line_of(block))));
+                .maybe(code.map(|code| code.0.get().into()))
+                .maybe(code.and_then(|code| known(code.1)));
             for &from in task.stored_dependencies() {
                 let from_kind = named(task.other(from)?.kind().name());
                 self.edges

@@ -52,36 +52,6 @@ totals: 1050000 450000 309 95 105 6 6
 }
 
 #[test]
-fn a_drawing_has_a_node_for_every_task_and_an_arrow_for_every_edge_and_no_more_than_one_can_look_at()
- {
-    let folder = Folder::new();
-    let text = folder.ok("export two.tg --dot --max 15");
-    let nodes = text
-        .lines()
-        .filter(|line| line.contains("tooltip="))
-        .count();
-    // Program order of two contexts with 15 tasks, and five edges between them.
-    assert_eq!(
-        (nodes, text.matches(" -> ").count()),
-        (15, 13 + 5),
-        "{text}"
-    );
-    for line in [
-        "digraph tasks {\n",
-        "  \"0:0\" [label=\"0:0\", tooltip=\"0:0 10 blocks, 10 accesses, 100 us\"];\n",
-        "  \"0:1\" [label=\"C\", shape=square, style=filled, fillcolor=black, ",
-        "  \"0:1\" -> \"1:0\";\n",
-    ] {
-        assert!(text.contains(line), "{line}: {text}");
-    }
-    let message = folder.fails("export two.tg --dot --max 14");
-    assert!(
-        message.contains("15 tasks, more than --max 14"),
-        "{message}"
-    );
-}
-
-#[test]
 fn forms_do_not_share_a_file() {
     let folder = Folder::new();
     let message = folder.fails("export two.tg --pprof - --callgrind -");

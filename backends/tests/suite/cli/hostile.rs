@@ -147,7 +147,7 @@ fn exports_have_a_line_for_each_stack_and_nothing_for_a_terminal() {
     }
     let text = run(&folder, "export h.tg --callgrind -");
     assert!(text.lines().all(|line| !line.starts_with("forged")));
-    run(&folder, "export h.tg --dot");
+    run(&folder, "export h.tg --otf2 archive");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn no_result_replaces_a_graph() {
     for line in [
         "stats two.tg --output two.tg",
         "export two.tg --pprof two.tg",
-        "export two.tg --dot --output two.tg",
+        "export two.tg --folded two.tg",
         "report two.tg --output two.tg",
     ] {
         let message = folder.fails(line);
@@ -116,9 +116,9 @@ fn no_result_replaces_a_graph() {
         );
         assert_eq!(fs::read(folder.path("two.tg")).unwrap(), before, "{line}");
     }
-    let message = folder.fails("export two.tg --pprof a --dot --output a");
+    let message = folder.fails("export two.tg --pprof a --otf2 a");
     assert!(
-        message.contains("--pprof and --dot have the same file, a"),
+        message.contains("--pprof and --otf2 have the same file, a"),
         "{message}"
     );
 }

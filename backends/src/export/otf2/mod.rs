@@ -1,0 +1,250 @@
+//! An OTF2 archive, for Vampir, Scalasca and Python: executors are locations, in the groups of their processes, and
+//! functions and waits are regions.
+
+mod records;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{BlockCounts, BlockId, ExecutorId, TaskKind};
+
+use self::records::Field::{Byte, Number};
+use self::records::{Definitions, Events, UNDEFINED, no_definitions};
+use super::folded::program;
+use super::lanes::main_block;
+use crate::analysis::source::Place;
+use crate::analysis::{Cause, Change, Graph, State, end_of, names, sweep};
+use crate::parallelism::{Doing, block_before};
+
+/// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is known of none.
+const CLOCK: u8 = 5;
+const TREE_NODE: u8 = 12;
+const GROUP: u8 = 13;
+const LOCATION: u8 = 14;
+const REGION: u8 = 15;
+const PROCESS: u8 = 1;
+const THREAD: u8 = 1;
+const COMPILER: u8 = 2;
+const NONE: u8 = 22;
+
+/// A region.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Region {
+    /// The name of a function, or of what else was done, and its file.
+    Code(String, String),
+    Wait(Cause),
+}
+
+/// What an executor does, and since when it is written.
+#[derive(Debug, Default)]
+struct Location {
+    events: Option<Events>,
+    /// The regions that it is in, the outermost first.
+    open: Vec<u64>,
+    at_ns: u64,
+}
+
+impl Location {
+    /// Leaves and enters regions, so that from `at_ns` on the executor is in these.
+    fn go(&mut self, events: &Path, executor: usize, at_ns: u64, regions: &[u64]) -> Result<()> {
+        let path = || events.join(format!("{executor}.evt"));
+        let file = self.events.get_or_insert_with(|| Events::new(path()));
+        let same = self.open.iter().zip(regions);
+        let same = same.take_while(|(one, other)| one == other).count();
+        for &region in self.open[same..].iter().rev() {
+            file.region(at_ns, false, region)?;
+        }
+        for &region in &regions[same..] {
+            file.region(at_ns, true, region)?;
+        }
+        self.open.clear();
+        self.open.extend_from_slice(regions);
+        Ok(())
+    }
+}
+
+/// Writes the archive `traces.otf2` into a folder.
+pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
+    let inside = folder.join("traces");
+    fs::create_dir(&inside)?;
+    let mut regions: FxHashMap<Region, u64> = FxHashMap::default();
+    let mut locations: Vec<Location> = Vec::new();
+    locations.resize_with(graph.executor_count(), Location::default);
+    let mut doing = Doing::new(graph);
+    // For each context, the regions that it is in.
+    let mut stacks: Vec<Vec<u64>> = Vec::new();
+    let mut counts = BlockCounts::new();
+    sweep(graph, |change| {
+        doing.change(change, |executor, time, (context, _)| {
+            let location = &mut locations[executor];
+            if time.start > location.at_ns {
+                location.go(&inside, executor, location.at_ns, &[])?;
+            }
+            location.go(&inside, executor, time.start, &stacks[context])?;
+            location.at_ns = time.end;
+            Ok(())
+        })?;
+        if stacks.len() <= change.context {
+            stacks.resize(change.context + 1, Vec::new());
+        }
+        stacks[change.context] = stack(graph, change, &mut regions, &mut counts)?;
+        Ok(())
+    })?;
+    let mut written = Vec::new();
+    for (at, mut location) in (0..).zip(locations) {
+        location.go(&inside, at as usize, location.at_ns, &[])?;
+        let events = location.events.filter(|events| events.count() > 0);
+        if let Some(events) = events {
+            written.push((ExecutorId::new(at), events.count()));
+            events.finish()?;
+            no_definitions(inside.join(format!("{at}.def")))?;
+        }
+    }
+    let mut definitions = Definitions::new(folder.join("traces.def"));
+    define_regions(&mut definitions, graph, regions)?;
+    define_locations(&mut definitions, graph, &doing, &written)?;
+    let (anchor, locations) = (folder.join("traces.otf2"), written.len() as u64);
+    definitions.finish(&anchor, locations, graph.meta().start_unix_ns)
+}
+
+/// The regions that a context is in after a change.
+fn stack(
+    graph: &Graph,
+    change: &Change<'_>,
+    regions: &mut FxHashMap<Region, u64>,
+    counts: &mut BlockCounts,
+) -> Result<Vec<u64>> {
+    let (Some(state), Some(task)) = (change.to, change.task) else {
+        return Ok(Vec::new());
+    };
+    let code = |block: Option<BlockId>| {
+        let place = block.map(|block| Place::of_block(graph.info(), block));
+        place.map(|place| Region::Code(names::label(&place.function), place.file))
+    };
+    let other = |name: &str| Region::Code(name.to_owned(), String::new());
+    let stack = match state {
+        State::Running => {
+            let code = code(main_block(task, change.call, counts)?);
+            let name = match task.kind() {
+                TaskKind::Work => "(nothing recorded)",
+                _ => task.op().name(),
+            };
+            [Some(code.unwrap_or_else(|| other(name))), None]
+        }
+        State::Waiting(cause) => {
+            let block = match change.call.and_then(|call| call.block()) {
+                None => block_before(task)?,
+                block => block,
+            };
+            [code(block), Some(Region::Wait(cause))]
+        }
+    };
+    let mut number = |region: Region| {
+        let next = regions.len() as u64;
+        *regions.entry(region).or_insert(next)
+    };
+    Ok(stack.into_iter().flatten().map(&mut number).collect())
+}
+
+fn define_regions(
+    definitions: &mut Definitions,
+    graph: &Graph,
+    regions: FxHashMap<Region, u64>,
+) -> Result<()> {
+    let start = graph.meta().start_unix_ns;
+    let second = 1_000_000_000;
+    definitions.put(CLOCK, &[second, 0, end_of(graph), start].map(Number))?;
+    let nothing = definitions.text("")?;
+    let mut regions: Vec<_> = regions.into_iter().collect();
+    regions.sort_unstable_by_key(|region| region.1);
+    // The kinds of regions are numbered as 15: barrier, 28: message, 33: wait for a thread, and 1: function.
+    for (region, number) in regions {
+        let (name, file, role, paradigm) = match region {
+            Region::Code(name, file) => (name, file, 1, COMPILER),
+            Region::Wait(cause) => {
+                let role = match cause {
+                    Cause::Barrier => 15,
+                    Cause::Message => 28,
+                    Cause::Join => 33,
+                    _ => 0,
+                };
+                (
+                    format!("waits: {}", cause.name()),
+                    String::new(),
+                    role,
+                    NONE,
+                )
+            }
+        };
+        let (name, file) = (definitions.text(&name)?, definitions.text(&file)?);
+        let fields = [
+            Number(number),
+            Number(name),
+            Number(nothing),
+            Byte(0), // What kinds of regions were called before version 1.1.
+            Number(file),
+            Number(0), // First and last line are not known.
+            Number(0),
+            Number(name),
+            Byte(role),
+            Byte(paradigm),
+            Number(0),
+        ];
+        definitions.put(REGION, &fields)?;
+    }
+    Ok(())
+}
+
+/// The machine, its hosts, their processes, and the executors with their numbers of events.
+fn define_locations(
+    definitions: &mut Definitions,
+    graph: &Graph,
+    doing: &Doing,
+    written: &[(ExecutorId, u64)],
+) -> Result<()> {
+    let meta = graph.meta();
+    let ranks = meta.ranks.iter();
+    let mut processes: Vec<_> = ranks
+        .map(|rank| (format!("rank {}", rank.rank), rank.host.as_str()))
+        .collect();
+    if processes.is_empty() {
+        processes.push((program(graph), &meta.host));
+    }
+    let (machine, host) = (definitions.text("machine")?, definitions.text("node")?);
+    definitions.put(TREE_NODE, &[0, machine, machine, UNDEFINED].map(Number))?;
+    let mut hosts: Vec<&str> = Vec::new();
+    for (group, (name, on)) in (0..).zip(&processes) {
+        let known = hosts.iter().position(|host| host == on);
+        let node = known.unwrap_or(hosts.len()) as u64 + 1;
+        if known.is_none() {
+            hosts.push(on);
+            let name = definitions.text(on)?;
+            definitions.put(TREE_NODE, &[node, name, host, 0].map(Number))?;
+        }
+        let name = definitions.text(name)?;
+        let fields = [
+            Number(group),
+            Number(name),
+            Byte(PROCESS),
+            Number(node),
+            Number(UNDEFINED),
+        ];
+        definitions.put(GROUP, &fields)?;
+    }
+    for &(executor, events) in written {
+        let space = graph.executor(executor).map_or(0, |known| known.space);
+        let group = usize::from(space).min(processes.len() - 1) as u64;
+        let name = definitions.text(&doing.name(graph, executor))?;
+        let fields = [
+            Number(executor.index() as u64),
+            Number(name),
+            Byte(THREAD),
+            Number(events),
+            Number(group),
+        ];
+        definitions.put(LOCATION, &fields)?;
+    }
+    Ok(())
+}
