@@ -85,5 +85,26 @@ pub fn install(made: &Path, prefix: &Path) -> Result<()> {
             symlink(to, link)?;
         }
     }
+    for_readers_and_shells(&folder.join("contech"), &prefix.join("share"))
+}
+
+/// Where the shells look for completions.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "bash-completion/completions/contech"),
+    ("fish", "fish/vendor_completions.d/contech.fish"),
+    ("zsh", "zsh/vendor-completions/_contech"),
+];
+
+/// Writes the manual pages and the completions of the command.
+fn for_readers_and_shells(contech: &Path, share: &Path) -> Result<()> {
+    let pages = share.join("man/man1");
+    fs::create_dir_all(&pages)?;
+    run(Command::new(contech).arg("man").arg(&pages))?.ok()?;
+    for (shell, path) in COMPLETIONS {
+        let path = share.join(path);
+        fs::create_dir_all(path.parent().context("a folder")?)?;
+        let said = run(Command::new(contech).args(["completions", shell]))?.ok()?;
+        fs::write(path, said.stdout)?;
+    }
     Ok(())
 }

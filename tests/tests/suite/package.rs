@@ -33,6 +33,13 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
     let said = run(installed("contech").args(["run", "./sort", "1000"]))?.ok()?;
     ensure!(said.err().contains("accesses"), "{said}");
     ensure!(scratch.join("contech-out/report.html").is_file(), "{said}");
+    let share = root.join("usr/share");
+    let page = fs::read_to_string(share.join("man/man1/contech.1"))?;
+    ensure!(page.contains(".TH contech"), "{page}");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", ". \"$0\"; complete -p contech"]);
+    let known = run(shell.arg(share.join("bash-completion/completions/contech")))?.ok()?;
+    ensure!(known.out().contains("contech"), "{known}");
     for name in PROGRAMS {
         let said = run(installed(name).arg("--version"))?.ok()?;
         let version = concat!(env!("CARGO_PKG_VERSION"), " (");
