@@ -11,6 +11,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
+use serde_json::Value;
 
 /// Options of other programs that the documents name.
 const FOREIGN: [&str; 6] = [
@@ -456,6 +457,51 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
     Ok(())
 }
 
+/// What the page of the three programs says is found in them, whatever the machine does meanwhile: the lock at its line,
+/// the line of the cache that is shared for nothing, and the slow stage. The mended ones do the same and do not share.
+#[test]
+fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
+    let scratch = Scratch::new("docs-cases")?;
+    let recorded = |name: &str, options: &[&str]| -> Result<(String, PathBuf)> {
+        let folder = scratch.subdir(format!("{name}{}", options.len()))?;
+        let program = folder.join(name);
+        let mut compile = Command::new(Outputs::get().cc());
+        compile.args(["-g", "-O2", "-pthread", "-Wall", "-Werror"]);
+        compile.args(options);
+        compile.arg(workspace().join(format!("docs/src/guide/cases/{name}.c")));
+        run(compile.arg("-o").arg(&program))?.ok()?;
+        let recording = Recording::of(&mut Command::new(&program), &folder)?;
+        let said = recording.run.clone().ok()?.out();
+        let graph = recording.graphs(true)?.into_iter().next();
+        Ok((said, graph.context("a graph")?))
+    };
+    let [lock, sharing, pipeline] = ["lock", "sharing", "pipeline"].map(|name| {
+        let (said, graph) = recorded(name, &[])?;
+        let (mended, other) = recorded(name, &["-DFIXED"])?;
+        ensure!(said == mended, "{name}: {said}{mended}");
+        Ok((graph, other))
+    });
+    let has_loss = |graph: &Path, is: &dyn Fn(&Value) -> bool| -> Result<bool> {
+        let account = backend_json(&["account"], graph)?;
+        Ok(account["losses"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(is)))
+    };
+    let waits = |loss: &Value| loss["cause"] == "lock" && loss["wait"]["line"] == 32;
+    ensure!(has_loss(&lock?.0, &waits)?, "lock.c waits at no lock");
+    let slow = |loss: &Value| loss["code"]["function"] == "is_prime";
+    ensure!(has_loss(&pipeline?.0, &slow)?, "is_prime holds nobody up");
+    let (shared, apart) = sharing?;
+    let false_lines = |graph: &Path| -> Result<usize> {
+        let found = backend_json(&["sharing"], graph)?;
+        let lines = found["lines"].as_array().context("lines")?;
+        Ok(lines.iter().filter(|line| line["false"] == true).count())
+    };
+    ensure!(false_lines(&shared)? > 0 && false_lines(&apart)? == 0);
+    scratch.done();
+    Ok(())
+}
+
 /// Commands of the guide that need other files than those of a recorded program.
 const OTHERS: [&str; 4] = [
     "contech scale",
@@ -471,11 +517,15 @@ fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
     for name in ["prog", "histogram"] {
         fs::copy(program, folder.join(name))?;
     }
+    for source in below("docs/src/guide", "c")? {
+        fs::copy(&source, folder.join(source.file_name().context("a name")?))?;
+    }
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", Outputs::get().dir().display());
     let ours = |line: &str| {
         let line = line.trim_start_matches("$ ");
-        let begins = line.starts_with("contech ") && !line.contains("recorded/");
+        let begins = line.starts_with("contech ") && !line.contains("recorded/")
+            || line.starts_with("contech-cc -g -O2 -pthread");
         (begins && !OTHERS.iter().any(|other| line.contains(other))).then(|| line.to_owned())
     };
     let mut lines = vec![
