@@ -111,13 +111,16 @@ class Graph:
 
     @cached_property
     def tasks(self) -> Table:
-        """Every task, by context; times are nanoseconds since the start of the run."""
+        """Every task, by context; times are nanoseconds since the start of the run.
+
+        `function` is a place in `functions`, or -1 where it is not known; `line` is then 0.
+        """
         return Table(self._graph.tasks(), {"kind": _KINDS, "operation": _OPERATIONS})
 
     @cached_property
     def edges(self) -> Table:
         """Every edge between tasks that do not follow one another in one context."""
-        return Table(self._graph.edges())
+        return Table(self._graph.edges(), {"from_kind": _KINDS, "to_kind": _KINDS})
 
     @cached_property
     def functions(self) -> list[dict[str, Any]]:

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use contech_backends::analysis::{self, Graph as Mapped};
 use contech_backends::cli;
+use contech_backends::export::code_of;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use taskgraph::{ContextId, SyncOp, TaskKind};
+use taskgraph::{BlockCounts, ContextId, SyncOp, TaskKind};
 
 use crate::accesses::Accesses;
 use crate::column::{Numbers, number, table};
@@ -126,11 +127,13 @@ impl Graph {
     }
 }
 
+/// The columns of the tasks; a function that is not known is -1, and a line 0.
 fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
-    let (mut id, mut object) = (Vec::new(), Vec::new());
+    let (mut id, mut object, mut function) = (Vec::new(), Vec::new(), Vec::new());
     let (mut context, mut seq, mut executor) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut kind, mut operation) = (Vec::new(), Vec::new());
-    let mut counts: [Vec<u64>; 6] = Default::default();
+    let (mut kind, mut operation, mut line) = (Vec::new(), Vec::new(), Vec::new());
+    let mut counts: [Vec<u64>; 7] = Default::default();
+    let mut blocks = BlockCounts::new();
     for own in graph.contexts() {
         for task in graph.tasks_of(own.id) {
             let task = task?;
@@ -148,14 +151,24 @@ fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
                 task.read_count(),
                 task.write_count(),
                 task.bytes_accessed(),
+                task.action_count(),
             ];
             counts
                 .iter_mut()
                 .zip(values)
                 .for_each(|(column, value)| column.push(value));
+            blocks.clear();
+            if !task.spans().is_empty() {
+                task.count_blocks(&mut blocks)?;
+            }
+            let code = code_of(graph.info(), &blocks);
+            function.push(code.map_or(-1, |code| i64::from(code.0.get())));
+            line.push(code.map_or(0, |code| code.1));
         }
     }
-    let names = ["start_ns", "end_ns", "blocks", "reads", "writes", "bytes"];
+    let names = [
+        "start_ns", "end_ns", "blocks", "reads", "writes", "bytes", "actions",
+    ];
     let mut columns = vec![
         ("task", Numbers::I64(id)),
         ("context", Numbers::U32(context)),
@@ -166,37 +179,58 @@ fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
         ("object", Numbers::U64(object)),
     ];
     columns.extend(names.into_iter().zip(counts.map(Numbers::U64)));
+    columns.push(("function", Numbers::I64(function)));
+    columns.push(("line", Numbers::U32(line)));
     Ok(columns)
 }
 
 fn edges(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
-    let (mut from, mut to) = (Vec::new(), Vec::new());
+    let (mut tasks, mut contexts, mut kinds) = <([Vec<_>; 2], [Vec<_>; 2], [Vec<_>; 2])>::default();
     for own in graph.contexts() {
         for task in graph.tasks_of(own.id) {
             let task = task?;
             for &before in task.stored_dependencies() {
-                from.push(number(before));
-                to.push(number(task.id()));
+                let ends = [
+                    (before, task.other(before)?.kind()),
+                    (task.id(), task.kind()),
+                ];
+                for (end, (id, kind)) in ends.into_iter().enumerate() {
+                    tasks[end].push(number(id));
+                    contexts[end].push(id.context.get());
+                    kinds[end].push(kind as u8);
+                }
             }
         }
     }
-    Ok(vec![
-        ("from_task", Numbers::I64(from)),
-        ("to_task", Numbers::I64(to)),
-    ])
+    let names = ["from_task", "to_task"].into_iter();
+    let mut columns: Vec<_> = names.zip(tasks.map(Numbers::I64)).collect();
+    columns.extend(
+        ["from_context", "to_context"]
+            .into_iter()
+            .zip(contexts.map(Numbers::U32)),
+    );
+    columns.extend(
+        ["from_kind", "to_kind"]
+            .into_iter()
+            .zip(kinds.map(Numbers::U8)),
+    );
+    Ok(columns)
 }
 
 /// The names of kinds and operations by number.
 #[pyfunction]
-pub(crate) fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+pub(crate) fn names() -> (Vec<String>, Vec<String>) {
     let of = |named: Vec<(usize, &'static str)>| {
         let most = named
             .iter()
             .map(|named| named.0)
             .max()
             .map_or(0, |most| most + 1);
-        let mut names = vec!["unknown"; most];
-        named.into_iter().for_each(|(at, name)| names[at] = name);
+        // Categories of pandas must differ.
+        let mut names: Vec<String> = (0..most).map(|at| format!("unknown {at}")).collect();
+        for (at, name) in named {
+            name.clone_into(&mut names[at]);
+        }
         names
     };
     let kinds = TaskKind::ALL

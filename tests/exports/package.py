@@ -3,8 +3,12 @@
 import json
 import subprocess
 import sys
+import tempfile
 
+import duckdb
 import numpy
+import polars
+import pyarrow.parquet
 
 import contech
 
@@ -53,6 +57,27 @@ arrow = tasks.to_arrow()
 assert arrow.num_rows == tasks.rows
 assert arrow["start_ns"].chunk(0).buffers()[1].address == tasks["start_ns"].ctypes.data, "copied"
 assert arrow["kind"].to_pylist() == tasks.word("kind").tolist()
+
+# They are the tables of the export, and what reads tables reads them. What is not known is NULL there.
+with tempfile.TemporaryDirectory() as folder:
+    graph.export(parquet=folder)
+    for name, table in {"tasks": tasks, "edges": graph.edges}.items():
+        exported = pyarrow.parquet.read_table(f"{folder}/{name}.parquet")
+        assert exported.column_names == list(table), (name, exported.column_names, list(table))
+        for column in table:
+            own = table.word(column) if column in table.words else table[column]
+            if column == "object":
+                own = own.view(numpy.int64)
+            missing = {"function": -1, "line": 0}.get(column)
+            other = [missing if value is None else value for value in exported[column].to_pylist()]
+            assert own.tolist() == other, (name, column)
+assert (tasks["function"] >= 0).any() and (tasks["line"] > 0).any()
+frame = tasks.to_pandas()
+assert frame.groupby("kind", observed=True).size().to_dict() == {
+    kind: count for kind, count in totals["tasks"].items() if count
+}
+assert polars.from_arrow(arrow)["blocks"].sum() == totals["blocks"]
+assert duckdb.sql("SELECT sum(blocks) FROM arrow WHERE kind = 'work'").fetchall() == [(totals["blocks"],)]
 
 # Batches of accesses: all of them, of one context, and none that nobody waits for.
 rows = written = moved = 0

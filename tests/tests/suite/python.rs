@@ -14,7 +14,14 @@ use contech_tests::recording::sorted;
 use contech_tests::scratch::Scratch;
 
 /// The versions of what builds the package, of what it needs, and of what it gives tables to.
-const PACKAGES: [&str; 3] = ["maturin==1.16.0", "numpy==2.4.6", "pyarrow==26.0.1"];
+const PACKAGES: [&str; 6] = [
+    "maturin==1.16.0",
+    "numpy==2.4.6",
+    "pyarrow==26.0.1",
+    "pandas==3.1.1",
+    "polars==2.1.0",
+    "duckdb==2.0.0",
+];
 
 /// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does and for the same reason.
 const CARGO: &str = r#"#!/bin/sh
@@ -38,7 +45,9 @@ fn interpreter() -> Result<PathBuf> {
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "-q", "--no-compile"]);
         install.arg("--disable-pip-version-check");
-        install.arg("./python[arrow]").current_dir(workspace());
+        install
+            .args(["./python[arrow,pandas]", "polars", "duckdb"])
+            .current_dir(workspace());
         install.env("PIP_CONSTRAINT", versions);
         install.env("REAL_CARGO", env!("CARGO")).env("CARGO", cargo);
         install.env("REAL_PATH", std::env::var_os("PATH").unwrap_or_default());
