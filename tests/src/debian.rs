@@ -41,7 +41,7 @@ pub const TEST_PACKAGES: [&str; 29] = [
     "libjemalloc2",
     "libmimalloc2.0",
     "libtcmalloc-minimal4",
-    "otf2-tools",   // reads OTF2
+    "otf2-tools", // reads OTF2
 ];
 
 pub const DEMO_PACKAGES: [&str; 6] = [

@@ -142,8 +142,8 @@ impl Report {
     fn known(&self, cause: Loss) -> Estimate {
         let measured = self.measured.as_ref();
         let (ns, measured_ns, code) = match cause {
-            Loss::Locking => (self.locking_ns, 0.0, self.locked.as_ref()),
-            Loss::Copying => (0.0, self.copying_ns, self.copied.as_ref()),
+            Loss::Locking => (self.locking.0, 0.0, self.locking.1.as_ref()),
+            Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
             _ => (
                 0.0,
                 measured.map_or(0.0, |measured| measured.system_ns),

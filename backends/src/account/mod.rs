@@ -143,14 +143,10 @@ pub struct Report {
     handed_out: Option<Place>,
     /// What operations of locks and atomic variables take by themselves, ns, and where they take most.
     #[serde(skip)]
-    locking_ns: f64,
+    locking: (f64, Option<Place>),
     /// The time of copies of memory, ns, and where most of it was spent.
     #[serde(skip)]
-    copying_ns: f64,
-    #[serde(skip)]
-    copied: Option<Place>,
-    #[serde(skip)]
-    locked: Option<Place>,
+    copying: (f64, Option<Place>),
     /// What was measured of the code.
     #[serde(skip)]
     measured: Option<Kernel>,

@@ -16,7 +16,7 @@ use super::predicted::{Lost, Predicted};
 use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
-use super::{Account, Loss, Report, Row, Shard, Unrecorded, sort};
+use super::{Account, Loss, Report, Row, Shard, sort};
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, Task, end_of};
 use crate::view::units::whole;
@@ -67,7 +67,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (run, busiest) = (&account.run, busiest(&shards));
-    let (groups, weights, measured, unrecorded) = measured(&account, graph, groups, shards)?;
+    let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
     // line, whatever function the line is in.
@@ -144,8 +144,6 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
-    let (locking_ns, locked) = locking(&weights, graph.info());
-    let (copying_ns, copied) = weights.copying(graph.info());
     let mut report = Report {
         processors: account.processors,
         recorded: account.recorded,
@@ -155,19 +153,17 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         recording_ns: run.strands.recording * u64::from(account.processors),
         useful_ns: whole(ran - handing_out),
         outside_ns: run.strands.outside,
-        unrecorded,
+        unrecorded: weights.unrecorded.take(),
         losses,
         pop: Pop::of(run, account.processors, ran - handing_out, busiest),
         predicted,
         contexts,
         ir_ops: weights.total(),
-        times: weights.times,
         handouts,
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
-        locking_ns,
-        locked,
-        copying_ns,
-        copied,
+        locking: locking(&weights, graph.info()),
+        copying: weights.copying(graph.info()),
+        times: weights.times,
         measured,
     };
     // What costs time without any model is known already.
@@ -181,7 +177,7 @@ fn measured(
     graph: &Graph,
     groups: Vec<Group>,
     mut shards: Vec<Shard>,
-) -> Result<(Vec<Placed>, Weights, Option<Kernel>, Option<Unrecorded>)> {
+) -> Result<(Vec<Placed>, Weights, Option<Kernel>)> {
     let calls = |block| account.moves.calls(block);
     let mut executed = Executed::default();
     for shard in &mut shards {
@@ -189,12 +185,12 @@ fn measured(
     }
     let outside = |block| account.moves.outside(block);
     let measured = Measured::of(&account.stretches, &executed, outside);
-    let (groups, weights) = placed(graph, groups, shards, measured.as_ref())?;
-    let unrecorded = measured
-        .as_ref()
-        .and_then(|measured| weights.unrecorded(graph.info(), &account.moves, measured));
+    let (groups, mut weights) = placed(graph, groups, shards, measured.as_ref())?;
+    if let Some(measured) = &measured {
+        weights.find_unrecorded(graph.info(), &account.moves, measured);
+    }
     let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));
-    Ok((groups, weights, kernel, unrecorded))
+    Ok((groups, weights, kernel))
 }
 
 /// The share of the busiest executor in the time for which all of them ran the program.

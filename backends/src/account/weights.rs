@@ -164,6 +164,8 @@ pub(super) struct Weights {
     spent: Vec<f64>,
     /// The part of that for copies, ns, by block.
     copies: Vec<f64>,
+    /// The time in code that was not recorded, once it was looked for.
+    pub(super) unrecorded: Option<Unrecorded>,
     /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
 }
@@ -257,14 +259,14 @@ impl Weights {
         }
     }
 
-    /// The time in code that was not recorded, if anything was measured. The operations of locks, copies, and calls for
+    /// Looks for the time in code that was not recorded. The operations of locks, copies, and calls for
     /// memory and of the kernel have times of their own.
-    pub(super) fn unrecorded(
-        &self,
+    pub(super) fn find_unrecorded(
+        &mut self,
         info: &StaticInfo,
         moves: &Moves,
         measured: &Measured,
-    ) -> Option<Unrecorded> {
+    ) {
         let blocks = || {
             let both = self.times.iter().zip(&self.blocks);
             (0..)
@@ -291,7 +293,7 @@ impl Weights {
         }
         let ns = whole(calls.values().sum());
         let most = calls.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        most.map(|((code, callee), _)| Unrecorded { ns, code, callee })
+        self.unrecorded = most.map(|((code, callee), _)| Unrecorded { ns, code, callee });
     }
 
     /// The time of all copies without the page faults in them, ns, and the place that has most of it.
