@@ -33,7 +33,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     ///         dag.add_edge(nodes[before], node, ());
     ///     }
     /// }
-    /// assert_eq!((dag.node_count(), dag.edge_count()), (3, 3));
+    /// assert_eq!((dag.node_count(), dag.edge_count()), (4, 4));
     /// # Ok::<(), taskgraph::Error>(())
     /// ```
     pub fn tasks(&self) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
