@@ -84,8 +84,12 @@ pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
         }
         all
     };
-    let (_, noise) = sample.fit(&known(0.0));
-    let (each, _) = sample.fit(&known(noise));
+    let at_first = known(0.0);
+    let (mut each, noise) = sample.fit(&at_first);
+    let then = known(noise);
+    if then != at_first {
+        (each, _) = sample.fit(&then);
+    }
     Some(
         things
             .into_iter()

@@ -218,12 +218,6 @@ impl Stretches {
         u32::try_from(with >> self.shift).unwrap_or(u32::MAX)
     }
 
-    /// The last moment within a task.
-    fn inside_last(&self, task: &Task<'_>) -> Option<usize> {
-        let mut spans = task.spans().iter().rev();
-        spans.find_map(|span| Some(self.inside(span).last()?.1))
-    }
-
     /// Whether a task has moments inside, and so several parts.
     pub(super) fn divide(&self, task: &Task<'_>) -> bool {
         task.spans()
@@ -241,10 +235,11 @@ impl Stretches {
         // Each part ends with a moment. The last one belongs to the stretch that the moment after it ends.
         let mut parts: Vec<(RangeInclusive<usize>, Vec<FrameSpan>)> = Vec::new();
         let mut open: Vec<FrameSpan> = Vec::new();
-        let mut first = begin;
+        let (mut first, mut last) = (begin, begin);
         for span in task.spans() {
             let mut rest = *span;
             for &(record, moment) in self.inside(span) {
+                last = moment + 1;
                 let records = record - rest.first_record;
                 if records == 0 && open.is_empty() {
                     continue;
@@ -257,8 +252,7 @@ impl Stretches {
             }
             open.push(rest);
         }
-        let after = self.inside_last(task).map_or(first, |moment| moment + 1);
-        parts.push((first..=after.max(first), open));
+        parts.push((first..=last.max(first), open));
         // The task's time may have nothing of what others took, and then does not begin where the last one ended.
         let ran = |part: &(RangeInclusive<usize>, _)| -> u64 {
             let ran = part.0.clone().map(|moment| self.ran(&own, moment));
