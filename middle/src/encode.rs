@@ -347,6 +347,32 @@ impl Records for Cutting<'_> {
         taken
     }
 
+    #[inline]
+    fn segments(&mut self, first: PathSegment<'_>, times: usize, stride: usize) -> usize {
+        if !self.sample.takes_all() {
+            return usize::from(self.segment(first));
+        }
+        let plan = first.plan;
+        if !plan.path.fresh && self.is_at_start() {
+            self.out.goes_on = true;
+        }
+        let known = first.known;
+        let taken = self.encoder.segments(
+            taskgraph::Segment {
+                path: first.number,
+                bytes: first.bytes,
+                counts: first.counts,
+            },
+            (times, stride),
+            || known.follow(),
+            || Some(plan.path.clone()),
+        );
+        if self.encoder.is_full() {
+            self.end_frame();
+        }
+        taken
+    }
+
     fn event(&mut self, event: Event, _inside: bool) {
         match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),

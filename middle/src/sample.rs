@@ -46,6 +46,11 @@ impl Sample {
         }
     }
 
+    /// Whether all code is taken until the next position.
+    pub(crate) fn takes_all(&self) -> bool {
+        !self.outside && !self.left_out
+    }
+
     /// Takes note of an event that may end a task.
     pub(crate) fn event(&mut self) {
         self.since = 0;

@@ -21,6 +21,9 @@ mod size;
 mod table;
 mod takes;
 
+/// A record is copied faster with so many bytes more than it has.
+const SLACK: usize = 32;
+
 /// A finished frame, for [`GraphWriter::put_frame`](crate::GraphWriter::put_frame).
 #[derive(Debug)]
 pub struct EncodedFrame {
@@ -176,6 +179,41 @@ impl FrameEncoder {
             return false;
         };
         running.segment(path, f, segment, known)
+    }
+
+    /// Appends the first of `times` executions of a path without counts, of which each is recorded `stride` bytes after the one
+    /// before, and those after it for which nothing must be known, until the frame is full. Returns how many, and 0 where
+    /// [`FrameEncoder::segment`] returns false.
+    #[must_use]
+    pub fn segments<'s>(
+        &mut self,
+        first: Segment<'_>,
+        (times, stride): (usize, usize),
+        known: impl FnOnce() -> &'s mut State,
+        define: impl FnOnce() -> Option<Path>,
+    ) -> usize {
+        let Self { table, running } = self;
+        let Some((path, f)) = table.path(first.path, define) else {
+            return 0;
+        };
+        let Segment {
+            path: number,
+            bytes,
+            counts,
+        } = first;
+        let own = Segment {
+            bytes: &bytes[..bytes.len().min(stride + SLACK)],
+            ..first
+        };
+        if !running.segment(path, f, own, known) {
+            return 0;
+        }
+        let left = times.saturating_sub(1);
+        let rest = bytes.get(stride..).unwrap_or(&[]);
+        match counts {
+            [] => 1 + running.repeat(path, number, (rest, left), stride),
+            _ => 1,
+        }
     }
 
     /// Appends an allocation.

@@ -12,7 +12,7 @@ mod parse;
 mod resume;
 
 pub use known::Known;
-pub(super) use resume::next;
+pub(super) use resume::{next, start};
 
 /// Decoder of one context's stream. It must be given the context's chunks in order.
 #[derive(Debug, Default)]
@@ -48,6 +48,8 @@ pub(super) struct Found {
     pub(super) id: u32,
     /// Dense number of the segment's path, or [`NO_PATH`] if the record is not a segment.
     pub(super) number: u32,
+    /// Number of such segments that follow each other, all of the same length.
+    pub(super) times: u32,
 }
 
 const NO_PATH: u32 = u32::MAX;

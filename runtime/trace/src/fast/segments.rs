@@ -4,7 +4,7 @@
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use super::decode::{Decoder, Known, next};
+use super::decode::{Decoder, Found, Known, next, start as plan_start};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
 use crate::event::{Event, NOWHERE, Recorded, raw};
@@ -47,6 +47,11 @@ pub trait Records {
     fn event(&mut self, event: Event, inside: bool);
     /// Takes one segment. Returns false if the segment cannot be used.
     fn segment(&mut self, segment: Segment<'_>) -> bool;
+    /// Takes the first of so many segments of one path without counts, each so many bytes after the one before, or several of
+    /// them. Returns how many, and 0 if the first one cannot be used.
+    fn segments(&mut self, first: Segment<'_>, _times: usize, _stride: usize) -> usize {
+        usize::from(self.segment(first))
+    }
 }
 
 impl Decoder {
@@ -85,8 +90,8 @@ impl Decoder {
             let end = self.records.last().map_or(payload.len(), |r| r.offset());
             let done = match program.met(found.number) {
                 Some(plan) => {
-                    let place = (found.offset(), payload.len().min(end + SLACK));
-                    self.segment(payload, place, (found.number, plan), program, sink)
+                    let end = payload.len().min(end + SLACK);
+                    self.alike(payload, (found, end), plan, program, sink)
                 }
                 None => {
                     let fields = found.offset()..end - ID_BYTES;
@@ -131,7 +136,8 @@ impl Decoder {
         if records.is_empty() {
             return Err(bad("of nothing"));
         }
-        if count.saturating_mul(records.len() as u64) > MOST_EXECUTIONS {
+        let all: u64 = records.iter().map(|found| u64::from(found.times)).sum();
+        if count.saturating_mul(all) > MOST_EXECUTIONS {
             return Err(bad("too many times"));
         }
         let rest = (take(&mut self.records), take(&mut self.counts));
@@ -189,29 +195,57 @@ impl Decoder {
         Ok(())
     }
 
+    /// Gives out segments that are alike.
+    #[inline]
+    fn alike(
+        &mut self,
+        payload: &[u8],
+        (found, end): (Found, usize),
+        plan: &Plan,
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
+        let stride = plan.fixed_bytes().unwrap_or(0) + ID_BYTES;
+        let (mut offset, mut left) = (found.offset(), found.times as usize);
+        while left > 0 {
+            let place = (offset, end, left);
+            let taken = self.segment(payload, place, (found.number, plan), program, sink)?;
+            offset += taken * stride;
+            left -= taken;
+        }
+        Ok(())
+    }
+
+    /// Gives out the first of `left` segments, or several. Returns how many, at least one.
     #[inline]
     fn segment(
         &mut self,
         payload: &[u8],
-        (offset, end): (usize, usize),
+        (offset, end, left): (usize, usize, usize),
         (number, plan): (u32, &Plan),
         program: &Program,
         sink: &mut impl Records,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let f = program.function(plan.path.function);
         let recorded = plan.counts();
         let counts_after = self.counts.len().saturating_sub(recorded);
         let begun = match self.begin(plan, offset, payload, program) {
             Ok(None) => {
                 self.counts.truncate(counts_after);
-                return Ok(());
+                return Ok(1);
             }
             Ok(Some(resumed)) => Ok(resumed),
             Err(e) => Err(e),
         };
         let follows = next(f, plan);
+        // What follows goes on where this one did, or begins anew.
+        let repeats = match follows {
+            Some(follows) => !plan.path.fresh && follows == plan_start(plan),
+            None => plan.path.fresh,
+        };
+        let stride = plan.fixed_bytes().unwrap_or(0) + ID_BYTES;
         let taken = begun.map(|resumed| {
-            sink.segment(Segment {
+            let first = Segment {
                 number,
                 plan,
                 bytes: &payload[offset..end],
@@ -222,15 +256,24 @@ impl Decoder {
                     payload,
                     program,
                 },
-            })
+            };
+            match left > 1 && repeats && !resumed {
+                true => sink.segments(first, left, stride).min(left),
+                false => usize::from(sink.segment(first)),
+            }
         });
         let counts = &self.counts[counts_after..];
         match follows {
-            Some(_) => self.follower.went_on(number, offset, counts),
+            Some(_) => {
+                let times = *taken.as_ref().unwrap_or(&1);
+                self.follower
+                    .went_on(number, (offset, stride, times), counts);
+            }
             None => self.follower.forget(),
         }
         self.counts.truncate(counts_after);
-        if !taken? {
+        let taken = taken?;
+        if taken == 0 {
             return Err(Error::Invalid {
                 what: "segment",
                 offset: offset as u64,
@@ -238,6 +281,6 @@ impl Decoder {
             });
         }
         self.expected = follows;
-        Ok(())
+        Ok(taken)
     }
 }

@@ -64,6 +64,41 @@ impl Running {
         true
     }
 
+    /// Appends more executions of the path that was executed last, recorded one `stride` after the other, until the frame is
+    /// full. Returns how many; none if something must be known for them.
+    pub(super) fn repeat(
+        &mut self,
+        path: &CompiledPath,
+        number: u32,
+        (bytes, left): (&[u8], usize),
+        stride: usize,
+    ) -> usize {
+        let Some(counts) = path.counts.filter(|_| !path.evaluates) else {
+            return 0;
+        };
+        let symbol = self.layout.blocks.len() + number as usize;
+        let (most, records, values) = (self.size.values(), self.ids.len(), self.values);
+        let Some(table) = self.tables.get_mut(symbol) else {
+            return 0;
+        };
+        let (Some(local), Some(each)) = (table.local, table.plain()) else {
+            return 0;
+        };
+        // As many as until `FrameEncoder::is_full`.
+        let mut times = left.min(most.div_ceil(2).saturating_sub(records));
+        if each > 0 {
+            times = times.min(most.saturating_sub(values).div_ceil(each));
+        }
+        for at in 0..times {
+            let bytes = bytes.get(at * stride..).unwrap_or(&[]);
+            table.put_plain(bytes);
+        }
+        self.values += each * times;
+        self.counts = self.counts.plus(counts.times(times as u64));
+        self.ids.resize(records + times, local);
+        times
+    }
+
     /// Counts what a segment executes. Returns `None` if a loop has more iterations than its addresses have room for.
     fn followed(
         &mut self,

@@ -127,6 +127,18 @@ impl Table {
         if !self.is_plain {
             return self.put_iterated(bytes, counts);
         }
+        self.put_plain(bytes);
+        Some(self.fields.widths.len())
+    }
+
+    /// Number of values of each record, if it is one row.
+    pub(super) fn plain(&self) -> Option<usize> {
+        self.is_plain.then_some(self.fields.widths.len())
+    }
+
+    /// Appends a record that is one row.
+    #[inline]
+    pub(super) fn put_plain(&mut self, bytes: &[u8]) {
         let rows = &mut self.fields;
         rows.len += 1;
         // Most rows are short. It needs no call to copy some words and to take back what is too much.
@@ -141,7 +153,6 @@ impl Table {
             }
         }
         rows.bytes.truncate(len + stride);
-        Some(rows.widths.len())
     }
 
     fn put_iterated(&mut self, bytes: &[u8], counts: &[u64]) -> Option<usize> {

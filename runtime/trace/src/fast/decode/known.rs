@@ -26,6 +26,9 @@ struct Behind {
     /// Where the segment begins in the chunk.
     offset: u32,
     counts: u32,
+    /// Number of such segments, and from where one begins to where the next one does.
+    times: u32,
+    stride: u32,
 }
 
 /// What is known before a segment.
@@ -56,11 +59,20 @@ impl Follower {
         self.counts.clear();
     }
 
-    /// Says that a segment is over and that its function goes on. `counts` are the recorded counts of the segment.
+    /// Says that segments of one path are over and that their function goes on: where the first one began, from where one begins to
+    /// where the next one does, and how many they are. `counts` are the recorded counts, if it is one.
     #[inline]
-    pub(in crate::fast) fn went_on(&mut self, number: u32, offset: usize, counts: &[u64]) {
+    pub(in crate::fast) fn went_on(
+        &mut self,
+        number: u32,
+        (mut offset, stride, mut times): (usize, usize, usize),
+        counts: &[u64],
+    ) {
         if std::mem::take(&mut self.done) {
-            return;
+            (offset, times) = (offset + stride, times.saturating_sub(1));
+            if times == 0 {
+                return;
+            }
         }
         self.counts.extend_from_slice(counts);
         // A chunk has fewer bytes than 32 bits can count.
@@ -69,6 +81,8 @@ impl Follower {
             number,
             offset: narrow(offset),
             counts: narrow(counts.len()),
+            times: narrow(times),
+            stride: narrow(stride),
         });
     }
 
@@ -83,20 +97,32 @@ impl Follower {
                 continue;
             };
             if hidden.get(at) == Some(&true) {
-                self.state.moved(path);
+                for _ in 0..behind.times {
+                    self.state.moved(path);
+                }
                 continue;
             }
-            if path.path.fresh {
-                self.state.begin(f);
-            } else if !self.state.fits(f) {
+            let hides = path.hides && !path.path.fresh;
+            if !path.path.fresh && !self.state.fits(f) {
                 continue;
             }
-            let mut recorded = Recorded {
-                bytes: payload.get(behind.offset as usize..).unwrap_or(&[]),
-                counts: own,
-            };
-            self.state
-                .follow(path, f, &mut recorded, &mut self.walk, |_, _| {});
+            for time in 0..behind.times {
+                // The last one hides the others.
+                if hides && time + 1 < behind.times {
+                    self.state.moved(path);
+                    continue;
+                }
+                if path.path.fresh {
+                    self.state.begin(f);
+                }
+                let offset = behind.offset as usize + time as usize * behind.stride as usize;
+                let mut recorded = Recorded {
+                    bytes: payload.get(offset..).unwrap_or(&[]),
+                    counts: own,
+                };
+                self.state
+                    .follow(path, f, &mut recorded, &mut self.walk, |_, _| {});
+            }
         }
         self.counts.clear();
     }

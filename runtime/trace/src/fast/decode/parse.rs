@@ -22,7 +22,7 @@ impl Decoder {
                 payload[at + 2],
                 payload[at + 3],
             ]);
-            let mut path = NO_PATH;
+            let (mut path, mut alike) = (NO_PATH, false);
             let bytes = match program.meaning(id) {
                 Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
                 Some(Meaning::Event { field_bytes }) => field_bytes,
@@ -30,7 +30,10 @@ impl Decoder {
                     path = number;
                     let plan = plan.map_err(Clone::clone)?;
                     match plan.fixed_bytes() {
-                        Some(n) => n,
+                        Some(n) => {
+                            alike = true;
+                            n
+                        }
                         None => self.measure(payload, at, plan)?,
                     }
                 }
@@ -42,11 +45,20 @@ impl Decoder {
                     });
                 }
             };
-            let offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
+            let mut offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
+            let mut times = 1;
+            while alike
+                && offset >= bytes + ID_BYTES
+                && payload[offset - ID_BYTES..offset] == payload[at..at + ID_BYTES]
+            {
+                offset -= bytes + ID_BYTES;
+                times += 1;
+            }
             self.records.push(Found {
                 offset: u32::try_from(offset).map_err(|_| short(offset, bytes))?,
                 id,
                 number: path,
+                times,
             });
             end = offset;
         }

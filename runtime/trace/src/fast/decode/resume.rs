@@ -70,11 +70,7 @@ impl Decoder {
             self.follower.forget();
             return Ok(Some(false));
         }
-        let here = Resume {
-            function: plan.path.function,
-            node: plan.start,
-            resumes: plan.resumes,
-        };
+        let here = start(plan);
         if self.expected == Some(here) {
             return Ok(Some(false));
         }
@@ -89,6 +85,15 @@ impl Decoder {
             offset: at as u64,
             detail: format!("goes on at {here:?}, but {:?} was to follow", self.expected),
         })
+    }
+}
+
+/// Where a segment that is not fresh goes on.
+pub(in crate::fast) fn start(plan: &Plan) -> Resume {
+    Resume {
+        function: plan.path.function,
+        node: plan.start,
+        resumes: plan.resumes,
     }
 }
 
