@@ -273,7 +273,7 @@ fn build_rust(package: &Path, name: &str, form: Form) -> Result<PathBuf> {
     let folder = if form == Form::Native {
         "target"
     } else {
-        "target/contech"
+        "target/contech/x86_64-unknown-linux-gnu"
     };
     Ok(package.join(folder).join("release").join(name))
 }

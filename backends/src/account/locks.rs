@@ -35,6 +35,8 @@ pub(super) struct Known {
     /// Locks with which somebody waits for a condition. Sections of such a lock make what other sections wait for, so
     /// their order is the program's.
     ordered: FxHashSet<u64>,
+    /// Those of them whose sections follow counts instead ([`super::queues`]).
+    queues: FxHashSet<u64>,
 }
 
 impl Known {
@@ -55,6 +57,16 @@ impl Known {
 
     pub(super) fn is_ordered(&self, object: u64) -> bool {
         self.ordered.contains(&object)
+    }
+
+    pub(super) fn is_queue(&self, object: u64) -> bool {
+        self.queues.contains(&object)
+    }
+
+    /// The order of these locks' sections is not the recorded one.
+    pub(super) fn set_queues(&mut self, queues: FxHashSet<u64>) {
+        self.ordered.retain(|object| !queues.contains(object));
+        self.queues = queues;
     }
 
     /// Whether the state of the lock tells who may go on.

@@ -17,6 +17,7 @@ mod loss;
 mod measured;
 mod pop;
 mod predicted;
+mod queues;
 mod render;
 mod repeats;
 mod replay;

@@ -79,6 +79,8 @@ enum At {
     Begin,
     /// It waits for strands of others.
     Blocked,
+    /// It takes a lock as soon as it has a processor.
+    Trying,
     /// It waits for a lock, after what else it waited for.
     Locked,
     /// What it waited for has happened, and it is about to go on.
@@ -87,6 +89,8 @@ enum At {
     Asleep,
     /// It waits for nothing more.
     Free,
+    /// It runs as soon as it has a processor.
+    Ready,
 }
 
 /// A lock.
@@ -173,10 +177,16 @@ pub(super) fn replay<W: Watch>(
 impl<W: Watch> Replay<'_, W> {
     /// Lets time pass until something ends. Returns false if nothing can.
     fn advance(&mut self) -> bool {
-        for at in 0..self.running.len() {
-            if self.running[at].is_none() {
-                self.running[at] = self.take(at);
+        loop {
+            for at in 0..self.running.len() {
+                if self.running[at].is_none() {
+                    self.running[at] = self.take(at);
+                }
             }
+            if self.woken.is_empty() {
+                break;
+            }
+            self.settle(None, 0);
         }
         let (mut idle, mut helped) = (self.spare, 0);
         for on in &self.running {
@@ -235,12 +245,22 @@ impl<W: Watch> Replay<'_, W> {
                 self.woken.push(context);
                 self.settle(None, 0);
             }
-            At::Begin | At::Free | At::Locked => {}
+            At::Begin | At::Free | At::Ready | At::Trying | At::Locked => {}
         }
     }
 
-    /// The next context for a processor.
+    /// The next context for a processor that runs there.
     fn take(&mut self, processor: usize) -> Option<Running> {
+        loop {
+            let context = self.first(processor)?;
+            if self.is_ready(context, true) {
+                return Some(self.run(context));
+            }
+        }
+    }
+
+    /// The context that is ready and has the next turn on a processor.
+    fn first(&mut self, processor: usize) -> Option<u32> {
         if self.queued == 0 {
             return None;
         }
@@ -252,13 +272,17 @@ impl<W: Watch> Replay<'_, W> {
         let others = || (1..all).find_map(|step| self.ready[(processor + step) % all].pop_front());
         let context = own.or_else(others)?;
         self.queued -= 1;
+        Some(context)
+    }
+
+    fn run(&mut self, context: u32) -> Running {
         let strand = self.next[context as usize] as usize;
         self.watch.runs(context, strand);
-        Some(Running {
+        Running {
             context,
             left: self.strands.all[strand].ns as f64,
             helped: self.is_removed(&self.removable.strands, strand),
-        })
+        }
     }
 
     fn is_removed(&self, losses: &[Losses], at: usize) -> bool {
@@ -297,9 +321,9 @@ impl<W: Watch> Replay<'_, W> {
             Schedule::Greedy => 0,
             Schedule::Stealing => processor,
         };
-        let keeps = first.is_some_and(|context| self.is_ready(context));
+        let keeps = first.is_some_and(|context| self.is_ready(context, true));
         while let Some(context) = self.woken.pop() {
-            if self.is_ready(context) {
+            if self.is_ready(context, false) {
                 self.queued += 1;
                 self.ready[queue].push_back(context);
             }
@@ -312,8 +336,9 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Takes a context through strands without duration; whether it can run then.
-    fn is_ready(&mut self, number: u32) -> bool {
+    /// Takes a context through strands without duration; whether it can run then. Without a processor it takes no lock:
+    /// others would wait for the lock until the context has one.
+    fn is_ready(&mut self, number: u32, has_processor: bool) -> bool {
         let context = number as usize;
         let strands = self.strands;
         let own = strands.of_context(number);
@@ -323,8 +348,17 @@ impl<W: Watch> Replay<'_, W> {
             if self.at[context] == At::Begin && self.is_kept(number, at) {
                 return false;
             }
-            if self.at[context] != At::Locked && self.is_locked(number, at) {
-                return false;
+            if self.at[context] == At::Ready {
+                return true;
+            }
+            if self.at[context] != At::Locked {
+                if !has_processor && self.takes_lock(at) {
+                    self.at[context] = At::Trying;
+                    return true;
+                }
+                if self.is_locked(number, at) {
+                    return false;
+                }
             }
             if at == own.start {
                 self.watch.begins(number);
@@ -336,7 +370,7 @@ impl<W: Watch> Replay<'_, W> {
                     return false;
                 }
                 (1.., false) => {
-                    self.at[context] = At::Free;
+                    self.at[context] = At::Ready;
                     return true;
                 }
                 _ => self.done(context),
@@ -384,6 +418,13 @@ impl<W: Watch> Replay<'_, W> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a lock is taken before a strand.
+    fn takes_lock(&self, at: usize) -> bool {
+        let lock = self.strands.lock_of(at);
+        lock.is_some_and(|(_, how)| how != LockUse::Give)
+            && !self.is_removed(&self.removable.waits, self.strands.all[at].wait as usize)
     }
 
     /// Whether a context has to wait for the lock that it takes before a strand. Otherwise it has the lock, or has given
@@ -448,24 +489,27 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Gives a free lock to those that wait for it.
+    /// Lets those that wait for a free lock try to take it, one of them or several that only read. Who has a processor
+    /// may be faster.
     fn hand_on(&mut self, object: u64) {
         let Some(lock) = self.locks.get_mut(&object) else {
             return;
         };
+        if !lock.holders.is_empty() {
+            return;
+        }
         let mut taken = None;
-        while let Some(&(next, how)) = lock.queue.front() {
-            let shares = lock.shared && how == LockUse::Share;
-            if !lock.holders.is_empty() && !shares {
-                break;
-            }
+        while let Some(&(next, how)) = lock.queue.front()
+            && (taken.is_none() || how == LockUse::Share)
+        {
             lock.queue.pop_front();
-            lock.shared = how == LockUse::Share;
-            lock.holders.push(next);
-            *self.holds.entry(next).or_default() += 1;
+            self.at[next as usize] = At::Trying;
             self.watch.waited(next, self.next[next as usize] as usize);
             self.woken.push(next);
             taken = Some(next);
+            if how != LockUse::Share {
+                break;
+            }
         }
         if let Some(taken) = taken {
             for &(waits, _) in &lock.queue {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
 use super::locks::{Known, LockUse};
+use super::queues::Section;
 use super::wait::{Kind, Wait};
 
 /// A run of more strands than this is not replayed.
@@ -76,6 +77,7 @@ pub(super) struct Strands {
     /// Uses of locks, with the lock's number in the graph.
     pub(super) locks: Vec<(u64, LockUse)>,
     pub(super) known: Known,
+    pub(super) sections: Vec<Section>,
     /// Processor time in which contexts were created, ns.
     pub(super) making: u64,
     /// Processor time in calls of code that was not recorded, ns.
@@ -97,6 +99,10 @@ impl Strands {
             let object = wait.wait.object;
             let word = self.known.is_word(object);
             match wait.wait.kind {
+                Kind::Lock | Kind::Word if self.known.is_queue(object) => {
+                    wait.wait.kind = Kind::Lock;
+                    wait.needs = Needs::Nothing;
+                }
                 Kind::Lock if self.known.is_ordered(object) => {
                     if wait.needs == Needs::Nothing {
                         wait.wait.kind = Kind::Word;
@@ -136,10 +142,21 @@ impl Strands {
         self.needs.extend(part.needs);
         self.waits.extend(part.waits);
         self.locks.extend(part.locks);
+        let sections = part.sections.into_iter();
+        self.sections
+            .extend(sections.map(|section| section.behind(strands)));
         self.known.merge(part.known);
         self.making += part.making;
         self.outside += part.outside;
         self.recording = self.recording.max(part.recording);
+    }
+
+    /// The context that a strand is of.
+    pub(super) fn context_of(&self, strand: usize) -> u32 {
+        let after = self
+            .contexts
+            .partition_point(|&first| first as usize <= strand);
+        u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
     /// The numbers of a context's strands.

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use taskgraph::{Action, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause, Walk};
 
 use super::locks::{Held, LockUse, Use, sections};
+use super::queues::{Sections, relax};
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
 use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{Kind, Wait};
@@ -73,6 +74,8 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
     }
     strands.numbers = numbers;
+    let queues = relax(&mut strands);
+    strands.known.set_queues(queues);
     strands.settle();
     Ok(Some(strands))
 }
@@ -96,6 +99,7 @@ struct Walker<'a> {
     /// The task that was added to a strand last.
     last: Option<u32>,
     held: Held,
+    sections: Sections,
     /// How long nothing was known of a context that nobody is known to have created, and how long a context lacked a
     /// processor before the task at hand.
     unborn_ns: u64,
@@ -125,6 +129,7 @@ impl<'a> Walker<'a> {
             unborn_ns: 0,
             starved_ns: 0,
             held: Held::default(),
+            sections: Sections::default(),
             lock: None,
         }
     }
@@ -150,6 +155,7 @@ impl<'a> Walker<'a> {
             self.before = Some(task.kind());
             self.awaited = task.is_awaited()?;
         }
+        self.sections.flush(&mut self.strands.sections);
         self.strands.recording = self.strands.recording.max(recording);
         Ok(())
     }
@@ -166,7 +172,7 @@ impl<'a> Walker<'a> {
         self.strands.needs.extend(needs.filter_map(known));
         let foreign = self.strands.needs.len() > begin;
         let mut wait = NO_WAIT;
-        self.lock = self.uses(task.op(), task.object());
+        self.lock = self.uses(task);
         let takes = matches!(self.lock, Some((_, LockUse::Take | LockUse::Share)));
         if foreign || takes || self.unborn_ns > 0 {
             match self.waits(task, state)? {
@@ -343,8 +349,13 @@ impl<'a> Walker<'a> {
         }))
     }
 
-    fn uses(&mut self, op: SyncOp, object: u64) -> Option<(u64, LockUse)> {
-        self.held.uses(op, object, &mut self.strands.known)
+    fn uses(&mut self, task: &Task<'_>) -> Option<(u64, LockUse)> {
+        let (op, object, strands) = (task.op(), task.object(), &mut *self.strands);
+        let used = self.held.uses(op, object, &mut strands.known);
+        let place = (task.end_ns(), end(&strands.all), false);
+        self.sections
+            .uses((op, object), used, place, &mut strands.sections);
+        used
     }
 
     /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations in proportion to the
@@ -353,7 +364,13 @@ impl<'a> Walker<'a> {
         let had = self.held.locks().to_vec();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
         let info = self.graph.info();
-        let (held, known) = (&mut self.held, &mut self.strands.known);
+        let place = (task.start_ns(), end(&self.strands.all), true);
+        let (held, within) = (&mut self.held, &mut self.sections);
+        let Strands {
+            known,
+            sections: all_sections,
+            ..
+        } = &mut *self.strands;
         task.count_between(|counts, action| {
             for (block, times) in counts.iter() {
                 let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
@@ -361,6 +378,7 @@ impl<'a> Walker<'a> {
             }
             if let Some(&Action::Sync { op, object }) = action {
                 let lock = held.uses(op, object, known);
+                within.uses((op, object), lock, place, all_sections);
                 uses.extend(lock.map(|lock| (all, lock)));
             }
             whole_task = action.is_none() || uses.len() < SAMPLED;
@@ -397,6 +415,8 @@ impl<'a> Walker<'a> {
             self.lock = Some(lock);
         }
         self.push(task, ns.saturating_sub(from), wait, false);
+        let last = end(&self.strands.all).saturating_sub(1);
+        self.sections.worked(last, &mut self.strands.sections);
         Ok(())
     }
 

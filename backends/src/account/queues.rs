@@ -1,0 +1,355 @@
+//! Locks with which contexts wait for what others make: queues between stages, pools of jobs.
+//!
+//! The recorded order of such a lock's sections is more than the program asks for. Of two contexts that take jobs, any
+//! may be first, and a context that only adds a job waits for nobody. What the program asks for is a count: the tenth
+//! job cannot be taken before ten were made, and the tenth place in a queue for eight is free when two were taken. So
+//! where each section of a lock either makes something that others wait for with that lock, or takes it, and as many
+//! are made as taken, the section that takes the next one comes after the one that makes it. How far the count of
+//! takers may be ahead of that of makers (the room of the queue) is the most that the recorded run shows.
+//!
+//! Locks whose sections tell anything else, such as barriers of a counter and a condition, keep the recorded order.
+
+use std::cmp::Reverse;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taskgraph::{SyncOp, TaskId};
+
+use super::locks::LockUse;
+use super::strands::{NO_WAIT, Needs, Strand, Strands, Waits, end};
+use super::wait::{Kind, Wait};
+
+/// The makers may have made one thing in so many more or less than what was taken, beside one for each context.
+const UNEVEN: u64 = 64;
+/// The sections of so many locks that a task takes in turn are gathered.
+const NESTED: usize = 4;
+/// The last strand of a section in a task whose strands are not known yet.
+const INSIDE: u32 = u32::MAX;
+
+/// Sections of a lock, of one context, in one or several tasks, with no section of another context between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    lock: u64,
+    /// Time of the section in the recorded run, ns.
+    at_ns: u64,
+    /// The strand before which the lock is taken, and the last one in which the context has it.
+    first: u32,
+    last: u32,
+    /// Number of sections.
+    number: u64,
+    /// The condition that the context waited for, and the strand of the last such wait.
+    waited: Option<(u64, u32)>,
+    /// The condition that was signalled.
+    signals: Option<u64>,
+    /// More than one condition was signalled or waited for.
+    mixed: bool,
+}
+
+/// The sections of a context on its way through its tasks.
+#[derive(Debug, Default)]
+pub(super) struct Sections {
+    /// Those that have begun, the innermost last.
+    open: Vec<Section>,
+    /// Those that ended last, since the context last took a lock: signals may come after them.
+    closed: Vec<Section>,
+    /// A condition that the context has been woken by.
+    woken: Option<(u64, u32)>,
+}
+
+impl Sections {
+    /// An operation at a time (ns), before which the next strand has this number. With `inside`, its task does
+    /// other things, too, until [`Sections::worked`].
+    pub(super) fn uses(
+        &mut self,
+        (op, object): (SyncOp, u64),
+        used: Option<(u64, LockUse)>,
+        (at_ns, strand, inside): (u64, u32, bool),
+        all: &mut Vec<Section>,
+    ) {
+        match (op, used) {
+            (SyncOp::CondWake | SyncOp::CondTimeout, _) => self.woken = Some((object, strand)),
+            (SyncOp::CondSignal | SyncOp::CondBroadcast, _) => {
+                let last = self.open.last_mut().or(self.closed.last_mut());
+                if let Some(section) = last {
+                    section.mixed |= section.signals.is_some_and(|other| other != object);
+                    section.signals = Some(object);
+                }
+            }
+            // The section goes on after the wait.
+            (SyncOp::CondRelease, _) => {}
+            (SyncOp::CondReacquire, _) => {
+                let section = self.open.iter_mut().rev().find(|open| open.lock == object);
+                if let (Some(section), Some(woken)) = (section, self.woken.take()) {
+                    section.mixed |= section.waited.is_some_and(|(other, _)| other != woken.0);
+                    section.waited = Some(woken);
+                    section.at_ns = at_ns;
+                }
+            }
+            (_, Some((lock, LockUse::Give))) => {
+                if let Some(at) = self.open.iter().rposition(|open| open.lock == lock) {
+                    let mut section = self.open.remove(at);
+                    section.last = match inside {
+                        true => INSIDE,
+                        false => strand.saturating_sub(1).max(section.first),
+                    };
+                    self.closed.push(section);
+                }
+            }
+            (_, Some((lock, LockUse::Take))) => {
+                self.flush(all);
+                self.open.push(Section {
+                    lock,
+                    at_ns,
+                    first: strand,
+                    last: strand,
+                    number: 1,
+                    waited: None,
+                    signals: None,
+                    mixed: false,
+                });
+            }
+            (_, Some((lock, LockUse::Share))) => self.open.retain(|open| open.lock != lock),
+            (_, None) => {}
+        }
+    }
+
+    /// A task has ended that does other things than one operation. Its last strand has this number.
+    pub(super) fn worked(&mut self, last: u32, all: &mut [Section]) {
+        let all = all
+            .iter_mut()
+            .rev()
+            .take_while(|section| section.last == INSIDE);
+        let within = self.closed.iter_mut().chain(all);
+        for section in within.filter(|section| section.last == INSIDE) {
+            section.last = last;
+        }
+    }
+
+    /// Adds the sections that have ended to all of the context.
+    pub(super) fn flush(&mut self, all: &mut Vec<Section>) {
+        for section in self.closed.drain(..) {
+            let alike = |last: &&mut Section| {
+                (last.lock, last.at_ns, last.signals, last.mixed)
+                    == (section.lock, section.at_ns, section.signals, section.mixed)
+                    && section.waited.is_none()
+            };
+            match all.iter_mut().rev().take(NESTED).find(alike) {
+                Some(last) => (last.number, last.last) = (last.number + 1, section.last),
+                None => all.push(section),
+            }
+        }
+    }
+}
+
+impl Section {
+    /// The section with its strands moved behind so many others.
+    pub(super) fn behind(self, strands: u32) -> Self {
+        Self {
+            first: self.first + strands,
+            last: self.last + strands,
+            waited: self
+                .waited
+                .map(|(object, strand)| (object, strand + strands)),
+            ..self
+        }
+    }
+}
+
+/// What a strand comes after instead of what the recording says.
+#[derive(Debug)]
+struct Gate {
+    strand: u32,
+    wait: Wait,
+    /// The context and the strand that make what the strand takes; nothing if it was there from the beginning.
+    made: Option<(u32, u32)>,
+    /// The strand is a wait for a condition. Otherwise it takes the lock.
+    waits: bool,
+}
+
+/// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of such queues.
+pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
+    let mut by_lock: FxHashMap<u64, Vec<Section>> = FxHashMap::default();
+    for section in std::mem::take(&mut strands.sections) {
+        if strands.known.is_ordered(section.lock) {
+            by_lock.entry(section.lock).or_default().push(section);
+        }
+    }
+    let mut gates = Vec::new();
+    let mut relaxed = FxHashSet::default();
+    for (lock, mut sections) in by_lock {
+        sections.sort_by_key(|section| (section.at_ns, section.first));
+        if let Some(own) = gates_of(strands, &sections) {
+            gates.extend(own);
+            relaxed.insert(lock);
+        }
+    }
+    if !gates.is_empty() {
+        // Of several sections that begin at a strand, the last one waits for all that the others wait for.
+        gates.sort_by_key(|gate| (gate.strand, Reverse(gate.made.map(|made| made.1))));
+        gates.dedup_by_key(|gate| gate.strand);
+        insert(strands, &gates);
+    }
+    relaxed
+}
+
+/// What the sections of a lock, in order, come after. `None` if they have to keep the recorded order.
+fn gates_of(strands: &Strands, sections: &[Section]) -> Option<Vec<Gate>> {
+    let context = |section: &Section| strands.context_of(section.first as usize);
+    let mut awaits: FxHashMap<u32, u64> = FxHashMap::default();
+    for section in sections {
+        if section.mixed {
+            return None;
+        }
+        if let Some((condition, _)) = section.waited
+            && *awaits.entry(context(section)).or_insert(condition) != condition
+        {
+            return None;
+        }
+    }
+    // For each condition, the strands that made something, with how many were made then; and how many were taken.
+    let mut made: FxHashMap<u64, Vec<(u64, u32)>> = FxHashMap::default();
+    let mut taken: FxHashMap<u64, u64> = FxHashMap::default();
+    let mut ahead: FxHashMap<u64, i64> = FxHashMap::default();
+    let mut takes = Vec::new();
+    for section in sections {
+        let awaited = awaits.get(&context(section)).copied();
+        // Who neither waits nor wakes may count something, and the order of that is not known.
+        if awaited.is_none() && section.signals.is_none() || awaited == section.signals {
+            return None;
+        }
+        if let Some(condition) = awaited {
+            let taken = taken.entry(condition).or_default();
+            *taken += section.number;
+            let made = count(made.get(&condition));
+            let ahead = ahead.entry(condition).or_insert(i64::MAX);
+            *ahead = (*ahead).min(signed(made) - signed(*taken));
+            takes.push((*section, condition, *taken));
+        }
+        if let Some(condition) = section.signals {
+            let made = made.entry(condition).or_default();
+            made.push((count(Some(made)) + section.number, section.last));
+        }
+    }
+    let contexts = strands.contexts.len() as u64;
+    let even = |(condition, &taken): (&u64, &u64)| {
+        let made = count(made.get(condition));
+        made.abs_diff(taken) <= contexts + made / UNEVEN
+    };
+    if !taken.iter().all(even) {
+        return None;
+    }
+    let gates = takes.into_iter().map(|(section, condition, taken)| {
+        let wanted = signed(taken) + ahead.get(&condition).copied().unwrap_or(0);
+        let made = made.get(&condition).map_or(&[][..], |made| made);
+        let at = made.partition_point(|&(made, _)| signed(made) < wanted);
+        let by = made.get(at).filter(|_| wanted > 0);
+        let made = by.map(|&(_, last)| (strands.context_of(last as usize), last));
+        let task = |strand: u32| {
+            let context = strands.context_of(strand as usize);
+            TaskId::new(
+                strands.ids[context as usize],
+                strands.all[strand as usize].first,
+            )
+        };
+        let gate = |strand, waits| Gate {
+            strand,
+            wait: Wait {
+                kind: Kind::Word,
+                object: condition,
+                task: task(strand),
+                ended_by: made.map(|(_, last)| (task(last), section.at_ns)),
+            },
+            made,
+            waits,
+        };
+        let waited = section.waited.filter(|&(_, strand)| {
+            let wait = strands.wait_of(strand as usize);
+            wait.is_some_and(|waits| waits.wait.object == condition)
+        });
+        match waited {
+            Some((_, strand)) => Some(gate(strand, true)),
+            None => Some(gate(taken_at(strands, &section)?, false)),
+        }
+    });
+    Some(gates.flatten().collect())
+}
+
+/// The strand before which the first of the sections takes the lock.
+fn taken_at(strands: &Strands, section: &Section) -> Option<u32> {
+    (section.first..=section.last).find(|&strand| {
+        let lock = strands
+            .locks
+            .get(strands.all[strand as usize].lock as usize);
+        lock.is_some_and(|&(lock, how)| lock == section.lock && how == LockUse::Take)
+    })
+}
+
+fn count(made: Option<&Vec<(u64, u32)>>) -> u64 {
+    made.and_then(|made| made.last()).map_or(0, |last| last.0)
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Puts the gates into the strands. A wait for a condition gets other needs; before a strand that takes a lock, a strand
+/// without duration is put that has them.
+fn insert(strands: &mut Strands, gates: &[Gate]) {
+    let old = std::mem::take(&mut strands.all);
+    let needs = std::mem::take(&mut strands.needs);
+    // Where each strand is now.
+    let mut moved = Vec::with_capacity(old.len());
+    let before = |gate: &&Gate| !gate.waits && gate.made.is_some();
+    let mut next = gates.iter().filter(before).peekable();
+    let mut more = 0;
+    for at in 0..end(&old) {
+        more += u32::from(next.next_if(|gate| gate.strand == at).is_some());
+        moved.push(at + more);
+    }
+    let firsts = strands.contexts.clone();
+    for first in &mut strands.contexts {
+        *first = first
+            .checked_sub(1)
+            .map_or(0, |last| moved[last as usize] + 1);
+    }
+    let contexts = &strands.contexts;
+    let of =
+        |context: u32, strand: u32| (context, moved[strand as usize] - contexts[context as usize]);
+    let mut gates = gates.iter().peekable();
+    let mut from = 0;
+    for (at, mut strand) in (0..).zip(old) {
+        let recorded = from..strand.needs_end as usize;
+        from = recorded.end;
+        let gate = gates.next_if(|gate| gate.strand == at);
+        let made = gate.and_then(|gate| gate.made);
+        let made = made.map(|(context, last)| of(context, last));
+        if let (Some(gate), Some(made)) = (gate.filter(|gate| !gate.waits), made) {
+            strands.needs.push(made);
+            let begin = Strand {
+                ns: 0,
+                needs_end: end(&strands.needs),
+                wait: end(&strands.waits),
+                sleeps: false,
+                lock: NO_WAIT,
+                ..strand
+            };
+            strands.waits.push(Waits {
+                wait: gate.wait,
+                latency_ns: 0,
+                needs: Needs::Recorded,
+            });
+            strands.all.push(begin);
+            strand.inside = true;
+        }
+        match gate.filter(|gate| gate.waits) {
+            Some(_) => strands.needs.extend(made),
+            None => {
+                let now = |&(context, strand): &(u32, u32)| {
+                    of(context, firsts[context as usize] + strand)
+                };
+                strands.needs.extend(needs[recorded].iter().map(now));
+            }
+        }
+        strand.needs_end = end(&strands.needs);
+        strands.all.push(strand);
+    }
+}
