@@ -96,6 +96,9 @@ impl DecodedFrame {
     }
 }
 
+/// Records are looked at in groups of so many, because loops make many of one table in a row.
+const TOGETHER: usize = 16;
+
 /// Decodes frames of one program. Each thread can use one decoder for many frames.
 #[derive(Debug)]
 pub(crate) struct FrameDecoder {
@@ -183,8 +186,14 @@ impl FrameDecoder {
             tally(&ids[..part.start], &mut counts)?;
             let firsts = counts.clone();
             tally(&ids[part.end..], &mut counts)?;
-            let own = ids[part].iter().map(|id| u32::from(*id));
-            make_records(own, &mut out.tables, &mut out.records)?;
+            for ids in ids[part].chunks(TOGETHER) {
+                let alike = ids.iter().all(|id| *id == ids[0]);
+                let (tables, records) = (&mut out.tables, &mut out.records);
+                match alike {
+                    true => more_records(ids.len(), ids[0].into(), tables, records)?,
+                    false => make_records(ids.iter().map(|id| (*id).into()), tables, records)?,
+                }
+            }
             firsts
         } else {
             let plane = |byte: usize, i: usize| {
@@ -284,6 +293,21 @@ fn make_records(
         own.records += 1;
         records.push(Record { table, row });
     }
+    Ok(())
+}
+
+/// Numbers so many records of one table.
+fn more_records(
+    times: usize,
+    table: u32,
+    tables: &mut [Table],
+    records: &mut Vec<Record>,
+) -> Result<()> {
+    let own = tables.get_mut(table as usize).ok_or_else(no_table)?;
+    let row = u32::try_from(own.records).unwrap_or(u32::MAX);
+    own.records += times;
+    let rows = (row..).take(times);
+    records.extend(rows.map(|row| Record { table, row }));
     Ok(())
 }
 

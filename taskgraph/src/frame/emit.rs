@@ -114,16 +114,16 @@ impl Emitter {
                     if plan.function != self.player.known && plan.function != NONE {
                         self.player.known = begun(plan)?;
                     }
-                    let most = FULL.saturating_sub(batch.end) / one.max(1);
-                    let alike = records[1..].iter().take(most);
-                    let alike = alike.take_while(|next| next.table == record.table);
-                    times += alike.count();
+                    times += alike(records, batch, one);
                 }
                 How::Flow => {
                     if let Some(Some(t)) = e.templates.straight.get(plan.symbol as usize)
                         && let Some(flow) = &t.flow
                     {
                         self.arrive(e, flow, plan)?;
+                        if !plan.fresh && (one == 0 || t.carried.is_empty()) {
+                            times += alike(records, batch, one);
+                        }
                         if !t.carried.is_empty() && one > 0 {
                             let State { slots, iterations } = &self.player.state;
                             let carried = &mut self.rows[record.table as usize].carried;
@@ -132,7 +132,7 @@ impl Emitter {
                                 Carried::Iteration(l) => iterations[l as usize],
                             }));
                         }
-                        self.leave(flow, frame, *record);
+                        self.leave(flow, frame, records[times - 1], times as u64);
                     }
                 }
                 How::Loops => {
@@ -199,8 +199,9 @@ impl Emitter {
         Ok(())
     }
 
+    /// Notes what is known after so many executions of a path, of which this record is the last.
     #[inline]
-    fn leave(&mut self, flow: &Flow, frame: &DecodedFrame, record: Record) {
+    fn leave(&mut self, flow: &Flow, frame: &DecodedFrame, record: Record, times: u64) {
         let state = &mut self.player.state;
         if let Some(table) = frame.table(record).filter(|_| !flow.sets.is_empty()) {
             for &(slot, value) in &flow.sets {
@@ -208,9 +209,12 @@ impl Emitter {
                 state.slots[slot as usize] = value.unwrap_or(0);
             }
         }
+        // Who enters a loop in each execution is where one execution leads.
+        let enters = flow.steps.iter().any(|&(_, entered)| entered);
+        let more = if enters { 1 } else { times };
         for &(l, entered) in &flow.steps {
             let i = &mut state.iterations[l as usize];
-            *i = if entered { 0 } else { i.wrapping_add(1) };
+            *i = if entered { 0 } else { i.wrapping_add(more) };
         }
     }
 
@@ -330,6 +334,14 @@ impl Emitter {
         }
         self.rows.truncate(KEPT_TABLES);
     }
+}
+
+/// Number of records right after the first one that are of the same table and have room in the batch.
+fn alike(records: &[Record], batch: &Batch<'_>, accesses: usize) -> usize {
+    let most = FULL.saturating_sub(batch.end) / accesses.max(1);
+    let table = records[0].table;
+    let next = records[1..].iter().take(most);
+    next.take_while(|next| next.table == table).count()
 }
 
 /// The function of a path that begins it. A path that goes on with another function than is known is refused.
