@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int fixed;
-static long x, y, a[64], b[64], total;
+long x, y, a[64], b[64], total;
 
 static void shared_sum(void) {
   long sum = 0;
