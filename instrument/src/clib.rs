@@ -6,7 +6,7 @@
 //! even if a call then takes less of it. Constants are not recorded: nothing can change them.
 
 use contech_program::{MemOp, OpKind};
-use contech_trace::abi::{ALIKE, RuntimeFn, TEXT};
+use contech_trace::abi::{ALIKE, ARRAY, RuntimeFn, TEXT};
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::intrinsics::Intrinsic;
@@ -34,8 +34,12 @@ enum Number {
     Arg(u32),
     /// What the call returns.
     Result,
+    /// The pointer that the argument points to before the call.
+    In(u32),
     /// The pointer that the argument points to after the call.
     Behind(u32),
+    /// Bytes of the array that a descriptor of Fortran tells of, if they lie one behind the other.
+    Array(&'static Number),
     Add(&'static Number, &'static Number),
     Sub(&'static Number, &'static Number),
     Mul(&'static Number, &'static Number),
@@ -71,12 +75,13 @@ impl Number {
     /// Whether the number is known only after the call.
     fn comes_after(&self) -> bool {
         use Number::{
-            Add, Alike, Arg, Behind, Const, IfZero, Min, Mul, NotNegative, Result, Sub, Text,
+            Add, Alike, Arg, Array, Behind, Const, IfZero, In, Min, Mul, NotNegative, Result, Sub,
+            Text,
         };
         match self {
             Result | Behind(_) => true,
-            Const(_) | Arg(_) => false,
-            NotNegative(a) => a.comes_after(),
+            Const(_) | Arg(_) | In(_) => false,
+            NotNegative(a) | Array(a) => a.comes_after(),
             Add(a, b) | Sub(a, b) | Mul(a, b) | Min(a, b) | Text(a, b) => {
                 a.comes_after() || b.comes_after()
             }
@@ -402,7 +407,11 @@ impl<'m> Around<'_, 'm> {
             Number::Const(n) => word.const_int(*n, false),
             Number::Arg(i) => self.word(self.argument(*i))?,
             Number::Result => self.word(self.result())?,
-            Number::Behind(i) => self.behind(*i)?,
+            Number::In(i) | Number::Behind(i) => self.behind(*i)?,
+            Number::Array(at) => {
+                let at = self.address(at)?.into();
+                self.helper(&ARRAY, &[at])?
+            }
             Number::Add(a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
                 self.builder.build_int_add(a, b, "")?

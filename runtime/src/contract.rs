@@ -8,6 +8,7 @@ use crate::atomic::{
     begin as atomic_begin, end as atomic_end, fence, loaded as atomic_loaded, turn,
 };
 use crate::flush::{check_flush, flush};
+use crate::fortran::array;
 use crate::modules::{register, unregister};
 use crate::text::{alike, text};
 

@@ -1,9 +1,10 @@
-//! flang's run-time library is linked into the program's own file. The locks of its input and output are not the
+//! What is known of flang's run-time library: where it is, and what arrays its descriptors tell of. It is linked into the program's own file. The locks of its input and output are not the
 //! program's, so calls from its code do not count.
 
 use std::fs::File;
 use std::ops::Range;
 
+use contech_trace::abi::{Ptr, Word};
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
@@ -75,9 +76,94 @@ fn functions(file: File) -> Option<Vec<Function>> {
     Some(functions.collect())
 }
 
+/// `CFI_cdesc_t` of the C interface, which is flang's descriptor of an array.
+#[repr(C)]
+struct Descriptor {
+    base: usize,
+    element: usize,
+    _version: i32,
+    rank: u8,
+    _rest: [u8; 3],
+    dimensions: [Dimension; 15],
+}
+
+/// `CFI_dim_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Dimension {
+    _lower: isize,
+    extent: isize,
+    /// Bytes from one element to the next.
+    stride: isize,
+}
+
+/// Exported as `__contech_array`.
+pub(crate) unsafe extern "C" fn array(descriptor: Ptr) -> Word {
+    let descriptor = descriptor.cast::<Descriptor>();
+    // SAFETY: the program hands the library a descriptor, which has as many dimensions as it says.
+    let (base, element, rank) = unsafe {
+        (
+            (*descriptor).base,
+            (*descriptor).element,
+            (*descriptor).rank,
+        )
+    };
+    if base == 0 {
+        return 0;
+    }
+    let mut bytes = element;
+    for at in 0..usize::from(rank) {
+        // SAFETY: as above.
+        let of = unsafe {
+            (&raw const (*descriptor).dimensions)
+                .cast::<Dimension>()
+                .add(at)
+                .read()
+        };
+        let extent = usize::try_from(of.extent).unwrap_or(0);
+        if extent > 1 && usize::try_from(of.stride) != Ok(bytes) {
+            return 0;
+        }
+        bytes = bytes.saturating_mul(extent);
+    }
+    bytes as Word
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_array_has_the_bytes_of_its_elements_if_they_lie_one_behind_the_other() {
+        let of = |base, dimensions: &[(isize, isize)]| {
+            let mut all = [Dimension {
+                _lower: 1,
+                extent: 7,
+                stride: 7,
+            }; 15];
+            for (to, &(extent, stride)) in all.iter_mut().zip(dimensions) {
+                (to.extent, to.stride) = (extent, stride);
+            }
+            let mut descriptor = Descriptor {
+                base,
+                element: 8,
+                _version: 1,
+                rank: u8::try_from(dimensions.len()).unwrap(),
+                _rest: [0; 3],
+                dimensions: all,
+            };
+            // SAFETY: the descriptor is live.
+            unsafe { array((&raw mut descriptor).cast()) }
+        };
+        assert_eq!(of(4096, &[]), 8);
+        assert_eq!(of(4096, &[(5, 8)]), 40);
+        assert_eq!(of(4096, &[(5, 8), (1, 9), (3, 40)]), 120);
+        assert_eq!(of(4096, &[(0, 8), (3, 0)]), 0);
+        for apart in [&[(5, 16)][..], &[(5, -8)], &[(5, 8), (3, 48)]] {
+            assert_eq!(of(4096, apart), 0);
+        }
+        assert_eq!(of(0, &[(5, 8)]), 0);
+    }
 
     #[test]
     fn what_lies_between_functions_of_the_library_is_its_own_unless_the_programs_code_is_there() {

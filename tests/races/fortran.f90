@@ -363,6 +363,22 @@ contains
     !$omp end parallel
   end subroutine
 
+  ! The library copies where the left side may have to be allocated.
+  subroutine assigned
+    integer, allocatable, save :: from(:), to(:)
+    from = a
+    to = b
+    !$omp parallel num_threads(2)
+    if (fixed) then
+      !$omp critical
+      to = from
+      !$omp end critical
+    else
+      to = from
+    end if
+    !$omp end parallel
+  end subroutine
+
   subroutine pointed
     integer, target, save :: memory(64)
     integer, pointer :: p(:), q(:)
@@ -411,6 +427,7 @@ program main
   case ('own_array'); call own_array
   case ('array_statement'); call array_statement
   case ('pointed'); call pointed
+  case ('assigned'); call assigned
   case default; stop 2
   end select
 end program

@@ -1,8 +1,9 @@
-//! The functions of the C library (glibc on x86-64) of which it is known what they read and write.
+//! The functions of the C library (glibc on x86-64), and of flang's, of which it is known what they read and write.
 
 use super::Access::{self, Copies, Parses, Prints, Reads, Writes};
 use super::Number::{
-    self, Add, Alike, Arg, Behind, Const, IfZero, Min, Mul, NotNegative, Result, Sub, Text,
+    self, Add, Alike, Arg, Array, Behind, Const, IfZero, In, Min, Mul, NotNegative, Result, Sub,
+    Text,
 };
 
 const A0: Number = Arg(0);
@@ -158,4 +159,6 @@ const ROWS: &[Row] = &[
     (&["frexp"], "ddp", &[Writes(A1, Const(4))]),
     (&["modf"], "ddp", &[Writes(A1, LONG)]),
     (&["sincos"], "vdpp", &[Writes(A1, LONG), Writes(A2, LONG)]),
+    // Assignments of arrays, which may allocate the left side.
+    (&["_FortranAAssign", "_FortranAAssignTemporary", "_FortranAAssignExplicitLengthCharacter", "_FortranAAssignPolymorphic"], "vpppi", &[Reads(In(1), Array(&A1)), Writes(Behind(0), Array(&A0))]),
 ];

@@ -2,7 +2,7 @@
 //! Both sides take it from here. Whoever changes it must also change [`ABI_VERSION`].
 
 /// Version of this contract. Every [`ModuleDescriptor`] contains it, and it is checked when a module registers.
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;
 
 /// Thread-local block of the runtime (initial-exec): a struct of pointers with [`TLS_SIZE`] bytes.
 pub const TLS_SYMBOL: &str = "__contech_tls";
@@ -140,6 +140,8 @@ macro_rules! for_each_runtime_fn {
             /// Bytes of two texts up to the first in which they differ, or to the final 0, at most as many as the first
             /// number says. Upper and lower case are alike if the second is not 0.
             ALIKE: alike = __contech_alike(Ptr, Ptr, Word, Word) -> Word, C;
+            /// Bytes of the array that a descriptor of Fortran tells of, or 0 if they do not lie one behind the other.
+            ARRAY: array = __contech_array(Ptr) -> Word, C;
             /// A fence of this memory order.
             FENCE: fence = __contech_fence(Word), C;
         }
