@@ -8,6 +8,7 @@
 //! connection is known by the port or path that it is made to. Regular files, terminals and devices order nothing.
 
 mod connection;
+mod queue;
 mod signal;
 mod stdio;
 mod wait;
@@ -27,6 +28,7 @@ use crate::objects;
 use crate::real::{Ptr, real_if_ready};
 
 pub(crate) use connection::{accepts, connects, listens, pairs};
+pub(crate) use queue::{dequeues, enqueues, moves, operates};
 pub(crate) use signal::{
     installs_handler, sends_signal, sets_timer, signal_came, waits_for_signal,
 };

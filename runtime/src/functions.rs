@@ -57,7 +57,7 @@ macro_rules! record {
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [receive]) => {
         record!(by channel::theirs, $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => channel::receive(a, $o, call));
     };
-    (@ $name:ident $arguments:tt $ret:tt [thread $does:ident $($given:ident)*]) => {
+    (@ $name:ident $arguments:tt $ret:tt [thread $does:ident $($given:tt)*]) => {
         record!(by channel::theirs, $name $arguments $ret a call => channel::$does(a, $($given,)* call));
     };
     (@ $name:ident $arguments:tt $ret:tt [file $does:ident $($given:ident)*]) => {

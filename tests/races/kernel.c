@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +14,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -65,6 +68,11 @@ static FILE *in, *out;
 HANDS_OVER(through_stream, fputs("a\n", out); fflush(out), fgets(c, 8, in))
 HANDS_OVER(through_formats, fprintf(out, "%d\n", 7); fflush(NULL), int i; fscanf(in, "%d", &i))
 HANDS_OVER(through_closed_stream, fwrite("a", 1, 1, out); fclose(out), fread(c, 1, 8, in))
+HANDS_OVER(through_queue, mq_send(fd[0], "a", 1, 0), mq_receive(fd[0], c, 8, NULL))
+static struct message { long type; char text[1]; } message = {1, "a"};
+HANDS_OVER(through_old_queue, msgsnd(fd[0], &message, 1, 0), struct message m; msgrcv(fd[0], &m, 1, 0, 0))
+HANDS_OVER(by_semaphores, semop(fd[0], &((struct sembuf){0, 1, 0}), 1), semop(fd[0], &((struct sembuf){0, -1, 0}), 1))
+HANDS_OVER(spliced, int p[2]; pipe(p); write(p[1], "a", 1); splice(p[0], NULL, fd[1], NULL, 1, 0), read(fd[0], c, 1))
 HANDS_OVER(polled, eventfd_write(fd[0], 1), poll(&((struct pollfd){fd[0], POLLIN}), 1, -1))
 
 static void *other_pipe_giver(void *n) {
@@ -348,6 +356,16 @@ int main(int argc, char **argv) {
   CASE(through_stream, STREAMS; TWO(through_stream))
   CASE(through_formats, STREAMS; TWO(through_formats))
   CASE(through_closed_stream, STREAMS; TWO(through_closed_stream))
+  // A queue without a name of its own would be shared with other runs of this program.
+#define QUEUE                                                                  \
+  char q[32];                                                                  \
+  sprintf(q, "/contech-%d", getpid());                                         \
+  fd[0] = mq_open(q, O_CREAT | O_RDWR, 0600, &((struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = 8}));  \
+  mq_unlink(q)
+  CASE(through_queue, QUEUE; TWO(through_queue))
+  CASE(through_old_queue, fd[0] = msgget(IPC_PRIVATE, 0600); TWO(through_old_queue); msgctl(fd[0], IPC_RMID, NULL))
+  CASE(by_semaphores, fd[0] = semget(IPC_PRIVATE, 1, 0600); TWO(by_semaphores); semctl(fd[0], 0, IPC_RMID))
+  CASE(spliced, pipe(fd); TWO(spliced))
   CASE(polled, fd[0] = eventfd(0, 0); TWO(polled))
   CASE(by_epoll, pipe(fd); TWO(by_epoll))
   CASE(told_by_epoll, pipe(fd); TWO(told_by_epoll))

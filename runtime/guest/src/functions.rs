@@ -159,6 +159,18 @@ macro_rules! for_each_function {
         recvfrom(file: c_int, to: Ptr, size: usize, flags: c_int, from: Ptr, length: Ptr) -> isize: [receive] [];
         recvmsg(file: c_int, message: Ptr, flags: c_int) -> isize: [receive] [];
         eventfd_read(file: c_int, number: Ptr) -> c_int: [receive] [];
+        sendfile(file: c_int, from: c_int, offset: Ptr, size: usize) -> isize: [send] [];
+        sendfile64(file: c_int, from: c_int, offset: Ptr, size: usize) -> isize: [send] [];
+        splice(from: c_int, from_at: Ptr, to: c_int, to_at: Ptr, size: usize, flags: c_uint) -> isize: [thread moves from to] [];
+        tee(from: c_int, to: c_int, size: usize, flags: c_uint) -> isize: [thread moves from to] [];
+        mq_send(queue: c_int, message: Ptr, size: usize, priority: c_uint) -> c_int: [thread enqueues queue true] [];
+        mq_timedsend(queue: c_int, message: Ptr, size: usize, priority: c_uint, until: Time) -> c_int: [thread enqueues queue true] [];
+        mq_receive(queue: c_int, message: Ptr, size: usize, priority: Ptr) -> isize: [thread dequeues queue true] [];
+        mq_timedreceive(queue: c_int, message: Ptr, size: usize, priority: Ptr, until: Time) -> isize: [thread dequeues queue true] [];
+        msgsnd(queue: c_int, message: Ptr, size: usize, flags: c_int) -> c_int: [thread enqueues queue false] [];
+        msgrcv(queue: c_int, message: Ptr, size: usize, kind: isize, flags: c_int) -> isize: [thread dequeues queue false] [];
+        semop(set: c_int, list: Ptr, count: usize) -> c_int: [thread operates set list count] [];
+        semtimedop(set: c_int, list: Ptr, count: usize, span: Time) -> c_int: [thread operates set list count] [];
 
         fdopen(file: c_int, mode: Ptr) -> Ptr: [file opens] [];
         fopen(path: Ptr, mode: Ptr) -> Ptr: [file opens] [];
