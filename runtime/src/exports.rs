@@ -8,8 +8,6 @@ use crate::{
 use contech_guest::{exports, for_each_mpi_function};
 
 exports! {
-    pthread_detach = threads::pthread_detach;
-    thrd_detach = threads::thrd_detach;
     pthread_setcanceltype = threads::setcanceltype;
     pthread_exit [before] = threads::before_pthread_exit;
     thrd_exit [before] = threads::before_thrd_exit;

@@ -9,8 +9,6 @@ use contech_guest::{for_each_function, real_functions};
 use libc::timespec;
 
 for_each_function! { real_functions! {
-    pthread_detach: (usize) -> c_int;
-    thrd_detach: (usize) -> c_int;
     pthread_exit: (Ptr) -> !;
     thrd_exit: (c_int) -> !;
     pthread_setcanceltype: (c_int, *mut c_int) -> c_int;

@@ -204,27 +204,17 @@ impl Threads for Recorded {
         }
         result
     }
+
+    fn detach(handle: usize, call: impl FnOnce() -> c_int) -> c_int {
+        let known = current::recorder().and_then(|r| Some((r, r.joins.get(handle)?)));
+        let result = call();
+        if result == 0
+            && let Some((recorder, context)) = known
+        {
+            recorder.joins.remove(handle, context);
+        }
+        result
+    }
 }
 
 thread_functions!(Recorded, real);
-
-fn detach(thread: usize, call: impl FnOnce() -> c_int) -> c_int {
-    let known = current::recorder().and_then(|r| Some((r, r.joins.get(thread)?)));
-    let result = call();
-    if result == 0
-        && let Some((recorder, context)) = known
-    {
-        recorder.joins.remove(thread, context);
-    }
-    result
-}
-
-pub(crate) unsafe extern "C-unwind" fn pthread_detach(thread: usize) -> c_int {
-    // SAFETY: the caller's argument is passed on.
-    detach(thread, || unsafe { (real().pthread_detach)(thread) })
-}
-
-pub(crate) unsafe extern "C-unwind" fn thrd_detach(thread: usize) -> c_int {
-    // SAFETY: the caller's argument is passed on.
-    detach(thread, || unsafe { (real().thrd_detach)(thread) })
-}

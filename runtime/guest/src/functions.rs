@@ -52,8 +52,10 @@ macro_rules! for_each_function {
         pthread_tryjoin_np(thread: usize, value: *mut Ptr) -> c_int: [own threads] [own threads];
         pthread_timedjoin_np(thread: usize, value: *mut Ptr, until: Time) -> c_int: [own threads] [own threads];
         pthread_clockjoin_np(thread: usize, value: *mut Ptr, clock: c_int, until: Time) -> c_int: [own threads] [own threads];
+        pthread_detach(thread: usize) -> c_int: [own threads] [own threads];
         thrd_create(handle: *mut usize, body: Body11, argument: Ptr) -> c_int: [own threads] [own threads];
         thrd_join(thread: usize, value: *mut c_int) -> c_int: [own threads] [own threads];
+        thrd_detach(thread: usize) -> c_int: [own threads] [own threads];
 
         pthread_mutex_init(mutex: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_mutex_destroy(mutex: Ptr) -> c_int: [destroy] [];

@@ -1,4 +1,4 @@
-//! Functions that create and join threads. A function of this module replaces the new thread's function, so that the
+//! Functions that create, join and detach threads. A function of this module replaces the new thread's function, so that the
 //! thread has its state before any code of the program runs in it.
 
 use std::ffi::{c_int, c_void};
@@ -47,6 +47,9 @@ pub trait Threads {
 
     /// Joins a thread with `call`.
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int;
+
+    /// Detaches a thread with `call`, after which the system may use the handle for another thread.
+    fn detach(handle: usize, call: impl FnOnce() -> c_int) -> c_int;
 }
 
 /// Whether a thread with these attributes can be joined; null means the default attributes.
@@ -122,7 +125,7 @@ pub unsafe extern "C-unwind" fn run11<T: Threads>(state: Ptr) -> c_int {
     result
 }
 
-/// Defines the functions that create and join threads, for a type that implements
+/// Defines the functions that create, join and detach threads, for a type that implements
 /// [`Threads`](crate::threads::Threads). The functions are to be exported with their callers' places; `real` gives the
 /// table of the real functions.
 #[macro_export]
@@ -191,6 +194,7 @@ macro_rules! thread_functions {
             );
             thrd_join(value: *mut ::std::ffi::c_int);
         }
+        $crate::thread_functions! { @detaches $threads, $real; pthread_detach thrd_detach }
     };
     (@joins $threads:ty, $real:path; $($name:ident($($argument:ident: $ty:ty),*);)*) => {$(
         #[doc = concat!("Stands in for `", stringify!($name), "`.")]
@@ -202,6 +206,17 @@ macro_rules! thread_functions {
             // SAFETY: the caller's arguments are passed on.
             let call = || unsafe { ($real().$name)(handle, $($argument),*) };
             <$threads as $crate::threads::Threads>::join(handle, caller, call)
+        }
+    )*};
+    (@detaches $threads:ty, $real:path; $($name:ident)*) => {$(
+        #[doc = concat!("Stands in for `", stringify!($name), "`.")]
+        pub(crate) unsafe extern "C-unwind" fn $name(
+            handle: usize,
+            _caller: usize,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: the caller's argument is passed on.
+            let call = || unsafe { ($real().$name)(handle) };
+            <$threads as $crate::threads::Threads>::detach(handle, call)
         }
     )*};
 }

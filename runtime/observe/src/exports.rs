@@ -3,12 +3,9 @@
 
 use contech_guest::exports;
 
-use crate::{api, threads};
+use crate::api;
 
 exports! {
-    pthread_detach = threads::pthread_detach;
-    thrd_detach = threads::thrd_detach;
-
     __contech_idle_begin = api::idle_begin;
     __contech_idle_end = api::idle_end;
     __contech_scheduling_begin = api::scheduling_begin;

@@ -9,7 +9,4 @@ use contech_guest::threads::{Body, Body11};
 use contech_guest::{for_each_function, real_functions};
 use libc::timespec;
 
-for_each_function! { real_functions! {
-    pthread_detach: (usize) -> c_int;
-    thrd_detach: (usize) -> c_int;
-} }
+for_each_function! { real_functions! {} }

@@ -189,22 +189,11 @@ impl Threads for Observed {
         }
         result
     }
+
+    fn detach(handle: usize, call: impl FnOnce() -> c_int) -> c_int {
+        FORK.gone(handle, false);
+        call()
+    }
 }
 
 thread_functions!(Observed, real);
-
-macro_rules! detaches {
-    ($($name:ident($real:ident);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(thread: usize) -> c_int {
-            // The handle is removed before the call, because afterwards it may belong to another thread.
-            FORK.gone(thread, false);
-            // SAFETY: the caller's argument is passed on.
-            unsafe { (real().$real)(thread) }
-        }
-    )*};
-}
-
-detaches! {
-    pthread_detach(pthread_detach);
-    thrd_detach(thrd_detach);
-}
