@@ -4,50 +4,19 @@
 
 use std::ffi::c_long;
 
-use contech_guest::arch::system_call;
-use contech_guest::export_syscall;
 use contech_guest::futex::{Does, does};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::active;
-use crate::life;
 use crate::objects;
 use crate::real::Ptr;
-use crate::sandbox;
 
-export_syscall! {
-    watched:
-        futex = libc::SYS_futex,
-        seccomp = libc::SYS_seccomp,
-        exit = libc::SYS_exit,
-        exit_group = libc::SYS_exit_group,
-        execve = libc::SYS_execve,
-        execveat = libc::SYS_execveat
-}
-
-#[allow(clippy::too_many_arguments, reason = "the system call's")]
-unsafe extern "C-unwind" fn watched(
-    number: c_long,
-    address: usize,
-    operation: usize,
-    value: usize,
-    timeout: usize,
-    address2: usize,
-    value3: usize,
+/// Makes the call, and records it.
+pub(crate) fn futex(
+    [address, operation, ..]: [usize; 6],
     caller: usize,
+    call: impl FnOnce() -> c_long,
 ) -> c_long {
-    match number {
-        // SAFETY: the caller's arguments are passed on below.
-        libc::SYS_seccomp => unsafe { sandbox::before_seccomp(address, operation, value) },
-        libc::SYS_futex => {}
-        _ => life::calls_system(number),
-    }
-    // SAFETY: the caller's arguments are passed on.
-    let call =
-        || unsafe { system_call(number, address, operation, value, timeout, address2, value3) };
-    if number != libc::SYS_futex {
-        return call();
-    }
     let does = does(operation);
     if does == Does::Other || objects::is_own(caller) {
         return call();

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
 use contech_guest::arch;
-use contech_guest::life::{End, Fatal, Life, before_system_call};
+use contech_guest::life::{End, Fatal, Life};
 use contech_guest::mask::Blocked;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
@@ -20,6 +20,7 @@ use crate::atomic;
 use crate::channel;
 use crate::current::{self, guarded};
 use crate::fork;
+use crate::futex;
 use crate::real::Ptr;
 use crate::sandbox;
 use crate::tls::block;
@@ -91,6 +92,27 @@ impl Life for Recorded {
         }
     }
 
+    fn thread_leaves() {
+        if current::recorder().is_some_and(end_thread) {
+            Self::end(End::Exit);
+        }
+    }
+
+    fn system_call(
+        number: c_long,
+        arguments: [usize; 6],
+        caller: usize,
+        call: impl FnOnce() -> c_long,
+    ) -> c_long {
+        match number {
+            libc::SYS_futex => return futex::futex(arguments, caller, call),
+            // SAFETY: the program gives these arguments to the kernel.
+            libc::SYS_seccomp => unsafe { sandbox::before_seccomp(arguments) },
+            _ => {}
+        }
+        call()
+    }
+
     fn fork_begins() {
         fork::begins();
     }
@@ -114,15 +136,6 @@ impl Life for Recorded {
                 std::mem::forget(blocked);
             }
         }
-    }
-}
-
-/// Called before `syscall` of the program. The C library does not report the end of a thread that ends so.
-pub(crate) fn calls_system(number: c_long) {
-    if number != libc::SYS_exit {
-        before_system_call::<Recorded>(number);
-    } else if current::recorder().is_some_and(end_thread) {
-        Recorded::end(End::Exit);
     }
 }
 

@@ -129,7 +129,7 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
 ///
 /// # Safety
 /// The program gives its arguments to the kernel.
-pub(crate) unsafe fn before_seccomp(operation: usize, flags: usize, program: usize) {
+pub(crate) unsafe fn before_seccomp([operation, flags, program, ..]: [usize; 6]) {
     const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
     #[allow(clippy::cast_possible_truncation, reason = "the flag is 1")]

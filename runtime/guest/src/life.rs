@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use libc::{sigaction, ucontext_t};
 
-use crate::{memory, real_functions};
+use crate::{arch, memory, real_functions};
 
 /// A list of strings ended by null.
 pub type Strings = *const *const c_char;
@@ -82,6 +82,21 @@ pub trait Life {
     /// The calling thread ends. This is called several times, because the program's destructors may run in between;
     /// `last` says that none will run any more.
     fn thread_ends(_last: bool) {}
+
+    /// The calling thread ends itself by a system call, which the C library does not see.
+    fn thread_leaves() {
+        Self::thread_ends(true);
+    }
+
+    /// Makes a system call of the program's `syscall` that may wait (`SYS_futex`) or forbid others (`SYS_seccomp`).
+    fn system_call(
+        _number: c_long,
+        _arguments: [usize; 6],
+        _caller: usize,
+        call: impl FnOnce() -> c_long,
+    ) -> c_long {
+        call()
+    }
 
     /// The calling thread is about to fork by the C library's function.
     fn fork_begins() {}
@@ -193,13 +208,31 @@ pub unsafe extern "C-unwind" fn underscore_exit<L: Life>(status: c_int) -> ! {
     unsafe { (real()._exit)(status) }
 }
 
-/// Called before `syscall` of `exit_group`, or of a form of exec.
-pub fn before_system_call<L: Life>(number: c_long) {
+/// Stands in for `syscall` of the numbers that [`life`](crate::life!) lists.
+///
+/// # Safety
+/// The program calls it.
+#[allow(clippy::too_many_arguments, reason = "the system call's")]
+pub unsafe extern "C-unwind" fn calls_system<L: Life>(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+    caller: usize,
+) -> c_long {
     match number {
+        libc::SYS_exit => L::thread_leaves(),
         libc::SYS_exit_group => L::end(End::Exit),
         libc::SYS_execve | libc::SYS_execveat if L::is_at_home() => L::end(End::Exec),
         _ => {}
     }
+    L::system_call(number, [a, b, c, d, e, f], caller, || {
+        // SAFETY: the caller's arguments are passed on.
+        unsafe { arch::system_call(number, a, b, c, d, e, f) }
+    })
 }
 
 /// Whether the program runs with more rights than its caller (setuid, file capabilities). Then no file may be written
@@ -222,6 +255,15 @@ macro_rules! life {
         #[unsafe(link_section = ".init_array")]
         static AT_FORK: extern "C" fn() = $crate::life::watch_forks::<$life>;
 
+        $crate::export_syscall! {
+            $crate::life::calls_system::<$life>:
+                futex = ::libc::SYS_futex,
+                seccomp = ::libc::SYS_seccomp,
+                exit = ::libc::SYS_exit,
+                exit_group = ::libc::SYS_exit_group,
+                execve = ::libc::SYS_execve,
+                execveat = ::libc::SYS_execveat
+        }
         $crate::life! { @ [$life]
             _exit [] underscore_exit;
             _Exit [] underscore_exit;

@@ -1,9 +1,11 @@
 //! What the observer does about the life of its process: the observation is written before the program ends. If another
 //! program replaces it, that one is not observed, and nothing is written.
 
+use std::ffi::c_long;
+
 use contech_guest::life::{End, Fatal, Life};
 
-use crate::{finish, threads, tls};
+use crate::{finish, futex, threads, tls};
 
 /// The observer's part in the life of the process.
 pub(crate) struct Observed;
@@ -28,6 +30,18 @@ impl Life for Observed {
             && let Some(lane) = tls::lane()
         {
             threads::end(lane);
+        }
+    }
+
+    fn system_call(
+        number: c_long,
+        arguments: [usize; 6],
+        caller: usize,
+        call: impl FnOnce() -> c_long,
+    ) -> c_long {
+        match number {
+            libc::SYS_futex => futex::wait(arguments, caller, call),
+            _ => call(),
         }
     }
 

@@ -7,12 +7,11 @@
 //! inconsistent. Then the next hook writes it, or this handler a little later.
 #![allow(unsafe_code, reason = "signal handlers and system calls")]
 
-use std::ffi::{c_int, c_long};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
-use contech_guest::arch::system_call;
 use contech_guest::life::{self, End, Fatal, Life, fatal};
-use contech_guest::{export_syscall, say};
+use contech_guest::say;
 
 use crate::hooks::{At, asked, catch_up, end_with, interrupted, write_at_the_end, write_now};
 use crate::write::When;
@@ -68,29 +67,6 @@ impl Life for Profiled {
         }
         true
     }
-}
-
-export_syscall! {
-    calls_system:
-        exit_group = libc::SYS_exit_group,
-        execve = libc::SYS_execve,
-        execveat = libc::SYS_execveat
-}
-
-#[allow(clippy::too_many_arguments, reason = "the system call's")]
-unsafe extern "C-unwind" fn calls_system(
-    number: c_long,
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-    _caller: usize,
-) -> c_long {
-    life::before_system_call::<Profiled>(number);
-    // SAFETY: the caller's arguments are passed on.
-    unsafe { system_call(number, a, b, c, d, e, f) }
 }
 
 /// Makes sure that the profile is written however the program ends.
