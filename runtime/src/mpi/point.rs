@@ -123,76 +123,18 @@ pub(crate) extern "C-unwind" fn irecv(
     result
 }
 
-#[allow(clippy::too_many_arguments, reason = "as MPI has it")]
-pub(crate) extern "C-unwind" fn sendrecv(
-    data: usize,
-    count: usize,
-    kind: usize,
-    to: usize,
-    send_tag: usize,
-    into: usize,
-    room: usize,
-    into_kind: usize,
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    status: usize,
-) -> c_int {
-    exchange(
-        (to, send_tag),
-        (source, tag),
-        communicator,
-        status,
-        |status| {
-            pmpi!(Sendrecv(
-                data,
-                count,
-                kind,
-                to,
-                send_tag,
-                into,
-                room,
-                into_kind,
-                source,
-                tag,
-                communicator,
-                status,
-            ))
-        },
-    )
+macro_rules! exchanges {
+    ($($name:ident $real:ident ($($argument:ident)*) $to:tt $from:tt $communicator:ident;)*) => {$(
+        #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
+        pub(crate) extern "C-unwind" fn $name($($argument: usize,)* status: usize) -> c_int {
+            exchange($to, $from, $communicator, status, |status| pmpi!($real($($argument,)* status)))
+        }
+    )*};
 }
 
-#[allow(clippy::too_many_arguments, reason = "as MPI has it")]
-pub(crate) extern "C-unwind" fn sendrecv_replace(
-    data: usize,
-    count: usize,
-    kind: usize,
-    to: usize,
-    send_tag: usize,
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    status: usize,
-) -> c_int {
-    exchange(
-        (to, send_tag),
-        (source, tag),
-        communicator,
-        status,
-        |status| {
-            pmpi!(Sendrecv_replace(
-                data,
-                count,
-                kind,
-                to,
-                send_tag,
-                source,
-                tag,
-                communicator,
-                status,
-            ))
-        },
-    )
+exchanges! {
+    sendrecv Sendrecv (data count kind to send_tag into room into_kind source tag on) (to, send_tag) (source, tag) on;
+    sendrecv_replace Sendrecv_replace (data count kind to send_tag source tag on) (to, send_tag) (source, tag) on;
 }
 
 /// Records a send and a receive in one call as two tasks, the send first.

@@ -131,102 +131,28 @@ fn some(count: usize, indices: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).filter_map(move |place| Some((usize::try_from(int_at(indices, place)).ok()?, place)))
 }
 
-pub(crate) extern "C-unwind" fn wait(request: usize, status: usize) -> c_int {
-    around(
-        (1, request, status),
-        true,
-        |statuses| pmpi!(Wait(request, statuses)),
-        all,
-    )
+/// The functions that wait for requests or test them: their arguments but the last, the number of requests and where
+/// they are, whether the function waits, and which requests have ended.
+macro_rules! completions {
+    ($($name:ident $real:ident ($($argument:ident)*) $count:tt $requests:ident $waits:literal $which:expr;)*) => {$(
+        pub(crate) extern "C-unwind" fn $name($($argument: usize,)* statuses: usize) -> c_int {
+            around(
+                ($count, $requests, statuses),
+                $waits,
+                |statuses| pmpi!($real($($argument,)* statuses)),
+                $which,
+            )
+        }
+    )*};
 }
 
-pub(crate) extern "C-unwind" fn waitall(count: usize, requests: usize, statuses: usize) -> c_int {
-    around(
-        (count, requests, statuses),
-        true,
-        |statuses| pmpi!(Waitall(count, requests, statuses)),
-        all,
-    )
-}
-
-pub(crate) extern "C-unwind" fn waitany(
-    count: usize,
-    requests: usize,
-    index: usize,
-    status: usize,
-) -> c_int {
-    around(
-        (count, requests, status),
-        true,
-        |statuses| pmpi!(Waitany(count, requests, index, statuses)),
-        |_| one(index),
-    )
-}
-
-pub(crate) extern "C-unwind" fn waitsome(
-    count: usize,
-    requests: usize,
-    done: usize,
-    indices: usize,
-    statuses: usize,
-) -> c_int {
-    around(
-        (count, requests, statuses),
-        true,
-        |statuses| pmpi!(Waitsome(count, requests, done, indices, statuses)),
-        |_| some(done, indices),
-    )
-}
-
-pub(crate) extern "C-unwind" fn test(request: usize, flag: usize, status: usize) -> c_int {
-    around(
-        (1, request, status),
-        false,
-        |statuses| pmpi!(Test(request, flag, statuses)),
-        |count| all(flagged(flag, count)),
-    )
-}
-
-pub(crate) extern "C-unwind" fn testall(
-    count: usize,
-    requests: usize,
-    flag: usize,
-    statuses: usize,
-) -> c_int {
-    around(
-        (count, requests, statuses),
-        false,
-        |statuses| pmpi!(Testall(count, requests, flag, statuses)),
-        |count| all(flagged(flag, count)),
-    )
-}
-
-pub(crate) extern "C-unwind" fn testany(
-    count: usize,
-    requests: usize,
-    index: usize,
-    flag: usize,
-    status: usize,
-) -> c_int {
-    around(
-        (count, requests, status),
-        false,
-        |statuses| pmpi!(Testany(count, requests, index, flag, statuses)),
-        |_| (0..flagged(flag, 1)).flat_map(move |_| one(index)),
-    )
-}
-
-pub(crate) extern "C-unwind" fn testsome(
-    count: usize,
-    requests: usize,
-    done: usize,
-    indices: usize,
-    statuses: usize,
-) -> c_int {
-    around(
-        (count, requests, statuses),
-        false,
-        |statuses| pmpi!(Testsome(count, requests, done, indices, statuses)),
-        |_| some(done, indices),
-    )
+completions! {
+    wait Wait (request) 1 request true all;
+    waitall Waitall (count requests) count requests true all;
+    waitany Waitany (count requests index) count requests true |_| one(index);
+    waitsome Waitsome (count requests done indices) count requests true |_| some(done, indices);
+    test Test (request flag) 1 request false |count| all(flagged(flag, count));
+    testall Testall (count requests flag) count requests false |count| all(flagged(flag, count));
+    testany Testany (count requests index flag) count requests false |_| (0..flagged(flag, 1)).flat_map(move |_| one(index));
+    testsome Testsome (count requests done indices) count requests false |_| some(done, indices);
 }
