@@ -94,11 +94,14 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
 /// Records a program and compares; returns the number of compared block executions.
 fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Result<u64> {
     let (trace, graph) = (dir.join("trace.bin"), dir.join("graph.tg"));
+    for old in of_children(dir)? {
+        fs::remove_file(old)?;
+    }
     let got = way.record(program, &trace, LIMIT)?.ok()?;
     if wanted.stdout != got.stdout || !got.stderr.is_empty() {
         bail!("the recorded program says something else than the native one: {wanted}{got}");
     }
-    let blocks = compare(&trace, &graph)?;
+    let mut blocks = compare(&trace, &graph)?;
     if let Some(said) = wanted.out().lines().find_map(|l| l.strip_prefix("said ")) {
         let said: u64 = said.parse().with_context(|| said.to_owned())?;
         let n = executions("said", &graph)?;
@@ -106,7 +109,23 @@ fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Re
             bail!("the program called `said` {said} times, the graph has {n}: records are missing");
         }
     }
+    for trace in of_children(dir)? {
+        blocks += compare(&trace, &graph).with_context(|| trace.display().to_string())?;
+    }
     Ok(blocks)
+}
+
+/// The traces of forked processes, whose names end in their numbers.
+fn of_children(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let number = path.extension().and_then(|e| e.to_str());
+        if number.is_some_and(|n| n.parse::<u32>().is_ok()) {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 /// Writes the sources of a program.

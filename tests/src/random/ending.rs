@@ -40,7 +40,8 @@ static void *ender(void *n) { fflush(0); exit(0); }
 impl Generator<'_> {
     pub(crate) fn main_text(&mut self) -> String {
         let (every, first) = (self.rng.range(3, 9), self.rng.below(40));
-        let mut text = format!(
+        let mut text = self.system();
+        text += &format!(
             "static NOINL void begin(void) {{ for (int i = 0; i < 63; i++) {{ pool[i].next = i % {every} ? &pool[i + 1] : 0; pool[i].a = i; }} head = &pool[{first}];"
         );
         for (a, _) in &self.arrays {
@@ -87,7 +88,9 @@ impl Generator<'_> {
                 format!("jumps = 1; if (!setjmp(places[0])) {{ {call} }}\njumps = 0;\n")
             };
         }
-        text += &format!("{}}}\nreturn end(); }}\n", self.loads());
+        text += &self.loads();
+        text += &self.asks();
+        text += "}\nreturn end(); }\n";
         text + &self.main_function()
     }
 
@@ -99,6 +102,7 @@ impl Generator<'_> {
         }
         text += self.wandering();
         text += "int main(void) {\n";
+        text += &self.stop();
         text += &self.install();
         if self.rng.chance(40) {
             text += "atexit(last_of_all);\n";

@@ -19,6 +19,7 @@ mod scope;
 mod shape;
 mod signals;
 mod stmt;
+mod system;
 mod unit;
 mod unwinding;
 pub mod way;

@@ -34,28 +34,41 @@ pub(crate) struct Shape {
     pub(crate) coroutines: bool,
     /// Modules are loaded and closed.
     pub(crate) plugins: bool,
+    /// Processes are made, in many ways.
+    pub(crate) forks: bool,
+    /// Descriptors are opened, copied and closed.
+    pub(crate) descriptors: bool,
+    /// Another process stops the program and lets it go on.
+    pub(crate) stops: bool,
 }
 
 impl Shape {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let cxx = rng.chance(40);
         let units = if rng.chance(35) { 2 } else { 1 };
+        let library = units > 1 && rng.chance(60);
+        let threads = match rng.weighted(&[70, 10, 20]) {
+            0 => Threads::None,
+            1 => Threads::Joined,
+            _ => Threads::Leaving,
+        };
+        let signals = match rng.weighted(&[50, 30, 20]) {
+            0 => Signals::None,
+            1 => Signals::Raised,
+            _ => Signals::Ticking,
+        };
         Self {
             cxx,
             units,
-            library: units > 1 && rng.chance(60),
-            threads: match rng.weighted(&[70, 10, 20]) {
-                0 => Threads::None,
-                1 => Threads::Joined,
-                _ => Threads::Leaving,
-            },
-            signals: match rng.weighted(&[50, 30, 20]) {
-                0 => Signals::None,
-                1 => Signals::Raised,
-                _ => Signals::Ticking,
-            },
+            library,
+            threads,
+            signals,
             coroutines: cxx && rng.chance(50),
             plugins: rng.chance(15),
+            // A fork that timers interrupt again and again would never succeed, natively too.
+            forks: rng.chance(25) && signals != Signals::Ticking,
+            descriptors: rng.chance(20),
+            stops: rng.chance(8),
         }
     }
 

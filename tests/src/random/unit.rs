@@ -4,7 +4,10 @@ use super::scope::{Array, INTEGERS, Scope};
 use super::{Function, Generator, Leaf, unwinding};
 
 /// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
-const PRELUDE: &str = r#"#include <pthread.h>
+const PRELUDE: &str = r#"#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/time.h>
