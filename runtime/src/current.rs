@@ -28,6 +28,9 @@ pub(crate) struct Inherited {
     pub(crate) parent: u32,
     /// The modules it had.
     pub(crate) modules: Vec<Found>,
+    /// The ranges from which calls counted. To find them anew takes a lock of the dynamic linker, which another thread
+    /// may have held when the process forked.
+    pub(crate) callers: Vec<(usize, usize)>,
 }
 
 /// Held while the recorder is made and while the process forks: a child in which another thread, which it does not
@@ -35,6 +38,7 @@ pub(crate) struct Inherited {
 pub(crate) static INHERITED: Mutex<Inherited> = Mutex::new(Inherited {
     parent: 0,
     modules: Vec::new(),
+    callers: Vec::new(),
 });
 
 /// The recorder, if there is one.

@@ -38,7 +38,13 @@ pub(crate) fn begins() {
     let recorder = current::recorder();
     if let Some(recorder) = recorder {
         // In the child no lock of the old recorder can be relied on.
-        inherited.modules = guarded(|| recorder.loaded_modules()).unwrap_or_default();
+        let has = || {
+            (
+                recorder.loaded_modules(),
+                recorder.callers.ranges().to_vec(),
+            )
+        };
+        (inherited.modules, inherited.callers) = guarded(has).unwrap_or_default();
     }
     let forking = Forking {
         inherited,
@@ -70,6 +76,7 @@ pub(crate) fn ends(child: bool) {
         current::forget();
     } else {
         forking.inherited.modules.clear();
+        forking.inherited.callers.clear();
     }
 }
 

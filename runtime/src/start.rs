@@ -68,7 +68,10 @@ fn make(inherited: &mut Inherited) -> Option<&'static Recorder> {
     let recorder = Recorder::start(start, &SERVICE);
     threads::announce_main(recorder);
     life::watch_threads::<Recorded>();
-    objects::refresh_callers(recorder);
+    match std::mem::take(&mut inherited.callers) {
+        none if none.is_empty() => objects::refresh_callers(recorder),
+        callers => recorder.callers.replace(callers),
+    }
     life::watch_quick_exit::<Recorded>();
     if recorder.is_recording() {
         life::signals::install::<Recorded>();

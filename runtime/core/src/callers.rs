@@ -30,21 +30,22 @@ impl Callers {
         self.list.store(Box::leak(Box::new(ranges)), Release);
     }
 
+    /// The ranges.
+    #[inline]
+    #[allow(unsafe_code, reason = "reads a published list")]
+    pub fn ranges(&self) -> &'static [(usize, usize)] {
+        // SAFETY: the pointer is null or points to a leaked vector, which was filled before it was published and has
+        // not changed since.
+        unsafe { self.list.load(Acquire).as_ref() }.map_or(&[], Vec::as_slice)
+    }
+
     /// Whether the code at this address is in one of the ranges.
     #[inline]
     pub fn contains(&self, address: usize) -> bool {
-        list(&self.list)
+        self.ranges()
             .iter()
             .any(|(start, len)| address.wrapping_sub(*start) < *len)
     }
-}
-
-#[inline]
-#[allow(unsafe_code, reason = "reads a published list")]
-fn list(at: &AtomicPtr<Vec<(usize, usize)>>) -> &'static [(usize, usize)] {
-    // SAFETY: the pointer is null or points to a leaked vector, which was filled before it was published and has not
-    // changed since.
-    unsafe { at.load(Acquire).as_ref() }.map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]
