@@ -5,8 +5,6 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-/// Log2 of the lines of a page; the lines of a page get their numbers together.
-const PAGE_SHIFT: u32 = 6;
 /// Log2 of the pages of a region.
 const REGION_SHIFT: u32 = 12;
 const PAGES: usize = 1 << REGION_SHIFT;
@@ -38,10 +36,13 @@ impl Default for LineIds {
 }
 
 impl LineIds {
+    /// Log2 of the lines of a page; the lines of a page get their numbers together.
+    pub(crate) const PAGE_SHIFT: u32 = 6;
+
     /// The number of a line. There are 2^32 numbers; beyond 256 GiB of touched lines, lines would share numbers.
     #[inline]
     pub(crate) fn id(&mut self, line: u64) -> u32 {
-        let page = line >> PAGE_SHIFT;
+        let page = line >> Self::PAGE_SHIFT;
         let region = page >> REGION_SHIFT;
         let recent = &self.recent[low(region, RECENT)];
         let at = if recent.0 == region {
@@ -54,7 +55,7 @@ impl LineIds {
             self.pages = self.pages.wrapping_add(1);
             *number = self.pages;
         }
-        *number << PAGE_SHIFT | (line & ((1 << PAGE_SHIFT) - 1)) as u32
+        *number << Self::PAGE_SHIFT | (line & ((1 << Self::PAGE_SHIFT) - 1)) as u32
     }
 
     /// The numbers that lines of this range have.
@@ -72,8 +73,9 @@ impl LineIds {
         });
         let numbered = pages.filter(|(_, number)| **number != 0);
         numbered.flat_map(|(page, &number)| {
-            let first = page << PAGE_SHIFT;
-            let ids = number << PAGE_SHIFT..=number << PAGE_SHIFT | ((1 << PAGE_SHIFT) - 1);
+            let first = page << Self::PAGE_SHIFT;
+            let ids = number << Self::PAGE_SHIFT
+                ..=number << Self::PAGE_SHIFT | ((1 << Self::PAGE_SHIFT) - 1);
             (first..).zip(ids)
         })
     }

@@ -1,15 +1,14 @@
 //! The working set: distinct cache lines and pages touched in a stretch of time (Denning, "The working set model for
 //! program behavior", 1968, with windows side by side).
 
-use rustc_hash::FxHashMap;
 use taskgraph::{Access, NestAccesses};
+
+use crate::cache::LineIds;
 
 /// Log2 of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
 /// Log2 of the lines of a page: 4 KiB.
-const PAGE_SHIFT: u32 = 6;
-/// Entries of the table of pages used last.
-const RECENT: usize = 4096;
+const PAGE_SHIFT: u32 = LineIds::PAGE_SHIFT;
 
 /// Bytes of a line.
 pub const LINE: u64 = 1 << LINE_SHIFT;
@@ -17,9 +16,9 @@ pub const LINE: u64 = 1 << LINE_SHIFT;
 pub const PAGE: u64 = LINE << PAGE_SHIFT;
 
 /// A page that was touched.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Page {
-    /// Number of the latest stretch it was touched in.
+    /// Number of the latest stretch it was touched in, from 1.
     stretch: u32,
     /// Its lines touched in that stretch.
     lines: u64,
@@ -30,10 +29,9 @@ struct Page {
 /// Lines and pages touched in the current stretch and in all.
 #[derive(Debug)]
 pub struct WorkingSet {
-    number: FxHashMap<u64, u32>,
+    ids: LineIds,
+    /// By number of the page.
     pages: Vec<Page>,
-    /// Page and number.
-    recent: Vec<(u64, u32)>,
     stretch: u32,
     /// The line touched last in this stretch.
     last: u64,
@@ -48,10 +46,9 @@ pub struct WorkingSet {
 impl Default for WorkingSet {
     fn default() -> Self {
         Self {
-            number: FxHashMap::default(),
+            ids: LineIds::default(),
             pages: Vec::new(),
-            recent: vec![(u64::MAX, 0); RECENT],
-            stretch: 0,
+            stretch: 1,
             last: u64::MAX,
             lines: 0,
             touched_pages: 0,
@@ -119,21 +116,12 @@ impl WorkingSet {
         if line == std::mem::replace(&mut self.last, line) {
             return;
         }
-        let (number, bit) = (line >> PAGE_SHIFT, 1 << (line % (1 << PAGE_SHIFT)));
-        let recent = usize::try_from(number % RECENT as u64).unwrap_or(0);
-        if self.recent[recent].0 != number {
-            let pages = &mut self.pages;
-            let at = *self.number.entry(number).or_insert_with(|| {
-                pages.push(Page {
-                    stretch: u32::MAX,
-                    lines: 0,
-                    ever: 0,
-                });
-                u32::try_from(pages.len() - 1).unwrap_or(0)
-            });
-            self.recent[recent] = (number, at);
+        let bit = 1 << (line % (1 << PAGE_SHIFT));
+        let number = (self.ids.id(line) >> PAGE_SHIFT) as usize;
+        if number >= self.pages.len() {
+            self.pages.resize(number + 1, Page::default());
         }
-        let page = &mut self.pages[self.recent[recent].1 as usize];
+        let page = &mut self.pages[number];
         if page.stretch != self.stretch {
             (page.stretch, page.lines) = (self.stretch, 0);
             self.touched_pages += 1;
