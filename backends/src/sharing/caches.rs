@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::Access;
 
-use super::line::{Bytes, Effects, LineAccess, Miss, NOWHERE, SharedLine};
+use super::line::{Bytes, Effects, LineAccess, NOWHERE, SharedLine};
 use crate::analysis::{Moving, lines_of};
 use crate::cache::LineIds;
 use crate::heap::SiteId;
@@ -59,56 +59,14 @@ impl Misses {
         self.true_misses += other.true_misses;
         self.false_misses += other.false_misses;
     }
-}
 
-/// See [`FoundLine::misses`].
-type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
-
-/// What happened to the lines of some memory.
-#[derive(Debug)]
-pub struct Found {
-    /// Bytes read by one executor that another wrote: `(writer, reader)`.
-    pub communicated: Vec<((u32, u32), u64)>,
-    /// First accesses of an executor to a line.
-    pub cold: u64,
-    /// Writes that took a line away from other executors.
-    pub taken: u64,
-    /// Misses on lines that the executor lost when it was another one's turn, just before.
-    pub contested: u64,
-    /// Other misses, on a line beside one that the executor has just missed on.
-    pub ahead: u64,
-    /// The lines with misses.
-    pub lines: Vec<FoundLine>,
-}
-
-impl Found {
-    /// Takes what was found for one of so many equal parts. But first uses are of whole lines, and each is one.
-    pub(super) fn scale(&mut self, every: u64) {
-        let counts = [&mut self.taken, &mut self.contested, &mut self.ahead];
-        let bytes = self.communicated.iter_mut().map(|(_, bytes)| bytes);
-        let misses = self.lines.iter_mut().flat_map(|line| &mut line.misses);
-        let misses = misses.flat_map(|(_, misses)| {
-            let Misses {
-                true_misses,
-                false_misses,
-            } = misses;
-            [true_misses, false_misses]
-        });
-        for count in counts.into_iter().chain(bytes).chain(misses) {
-            *count = count.saturating_mul(every);
+    /// So many times as much.
+    pub(super) fn times(self, n: u64) -> Self {
+        Self {
+            true_misses: self.true_misses.saturating_mul(n),
+            false_misses: self.false_misses.saturating_mul(n),
         }
     }
-}
-
-/// A line with misses.
-#[derive(Debug)]
-pub struct FoundLine {
-    /// Its address.
-    pub line: u64,
-    /// Number of executors that use it.
-    pub executors: u64,
-    /// Its misses, by the place where its memory was allocated and by the operations on both sides.
-    pub misses: Vec<((SiteId, u32, u32), Misses)>,
 }
 
 /// The state of all lines.
@@ -125,15 +83,13 @@ pub struct Caches {
     shared: Vec<(u64, SharedLine)>,
     /// By position: whether an executor has ended.
     ended: Vec<bool>,
-    effects: Effects,
-    misses: FxHashMap<u64, LineMisses>,
+    pub(super) effects: Effects,
+    /// Misses by line, place where its memory was allocated, and operations on both sides: the write and the miss.
+    pub(super) misses: FxHashMap<(u64, SiteId, u32, u32), Misses>,
     /// Bytes read by one executor that another wrote: `(writer, reader)`.
-    communicated: FxHashMap<(u32, u32), u64>,
-    /// See [`Found`].
-    cold: u64,
-    taken: u64,
-    contested: u64,
-    ahead: u64,
+    pub(super) communicated: FxHashMap<(u32, u32), u64>,
+    /// Misses that nobody fights for on a line beside one that the executor has just missed on.
+    pub(super) ahead: u64,
     /// How often another executor had its turn so far; a turn that was longer than two slices counts more often.
     pub turn: u64,
 }
@@ -153,9 +109,6 @@ impl Caches {
             effects: Effects::default(),
             misses: FxHashMap::default(),
             communicated: FxHashMap::default(),
-            cold: 0,
-            taken: 0,
-            contested: 0,
             ahead: 0,
             turn: 0,
         }
@@ -305,7 +258,7 @@ impl Caches {
 
     /// The first access to a line.
     fn begin(&mut self, line: u64, access: LineAccess) {
-        self.cold += 1;
+        self.effects.cold += 1;
         *self.index(line) = u32::try_from(self.private.len()).unwrap_or(0);
         self.private.push(match access.write {
             true => Private {
@@ -336,11 +289,6 @@ impl Caches {
         let effects = &mut self.effects;
         let shared = &mut self.shared[(index & !SHARED) as usize].1;
         let learns = shared.access(access, &self.ended, effects, site);
-        self.cold += u64::from(std::mem::take(&mut effects.cold));
-        self.taken += u64::from(std::mem::take(&mut effects.took));
-        let missed = std::mem::take(&mut effects.missed);
-        let contested = std::mem::take(&mut effects.contested);
-        self.contested += u64::from(contested);
         for (writer, bytes) in effects.read.drain(..) {
             *self
                 .communicated
@@ -348,7 +296,7 @@ impl Caches {
                 .or_default() += u64::from(bytes);
         }
         settle(&mut self.misses, line, effects);
-        if missed && !contested {
+        if std::mem::take(&mut effects.missed) {
             self.ahead += u64::from(self.is_fetched_ahead(line, &access));
         }
         learns
@@ -379,45 +327,29 @@ impl Caches {
         index
     }
 
-    /// Ends the run.
-    #[must_use]
-    pub fn finish(mut self) -> Found {
-        let mut executors = FxHashMap::default();
+    /// Ends the run: decides the misses that are still open.
+    pub(super) fn finish(&mut self) {
         for (line, shared) in &mut self.shared {
             shared.finish(&mut self.effects);
             settle(&mut self.misses, *line, &mut self.effects);
-            executors.insert(*line, shared.executors());
         }
-        let executors = |line: &u64| executors.get(line).copied().unwrap_or(0);
-        let line = |(line, misses): (u64, LineMisses)| FoundLine {
-            line: line << self.shift,
-            executors: executors(&line),
-            misses: misses.into_iter().collect(),
-        };
-        Found {
-            communicated: self.communicated.into_iter().collect(),
-            cold: self.cold,
-            taken: self.taken,
-            contested: self.contested,
-            ahead: self.ahead,
-            lines: self.misses.into_iter().map(line).collect(),
-        }
+    }
+
+    /// Number of executors that use a line with misses.
+    pub(super) fn executors(&mut self, line: u64) -> u64 {
+        let index = *self.index(line) & !SHARED;
+        let shared = self.shared.get(index as usize);
+        shared.map_or(0, |shared| shared.1.executors())
     }
 }
 
-fn settle(misses: &mut FxHashMap<u64, LineMisses>, line: u64, effects: &mut Effects) {
-    for Miss {
-        writer,
-        missed,
-        site,
-        useless,
-    } in effects.settled.drain(..)
-    {
-        misses
-            .entry(line)
-            .or_default()
-            .entry((site, writer, missed))
-            .or_default()
-            .count(useless);
+fn settle(
+    misses: &mut FxHashMap<(u64, SiteId, u32, u32), Misses>,
+    line: u64,
+    effects: &mut Effects,
+) {
+    for miss in effects.settled.drain(..) {
+        let key = (line, miss.site, miss.writer, miss.missed);
+        misses.entry(key).or_default().count(miss.useless);
     }
 }

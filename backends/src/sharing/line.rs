@@ -94,21 +94,21 @@ pub struct SharedLine {
     own: Bytes,
 }
 
-/// What an access did.
+/// What accesses did.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Misses whose kind is now known.
     pub settled: Vec<Miss>,
     /// Bytes of other executors that the access read: writer and number.
     pub read: Vec<(u32, u32)>,
-    /// Whether it was the first access of its executor.
-    pub cold: bool,
-    /// Whether it missed because another executor had taken the line.
+    /// First accesses of an executor to a line.
+    pub cold: u64,
+    /// Writes that took a line away from other executors.
+    pub taken: u64,
+    /// Misses on lines that the executor lost when it was another one's turn, so shortly before that they fight for it.
+    pub contested: u64,
+    /// Whether the access missed for another reason: another executor had taken the line.
     pub missed: bool,
-    /// Whether it also lost the line so shortly before that the executors are fighting for it.
-    pub contested: bool,
-    /// Whether it took the line from others.
-    pub took: bool,
 }
 
 impl SharedLine {
@@ -188,7 +188,7 @@ impl SharedLine {
                     ..Copy::fresh(access.executor)
                 });
                 self.executors += 1;
-                effects.cold = true;
+                effects.cold += 1;
                 self.copies.len() - 1
             });
         // The executors that took turns last are the first ones. Otherwise the order of the copies means nothing.
@@ -197,8 +197,8 @@ impl SharedLine {
         let executors = self.executors;
         let copy = &mut self.copies[0];
         if !copy.valid {
-            effects.missed = true;
-            effects.contested = access.turn - copy.taken_at <= executors;
+            effects.missed = access.turn - copy.taken_at > executors;
+            effects.contested += u64::from(!effects.missed);
             self.missed = Some((access.executor, access.turn));
             (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
         }
@@ -251,16 +251,17 @@ impl SharedLine {
     /// A write by the executor of the first copy.
     fn write(&mut self, access: LineAccess, effects: &mut Effects) {
         self.own |= access.bytes;
-        effects.took |= std::mem::take(&mut self.left);
+        let mut took = std::mem::take(&mut self.left);
         for copy in self.copies.iter_mut().skip(1) {
             copy.stale |= access.bytes;
             copy.unread |= access.bytes;
             if std::mem::take(&mut copy.valid) {
-                effects.took = true;
+                took = true;
                 copy.lose(effects);
                 (copy.taken_by, copy.taken_at) = (access.op, access.turn);
             }
         }
+        effects.taken += u64::from(took);
         self.writers
             .iter_mut()
             .for_each(|writer| writer.bytes &= !access.bytes);
@@ -323,7 +324,7 @@ mod tests {
     /// Executors that follow one another use a line, two at a time.
     fn used(forgets: bool) -> (SharedLine, Happened) {
         let mut line = SharedLine::new(0, 0xff, 1);
-        let (mut effects, mut sums) = (Effects::default(), [0; 4]);
+        let (mut effects, mut missed) = (Effects::default(), 0);
         let mut ended = vec![false; 64];
         let mut x = 1u64;
         for turn in 0..4000u32 {
@@ -337,23 +338,16 @@ mod tests {
                 turn: turn.into(),
             };
             line.access(access, &ended, &mut effects, || 0);
-            let flags = [
-                std::mem::take(&mut effects.cold),
-                std::mem::take(&mut effects.missed),
-                std::mem::take(&mut effects.contested),
-                std::mem::take(&mut effects.took),
-            ];
-            let flags = sums.iter_mut().zip(flags);
-            flags.for_each(|(sum, flag)| *sum += u64::from(flag));
+            missed += u64::from(std::mem::take(&mut effects.missed));
             if let Some(over) = first.checked_sub(1) {
                 ended[over as usize] = forgets;
             }
         }
         line.finish(&mut effects);
-        let Effects { settled, read, .. } = &mut effects;
+        let sums = [effects.cold, effects.taken, effects.contested, missed];
+        let mut settled = effects.settled;
         settled.sort_by_key(|miss| (miss.writer, miss.missed, miss.useless));
-        let happened = (std::mem::take(settled), std::mem::take(read), sums);
-        (line, happened)
+        (line, (settled, effects.read, sums))
     }
 
     #[test]

@@ -20,10 +20,10 @@ use anyhow::{Result, bail};
 use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, NestRuns, Piece};
 
 use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken, Windows};
-use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
+use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
 use crate::size::Sizes;
 
-pub use caches::{Caches, Found, FoundLine, Misses};
+pub use caches::{Caches, Misses};
 pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
@@ -58,15 +58,6 @@ pub struct Sharing {
     /// Whether the run has only one executor, which shares nothing.
     alone: bool,
     options: Options,
-}
-
-/// What happened in some memory.
-#[derive(Debug)]
-pub struct Findings {
-    /// By line size.
-    caches: Vec<Found>,
-    /// All allocation sites, by number.
-    sites: Vec<SiteRow>,
 }
 
 impl Analysis for Sharing {
@@ -130,17 +121,13 @@ impl Analysis for Sharing {
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
         let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
-        let mut found = Findings {
-            sites: watch.memory.sites.rows(graph.info()),
-            caches: watch.caches.into_iter().map(Caches::finish).collect(),
-        };
         let windows = self.options.windows.filter(|_| !self.alone);
-        let windows = windows.as_ref().map(Windows::every);
-        if let Some(every) = windows {
-            found.caches.iter_mut().for_each(|cache| cache.scale(every));
-        }
         let top = self.options.top as usize;
-        Ok(report::report(graph, &self.shifts, found, (windows, top)))
+        Ok(report::report(
+            graph,
+            (watch.caches, &watch.memory.sites.rows(graph.info())),
+            (windows.as_ref().map(Windows::every), top),
+        ))
     }
 }
 

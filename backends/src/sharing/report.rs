@@ -3,12 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{OpId, StaticInfo};
 
-use super::Findings;
-use super::caches::{Found, FoundLine, Misses};
+use super::caches::{Caches, Misses};
 use super::line::NOWHERE;
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
@@ -129,16 +127,17 @@ pub struct SiteMisses {
     pub false_misses: u64,
 }
 
-/// Puts the result together.
+/// Puts the result together: of caches of each line size, all allocation sites by number, how many windows the one stands
+/// for that was looked at, and how many rows are shown.
 pub(super) fn report(
     graph: &Graph,
-    shifts: &[u32],
-    found: Findings,
+    (caches, sites): (Vec<Caches>, &[SiteRow]),
     (windows, top): (Option<u64>, usize),
 ) -> Report {
     let info = graph.info();
     let alone = graph.executor_count() < 2;
-    let (executors, matrix) = matrix(graph, found.caches.first());
+    let every = windows.unwrap_or(1);
+    let (executors, matrix) = matrix(graph, caches.first(), every);
     let mut report = Report {
         executors,
         matrix,
@@ -152,55 +151,58 @@ pub(super) fn report(
         top,
     };
     let site_row = |site: SiteId| {
-        (site != NOWHERE).then(|| found.sites.get(site as usize).cloned().unwrap_or_default())
+        (site != NOWHERE).then(|| sites.get(site as usize).cloned().unwrap_or_default())
     };
-    for (&shift, mut cache) in shifts.iter().zip(found.caches) {
-        let size = 1 << shift;
-        cache.lines.sort_by_key(|row| row.line);
+    for mut cache in caches {
+        cache.finish();
+        let size = cache.line();
+        let misses = std::mem::take(&mut cache.misses).into_iter();
+        let mut misses: Vec<_> = misses.map(|(key, n)| (key, n.times(every))).collect();
+        misses.sort_unstable_by_key(|row| row.0);
         let mut total = Misses::default();
-        let mut by_pair: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
+        let mut by_pair: BTreeMap<(u32, u32), Misses> = BTreeMap::new();
         let mut by_site: BTreeMap<SiteId, Misses> = BTreeMap::new();
-        for FoundLine {
-            line,
-            executors,
-            misses,
-        } in cache.lines
-        {
-            let mut pairs: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
+        for rows in misses.chunk_by(|a, b| a.0.0 == b.0.0) {
+            let line = rows[0].0.0;
             let mut of_line = Misses::default();
-            for &((site, writer, missed), count) in &misses {
+            for &((_, site, writer, missed), count) in rows {
                 of_line.add(count);
                 by_site.entry(site).or_default().add(count);
-                pairs.entry((writer, missed)).or_default().add(count);
                 by_pair.entry((writer, missed)).or_default().add(count);
             }
             total.add(of_line);
-            let site = misses
+            let most = rows
                 .iter()
-                .max_by_key(|(key, count)| (count.all(), Reverse(key.0)))
-                .map(|(key, _)| key.0);
+                .max_by_key(|(key, count)| (count.all(), Reverse(key.1)));
+            let pairs = rows
+                .iter()
+                .map(|&((_, _, writer, missed), n)| ((writer, missed), n));
             report.lines.push(LineRow {
-                line,
+                line: line * size,
                 size,
                 is_false: of_line.false_misses > of_line.true_misses,
-                allocation: site.and_then(site_row).as_ref().map(in_words),
-                executors,
+                allocation: most
+                    .and_then(|most| site_row(most.0.1))
+                    .as_ref()
+                    .map(in_words),
+                executors: cache.executors(line),
                 misses: of_line.all(),
                 true_misses: of_line.true_misses,
                 false_misses: of_line.false_misses,
-                sources: sources(info, size, &pairs),
+                sources: sources(info, size, pairs),
             });
+            report.lines_total += 1;
         }
         report.totals.push(Total {
             line: size,
-            cold: (!alone).then_some(cache.cold),
+            cold: (!alone).then_some(cache.effects.cold),
             true_misses: total.true_misses,
             false_misses: total.false_misses,
-            taken: cache.taken,
-            contested: cache.contested,
-            ahead: cache.ahead,
+            taken: cache.effects.taken.saturating_mul(every),
+            contested: cache.effects.contested.saturating_mul(every),
+            ahead: cache.ahead.saturating_mul(every),
         });
-        report.sources.extend(sources(info, size, &by_pair));
+        report.sources.extend(sources(info, size, by_pair));
         report
             .sites
             .extend(by_site.into_iter().map(|(site, misses)| SiteMisses {
@@ -211,7 +213,6 @@ pub(super) fn report(
                 false_misses: misses.false_misses,
             }));
         // The lines of one size are handled together, so that their sources do not pile up.
-        report.lines_total += report.lines.iter().filter(|row| row.size == size).count() as u64;
         report
             .lines
             .sort_by_key(|row| (Reverse(row.misses), row.size, row.line));
@@ -223,17 +224,13 @@ pub(super) fn report(
 }
 
 /// Bytes communicated between the executors that communicate most.
-fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
-    let Some(found) = found else {
+fn matrix(graph: &Graph, caches: Option<&Caches>, every: u64) -> (Vec<u32>, Vec<Vec<u64>>) {
+    let Some(Caches { communicated, .. }) = caches else {
         return Default::default();
     };
-    let mut communicated: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-    for &(pair, bytes) in &found.communicated {
-        *communicated.entry(pair).or_default() += bytes;
-    }
     let all = graph.executor_count();
     let mut volume: BTreeMap<u32, u64> = BTreeMap::new();
-    for (&(writer, reader), &bytes) in &communicated {
+    for (&(writer, reader), &bytes) in communicated {
         *volume.entry(writer).or_default() += bytes;
         *volume.entry(reader).or_default() += bytes;
     }
@@ -245,18 +242,24 @@ fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
         chosen = (0..).take(all).collect();
     }
     chosen.sort_unstable();
-    let bytes =
-        |writer: u32, reader: u32| communicated.get(&(writer, reader)).copied().unwrap_or(0);
+    let bytes = |writer: u32, reader: u32| {
+        let bytes = communicated.get(&(writer, reader));
+        bytes.map_or(0, |bytes| bytes.saturating_mul(every))
+    };
     let row = |&writer: &u32| chosen.iter().map(|&reader| bytes(writer, reader)).collect();
     let matrix = chosen.iter().map(row).collect();
     (chosen, matrix)
 }
 
 /// Pairs of operations as pairs of places, the most misses first.
-fn sources(info: &StaticInfo, size: u64, pairs: &FxHashMap<(u32, u32), Misses>) -> Vec<Source> {
+fn sources(
+    info: &StaticInfo,
+    size: u64,
+    pairs: impl IntoIterator<Item = ((u32, u32), Misses)>,
+) -> Vec<Source> {
     let mut merged: BTreeMap<(Place, Place), Misses> = BTreeMap::new();
     let place = |op| Place::of_op(info, OpId::new(op));
-    for (&(writer, missed), &misses) in pairs {
+    for ((writer, missed), misses) in pairs {
         merged
             .entry((place(writer), place(missed)))
             .or_default()
