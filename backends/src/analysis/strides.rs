@@ -4,7 +4,7 @@
 //! them can be counted instead of replayed. A run that is the same as the one before is told, too: what an analysis
 //! remembers has often settled after the first.
 
-use taskgraph::{Access, AffineRun, StridedAccess};
+use taskgraph::{Access, AffineRun, Again, NestRuns, Piece, StridedAccess};
 
 /// The accesses of a run as it goes on.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +17,75 @@ pub(crate) struct Moving {
     left: u64,
 }
 
-/// What is known of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// Nothing; its accesses must be taken one by one.
-    Irregular,
-    /// Its accesses are known.
-    New,
-    /// Its accesses are those of the run before, and none came in between.
-    Again,
+/// Takes what pieces access, one by one or, where a loop accesses memory at regular distances, run by run.
+pub(crate) trait Accesses: Sized {
+    /// The last run.
+    fn strides(&mut self) -> &mut Strides;
+
+    /// An access, which counts so many times.
+    fn access(&mut self, access: &Access, times: u64);
+
+    /// A run, which is the last one now and counts so many times; `again` if the one before was the same, and no other
+    /// access came in between.
+    fn run(&mut self, run: &AffineRun<'_>, times: u64, again: bool);
+
+    /// What comes now is not the last run again.
+    fn leave(&mut self) {}
+
+    /// Whether runs may come as such now.
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
+    /// How a loop of a nest goes on whose next iteration does what those before it did ([`NestRuns::again`]).
+    fn goes_on(&mut self, _loop: usize, _done: u64, _left: u64) -> Again {
+        Again::Next
+    }
+
+    /// Takes a piece.
+    #[inline]
+    fn piece(&mut self, piece: &Piece<'_>) {
+        match piece {
+            Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses();
+                if !accesses.addresses().is_empty() {
+                    self.leave();
+                    self.strides().forget();
+                }
+                accesses.iter().for_each(|access| self.access(&access, 1));
+            }
+            Piece::Run(run) => Turns(self).run(run, 1),
+            Piece::Nest(nest) => Turns(self).nest(nest, false),
+            _ => {}
+        }
+    }
+}
+
+/// Goes through a nest.
+struct Turns<'a, A>(&'a mut A);
+
+impl<A: Accesses> NestRuns for Turns<'_, A> {
+    fn run(&mut self, run: &AffineRun<'_>, times: u64) {
+        let regular = run.iterations() > 1 && self.0.takes_runs();
+        let again = match regular {
+            true => self.0.strides().read(run),
+            false => None,
+        };
+        if again == Some(true) {
+            return self.0.run(run, times, true);
+        }
+        self.0.leave();
+        if again.is_none() {
+            self.0.strides().forget();
+            return run.for_each_access(|access| self.0.access(&access, times));
+        }
+        self.0.strides().enter(run);
+        self.0.run(run, times, false);
+    }
+
+    fn again(&mut self, l: usize, done: u64, left: u64) -> Again {
+        self.0.goes_on(l, done, left)
+    }
 }
 
 /// The last run and its accesses. It keeps its memory from one run to the next.
@@ -33,31 +93,24 @@ pub(crate) enum Taken {
 pub(crate) struct Strides {
     accesses: Vec<StridedAccess>,
     iterations: u64,
-    /// The accesses and the iterations of the run that was read.
+    /// The accesses of the run that is read.
     next: Vec<StridedAccess>,
-    next_iterations: u64,
     moving: Vec<Moving>,
 }
 
 impl Strides {
-    /// Reads the next run and compares it with the last one, which stays the last until [`Strides::enter`].
-    pub(crate) fn read(&mut self, run: &AffineRun<'_>) -> Taken {
+    /// Reads the next run, and returns whether it is the last one again; `None` if its accesses must be taken one by one.
+    fn read(&mut self, run: &AffineRun<'_>) -> Option<bool> {
         self.next.clear();
         let next = &mut self.next;
-        if !run.for_each_strided(|strided| next.push(strided)) {
-            return Taken::Irregular;
-        }
-        self.next_iterations = run.iterations();
-        if self.iterations == self.next_iterations && self.accesses == self.next {
-            return Taken::Again;
-        }
-        Taken::New
+        let all = run.for_each_strided(|strided| next.push(strided));
+        all.then(|| self.iterations == run.iterations() && self.accesses == self.next)
     }
 
     /// Makes the run that was read the last one.
-    pub(crate) fn enter(&mut self) {
+    fn enter(&mut self, run: &AffineRun<'_>) {
         std::mem::swap(&mut self.accesses, &mut self.next);
-        self.iterations = self.next_iterations;
+        self.iterations = run.iterations();
     }
 
     /// Notes that other accesses come after the last run.

@@ -13,12 +13,12 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, AffineRun, Again, NestRuns, OpId, Piece};
+use taskgraph::{Access, AffineRun, Again, OpId, Piece};
 
 use super::look::{Lines, Look, Tally};
 use super::model::CacheModel;
 use super::sample::{FEW, Sample};
-use crate::analysis::{Moving, Strides, Taken};
+use crate::analysis::{Accesses, Moving, Strides};
 
 /// Reads tasks and looks their lines up; it keeps its memory from one task to the next.
 #[derive(Debug)]
@@ -50,40 +50,7 @@ impl LookUps {
             self.repeat(tally);
             self.who = who;
         }
-        match piece {
-            Piece::Blocks(blocks) => {
-                let accesses = blocks.accesses();
-                if !accesses.addresses().is_empty() {
-                    self.repeat(tally);
-                    self.runs.forget();
-                }
-                let accesses = accesses.iter();
-                accesses.for_each(|access| self.model.touch(&access, who, 1, tally));
-            }
-            Piece::Run(run) => self.run(run, 1, tally),
-            Piece::Nest(nest) => Turns(self, tally).nest(nest, false),
-            _ => {}
-        }
-    }
-
-    /// A run that counts so many times.
-    fn run(&mut self, run: &AffineRun<'_>, times: u64, tally: &mut impl Tally) {
-        let regular = run.iterations() > 1;
-        let taken = match regular {
-            true => self.runs.read(run),
-            false => Taken::Irregular,
-        };
-        if taken == Taken::Again {
-            self.repeated += times;
-            return;
-        }
-        self.repeat(tally);
-        if taken == Taken::New {
-            self.runs.enter();
-            return self.replay(times, tally);
-        }
-        self.runs.forget();
-        run.for_each_access(|access| self.model.touch(&access, self.who, times, tally));
+        Fed(self, tally).piece(piece);
     }
 
     /// Counts everything so far. Call it before anything else changes that the tally asks for, and at the end.
@@ -143,16 +110,33 @@ impl LookUps {
     }
 }
 
-/// Goes through nests. Of iterations that look up the same lines, the second and all further ones find the same; what an
-/// analysis remembers of its last misses is the same from the third on.
-struct Turns<'l, 't, T>(&'l mut LookUps, &'t mut T);
+/// What look-ups find is counted here.
+struct Fed<'l, 't, T>(&'l mut LookUps, &'t mut T);
 
-impl<T: Tally> NestRuns for Turns<'_, '_, T> {
-    fn run(&mut self, run: &AffineRun<'_>, times: u64) {
-        self.0.run(run, times, self.1);
+impl<T: Tally> Accesses for Fed<'_, '_, T> {
+    fn strides(&mut self) -> &mut Strides {
+        &mut self.0.runs
     }
 
-    fn again(&mut self, _: usize, done: u64, _: u64) -> Again {
+    #[inline]
+    fn access(&mut self, access: &Access, times: u64) {
+        self.0.model.touch(access, self.0.who, times, self.1);
+    }
+
+    fn run(&mut self, _: &AffineRun<'_>, times: u64, again: bool) {
+        match again {
+            true => self.0.repeated += times,
+            false => self.0.replay(times, self.1),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.0.repeat(self.1);
+    }
+
+    /// Of iterations that look up the same lines, the second and all further ones find the same; what an analysis remembers
+    /// of its last misses is the same from the third on.
+    fn goes_on(&mut self, _: usize, done: u64, _: u64) -> Again {
         match done {
             0 | 1 => Again::Next,
             _ => Again::Rest,

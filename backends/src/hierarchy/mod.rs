@@ -16,10 +16,10 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{Access, AffineRun, Again, ContextId, NestRuns, Piece};
+use taskgraph::{Access, AffineRun, Again, ContextId, Piece};
 
 use crate::analysis::{
-    self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, Windows, lines_of,
+    self, Accesses, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Windows, lines_of,
 };
 use crate::size::Size;
 
@@ -226,7 +226,8 @@ impl Analysis for Hierarchy {
     }
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        watch.piece(at.executor, piece);
+        watch.core = at.executor as usize % watch.cores;
+        watch.piece(piece);
         Ok(())
     }
 
@@ -237,54 +238,50 @@ impl Analysis for Hierarchy {
     }
 }
 
-/// The machine, and the core of each executor.
+/// The machine, how many cores it has, and which one does something.
 #[derive(Debug)]
 pub struct Watch {
     machine: Machine,
     cores: usize,
+    core: usize,
     line_shift: u32,
     /// The last run, how many lines it looks up, and the core that found all of them in its inner cache.
     runs: Strides,
     lines: u64,
     settled: Option<usize>,
+    /// For each loop of a nest, at the start of an iteration: how many were done, and the changes and look-ups of the core.
+    loops: Vec<[u64; 3]>,
 }
 
 impl Watch {
-    /// A piece of what an executor does.
-    fn piece(&mut self, executor: u32, piece: &Piece<'_>) {
-        let core = executor as usize % self.cores;
-        match piece {
-            Piece::Blocks(blocks) => {
-                let accesses = blocks.accesses();
-                if !accesses.addresses().is_empty() {
-                    self.runs.forget();
-                }
-                accesses
-                    .iter()
-                    .for_each(|access| self.access(core, &access));
-            }
-            Piece::Run(run) => self.run(core, run),
-            Piece::Nest(nest) => {
-                let loops = Vec::new();
-                let watch = self;
-                Turns { watch, core, loops }.nest(nest, false);
-            }
-            _ => {}
+    #[inline]
+    fn look_up(&mut self, access: &Access) {
+        if access.size == 0 {
+            return;
+        }
+        let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
+        for line in access.addr >> self.line_shift..=last {
+            self.machine.access(self.core, line, access.write);
         }
     }
+}
 
-    /// Accesses that find all their lines in the inner cache and change no state leave the machine in a state in which
-    /// the same accesses do so again. Further iterations, and further runs, are only counted.
-    fn run(&mut self, core: usize, run: &AffineRun<'_>) {
-        match self.runs.read(run) {
-            Taken::Irregular => {
-                self.runs.forget();
-                return run.for_each_access(|access| self.access(core, &access));
-            }
-            Taken::Again if self.settled == Some(core) => {
-                return self.machine.hit(core, self.lines);
-            }
-            Taken::Again | Taken::New => self.runs.enter(),
+/// Accesses that find all their lines in the inner cache and change no state leave the machine in a state in which the same
+/// accesses do so again. Further iterations, and further runs, are only counted.
+impl Accesses for Watch {
+    fn strides(&mut self) -> &mut Strides {
+        &mut self.runs
+    }
+
+    #[inline]
+    fn access(&mut self, access: &Access, _: u64) {
+        self.look_up(access);
+    }
+
+    fn run(&mut self, _: &AffineRun<'_>, _: u64, again: bool) {
+        let core = self.core;
+        if again && self.settled == Some(core) {
+            return self.machine.hit(core, self.lines);
         }
         let (mut runs, shift) = (std::mem::take(&mut self.runs), self.line_shift);
         let started = self.machine.changes(core);
@@ -296,7 +293,7 @@ impl Watch {
             for left in (0..times).rev() {
                 let before = self.machine.changes(core);
                 let moving = moving.iter();
-                moving.for_each(|moving| self.access(core, &moving.access));
+                moving.for_each(|moving| self.look_up(&moving.access));
                 if self.machine.changes(core) == before {
                     self.machine.hit(core, lines * left);
                     break;
@@ -307,35 +304,11 @@ impl Watch {
         self.settled = (self.machine.changes(core) == started).then_some(core);
     }
 
-    #[inline]
-    fn access(&mut self, core: usize, access: &Access) {
-        if access.size == 0 {
-            return;
-        }
-        let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
-        for line in access.addr >> self.line_shift..=last {
-            self.machine.access(core, line, access.write);
-        }
-    }
-}
-
-/// A nest that a core executes. Iterations that do what the one before did, where that changed no state, are only
-/// counted, as those of a run are.
-struct Turns<'w> {
-    watch: &'w mut Watch,
-    core: usize,
-    /// For each loop, at the start of an iteration: how many were done, and the changes and look-ups of the core.
-    loops: Vec<[u64; 3]>,
-}
-
-impl NestRuns for Turns<'_> {
-    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
-        self.watch.run(self.core, run);
-    }
-
-    fn again(&mut self, l: usize, done: u64, left: u64) -> Again {
-        let (machine, core) = (&mut self.watch.machine, self.core);
-        let (changes, lookups) = (machine.changes(core), machine.accesses(core));
+    fn goes_on(&mut self, l: usize, done: u64, left: u64) -> Again {
+        let (changes, lookups) = (
+            self.machine.changes(self.core),
+            self.machine.accesses(self.core),
+        );
         self.loops.resize(self.loops.len().max(l + 1), [0; 3]);
         let then = std::mem::replace(&mut self.loops[l], [done, changes, lookups]);
         if done <= then[0] || changes != then[1] {
@@ -345,7 +318,7 @@ impl NestRuns for Turns<'_> {
         if times == 0 {
             return Again::Next;
         }
-        machine.hit(core, (lookups - then[2]) * times);
+        self.machine.hit(self.core, (lookups - then[2]) * times);
         Again::Skip(times * (done - then[0]))
     }
 }
@@ -358,11 +331,13 @@ impl Hierarchy {
         let cores = machine.counts().len();
         Watch {
             cores,
+            core: 0,
             machine,
             line_shift: self.line_shift,
             runs: Strides::default(),
             lines: 0,
             settled: None,
+            loops: Vec::new(),
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{Access, AffineRun, BlockId, ContextId, MemOp, Piece, TaskId, TaskKind};
+use taskgraph::{Access, AffineRun, Again, BlockId, ContextId, MemOp, Piece, TaskId, TaskKind};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
@@ -27,7 +27,7 @@ use super::states::{StateId, States};
 pub(super) use objects::{Misuse, Misuses};
 
 use super::tally::{Doubt, Example, Memory, Pair, Tally};
-use crate::analysis::{Share, Strides, Taken, Task};
+use crate::analysis::{Accesses, Share, Strides, Task};
 
 /// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
@@ -103,6 +103,8 @@ pub struct Detector {
     /// The last run of the task, and whether all memory that it accesses is of the present life.
     runs: Strides,
     settled: bool,
+    /// By loop of a nest: the accesses, and the unowned ones among them, up to its latest iteration.
+    loops: Vec<(u64, u64)>,
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
@@ -152,6 +154,7 @@ impl Detector {
             scratch: Vec::new(),
             runs: Strides::default(),
             settled: false,
+            loops: Vec::new(),
             limit,
             full: false,
             tally: Tally::default(),
@@ -211,22 +214,11 @@ impl Detector {
         if self.full {
             return;
         }
-        match piece {
-            Piece::Blocks(blocks) => {
-                let accesses = blocks.accesses();
-                if !accesses.addresses().is_empty() {
-                    self.runs.forget();
-                }
-                accesses.iter().for_each(|access| self.access(&access));
-            }
-            Piece::Run(run) => self.run(run),
-            Piece::Nest(nest) => self.nest(nest),
-            Piece::Action(action) => {
-                self.runs.forget();
-                self.action(action);
-            }
-            _ => {}
+        if let Piece::Action(action) = piece {
+            self.runs.forget();
+            self.action(action);
         }
+        Accesses::piece(self, piece);
         self.running.block = piece.last_block().or(self.running.block);
     }
 
@@ -235,21 +227,8 @@ impl Detector {
         self.running.block = Some(last);
     }
 
-    /// A run that a task repeats finds nothing new, because a task's own accesses are remembered and supersede equal
-    /// ones. Only accesses to an earlier life of their memory are not remembered, but counted.
-    pub(super) fn run(&mut self, run: &AffineRun<'_>) {
-        match self.runs.read(run) {
-            Taken::Again if self.settled => return self.repeat(self.runs.accesses()),
-            Taken::Irregular => self.runs.forget(),
-            Taken::Again | Taken::New => self.runs.enter(),
-        }
-        let before = self.unowned;
-        run.for_each_access(|access| self.access(&access));
-        self.settled = self.unowned == before;
-    }
-
     /// Counts accesses that find nothing new.
-    pub(super) fn repeat(&mut self, accesses: u64) {
+    fn repeat(&mut self, accesses: u64) {
         let before = self.accesses;
         self.accesses += accesses;
         if self.accesses / CHECK > before / CHECK {
@@ -258,7 +237,7 @@ impl Detector {
     }
 
     #[inline]
-    fn access(&mut self, access: &Access) {
+    fn check(&mut self, access: &Access) {
         if self.full {
             return;
         }
@@ -562,4 +541,37 @@ impl Detector {
 fn mask(bits: u64) -> u8 {
     // Only the low byte: bits beyond the granule are cut off.
     u8::try_from(bits & 0xff).unwrap_or(0)
+}
+
+/// A run or an iteration that a task repeats finds nothing new, because a task's own accesses are remembered and supersede
+/// equal ones. Only accesses to an earlier life of their memory are not remembered, but counted.
+impl Accesses for Detector {
+    fn strides(&mut self) -> &mut Strides {
+        &mut self.runs
+    }
+
+    #[inline]
+    fn access(&mut self, access: &Access, _: u64) {
+        self.check(access);
+    }
+
+    fn run(&mut self, run: &AffineRun<'_>, _: u64, again: bool) {
+        if again && self.settled {
+            return self.repeat(self.runs.accesses());
+        }
+        let before = self.unowned;
+        run.for_each_access(|access| self.check(&access));
+        self.settled = self.unowned == before;
+    }
+
+    fn goes_on(&mut self, l: usize, done: u64, left: u64) -> Again {
+        self.loops.resize(self.loops.len().max(l + 1), (0, 0));
+        let now = (self.accesses, self.unowned);
+        let (accesses, unowned) = std::mem::replace(&mut self.loops[l], now);
+        if done == 0 || unowned != now.1 {
+            return Again::Next;
+        }
+        self.repeat((now.0 - accesses) * left);
+        Again::Skip(left)
+    }
 }

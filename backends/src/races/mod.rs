@@ -22,7 +22,6 @@ mod chains;
 mod clocks;
 mod detector;
 mod explain;
-mod nests;
 mod record;
 mod render;
 mod shadow;

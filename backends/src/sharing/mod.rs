@@ -17,9 +17,9 @@ mod render;
 mod report;
 
 use anyhow::{Result, bail};
-use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, NestRuns, Piece};
+use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken, Windows};
+use crate::analysis::{self, Accesses, Analysis, Graph, Moment, Order, Reads, Strides, Windows};
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
 use crate::size::Sizes;
 
@@ -105,7 +105,7 @@ impl Analysis for Sharing {
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if !self.alone {
-            watch.piece(at, piece);
+            watch.piece_at(at, piece);
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ pub struct Watch {
 
 impl Watch {
     /// A piece of what an executor does.
-    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) {
+    fn piece_at(&mut self, at: &Moment, piece: &Piece<'_>) {
         let executor = at.executor;
         self.memory.renewed.retain(|memory| memory.is_known(at));
         if std::mem::replace(&mut self.turn_of, executor) != executor {
@@ -176,68 +176,47 @@ impl Watch {
             self.turn_ns = now;
             self.caches.iter_mut().for_each(|cache| cache.turn += turns);
         }
-        match piece {
-            Piece::Blocks(blocks) => {
-                let accesses = blocks.accesses();
-                if !accesses.addresses().is_empty() {
-                    self.runs.forget();
-                }
-                accesses
-                    .iter()
-                    .for_each(|access| self.access(executor, &access));
-            }
-            Piece::Run(run) => self.run(executor, run),
-            Piece::Nest(nest) => Turns(self, executor).nest(nest, false),
-            Piece::Action(action) => self.memory.action(at, action),
-            _ => {}
+        if let Piece::Action(action) = piece {
+            self.memory.action(at, action);
         }
+        self.piece(piece);
         self.memory.last_block.note(at.context, piece);
-    }
-
-    fn run(&mut self, executor: u32, run: &AffineRun<'_>) {
-        let taken = match self.memory.renewed.as_slice() {
-            [] => self.runs.read(run),
-            _ => Taken::Irregular,
-        };
-        match taken {
-            Taken::Irregular => {
-                self.runs.forget();
-                run.for_each_access(|access| self.access(executor, &access));
-            }
-            // After the first time the executor holds a copy of each line and knows all its news.
-            Taken::Again if self.of == executor => {}
-            Taken::Again | Taken::New => {
-                self.runs.enter();
-                self.of = executor;
-                let memory = &self.memory;
-                let site = |address| memory.site(address);
-                for cache in &mut self.caches {
-                    self.runs.by_line(cache.shift(), |moving, times| {
-                        cache.stretch(executor, moving, times, site);
-                    });
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn access(&mut self, executor: u32, access: &Access) {
-        let Self { caches, memory, .. } = self;
-        if memory.is_earlier(executor, access) {
-            return;
-        }
-        for cache in caches.iter_mut() {
-            cache.access(executor, access, |address| memory.site(address));
-        }
     }
 }
 
-/// Goes through a nest that an executor executes.
-struct Turns<'w>(&'w mut Watch, u32);
+impl Accesses for Watch {
+    fn strides(&mut self) -> &mut Strides {
+        &mut self.runs
+    }
 
-impl NestRuns for Turns<'_> {
-    fn run(&mut self, run: &AffineRun<'_>, _: u64) {
-        self.0.run(self.1, run);
+    #[inline]
+    fn access(&mut self, access: &Access, _: u64) {
+        let (memory, executor) = (&self.memory, self.turn_of);
+        if memory.is_earlier(executor, access) {
+            return;
+        }
+        for cache in &mut self.caches {
+            cache.access(executor, access, |address| memory.site(address));
+        }
+    }
+
+    fn run(&mut self, _: &AffineRun<'_>, _: u64, again: bool) {
+        let (memory, executor) = (&self.memory, self.turn_of);
+        let of = std::mem::replace(&mut self.of, executor);
+        if again && of == executor {
+            // After the first time the executor holds a copy of each line and knows all its news.
+            return;
+        }
+        let site = |address| memory.site(address);
+        for cache in &mut self.caches {
+            self.runs.by_line(cache.shift(), |moving, times| {
+                cache.stretch(executor, moving, times, site);
+            });
+        }
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.memory.renewed.is_empty()
     }
 }
 
