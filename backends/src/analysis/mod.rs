@@ -77,7 +77,7 @@ pub(crate) use segments::{Segment, Segments};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in};
 pub use share::Share;
 pub use state::{CAUSES, Cause, State, cause_of};
-pub(crate) use strides::{Accesses, Moving, Strides, lines_of};
+pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};
 pub use windows::Windows;
 
 /// The order in which an analysis sees tasks.

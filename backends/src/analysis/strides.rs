@@ -4,7 +4,13 @@
 //! them can be counted instead of replayed. A run that is the same as the one before is told, too: what an analysis
 //! remembers has often settled after the first.
 
+use std::ops::Range;
+
 use taskgraph::{Access, AffineRun, Again, NestRuns, Piece, StridedAccess};
+
+/// The most bytes of an access, 256 GiB. The length of a copy is a number that the program computed, which may be wrong, or
+/// that a damaged graph claims: more bytes than these were never copied at once.
+const LONGEST: u64 = 1 << 38;
 
 /// The accesses of a run as it goes on.
 #[derive(Clone, Copy, Debug)]
@@ -197,13 +203,22 @@ impl Moving {
     }
 }
 
-/// How many lines an access touches; if they are more than fit into the address space, that number.
+/// The lines that `size` bytes at an address touch; if they are too many, the first one.
+#[must_use]
+#[inline]
+pub(crate) fn lines(address: u64, size: u64, shift: u32) -> Range<u64> {
+    let first = address >> shift;
+    match size {
+        0 => first..first,
+        1..=LONGEST => first..(address.saturating_add(size - 1) >> shift) + 1,
+        _ => first..first + 1,
+    }
+}
+
+/// How many lines an access touches.
 #[must_use]
 #[inline]
 pub(crate) fn lines_of(access: &Access, shift: u32) -> usize {
-    if access.size == 0 {
-        return 0;
-    }
-    let last = access.addr.saturating_add(access.size - 1) >> shift;
-    usize::try_from(last - (access.addr >> shift) + 1).unwrap_or(usize::MAX)
+    let Range { start, end } = lines(access.addr, access.size, shift);
+    usize::try_from(end - start).unwrap_or(usize::MAX)
 }

@@ -1,8 +1,6 @@
 //! Small numbers for lines, so that caches of any size can store 4 bytes for a line instead of 8, and tables about
 //! lines are arrays.
 
-use std::ops::Range;
-
 use rustc_hash::FxHashMap;
 
 /// Log2 of the pages of a region.
@@ -56,12 +54,6 @@ impl LineIds {
             *number = self.pages;
         }
         *number << Self::PAGE_SHIFT | (line & ((1 << Self::PAGE_SHIFT) - 1)) as u32
-    }
-
-    /// The numbers that lines of this range have.
-    pub(crate) fn known(&self, lines: Range<u64>) -> impl Iterator<Item = u32> + '_ {
-        let within = self.all().filter(move |(line, _)| lines.contains(line));
-        within.map(|(_, id)| id)
     }
 
     /// The lines of all pages that appeared, with their numbers.

@@ -1,7 +1,5 @@
 //! A look-up of a line, what it finds, and who counts that.
 
-use std::ops::Range;
-
 use taskgraph::OpId;
 
 use super::sample::Sample;
@@ -45,8 +43,6 @@ pub(crate) trait Tally {
     fn hit(&mut self, _op: OpId, _times: u64) {}
     /// A look-up and what it found, in the order of look-ups.
     fn found(&mut self, _look: &Look, _found: Found) {}
-    /// Look-ups of lines that no cache has, each as often as the look-up that they belong to.
-    fn passed(&mut self, _lines: Range<u64>, _look: &Look) {}
 }
 
 impl Tally for () {}

@@ -6,19 +6,13 @@
 //! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. The
 //! same holds for a whole run that is repeated. This is exact for everything whose state depends only on the order of
 //! last uses.
-//!
-//! The length of a copy is a number that the program computed, which may be wrong, or that a damaged graph claims. Of
-//! an access that reaches more lines than every cache has room for, those in the middle are counted as misses, which
-//! they are.
-
-use std::ops::Range;
 
 use taskgraph::{Access, AffineRun, Again, OpId, Piece};
 
 use super::look::{Lines, Look, Tally};
 use super::model::CacheModel;
-use super::sample::{FEW, Sample};
-use crate::analysis::{Accesses, Moving, Strides};
+use super::sample::Sample;
+use crate::analysis::{Accesses, Moving, Strides, lines};
 
 /// Reads tasks and looks their lines up; it keeps its memory from one task to the next.
 #[derive(Debug)]
@@ -165,47 +159,18 @@ impl CacheModel {
     /// Looks up the lines of one access so many times. An access of no bytes looks up no lines.
     #[inline]
     pub(super) fn touch(&mut self, access: &Access, who: u32, times: u64, tally: &mut impl Tally) {
-        if access.size == 0 {
-            return;
-        }
-        let Lines { shift, .. } = self.lines();
-        let first = access.addr >> shift;
-        let lines = first..(access.addr.saturating_add(access.size - 1) >> shift) + 1;
-        let look = Look {
-            addr: access.addr,
-            times,
-            id: 0,
-            op: access.op,
-            who,
-        };
-        match lines.end - lines.start > FEW {
-            true => self.touch_many(lines, look, tally),
-            false => self.touch_all(lines, look, tally),
-        }
-    }
-
-    /// Looks up lines as the access of `look` does.
-    #[inline]
-    fn touch_all(&mut self, lines: Range<u64>, look: Look, tally: &mut impl Tally) {
         let Lines { shift, sample } = self.lines();
+        let lines = lines(access.addr, access.size, shift);
         for line in lines.filter(|line| sample.holds(*line)) {
-            let addr = (line << shift).max(look.addr);
-            self.look_up(Look { addr, ..look }, addr != look.addr, tally);
+            let addr = (line << shift).max(access.addr);
+            let look = Look {
+                addr,
+                times,
+                id: 0,
+                op: access.op,
+                who,
+            };
+            self.look_up(look, addr != access.addr, tally);
         }
-    }
-
-    #[cold]
-    fn touch_many(&mut self, lines: Range<u64>, look: Look, tally: &mut impl Tally) {
-        let most = self.most();
-        let passed = match (lines.end - lines.start) / 2 > most {
-            true => lines.start + most..lines.end - most,
-            false => lines.end..lines.end,
-        };
-        self.touch_all(lines.start..passed.start, look, tally);
-        if !passed.is_empty() {
-            self.pass(passed.clone(), look.times);
-            tally.passed(passed.clone(), &look);
-        }
-        self.touch_all(passed.end..lines.end, look, tally);
     }
 }

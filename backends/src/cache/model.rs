@@ -2,7 +2,6 @@
 //! allocation on reads and writes, or estimated from a sample of the lines.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use taskgraph::OpId;
@@ -27,8 +26,6 @@ pub struct CacheModel {
     repeated: u64,
     /// The fewest ways of any cache.
     fewest: u64,
-    /// The most lines of any cache.
-    most: u64,
     ids: LineIds,
     /// Look-ups that no cache has seen yet.
     looks: Vec<Look>,
@@ -54,20 +51,17 @@ struct FullyAssociative {
     /// hit in no cache: of lines that were looked up before, and of new ones. Of a sample, these are the numbers of
     /// [`PARTS`] parts, which tell how much chance is in them.
     hits: Vec<u64>,
-    /// Lines that were only counted.
-    passed: Vec<Range<u64>>,
     /// New lines and the times of their look-ups, if they are noted.
     first: Option<Vec<(u64, u64)>>,
 }
 
 /// What a stretch of the run does to caches of which it does not know what they held before it: the look-ups that found
-/// their lines new, all lines by their last look-up, and those that were only counted. Everything else in it finds what it
-/// finds whatever was before (PARDA: Niu et al., "PARDA: A fast parallel reuse distance analysis algorithm", 2012).
+/// their lines new, and all lines by their last look-up. Everything else in it finds what it finds whatever was before
+/// (PARDA: Niu et al., "PARDA: A fast parallel reuse distance analysis algorithm", 2012).
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stretch {
     first: Vec<(u64, u64)>,
     last: Vec<u64>,
-    passed: Vec<Range<u64>>,
 }
 
 impl Stretch {
@@ -126,22 +120,12 @@ impl CacheModel {
             Ways::Full => sample.capacity(geometry.lines),
         };
         let fewest = geometries.all.iter().map(ways).min().unwrap_or(0);
-        let most = geometries.all.iter().map(|geometry| geometry.lines).max();
-        // Among twice as many lines in a row there are as many in the sample as a cache holds.
-        let most = most.map(|most| {
-            if sample == Sample::ALL {
-                most
-            } else {
-                2 * most
-            }
-        });
         let parts = if sample == Sample::ALL { 1 } else { PARTS };
         let full = FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
             hits: vec![0; parts * (capacities.len() + 2)],
             capacities,
             sizes,
-            passed: Vec::new(),
             first: stretch.then(Vec::new),
         };
         let full = Some(full).filter(|full| stretch || !full.capacities.is_empty());
@@ -156,7 +140,6 @@ impl CacheModel {
             last: u64::MAX,
             repeated: 0,
             fewest,
-            most: most.unwrap_or(0),
             ids: LineIds::default(),
             looks: Vec::with_capacity(BATCH),
             full,
@@ -230,27 +213,6 @@ impl CacheModel {
         self.beyond += beyond;
     }
 
-    /// After look-ups of so many lines that follow each other, sampled or not, no cache has any other line.
-    pub(super) fn most(&self) -> u64 {
-        self.most
-    }
-
-    /// Counts look-ups of lines that no cache has, each so many times. As many lines as [`CacheModel::most`] says are
-    /// looked up for the same access before them, and as many after them.
-    pub(super) fn pass(&mut self, lines: Range<u64>, times: u64) {
-        let count = self.lines.sample.part(lines.end - lines.start);
-        let count = count.saturating_mul(times);
-        self.accesses = self.accesses.saturating_add(count);
-        self.beyond = self.beyond.saturating_add(count);
-        if let Some(full) = &mut self.full {
-            let misses = &mut full.hits[full.capacities.len()];
-            *misses = misses.saturating_add(count);
-            if full.passed.last() != Some(&lines) {
-                full.passed.push(lines);
-            }
-        }
-    }
-
     /// Lines looked up so far, of the sample if there is one.
     #[must_use]
     pub fn accesses(&self) -> u64 {
@@ -307,7 +269,6 @@ impl CacheModel {
         Some(Stretch {
             first,
             last: full.groups.by_age().map(|id| lines[id as usize]).collect(),
-            passed: std::mem::take(&mut full.passed),
         })
     }
 
@@ -326,9 +287,6 @@ impl CacheModel {
             self.look_up(look, false, &mut ());
         }
         self.settle(&mut ());
-        if let Some(full) = &mut self.full {
-            full.passed.extend_from_slice(&stretch.passed);
-        }
     }
 
     /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache of all
@@ -339,15 +297,7 @@ impl CacheModel {
             .full
             .as_ref()
             .filter(|_| self.lines.sample == Sample::ALL)?;
-        let passed = merged(&full.passed);
-        let looked_up = |lines: &Range<u64>| {
-            let known = self.ids.known(lines.clone());
-            known.filter(|&id| full.groups.knows(id)).count() as u64
-        };
-        let only_counted = passed
-            .iter()
-            .map(|lines| lines.end - lines.start - looked_up(lines));
-        Some(full.groups.lines() + only_counted.sum::<u64>())
+        Some(full.groups.lines())
     }
 
     /// Misses of one of the configured caches, of all lines.
@@ -367,20 +317,6 @@ impl CacheModel {
         };
         misses.expect("a geometry the model was made with")
     }
-}
-
-/// The same lines, each in one range.
-fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
-    let mut sorted = ranges.to_vec();
-    sorted.sort_unstable_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in sorted {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
 }
 
 /// Looks lines up, and notes what each finds.

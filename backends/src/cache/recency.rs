@@ -53,12 +53,6 @@ impl RecencyGroups {
         self.len
     }
 
-    /// Whether the line with this number was ever touched.
-    #[must_use]
-    pub fn knows(&self, line: u32) -> bool {
-        self.nodes.get(line as usize).is_some_and(|n| n.group != 0)
-    }
-
     /// One more than the largest number of a line.
     pub(super) fn places(&self) -> usize {
         self.nodes.len()

@@ -7,10 +7,8 @@
 
 use taskgraph::Access;
 
-use crate::analysis::lines_of;
+use crate::analysis::{lines, lines_of};
 
-/// Fewer lines of one access are looked at one by one without asking for the size of the caches.
-pub(super) const FEW: u64 = 64;
 /// One of so many lines is always in the sample of a report. A cache of 32K then has 16 of them.
 const FEWEST: u64 = 32;
 /// A cache with room for fewer sampled lines than this is modelled roughly: what it holds depends on whether one more
@@ -80,14 +78,6 @@ impl Sample {
         }
     }
 
-    /// About so many of these lines are in the sample.
-    pub(crate) fn part(self, lines: u64) -> u64 {
-        match self.rate() {
-            Some(rate) => (lines as f64 * rate).round() as u64,
-            None => lines,
-        }
-    }
-
     /// What a number in the sample says about all lines.
     #[must_use]
     pub(crate) fn whole(self, number: u64) -> u64 {
@@ -115,15 +105,10 @@ impl Sample {
     /// How many lines an access touches that are in the sample.
     #[inline]
     pub(super) fn lines_of(self, access: &Access, shift: u32) -> usize {
-        let all = lines_of(access, shift);
-        if self.threshold == u64::MAX || all == 0 {
-            return all;
+        if self.threshold == u64::MAX {
+            return lines_of(access, shift);
         }
-        let first = access.addr >> shift;
-        if all as u64 >= FEW {
-            return self.part(all as u64) as usize;
-        }
-        let lines = first..first + all as u64;
+        let lines = lines(access.addr, access.size, shift);
         lines.filter(|line| self.holds(*line)).count()
     }
 }

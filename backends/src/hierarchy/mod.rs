@@ -19,7 +19,8 @@ use serde::Serialize;
 use taskgraph::{Access, AffineRun, Again, ContextId, Piece};
 
 use crate::analysis::{
-    self, Accesses, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Windows, lines_of,
+    self, Accesses, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Windows, lines,
+    lines_of,
 };
 use crate::size::Size;
 
@@ -256,11 +257,7 @@ pub struct Watch {
 impl Watch {
     #[inline]
     fn look_up(&mut self, access: &Access) {
-        if access.size == 0 {
-            return;
-        }
-        let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
-        for line in access.addr >> self.line_shift..=last {
+        for line in lines(access.addr, access.size, self.line_shift) {
             self.machine.access(self.core, line, access.write);
         }
     }

@@ -3,6 +3,7 @@
 
 use taskgraph::{Access, NestAccesses};
 
+use crate::analysis::lines;
 use crate::cache::LineIds;
 
 /// Log2 of the bytes of a line.
@@ -68,12 +69,7 @@ impl WorkingSet {
     /// An access.
     #[inline]
     pub fn touch(&mut self, addr: u64, size: u64) {
-        if size == 0 {
-            return;
-        }
-        for line in addr >> LINE_SHIFT..=addr.saturating_add(size - 1) >> LINE_SHIFT {
-            self.touch_line(line);
-        }
+        lines(addr, size, LINE_SHIFT).for_each(|line| self.touch_line(line));
     }
 
     /// An access and `more` further ones, each `stride` bytes on from the one before.

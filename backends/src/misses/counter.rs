@@ -1,7 +1,5 @@
 //! Counts of look-ups by instruction and by allocation site, by the smallest cache that hit.
 
-use std::ops::Range;
-
 use taskgraph::{Action, BlockId, OpId, Piece};
 
 use crate::cache::{CacheModel, FoundAt, Geometries, Geometry, Look, LookUps, Sample, Tally, Ways};
@@ -155,24 +153,6 @@ impl Tally for Counts {
                 }
             }
             self.missed(look, smallest);
-        }
-    }
-
-    fn passed(&mut self, lines: Range<u64>, look: &Look) {
-        let (largest, times) = (self.width - 2, look.times);
-        let all = self.sample.part(lines.end - lines.start);
-        let mut unowned = all;
-        for owner in self.heap.live() {
-            let line = |address: u64| address.div_ceil(1 << self.line_shift);
-            let owned = line(owner.start).max(lines.start)..line(owner.end()).min(lines.end);
-            let count = owned.end.saturating_sub(owned.start);
-            let count = self.sample.part(count);
-            unowned = unowned.saturating_sub(count);
-            self.by_site[owner.site as usize * self.width + largest] += count * times;
-        }
-        self.unowned[largest] = self.unowned[largest].saturating_add(unowned.saturating_mul(times));
-        if let Some(count) = self.by_op.get_mut(look.op.index() * self.width + largest) {
-            *count = count.saturating_add(all.saturating_mul(times));
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use taskgraph::Access;
 
 use super::line::{Bytes, Effects, LineAccess, NOWHERE, SharedLine};
-use crate::analysis::{Moving, lines_of};
+use crate::analysis::{Moving, lines, lines_of};
 use crate::cache::LineIds;
 use crate::heap::SiteId;
 
@@ -137,18 +137,14 @@ impl Caches {
     #[inline]
     pub fn access(&mut self, executor: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
         let (addr, size) = (access.addr, access.size);
-        if size == 0 {
-            return;
-        }
-        let last_byte = addr.saturating_add(size - 1);
-        for line in addr >> self.shift..=last_byte >> self.shift {
+        for line in lines(addr, size, self.shift) {
             let quiet = usize::try_from(line).unwrap_or(0) % QUIET;
             if !access.write && self.quiet[quiet] == (line, executor) {
                 continue;
             }
             let start = line << self.shift;
             let from = addr.max(start) - start;
-            let to = last_byte.min(start + (self.line() - 1)) - start;
+            let to = addr.saturating_add(size - 1).min(start + (self.line() - 1)) - start;
             let touched = LineAccess {
                 executor,
                 bytes: (Bytes::MAX >> (127 - (to - from))) << from,

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use crate::graphs::graph;
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
+use contech_backends::cli::registry::answer;
 use contech_backends::misses::{Misses, Options, Report};
 use fastrand::Rng;
+use serde_json::Value;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp, OpKind};
 
@@ -231,31 +233,43 @@ fn a_length_is_a_claim_that_costs_nothing() {
     let mut b = GraphBuilder::new();
     let fill = b.block("fill", "f.c", 7, &[MemOp::new(OpKind::Set, 0, 0)]);
     let load = b.block("load", "f.c", 9, &[MemOp::load(8)]);
-    let allocate = b.block("setup", "f.c", 5, &[]);
     let main = b.context("main");
     let (start, length) = (0x1000_0000, 1 << 46);
-    b.work(main, 0, 10, |w| {
-        w.block(allocate, &[]);
-        w.alloc(start + (1 << 40), 1 << 30, AllocKind::Malloc);
-        w.block(fill, &[start, length]);
-        w.block(fill, &[start, length]);
-        w.block(load, &[start + length - 8]);
-        w.block(load, &[start]);
-    });
+    b.work(main, 0, 1, |w| w.block(load, &[start]));
+    let contexts = [main, b.create(main)];
+    for context in contexts {
+        b.work(context, 1, 10, |w| {
+            w.block(fill, &[start, length]);
+            w.block(fill, &[start + 64, 128]);
+            w.block(load, &[start + (1 << 40)]);
+        });
+    }
     let graph = graph(b);
-    let lines = length / 64;
     let report = report(&graph, "1K,32K", Ways::Full);
-    assert_eq!(report.instructions[0].misses, [2 * lines; 2]);
-    assert_eq!(report.instructions[1].misses, [1; 2]);
-    let owned = report.sites.iter().find(|site| site.site.is_some());
-    assert_eq!(owned.expect("a site").misses, [2 * (1 << 30) / 64; 2]);
-    let options = cache::Options {
-        sizes: "1K,32K".parse().expect("sizes"),
-        ..cache::Options::default()
-    };
-    let cache = run::<Cache>(options, &graph).expect("readable");
-    let split = cache.points.iter().filter_map(|point| point.split);
-    assert!(split.map(|causes| causes.cold).all(|cold| cold == lines));
+    let rows = report.instructions.iter();
+    let rows: Vec<_> = rows
+        .map(|row| (row.access, row.accesses, &row.misses[..]))
+        .collect();
+    assert_eq!(rows, [("fill", 2 * 3, &[2; 2][..]), ("read", 3, &[2; 2])]);
+    for (command, looked_up) in [
+        ("cache", Some("/points/0/accesses")),
+        ("hierarchy", Some("/levels/0/accesses")),
+        ("sharing", None),
+        ("memuse", None),
+    ] {
+        let answer = answer(command, &[], &graph).expect("an answer");
+        let data: Value = serde_json::from_str(&answer).expect("data");
+        let found = looked_up.map(|place| data.pointer(place).and_then(Value::as_u64));
+        assert!(
+            found.is_none_or(|found| found == Some(9)),
+            "{command}: {found:?}"
+        );
+        let footprint = data.get("footprint_bytes").and_then(Value::as_u64);
+        assert!(
+            footprint.is_none_or(|bytes| bytes == 4 * 64),
+            "{footprint:?}"
+        );
+    }
 }
 
 #[test]
