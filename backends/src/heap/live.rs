@@ -1,18 +1,13 @@
 //! Which allocation an address belongs to.
 //!
-//! Addresses are looked up by pages of 4 KiB; an allocation of 64 MiB or more is stored separately. If tasks are
-//! visited in another order than they ran in, the allocation that reuses an address may come before the free of the
-//! old one. It then takes the place of the old allocation, whose free is ignored.
+//! If tasks are visited in another order than they ran in, the allocation that reuses an address may come before the free
+//! of the old one. It then takes the place of the old allocation, whose free is ignored.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::SiteId;
-
-const PAGE_SHIFT: u32 = 12;
-/// Allocations of this size or more are not entered into pages.
-const LARGE: u64 = 64 << 20;
 
 /// A live allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,33 +39,11 @@ pub struct Span {
     pub site: Option<SiteId>,
 }
 
-/// Where an allocation is: from `start` up to but not including `end`.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    start: u64,
-    end: u64,
-    site: SiteId,
-}
-
-impl Place {
-    fn of(allocation: &Allocation) -> Self {
-        Self {
-            start: allocation.start,
-            end: allocation.end(),
-            site: allocation.site,
-        }
-    }
-}
-
 /// The live allocations.
 #[derive(Debug, Default)]
 pub struct Heap {
-    slots: Vec<Allocation>,
-    unused: Vec<u32>,
-    by_start: FxHashMap<u64, u32>,
-    /// By page: the allocations that touch it, ascending, with all that a search needs.
-    pages: FxHashMap<u64, Vec<Place>>,
-    large: BTreeMap<u64, u32>,
+    /// By start; no two overlap.
+    live: BTreeMap<u64, Allocation>,
     /// By start: allocations whose place was taken and whose free is still to come.
     taken: FxHashMap<u64, u32>,
     version: u64,
@@ -86,41 +59,27 @@ impl Heap {
     /// Number of live allocations.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_start.len()
+        self.live.len()
     }
 
     /// Whether nothing is allocated.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_start.is_empty()
+        self.live.is_empty()
     }
 
     /// Adds an allocation; returns those whose place it takes.
     pub fn allocate(&mut self, new: Allocation) -> Vec<Allocation> {
         self.version += 1;
-        let old: Vec<Allocation> = self
-            .overlapping(&new)
-            .into_iter()
-            .filter_map(|start| self.remove(start))
-            .collect();
-        for taken in &old {
-            *self.taken.entry(taken.start).or_default() += 1;
+        let mut old = Vec::new();
+        while let Some((&start, last)) = self.live.range(..new.end()).next_back()
+            && last.end() > new.start
+        {
+            old.extend(self.live.remove(&start));
+            *self.taken.entry(start).or_default() += 1;
         }
-        let slot = self.unused.pop().unwrap_or_else(|| {
-            self.slots.push(new);
-            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        });
-        self.slots[slot as usize] = new;
-        self.by_start.insert(new.start, slot);
-        if new.size >= LARGE {
-            self.large.insert(new.start, slot);
-        } else {
-            for page in pages(&new) {
-                let list = self.pages.entry(page).or_default();
-                let at = list.partition_point(|other| other.start < new.start);
-                list.insert(at, Place::of(&new));
-            }
-        }
+        self.live.insert(new.start, new);
+        old.reverse();
         old
     }
 
@@ -133,98 +92,30 @@ impl Heap {
             }
             return None;
         }
-        self.remove(start)
+        let ended = self.live.remove(&start);
+        self.version += u64::from(ended.is_some());
+        ended
     }
 
     /// The allocation that contains `address`, if any, and the range in which the answer holds.
     #[must_use]
     pub fn find(&self, address: u64) -> Span {
-        let page = address >> PAGE_SHIFT;
-        let list = self.pages.get(&page).map_or(&[][..], Vec::as_slice);
-        let at = list.partition_point(|place| place.start <= address);
-        let before = at.checked_sub(1).map(|at| list[at]);
-        let inside = |place: &Place| address < place.end;
-        let found = before.filter(inside).or_else(|| {
-            let (_, &slot) = self.large.range(..=address).next_back()?;
-            Some(Place::of(&self.slots[slot as usize])).filter(inside)
-        });
-        if let Some(Place { start, end, site }) = found {
+        let before = self.live.range(..=address).next_back();
+        let before = before.map(|(_, allocation)| allocation);
+        if let Some(found) = before.filter(|allocation| address < allocation.end()) {
             return Span {
-                start,
-                end,
-                site: Some(site),
+                start: found.start,
+                end: found.end(),
+                site: Some(found.site),
             };
         }
-        // Nothing is allocated here. This holds at least between the neighbours in this page, unless a large
-        // allocation begins there.
-        let (low, high) = (
-            page << PAGE_SHIFT,
-            (page << PAGE_SHIFT).saturating_add(1 << PAGE_SHIFT),
-        );
-        if self.large.range(low..high).next().is_some() {
-            return Span {
-                start: address,
-                end: address.saturating_add(1),
-                site: None,
-            };
-        }
-        let start = before.map_or(low, |place| place.end.max(low));
-        let end = list.get(at).map_or(high, |place| place.start);
+        let after = self.live.range(address..).next();
         Span {
-            start,
-            end,
+            start: before.map_or(0, Allocation::end),
+            end: after.map_or(u64::MAX, |(&start, _)| start),
             site: None,
         }
     }
-
-    /// The live allocations, in no order.
-    pub fn live(&self) -> impl Iterator<Item = &Allocation> {
-        self.by_start
-            .values()
-            .map(|&slot| &self.slots[slot as usize])
-    }
-
-    fn overlapping(&self, new: &Allocation) -> Vec<u64> {
-        let overlaps = |&slot: &u32| {
-            let old = &self.slots[slot as usize];
-            (old.start < new.end() && new.start < old.end()).then_some(old.start)
-        };
-        let mut starts: Vec<u64> = self.large.values().filter_map(overlaps).collect();
-        if new.size >= LARGE {
-            starts.extend(self.by_start.values().filter_map(overlaps));
-        } else {
-            let places = pages(new).filter_map(|page| self.pages.get(&page));
-            let overlaps = |old: &&Place| old.start < new.end() && new.start < old.end;
-            starts.extend(places.flatten().filter(overlaps).map(|old| old.start));
-        }
-        starts.sort_unstable();
-        starts.dedup();
-        starts
-    }
-
-    fn remove(&mut self, start: u64) -> Option<Allocation> {
-        let slot = self.by_start.remove(&start)?;
-        self.version += 1;
-        let old = self.slots[slot as usize];
-        if old.size >= LARGE {
-            self.large.remove(&start);
-        } else {
-            for page in pages(&old) {
-                if let Some(list) = self.pages.get_mut(&page) {
-                    list.retain(|other| other.start != start);
-                    if list.is_empty() {
-                        self.pages.remove(&page);
-                    }
-                }
-            }
-        }
-        self.unused.push(slot);
-        Some(old)
-    }
-}
-
-fn pages(of: &Allocation) -> std::ops::RangeInclusive<u64> {
-    of.start >> PAGE_SHIFT..=(of.end() - 1) >> PAGE_SHIFT
 }
 
 #[cfg(test)]
@@ -284,8 +175,8 @@ mod tests {
         assert_eq!(
             heap.find(0x9000),
             Span {
-                start: 0x9000,
-                end: 0xa000,
+                start: 0x4040,
+                end: 1 << 40,
                 site: None
             }
         );
@@ -310,7 +201,8 @@ mod tests {
                 heap.free(start);
             }
             let known = |address| {
-                heap.live()
+                heap.live
+                    .values()
                     .find(|a| (a.start..a.end()).contains(&address))
                     .map(|a| a.site)
             };
