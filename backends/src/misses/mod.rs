@@ -166,40 +166,26 @@ impl Analysis for Misses {
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
         let counter = shards.into_iter().next();
         let counter = counter.unwrap_or_else(|| self.counter());
-        let model = counter.model();
+        let (info, model) = (graph.info(), counter.model());
+        let accesses = model.looked_up(graph.summary().accesses);
         let all = self.geometries.all.iter();
-        let total = Lookups {
-            accesses: model.looked_up(graph.summary().accesses),
-            misses: all.map(|geometry| model.misses(geometry)).collect(),
-            ..Lookups::default()
-        };
-        let sizes: Vec<u64> = self
-            .geometries
-            .all
-            .iter()
-            .map(|geometry| geometry.size)
+        let points: Vec<Point> = all
+            .map(|geometry| Point {
+                size: geometry.size,
+                ways: geometry.ways,
+                accesses,
+                misses: model.misses(geometry),
+                split: None,
+            })
             .collect();
-        let point = |(geometry, &misses): (&crate::cache::Geometry, &u64)| Point {
-            size: geometry.size,
-            ways: geometry.ways,
-            accesses: total.accesses,
-            misses,
-            split: None,
-        };
         Ok(Report {
             line: 1 << self.geometries.line_shift,
             sample: self.sample.rate(),
-            points: self
-                .geometries
-                .all
-                .iter()
-                .zip(&total.misses)
-                .map(point)
-                .collect(),
-            instructions: instructions(graph.info(), &counter, &total, &sizes),
-            sites: sites(graph.info(), &counter, &total, &sizes),
+            sizes: points.iter().map(|point| point.size).collect(),
+            instructions: instructions(info, &counter, &points),
+            sites: sites(info, &counter, &points),
             curves: self.curves.as_ref().map(|curves| curves.report_of(model)),
-            sizes,
+            points,
             top: self.top,
         })
     }
@@ -212,12 +198,7 @@ impl Misses {
     }
 }
 
-fn instructions(
-    info: &StaticInfo,
-    counter: &Counter,
-    total: &Lookups,
-    sizes: &[u64],
-) -> Vec<Instruction> {
+fn instructions(info: &StaticInfo, counter: &Counter, points: &[Point]) -> Vec<Instruction> {
     let mut merged: BTreeMap<(Place, &'static str), Lookups> = BTreeMap::new();
     for (at, lookups) in counter
         .instructions()
@@ -236,8 +217,8 @@ fn instructions(
         place,
         access,
         accesses: lookups.accesses,
-        share: share(&lookups, total),
-        fits: fits(&lookups, sizes),
+        share: share(&lookups, points),
+        fits: fits(&lookups, points),
         misses: lookups.misses,
         far: lookups.far,
         first: lookups.first,
@@ -247,7 +228,7 @@ fn instructions(
     rows
 }
 
-fn sites(info: &StaticInfo, counter: &Counter, total: &Lookups, sizes: &[u64]) -> Vec<Site> {
+fn sites(info: &StaticInfo, counter: &Counter, points: &[Point]) -> Vec<Site> {
     let (by_site, elsewhere) = counter.memory();
     let mut merged: BTreeMap<(Place, String), (SiteRow, Lookups)> = BTreeMap::new();
     for (number, lookups) in (0..).zip(by_site) {
@@ -264,8 +245,8 @@ fn sites(info: &StaticInfo, counter: &Counter, total: &Lookups, sizes: &[u64]) -
     }
     let row = |site: Option<SiteRow>, lookups: Lookups| Site {
         site,
-        share: share(&lookups, total),
-        fits: fits(&lookups, sizes),
+        share: share(&lookups, points),
+        fits: fits(&lookups, points),
         misses: lookups.misses,
     };
     let mut rows: Vec<Site> = merged
@@ -280,25 +261,22 @@ fn sites(info: &StaticInfo, counter: &Counter, total: &Lookups, sizes: &[u64]) -
 }
 
 /// Average over the sizes of the share of all misses.
-fn share(part: &Lookups, total: &Lookups) -> f64 {
-    let shares = part
-        .misses
-        .iter()
-        .zip(&total.misses)
-        .map(|(&part, &all)| ratio(part, all));
-    let count = u32::try_from(total.misses.len().max(1)).unwrap_or(1);
+fn share(part: &Lookups, points: &[Point]) -> f64 {
+    let shares = part.misses.iter().zip(points);
+    let shares = shares.map(|(&part, all)| ratio(part, all.misses));
+    let count = u32::try_from(points.len().max(1)).unwrap_or(1);
     shares.sum::<f64>() / f64::from(count)
 }
 
 /// The smallest size that saves most of the misses a larger cache can save; see the module.
-fn fits(lookups: &Lookups, sizes: &[u64]) -> Option<u64> {
+fn fits(lookups: &Lookups, points: &[Point]) -> Option<u64> {
     let (&most, &least) = (lookups.misses.first()?, lookups.misses.last()?);
     if (most - least).saturating_mul(10) < most.max(1) {
         return None;
     }
     let enough = least + (most - least) / 10;
     let at = lookups.misses.iter().position(|&misses| misses <= enough)?;
-    sizes.get(at).copied()
+    points.get(at).map(|point| point.size)
 }
 
 /// The source line of an operation and what it does.
@@ -325,14 +303,20 @@ mod tests {
 
     #[test]
     fn a_working_set_fits_where_its_misses_stop() {
-        let sizes = [1024, 2048, 4096, 8192];
+        let points = [1024, 2048, 4096, 8192].map(|size| Point {
+            size,
+            ways: Ways::Full,
+            accesses: 0,
+            misses: 0,
+            split: None,
+        });
         let of = |misses: &[u64]| {
             fits(
                 &Lookups {
                     misses: misses.to_vec(),
                     ..Lookups::default()
                 },
-                &sizes,
+                &points,
             )
         };
         assert_eq!(of(&[1000, 1000, 50, 50]), Some(4096));
