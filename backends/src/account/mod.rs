@@ -22,6 +22,7 @@ mod render;
 mod repeats;
 mod replay;
 mod rows;
+mod sections;
 mod site;
 mod strands;
 mod stretches;

@@ -12,147 +12,15 @@
 use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{SyncOp, TaskId};
+use taskgraph::TaskId;
 
 use super::locks::LockUse;
+use super::sections::Section;
 use super::strands::{NO_WAIT, Needs, Strand, Strands, Waits, end};
 use super::wait::{Kind, Wait};
 
 /// The makers may have made one thing in so many more or less than what was taken, beside one for each context.
 const UNEVEN: u64 = 64;
-/// The sections of so many locks that a task takes in turn are gathered.
-const NESTED: usize = 4;
-/// The last strand of a section in a task whose strands are not known yet.
-const INSIDE: u32 = u32::MAX;
-
-/// Sections of a lock, of one context, in one or several tasks, with no section of another context between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    lock: u64,
-    /// Time of the section in the recorded run, ns.
-    at_ns: u64,
-    /// The strand before which the lock is taken, and the last one in which the context has it.
-    first: u32,
-    last: u32,
-    /// Number of sections.
-    number: u64,
-    /// The condition that the context waited for, and the strand of the last such wait.
-    waited: Option<(u64, u32)>,
-    /// The condition that was signalled.
-    signals: Option<u64>,
-    /// More than one condition was signalled or waited for.
-    mixed: bool,
-}
-
-/// The sections of a context on its way through its tasks.
-#[derive(Debug, Default)]
-pub(super) struct Sections {
-    /// Those that have begun, the innermost last.
-    open: Vec<Section>,
-    /// Those that ended last, since the context last took a lock: signals may come after them.
-    closed: Vec<Section>,
-    /// A condition that the context has been woken by.
-    woken: Option<(u64, u32)>,
-}
-
-impl Sections {
-    /// An operation at a time (ns), before which the next strand has this number. With `inside`, its task does
-    /// other things, too, until [`Sections::worked`].
-    pub(super) fn uses(
-        &mut self,
-        (op, object): (SyncOp, u64),
-        used: Option<(u64, LockUse)>,
-        (at_ns, strand, inside): (u64, u32, bool),
-        all: &mut Vec<Section>,
-    ) {
-        match (op, used) {
-            (SyncOp::CondWake | SyncOp::CondTimeout, _) => self.woken = Some((object, strand)),
-            (SyncOp::CondSignal | SyncOp::CondBroadcast, _) => {
-                let last = self.open.last_mut().or(self.closed.last_mut());
-                if let Some(section) = last {
-                    section.mixed |= section.signals.is_some_and(|other| other != object);
-                    section.signals = Some(object);
-                }
-            }
-            // The section goes on after the wait.
-            (SyncOp::CondRelease, _) => {}
-            (SyncOp::CondReacquire, _) => {
-                let section = self.open.iter_mut().rev().find(|open| open.lock == object);
-                if let (Some(section), Some(woken)) = (section, self.woken.take()) {
-                    section.mixed |= section.waited.is_some_and(|(other, _)| other != woken.0);
-                    section.waited = Some(woken);
-                    section.at_ns = at_ns;
-                }
-            }
-            (_, Some((lock, LockUse::Give))) => {
-                if let Some(at) = self.open.iter().rposition(|open| open.lock == lock) {
-                    let mut section = self.open.remove(at);
-                    section.last = match inside {
-                        true => INSIDE,
-                        false => strand.saturating_sub(1).max(section.first),
-                    };
-                    self.closed.push(section);
-                }
-            }
-            (_, Some((lock, LockUse::Take))) => {
-                self.flush(all);
-                self.open.push(Section {
-                    lock,
-                    at_ns,
-                    first: strand,
-                    last: strand,
-                    number: 1,
-                    waited: None,
-                    signals: None,
-                    mixed: false,
-                });
-            }
-            (_, Some((lock, LockUse::Share))) => self.open.retain(|open| open.lock != lock),
-            (_, None) => {}
-        }
-    }
-
-    /// A task has ended that does other things than one operation. Its last strand has this number.
-    pub(super) fn worked(&mut self, last: u32, all: &mut [Section]) {
-        let all = all
-            .iter_mut()
-            .rev()
-            .take_while(|section| section.last == INSIDE);
-        let within = self.closed.iter_mut().chain(all);
-        for section in within.filter(|section| section.last == INSIDE) {
-            section.last = last;
-        }
-    }
-
-    /// Adds the sections that have ended to all of the context.
-    pub(super) fn flush(&mut self, all: &mut Vec<Section>) {
-        for section in self.closed.drain(..) {
-            let alike = |last: &&mut Section| {
-                (last.lock, last.at_ns, last.signals, last.mixed)
-                    == (section.lock, section.at_ns, section.signals, section.mixed)
-                    && section.waited.is_none()
-            };
-            match all.iter_mut().rev().take(NESTED).find(alike) {
-                Some(last) => (last.number, last.last) = (last.number + 1, section.last),
-                None => all.push(section),
-            }
-        }
-    }
-}
-
-impl Section {
-    /// The section with its strands moved behind so many others.
-    pub(super) fn behind(self, strands: u32) -> Self {
-        Self {
-            first: self.first + strands,
-            last: self.last + strands,
-            waited: self
-                .waited
-                .map(|(object, strand)| (object, strand + strands)),
-            ..self
-        }
-    }
-}
 
 /// What a strand comes after instead of what the recording says.
 #[derive(Debug)]

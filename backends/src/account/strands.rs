@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
 use super::locks::{Known, LockUse};
-use super::queues::Section;
+use super::sections::Section;
 use super::wait::{Kind, Wait};
 
 /// A run of more strands than this is not replayed.

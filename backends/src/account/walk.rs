@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use taskgraph::{Action, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause, Walk};
 
 use super::locks::{Held, LockUse, Use, sections};
-use super::queues::{Sections, relax};
+use super::queues::relax;
+use super::sections::Sections;
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
 use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{Kind, Wait};
