@@ -115,6 +115,7 @@ impl Sections {
             let alike = |last: &&mut Section| {
                 (last.lock, last.at_ns, last.signals, last.mixed)
                     == (section.lock, section.at_ns, section.signals, section.mixed)
+                    && (last.last == INSIDE) == (section.last == INSIDE)
                     && section.waited.is_none()
             };
             match all.iter_mut().rev().take(NESTED).find(alike) {
@@ -136,5 +137,39 @@ impl Section {
                 .map(|(object, strand)| (object, strand + strands)),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCKS: [u64; 2] = [10, 20];
+
+    /// Takes a lock before a strand and gives it back.
+    fn section(of: &mut Sections, lock: u64, place: (u64, u32, bool), all: &mut Vec<Section>) {
+        let (take, give) = (SyncOp::MutexLock, SyncOp::MutexUnlock);
+        of.uses((take, lock), Some((lock, LockUse::Take)), place, all);
+        of.uses((give, lock), Some((lock, LockUse::Give)), place, all);
+    }
+
+    #[test]
+    fn the_last_strand_of_each_section_is_known_in_the_end() {
+        let (mut of, mut all) = (Sections::default(), Vec::new());
+        // Operations without duration, and a task that begins at the same time and takes both locks in turn.
+        for lock in LOCKS {
+            section(&mut of, lock, (5, 3, false), &mut all);
+        }
+        for _ in 0..3 {
+            for lock in LOCKS {
+                section(&mut of, lock, (5, 4, true), &mut all);
+            }
+        }
+        of.worked(9, &mut all);
+        of.flush(&mut all);
+        let found: Vec<_> = all.iter().map(|s| (s.lock, s.last, s.number)).collect();
+        let [one, other] = LOCKS;
+        assert_eq!(found[..2], [(one, 3, 1), (other, 3, 1)]);
+        assert_eq!(found[2..], [(one, 9, 3), (other, 9, 3)]);
     }
 }
