@@ -33,6 +33,32 @@ struct Gate {
     waits: bool,
 }
 
+/// What is made and taken with a condition.
+#[derive(Debug, Default)]
+struct Queue {
+    /// The strands that made something, in order, with how many were made then.
+    made: Vec<(u64, u32)>,
+    taken: u64,
+    /// The least by which what was made was more than what was taken.
+    lead: Option<i64>,
+}
+
+impl Queue {
+    fn all_made(&self) -> u64 {
+        self.made.last().map_or(0, |last| last.0)
+    }
+
+    /// The strand that makes what the `taken`-th take needs; nothing if that was there from the beginning.
+    fn maker(&self, taken: u64) -> Option<u32> {
+        let wanted = signed(taken) + self.lead.unwrap_or(0);
+        let at = self
+            .made
+            .partition_point(|&(made, _)| signed(made) < wanted);
+        let by = self.made.get(at).filter(|_| wanted > 0);
+        by.map(|&(_, last)| last)
+    }
+}
+
 /// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of such queues.
 pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
     let mut by_lock: FxHashMap<u64, Vec<Section>> = FxHashMap::default();
@@ -73,10 +99,7 @@ fn gates_of(strands: &Strands, sections: &[Section]) -> Option<Vec<Gate>> {
             return None;
         }
     }
-    // For each condition, the strands that made something, with how many were made then; and how many were taken.
-    let mut made: FxHashMap<u64, Vec<(u64, u32)>> = FxHashMap::default();
-    let mut taken: FxHashMap<u64, u64> = FxHashMap::default();
-    let mut ahead: FxHashMap<u64, i64> = FxHashMap::default();
+    let mut queues: FxHashMap<u64, Queue> = FxHashMap::default();
     let mut takes = Vec::new();
     for section in sections {
         let awaited = awaits.get(&context(section)).copied();
@@ -85,32 +108,29 @@ fn gates_of(strands: &Strands, sections: &[Section]) -> Option<Vec<Gate>> {
             return None;
         }
         if let Some(condition) = awaited {
-            let taken = taken.entry(condition).or_default();
-            *taken += section.number;
-            let made = count(made.get(&condition));
-            let ahead = ahead.entry(condition).or_insert(i64::MAX);
-            *ahead = (*ahead).min(signed(made) - signed(*taken));
-            takes.push((*section, condition, *taken));
+            let queue = queues.entry(condition).or_default();
+            queue.taken += section.number;
+            let lead = signed(queue.all_made()) - signed(queue.taken);
+            queue.lead = Some(queue.lead.map_or(lead, |least| least.min(lead)));
+            takes.push((*section, condition, queue.taken));
         }
         if let Some(condition) = section.signals {
-            let made = made.entry(condition).or_default();
-            made.push((count(Some(made)) + section.number, section.last));
+            let queue = queues.entry(condition).or_default();
+            let all = queue.all_made() + section.number;
+            queue.made.push((all, section.last));
         }
     }
     let contexts = strands.contexts.len() as u64;
-    let even = |(condition, &taken): (&u64, &u64)| {
-        let made = count(made.get(condition));
-        made.abs_diff(taken) <= contexts + made / UNEVEN
+    let even = |queue: &Queue| {
+        let made = queue.all_made();
+        made.abs_diff(queue.taken) <= contexts + made / UNEVEN
     };
-    if !taken.iter().all(even) {
+    if !queues.values().filter(|queue| queue.taken > 0).all(even) {
         return None;
     }
     let gates = takes.into_iter().map(|(section, condition, taken)| {
-        let wanted = signed(taken) + ahead.get(&condition).copied().unwrap_or(0);
-        let made = made.get(&condition).map_or(&[][..], |made| made);
-        let at = made.partition_point(|&(made, _)| signed(made) < wanted);
-        let by = made.get(at).filter(|_| wanted > 0);
-        let made = by.map(|&(_, last)| (strands.context_of(last as usize), last));
+        let made = queues.get(&condition).and_then(|queue| queue.maker(taken));
+        let made = made.map(|last| (strands.context_of(last as usize), last));
         let task = |strand: u32| {
             let context = strands.context_of(strand as usize);
             TaskId::new(
@@ -135,7 +155,10 @@ fn gates_of(strands: &Strands, sections: &[Section]) -> Option<Vec<Gate>> {
         });
         match waited {
             Some((_, strand)) => Some(gate(strand, true)),
-            None => Some(gate(taken_at(strands, &section)?, false)),
+            None => {
+                made?;
+                Some(gate(taken_at(strands, &section)?, false))
+            }
         }
     });
     Some(gates.flatten().collect())
@@ -151,10 +174,6 @@ fn taken_at(strands: &Strands, section: &Section) -> Option<u32> {
     })
 }
 
-fn count(made: Option<&Vec<(u64, u32)>>) -> u64 {
-    made.and_then(|made| made.last()).map_or(0, |last| last.0)
-}
-
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
@@ -166,8 +185,7 @@ fn insert(strands: &mut Strands, gates: &[Gate]) {
     let needs = std::mem::take(&mut strands.needs);
     // Where each strand is now.
     let mut moved = Vec::with_capacity(old.len());
-    let before = |gate: &&Gate| !gate.waits && gate.made.is_some();
-    let mut next = gates.iter().filter(before).peekable();
+    let mut next = gates.iter().filter(|gate| !gate.waits).peekable();
     let mut more = 0;
     for at in 0..end(&old) {
         more += u32::from(next.next_if(|gate| gate.strand == at).is_some());
@@ -219,5 +237,28 @@ fn insert(strands: &mut Strands, gates: &[Gate]) {
         }
         strand.needs_end = end(&strands.needs);
         strands.all.push(strand);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_was_made_before_and_what_is_made_has_room() {
+        // One is made before each take: the third take needs the third one made.
+        let mut jobs = Queue {
+            made: vec![(1, 10), (3, 11), (4, 12)],
+            taken: 4,
+            lead: Some(0),
+        };
+        assert_eq!(
+            [1, 2, 3, 4].map(|n| jobs.maker(n)),
+            [10, 11, 11, 12].map(Some)
+        );
+        // There was room for two from the beginning: the third needs the first one that others gave back.
+        jobs.lead = Some(-2);
+        let makers = [1, 2, 3, 4].map(|n| jobs.maker(n));
+        assert_eq!(makers, [None, None, Some(10), Some(11)]);
     }
 }

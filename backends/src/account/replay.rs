@@ -352,7 +352,8 @@ impl<W: Watch> Replay<'_, W> {
                 return true;
             }
             if self.at[context] != At::Locked {
-                if !has_processor && self.takes_lock(at) {
+                let takes = |(_, how)| how != LockUse::Give;
+                if !has_processor && self.lock_of(at).is_some_and(takes) {
                     self.at[context] = At::Trying;
                     return true;
                 }
@@ -420,22 +421,19 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Whether a lock is taken before a strand.
-    fn takes_lock(&self, at: usize) -> bool {
+    /// The lock that is taken or given back before a strand, unless nobody waits for it.
+    fn lock_of(&self, at: usize) -> Option<(u64, LockUse)> {
+        let wait = self.strands.all[at].wait as usize;
         let lock = self.strands.lock_of(at);
-        lock.is_some_and(|(_, how)| how != LockUse::Give)
-            && !self.is_removed(&self.removable.waits, self.strands.all[at].wait as usize)
+        lock.filter(|_| !self.is_removed(&self.removable.waits, wait))
     }
 
     /// Whether a context has to wait for the lock that it takes before a strand. Otherwise it has the lock, or has given
     /// it back.
     fn is_locked(&mut self, number: u32, at: usize) -> bool {
-        let Some((object, how)) = self.strands.lock_of(at) else {
+        let Some((object, how)) = self.lock_of(at) else {
             return false;
         };
-        if self.is_removed(&self.removable.waits, self.strands.all[at].wait as usize) {
-            return false;
-        }
         let lock = self.locks.entry(object).or_default();
         if how == LockUse::Give {
             let had = lock.holders.len();
