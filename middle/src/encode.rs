@@ -319,54 +319,35 @@ impl Records for Cutting<'_> {
 
     #[inline]
     fn segment(&mut self, segment: PathSegment<'_>) -> bool {
-        let plan = segment.plan;
-        if !plan.path.fresh && self.is_at_start() {
-            self.out.goes_on = true;
-        }
-        let taken = self.sample.code();
-        if taken == Taken::No {
-            return true;
-        }
-        if segment.resumed || taken == Taken::Anew {
-            // A frame goes on with what it says itself.
-            self.end_frame();
-        }
-        let known = segment.known;
-        let taken = self.encoder.segment(
-            taskgraph::Segment {
-                path: segment.number,
-                bytes: segment.bytes,
-                counts: segment.counts,
-            },
-            || known.follow(),
-            || Some(plan.path.clone()),
-        );
-        if self.encoder.is_full() {
-            self.end_frame();
-        }
-        taken
+        self.segments(segment, 1, 0) > 0
     }
 
     #[inline]
     fn segments(&mut self, first: PathSegment<'_>, times: usize, stride: usize) -> usize {
-        if !self.sample.takes_all() {
-            return usize::from(self.segment(first));
-        }
         let plan = first.plan;
         if !plan.path.fresh && self.is_at_start() {
             self.out.goes_on = true;
         }
-        let known = first.known;
-        let taken = self.encoder.segments(
-            taskgraph::Segment {
-                path: first.number,
-                bytes: first.bytes,
-                counts: first.counts,
-            },
-            (times, stride),
-            || known.follow(),
-            || Some(plan.path.clone()),
-        );
+        let together = times > 1 && self.sample.takes_all();
+        let taken = self.sample.code();
+        if taken == Taken::No {
+            return 1;
+        }
+        if first.resumed || taken == Taken::Anew {
+            // A frame goes on with what it says itself.
+            self.end_frame();
+        }
+        let segment = taskgraph::Segment {
+            path: first.number,
+            bytes: first.bytes,
+            counts: first.counts,
+        };
+        let (known, path) = (|| first.known.follow(), || Some(plan.path.clone()));
+        let encoder = &mut self.encoder;
+        let taken = match together {
+            true => encoder.segments(segment, (times, stride), known, path),
+            false => usize::from(encoder.segment(segment, known, path)),
+        };
         if self.encoder.is_full() {
             self.end_frame();
         }

@@ -1,5 +1,5 @@
-//! What is known of flang's run-time library: where it is, and what arrays its descriptors tell of. It is linked into the program's own file. The locks of its input and output are not the
-//! program's, so calls from its code do not count.
+//! What is known of flang's run-time library: where it is, and what arrays its descriptors tell of. It is linked into
+//! the program's own file. The locks of its input and output are not the program's, so calls from its code do not count.
 
 use std::fs::File;
 use std::ops::Range;

@@ -4,7 +4,7 @@
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use super::decode::{Decoder, Found, Known, next, start as plan_start};
+use super::decode::{Decoder, Found, Known, next, start};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
 use crate::event::{Event, NOWHERE, Recorded, raw};
@@ -47,8 +47,8 @@ pub trait Records {
     fn event(&mut self, event: Event, inside: bool);
     /// Takes one segment. Returns false if the segment cannot be used.
     fn segment(&mut self, segment: Segment<'_>) -> bool;
-    /// Takes the first of so many segments of one path without counts, each so many bytes after the one before, or several of
-    /// them. Returns how many, and 0 if the first one cannot be used.
+    /// Takes the first of so many segments of one path without counts, each so many bytes after the one before, or
+    /// several of them. Returns how many, and 0 if the first one cannot be used.
     fn segments(&mut self, first: Segment<'_>, _times: usize, _stride: usize) -> usize {
         usize::from(self.segment(first))
     }
@@ -205,24 +205,28 @@ impl Decoder {
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<()> {
-        let stride = plan.fixed_bytes().unwrap_or(0) + ID_BYTES;
-        let (mut offset, mut left) = (found.offset(), found.times as usize);
+        let (mut offset, mut left, mut stride) = (found.offset(), found.times as usize, 0);
+        if left > 1 {
+            stride = plan.fixed_bytes().unwrap_or(0) + ID_BYTES;
+        }
         while left > 0 {
-            let place = (offset, end, left);
-            let taken = self.segment(payload, place, (found.number, plan), program, sink)?;
+            let place = (offset, end);
+            let path = (found.number, plan);
+            let taken = self.segment(payload, place, path, (left, stride), program, sink)?;
             offset += taken * stride;
             left -= taken;
         }
         Ok(())
     }
 
-    /// Gives out the first of `left` segments, or several. Returns how many, at least one.
+    /// Gives out the first of `left` segments that are `stride` bytes apart, or several. Returns how many, at least one.
     #[inline]
     fn segment(
         &mut self,
         payload: &[u8],
-        (offset, end, left): (usize, usize, usize),
+        (offset, end): (usize, usize),
         (number, plan): (u32, &Plan),
+        (left, stride): (usize, usize),
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<usize> {
@@ -238,12 +242,11 @@ impl Decoder {
             Err(e) => Err(e),
         };
         let follows = next(f, plan);
-        // What follows goes on where this one did, or begins anew.
-        let repeats = match follows {
-            Some(follows) => !plan.path.fresh && follows == plan_start(plan),
+        // Whether what follows goes on where this one did, or begins anew.
+        let repeats = || match follows {
+            Some(follows) => !plan.path.fresh && follows == start(plan),
             None => plan.path.fresh,
         };
-        let stride = plan.fixed_bytes().unwrap_or(0) + ID_BYTES;
         let taken = begun.map(|resumed| {
             let first = Segment {
                 number,
@@ -257,7 +260,7 @@ impl Decoder {
                     program,
                 },
             };
-            match left > 1 && repeats && !resumed {
+            match left > 1 && !resumed && repeats() {
                 true => sink.segments(first, left, stride).min(left),
                 false => usize::from(sink.segment(first)),
             }
