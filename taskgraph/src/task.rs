@@ -334,9 +334,23 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     ///
     /// # Errors
     /// A damaged frame; `f` has then seen the actions before it.
-    pub fn for_each_action(&self, mut f: impl FnMut(Action<'_>)) -> Result<()> {
+    pub fn for_each_action(&self, f: impl FnMut(Action<'_>)) -> Result<()> {
+        self.each_from((0, 0), f)
+    }
+
+    /// Calls `f` for the last actions in program order: all that at least this many records of the file stand for. A
+    /// record stands for one action or for several.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn for_last_actions(&self, records: usize, f: impl FnMut(Action<'_>)) -> Result<()> {
+        self.each_from(self.before_end(records)?, f)
+    }
+
+    /// Calls `f` for each action from a record on.
+    fn each_from(&self, from: (usize, usize), mut f: impl FnMut(Action<'_>)) -> Result<()> {
         let info = self.graph.info();
-        self.play(|played, operands| match played {
+        self.play_from(from, Nests::Bare, |played, operands| match played {
             Played::Block(id) => f(Action::Block(BlockExec::new(info, id, operands))),
             Played::Run {
                 blocks,
@@ -362,12 +376,24 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     }
 
     /// Calls `f` with what a player plays, and its operands.
-    pub(crate) fn play(&self, mut f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
-        let mut player = Player::lent(self.block_count(), Nests::Bare);
+    pub(crate) fn play(&self, f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
+        self.play_from((0, 0), Nests::Bare, f)
+    }
+
+    /// Calls `f` with what a player plays from a record on, and its operands.
+    fn play_from(
+        &self,
+        (first, skipped): (usize, usize),
+        nests: Nests,
+        mut f: impl FnMut(Played<'g>, &[u64]),
+    ) -> Result<()> {
+        let mut player = Player::lent(self.block_count(), nests);
         let space = self.graph.space_of(self.id().context);
-        let done = self.spans().iter().try_for_each(|span| {
-            let (frame, range) = self.graph.frame(span)?;
+        let spans = self.spans().iter().enumerate().skip(first);
+        let done = spans.into_iter().try_for_each(|(at, span)| {
+            let (frame, mut range) = self.graph.frame(span)?;
             let score = self.graph.score()?;
+            range.start += if at == first { skipped } else { 0 };
             player.start(&frame, range);
             while let Some(mut played) = player.next(score, &frame)? {
                 if space > 0 {
@@ -381,6 +407,28 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         });
         player.give_back();
         self.graph.in_file(done)
+    }
+
+    /// The span and the record in it from which at least this many records are left, and which can be played without
+    /// those before: a path may go on with what is known since the latest one that begins its function.
+    fn before_end(&self, records: usize) -> Result<(usize, usize)> {
+        let mut left = records;
+        for (at, span) in self.spans().iter().enumerate().rev() {
+            let own = span.records as usize;
+            if own < left {
+                left -= own;
+                continue;
+            }
+            let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
+            let score = self.graph.in_file(self.graph.score())?;
+            let begins = |record: &usize| frame.begins(*record, score) == Some(true);
+            let mut before = (range.start..=range.end - left).rev();
+            let start = before.find(begins).unwrap_or(range.start);
+            let skipped = start - range.start;
+            self.graph.recycle(frame);
+            return Ok((at, skipped));
+        }
+        Ok((0, 0))
     }
 
     /// Calls `f` for each execution of a block in program order.
@@ -402,52 +450,30 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// As [`Task::for_each_action`].
     pub fn last_block(&self) -> Result<Option<BlockId>> {
-        let mut player = Player::lent(self.block_count(), Nests::Counted);
-        let mut found = Ok(None);
-        for span in self.spans().iter().rev() {
-            found = self.last_of(span, &mut player);
-            if !matches!(found, Ok(None)) {
-                break;
-            }
-        }
-        player.give_back();
-        self.graph.in_file(found)
-    }
-
-    /// The last block that is executed in a span.
-    fn last_of(&self, span: &FrameSpan, player: &mut Player) -> Result<Option<BlockId>> {
-        let (frame, range) = self.graph.frame(span)?;
-        let score = self.graph.score()?;
-        let mut last = None;
-        let mut end = range.end;
-        while last.is_none() && end > range.start {
-            // A path may go on with what is known since the latest one that begins its function.
-            let mut start = end - 1;
-            if frame.begins(start, score).is_some() {
-                let begins = |at: &usize| frame.begins(*at, score) == Some(true);
-                start = (range.start..end).rev().find(begins).unwrap_or(range.start);
-            }
-            player.start(&frame, start..end);
-            while let Some(played) = player.next(score, &frame)? {
+        let info = self.graph.info();
+        let (mut last, mut records) = (None, 1);
+        loop {
+            let from = self.before_end(records)?;
+            self.play_from(from, Nests::Counted, |played, operands| {
                 last = match played {
                     Played::Block(id) => Some(id),
                     Played::Run {
                         blocks, iterations, ..
                     } => blocks.last().filter(|_| iterations > 0).map(|last| last.0),
                     Played::Nest { shape, cut } => {
-                        let info = self.graph.info();
-                        let nest = Nest::new(info, shape, &player.operands, cut);
+                        let nest = Nest::new(info, shape, operands, cut);
                         let last = nest.executions().checked_sub(1);
                         last.and_then(|last| nest.block_at(last))
                     }
                     Played::Other(_) => None,
                 }
                 .or(last);
+            })?;
+            if last.is_some() || from == (0, 0) {
+                return Ok(last);
             }
-            end = start;
+            records *= 64;
         }
-        self.graph.recycle(frame);
-        Ok(last)
     }
 }
 

@@ -7,10 +7,10 @@ use super::weights::Weights;
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, long_call};
 
-/// Number of tasks before a wait that are searched for executed code, and of blocks beyond which no further task is.
-/// Whoever waits for a lock may try it many times before.
+/// Number of tasks before a wait that are searched for executed code, and of blocks beyond which no further task is
+/// searched, and no earlier record of a task. Whoever waits for a lock may try it many times before.
 const LOOK_BACK: u32 = 512;
-const BLOCKS: u64 = 4096;
+const BLOCKS: usize = 4096;
 /// A function is a wrapper if each of its calls executes at most this many IR instructions.
 const WRAPPER: u64 = 200;
 /// The largest number of nested wrappers that are followed.
@@ -50,9 +50,9 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
     if graph.task(waits)?.kind() != TaskKind::Work {
         at = waits.previous();
     }
-    let mut blocks = 0;
+    let mut blocks = 0_u64;
     for _ in 0..LOOK_BACK {
-        let Some(id) = at.filter(|_| blocks < BLOCKS) else {
+        let Some(id) = at.filter(|_| blocks < BLOCKS as u64) else {
             break;
         };
         let found = graph.task(id)?;
@@ -62,7 +62,7 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         }
         at = id.previous();
     }
-    let (mut last, mut found, mut acquired) = (None, false, None);
+    let (mut last, mut acquired) = (None, None);
     for task in tasks.iter().rev() {
         if is_acquire(task.op()) && task.id() != waits {
             acquired = last;
@@ -70,24 +70,31 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls, or for a lock, may go on to others.
         let call = waiting.and_then(long_call).and_then(LongCall::block);
-        let mut actions = task.actions()?;
-        while !found && let Some(action) = actions.next()? {
-            match action {
-                Action::Block(block) => {
-                    stack.step(info, block.id());
-                    last = Some(block.id());
-                    found = call.is_some() && call == last;
-                }
-                Action::Sync { op, .. } => {
-                    let lock = op.cause() == Some(WaitCause::Lock);
-                    found = waiting.is_some() && call.is_none() && lock;
-                    if is_acquire(op) {
-                        acquired = last;
-                    }
-                }
-                _ => {}
+        // Whether the context waits in an action, if it does so in this task.
+        let mut step = |action: Action<'_>| match action {
+            Action::Block(block) => {
+                stack.step(info, block.id());
+                last = Some(block.id());
+                call.is_some() && call == last
             }
+            Action::Sync { op, .. } => {
+                if is_acquire(op) {
+                    acquired = last;
+                }
+                call.is_none() && op.cause() == Some(WaitCause::Lock)
+            }
+            _ => false,
+        };
+        if waiting.is_none() {
+            task.for_last_actions(BLOCKS, |action| {
+                step(action);
+            })?;
+            continue;
         }
+        let mut actions = task.actions()?;
+        while let Some(action) = actions.next()?
+            && !step(action)
+        {}
     }
     let Some(last) = last else { return Ok(None) };
     let call = |block: BlockId| {
@@ -135,7 +142,7 @@ fn next_outside_libraries(graph: &Graph, waits: TaskId) -> Result<Option<BlockId
     for seq in (waits.seq + 1..=last.map_or(0, |last| last.seq)).take(LOOK_BACK as usize) {
         let task = graph.task(TaskId::new(waits.context, seq))?;
         let mut found = None;
-        if task.kind() == TaskKind::Work && task.block_count() <= BLOCKS {
+        if task.kind() == TaskKind::Work && task.block_count() <= BLOCKS as u64 {
             task.for_each_block(|block| {
                 if found.is_none() && !Place::of_block(info, block.id()).is_library() {
                     found = Some(block.id());
