@@ -44,8 +44,8 @@ enum Doing {
     Away,
     /// It runs this strand.
     Runs(usize),
-    /// It waits at this strand, for another context if that is known.
-    Waits(usize, Option<u32>),
+    /// It is in this wait, for another context if that is known.
+    Waits(u32, Option<u32>),
 }
 
 /// The current state of a context.
@@ -199,9 +199,14 @@ impl<'s> Sweep<'s> {
     /// The wait that a context is in.
     fn wait(&self, context: u32) -> Option<&'s Wait> {
         match self.contexts[context as usize].doing {
-            Doing::Waits(strand, _) => self.strands.wait_of(strand).map(|waits| &waits.wait),
+            Doing::Waits(wait, _) => self.wait_at(wait),
             _ => None,
         }
+    }
+
+    fn wait_at(&self, number: u32) -> Option<&'s Wait> {
+        let waits = self.strands.waits.get(number as usize);
+        waits.map(|waits| &waits.wait)
     }
 
     fn group(&mut self, key: Key) -> u32 {
@@ -467,8 +472,8 @@ impl Watch for Sweep<'_> {
         self.alive += 1;
     }
 
-    fn waits(&mut self, context: u32, strand: usize, other: Option<u32>) {
-        let kind = self.strands.wait_of(strand).map(|waits| waits.wait.kind);
+    fn waits(&mut self, context: u32, wait: u32, other: Option<u32>) {
+        let kind = self.wait_at(wait).map(|wait| wait.kind);
         // Who has not been created yet does not wait.
         let unborn = other.is_some() || self.strands.creators[context as usize].is_none();
         if kind == Some(Kind::Begin) && unborn {
@@ -476,7 +481,7 @@ impl Watch for Sweep<'_> {
         }
         self.joining += u32::from(kind == Some(Kind::End));
         let busy_ns = self.busy_ns;
-        self.enter(context, Doing::Waits(strand, other));
+        self.enter(context, Doing::Waits(wait, other));
         self.now(context).busy_ns = busy_ns;
     }
 
@@ -486,7 +491,7 @@ impl Watch for Sweep<'_> {
         }
     }
 
-    fn waited(&mut self, context: u32, _: usize) {
+    fn waited(&mut self, context: u32) {
         let (wait, doing) = (self.wait(context).copied(), self.now(context).doing);
         self.leave(context);
         let Some(wait) = wait else { return };

@@ -4,240 +4,389 @@
 //! may be first, and a context that only adds a job waits for nobody. What the program asks for is a count: the tenth
 //! job cannot be taken before ten were made, and the tenth place in a queue for eight is free when two were taken. So
 //! where each section of a lock either makes something that others wait for with that lock, or takes it, and as many
-//! are made as taken, the section that takes the next one comes after the one that makes it. How far the count of
-//! takers may be ahead of that of makers (the room of the queue) is the most that the recorded run shows.
+//! are made as taken, a replay counts. How far the count of takers may be ahead of that of makers (the room of the
+//! queue) is the most that the recorded run shows.
+//!
+//! Which context takes a job is no order either: whoever is free takes the next one. So a replay deals the jobs out
+//! anew, where their code is ordered with other contexts by nothing but locks and counts.
 //!
 //! Locks whose sections tell anything else, such as barriers of a counter and a condition, keep the recorded order.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::TaskId;
 
 use super::locks::LockUse;
 use super::sections::Section;
-use super::strands::{NO_WAIT, Needs, Strand, Strands, Waits, end};
+use super::strands::{NO_WAIT, Needs, Strands, Waits, end};
 use super::wait::{Kind, Wait};
 
 /// The makers may have made one thing in so many more or less than what was taken, beside one for each context.
 const UNEVEN: u64 = 64;
 
-/// What a strand comes after instead of what the recording says.
-#[derive(Debug)]
-struct Gate {
-    strand: u32,
-    wait: Wait,
-    /// The context and the strand that make what the strand takes; nothing if it was there from the beginning.
-    made: Option<(u32, u32)>,
-    /// The strand is a wait for a condition. Otherwise it takes the lock.
-    waits: bool,
-}
-
 /// What is made and taken with a condition.
 #[derive(Debug, Default)]
-struct Queue {
-    /// The strands that made something, in order, with how many were made then.
-    made: Vec<(u64, u32)>,
+pub(super) struct Queue {
+    made: u64,
     taken: u64,
     /// The least by which what was made was more than what was taken.
-    lead: Option<i64>,
+    pub(super) lead: i64,
+    /// The strands before which something was made, in the recorded order, with how much was made then.
+    makers: Vec<(u64, u32)>,
+    /// The strands before which something is taken, in the recorded order.
+    takers: Vec<u32>,
+    /// The strands of the jobs that any context may do which takes from the queue, in that order.
+    pub(super) jobs: Vec<Range<u32>>,
+}
+
+/// What happens to a queue before a strand that takes or gives back the queue's lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) queue: u32,
+    pub(super) number: u32,
+    /// The wait for what is taken; [`NO_WAIT`] if something is made.
+    pub(super) wait: u32,
+}
+
+/// Where a context goes on when no job of a queue is left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pool {
+    pub(super) queue: u32,
+    pub(super) last: u32,
 }
 
 impl Queue {
-    fn all_made(&self) -> u64 {
-        self.made.last().map_or(0, |last| last.0)
+    /// The strand before which there is so much more than what had to be there at the beginning.
+    pub(super) fn maker(&self, taken: i64) -> Option<u32> {
+        let wanted = taken + self.lead;
+        let before = |&(made, _): &(u64, u32)| signed(made) < wanted;
+        let at = self.makers.partition_point(before);
+        let maker = self.makers.get(at).or(self.makers.last());
+        maker.map(|&(_, strand)| strand)
     }
 
-    /// The strand that makes what the `taken`-th take needs; nothing if that was there from the beginning.
-    fn maker(&self, taken: u64) -> Option<u32> {
-        let wanted = signed(taken) + self.lead.unwrap_or(0);
-        let at = self
-            .made
-            .partition_point(|&(made, _)| signed(made) < wanted);
-        let by = self.made.get(at).filter(|_| wanted > 0);
-        by.map(|&(_, last)| last)
+    /// Whether about as much was made as taken.
+    fn is_even(&self, contexts: usize) -> bool {
+        let differs = self.made.abs_diff(self.taken);
+        self.taken == 0 || differs <= contexts as u64 + self.made / UNEVEN
     }
 }
 
 /// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of such queues.
 pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
-    let mut by_lock: FxHashMap<u64, Vec<Section>> = FxHashMap::default();
+    let mut by_lock: BTreeMap<u64, Vec<Section>> = BTreeMap::new();
     for section in std::mem::take(&mut strands.sections) {
         if strands.known.is_ordered(section.lock) {
             by_lock.entry(section.lock).or_default().push(section);
         }
     }
-    let mut gates = Vec::new();
     let mut relaxed = FxHashSet::default();
     for (lock, mut sections) in by_lock {
         sections.sort_by_key(|section| (section.at_ns, section.first));
-        if let Some(own) = gates_of(strands, &sections) {
-            gates.extend(own);
+        if let Some(found) = Found::of(strands, &sections) {
+            found.put(strands);
             relaxed.insert(lock);
         }
-    }
-    if !gates.is_empty() {
-        // Of several sections that begin at a strand, the last one waits for all that the others wait for.
-        gates.sort_by_key(|gate| (gate.strand, Reverse(gate.made.map(|made| made.1))));
-        gates.dedup_by_key(|gate| gate.strand);
-        insert(strands, &gates);
     }
     relaxed
 }
 
-/// What the sections of a lock, in order, come after. `None` if they have to keep the recorded order.
-fn gates_of(strands: &Strands, sections: &[Section]) -> Option<Vec<Gate>> {
+/// The queues of a lock.
+#[derive(Debug, Default)]
+struct Found {
+    queues: Vec<Queue>,
+    /// Their places by the condition.
+    numbers: FxHashMap<u64, u32>,
+    counts: FxHashMap<u32, Counted>,
+    /// The waits for what is taken, with the strands, the queues, and how much is taken with each.
+    waits: Vec<(u32, u32, u64, Wait)>,
+    /// Waits for the conditions, which the counts stand for.
+    former: Vec<u32>,
+}
+
+impl Found {
+    /// `None` if the sections of the lock, in order, have to keep the recorded order.
+    fn of(strands: &Strands, sections: &[Section]) -> Option<Self> {
+        let awaits = awaited(strands, sections)?;
+        let context = |section: &Section| strands.context_of(section.first as usize);
+        let mut found = Self::default();
+        for section in sections {
+            let awaited = awaits.get(&context(section)).copied();
+            // Who neither waits nor wakes may count something, and the order of that is not known.
+            if awaited.is_none() && section.signals.is_none() || awaited == section.signals {
+                return None;
+            }
+            if let Some(condition) = awaited {
+                found.take(strands, section, condition)?;
+            }
+            if let Some(condition) = section.signals {
+                let number = found.number(condition);
+                for (strand, more) in found.places(strands, section, LockUse::Give)? {
+                    found.add(strand, (number, more))?;
+                    let queue = &mut found.queues[number as usize];
+                    queue.made += u64::from(more);
+                    queue.makers.push((queue.made, strand));
+                }
+            }
+        }
+        let contexts = strands.contexts.len();
+        let even = found.queues.iter().all(|queue| queue.is_even(contexts));
+        even.then_some(found)
+    }
+
+    fn take(&mut self, strands: &Strands, section: &Section, condition: u64) -> Option<()> {
+        let number = self.number(condition);
+        let waits = section.first..section.last.saturating_add(1);
+        let former = waits.filter(|&strand| {
+            let wait = strands.all.get(strand as usize);
+            let wait = wait.and_then(|strand| strands.waits.get(strand.wait as usize));
+            wait.is_some_and(|waits| waits.wait.object == condition)
+        });
+        self.former.extend(former);
+        for (strand, less) in self.places(strands, section, LockUse::Take)? {
+            self.add(strand, (number, less))?;
+            let at = section.waited.map_or(strand, |(_, at)| at);
+            let context = strands.context_of(at as usize);
+            let first = strands.all[at as usize].first;
+            let wait = Wait {
+                kind: Kind::Word,
+                object: condition,
+                task: TaskId::new(strands.ids[context as usize], first),
+                ended_by: None,
+            };
+            let queue = &mut self.queues[number as usize];
+            queue.taken += u64::from(less);
+            queue.takers.push(strand);
+            let lead = signed(queue.made) - signed(queue.taken);
+            queue.lead = queue.lead.min(lead);
+            self.waits.push((strand, number, queue.taken, wait));
+        }
+        Some(())
+    }
+
+    fn number(&mut self, condition: u64) -> u32 {
+        let queues = &mut self.queues;
+        *self.numbers.entry(condition).or_insert_with(|| {
+            queues.push(Queue::default());
+            end(queues) - 1
+        })
+    }
+
+    /// The strands before which sections take their lock, or give it back, with how many sections each stands for.
+    /// Sections may have been gathered, and then there are fewer strands. `None` if there is none.
+    fn places(
+        &self,
+        strands: &Strands,
+        section: &Section,
+        how: LockUse,
+    ) -> Option<Vec<(u32, u32)>> {
+        let after = section
+            .last
+            .saturating_add(if how == LockUse::Give { 2 } else { 1 });
+        let own = strands.of_context(strands.context_of(section.first as usize));
+        let at = section.first as usize..own.end.min(after as usize);
+        let uses = |strand: &u32| {
+            let lock = strands.all[*strand as usize].lock as usize;
+            strands.locks.get(lock) == Some(&(section.lock, how))
+        };
+        let all: Vec<u32> = at
+            .filter_map(|at| u32::try_from(at).ok())
+            .filter(uses)
+            .collect();
+        let free = |strand: &&u32| !self.counts.contains_key(*strand);
+        let mut free: Vec<u32> = all.iter().filter(free).copied().collect();
+        // Whoever waits for a condition gives the lock back and takes it again meanwhile.
+        let number = usize::try_from(section.number).unwrap_or(usize::MAX);
+        if how == LockUse::Give && free.len() > number {
+            free.drain(..free.len() - number);
+        }
+        free.truncate(number);
+        if free.is_empty() {
+            free.extend(all.last());
+        }
+        let strands = free.len().max(1);
+        let (each, rest) = (number / strands, number % strands);
+        let each = |at| u32::try_from(each + usize::from(at < rest)).unwrap_or(u32::MAX);
+        let places: Vec<_> = free
+            .into_iter()
+            .enumerate()
+            .map(|(at, strand)| (strand, each(at)))
+            .collect();
+        (!places.is_empty()).then_some(places)
+    }
+
+    /// Counts so much more at a strand. `None` if that strand is for something else.
+    fn add(&mut self, strand: u32, (queue, number): (u32, u32)) -> Option<()> {
+        let counted = self.counts.entry(strand).or_insert(Counted {
+            queue,
+            number: 0,
+            wait: NO_WAIT,
+        });
+        counted.number = counted.number.saturating_add(number);
+        (counted.queue == queue).then_some(())
+    }
+
+    /// Puts the queues into the strands.
+    fn put(mut self, strands: &mut Strands) {
+        for strand in self.former {
+            let wait = strands.all[strand as usize].wait;
+            if let Some(waits) = strands.waits.get_mut(wait as usize) {
+                (waits.needs, waits.latency_ns) = (Needs::Nothing, 0);
+            }
+        }
+        for (strand, queue, taken, mut wait) in self.waits {
+            let maker = self.queues[queue as usize].maker(signed(taken));
+            wait.ended_by = maker.map(|at| {
+                let context = strands.context_of(at as usize);
+                let first = strands.all[at as usize].first;
+                (TaskId::new(strands.ids[context as usize], first), 0)
+            });
+            if let Some(counted) = self.counts.get_mut(&strand) {
+                counted.wait = end(&strands.waits);
+            }
+            strands.waits.push(Waits {
+                wait,
+                latency_ns: 0,
+                needs: Needs::Nothing,
+            });
+        }
+        let first = end(&strands.queues);
+        let counts = self.counts.into_iter();
+        strands.counts.extend(counts.map(|(strand, counted)| {
+            let queue = counted.queue + first;
+            (strand, Counted { queue, ..counted })
+        }));
+        strands.queues.extend(self.queues);
+    }
+}
+
+/// The condition that each context waits for with a lock. Who found something whenever it looked waits for what others
+/// wait for that signal the same. `None` if a context waits for several conditions, or a section signals several.
+fn awaited(strands: &Strands, sections: &[Section]) -> Option<FxHashMap<u32, u64>> {
     let context = |section: &Section| strands.context_of(section.first as usize);
-    let mut awaits: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut awaited: FxHashMap<u32, u64> = FxHashMap::default();
     for section in sections {
         if section.mixed {
             return None;
         }
         if let Some((condition, _)) = section.waited
-            && *awaits.entry(context(section)).or_insert(condition) != condition
+            && *awaited.entry(context(section)).or_insert(condition) != condition
         {
             return None;
         }
     }
-    let mut queues: FxHashMap<u64, Queue> = FxHashMap::default();
-    let mut takes = Vec::new();
+    // What those wait for that signal a condition; nothing if that differs.
+    let mut by_signal: FxHashMap<u64, Option<u64>> = FxHashMap::default();
     for section in sections {
-        let awaited = awaits.get(&context(section)).copied();
-        // Who neither waits nor wakes may count something, and the order of that is not known.
-        if awaited.is_none() && section.signals.is_none() || awaited == section.signals {
-            return None;
-        }
-        if let Some(condition) = awaited {
-            let queue = queues.entry(condition).or_default();
-            queue.taken += section.number;
-            let lead = signed(queue.all_made()) - signed(queue.taken);
-            queue.lead = Some(queue.lead.map_or(lead, |least| least.min(lead)));
-            takes.push((*section, condition, queue.taken));
-        }
-        if let Some(condition) = section.signals {
-            let queue = queues.entry(condition).or_default();
-            let all = queue.all_made() + section.number;
-            queue.made.push((all, section.last));
+        if let (Some(signals), Some(&own)) = (section.signals, awaited.get(&context(section))) {
+            let same = by_signal.entry(signals).or_insert(Some(own));
+            *same = same.filter(|&same| same == own);
         }
     }
-    let contexts = strands.contexts.len() as u64;
-    let even = |queue: &Queue| {
-        let made = queue.all_made();
-        made.abs_diff(queue.taken) <= contexts + made / UNEVEN
-    };
-    if !queues.values().filter(|queue| queue.taken > 0).all(even) {
-        return None;
-    }
-    let gates = takes.into_iter().map(|(section, condition, taken)| {
-        let made = queues.get(&condition).and_then(|queue| queue.maker(taken));
-        let made = made.map(|last| (strands.context_of(last as usize), last));
-        let task = |strand: u32| {
-            let context = strands.context_of(strand as usize);
-            TaskId::new(
-                strands.ids[context as usize],
-                strands.all[strand as usize].first,
-            )
-        };
-        let gate = |strand, waits| Gate {
-            strand,
-            wait: Wait {
-                kind: Kind::Word,
-                object: condition,
-                task: task(strand),
-                ended_by: made.map(|(_, last)| (task(last), section.at_ns)),
-            },
-            made,
-            waits,
-        };
-        let waited = section.waited.filter(|&(_, strand)| {
-            let wait = strands.wait_of(strand as usize);
-            wait.is_some_and(|waits| waits.wait.object == condition)
-        });
-        match waited {
-            Some((_, strand)) => Some(gate(strand, true)),
-            None => {
-                made?;
-                Some(gate(taken_at(strands, &section)?, false))
-            }
+    for section in sections {
+        let others = section.signals.and_then(|signals| by_signal.get(&signals));
+        if let Some(&Some(condition)) = others {
+            awaited.entry(context(section)).or_insert(condition);
         }
-    });
-    Some(gates.flatten().collect())
+    }
+    Some(awaited)
 }
 
-/// The strand before which the first of the sections takes the lock.
-fn taken_at(strands: &Strands, section: &Section) -> Option<u32> {
-    (section.first..=section.last).find(|&strand| {
-        let lock = strands
-            .locks
-            .get(strands.all[strand as usize].lock as usize);
-        lock.is_some_and(|&(lock, how)| lock == section.lock && how == LockUse::Take)
-    })
+/// Finds the jobs that any of several contexts may do, now that all waits are known.
+pub(super) fn deal(strands: &mut Strands) {
+    let several = |queue: &Queue| {
+        let mut contexts = queue
+            .takers
+            .iter()
+            .map(|&strand| strands.context_of(strand as usize));
+        let first = contexts.next();
+        contexts.any(|context| Some(context) != first)
+    };
+    if !strands.queues.iter().any(several) {
+        return;
+    }
+    let needed = needed(strands);
+    for number in 0..strands.queues.len() {
+        let queue = &strands.queues[number];
+        let mut takers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &strand in &queue.takers {
+            let context = strands.context_of(strand as usize);
+            let begins = strands.contexts[context as usize] == strand;
+            let all = takers.entry(context).or_default();
+            if !begins && all.last() != Some(&strand) {
+                all.push(strand);
+            }
+        }
+        takers.retain(|_, all| all.len() > 1);
+        if takers.len() < 2 {
+            continue;
+        }
+        // What a context does after it has taken something for the last time is no job.
+        let next = |taken: &[u32]| (taken[0], taken[0]..taken[1]);
+        let jobs: FxHashMap<u32, Range<u32>> = takers
+            .values()
+            .flat_map(|all| all.windows(2).map(next))
+            .collect();
+        let is_free = |strand: u32| {
+            let own = &strands.all[strand as usize];
+            let order = strands
+                .waits
+                .get(own.wait as usize)
+                .map(|waits| waits.needs);
+            let first = !matches!(order, None | Some(Needs::Nothing))
+                && !strands.needs_of(strand as usize).is_empty();
+            !first && needed.binary_search(&strand).is_err()
+        };
+        if !jobs.values().cloned().flatten().all(is_free) {
+            continue;
+        }
+        let mut in_order: Vec<Range<u32>> = Vec::new();
+        for strand in &queue.takers {
+            in_order.extend(
+                jobs.get(strand)
+                    .filter(|job| in_order.last() != Some(job))
+                    .cloned(),
+            );
+        }
+        let queue_number = u32::try_from(number).unwrap_or(u32::MAX);
+        for all in takers.values() {
+            let (first, last) = (all[0], all[all.len() - 1]);
+            strands.pools.insert(
+                first,
+                Pool {
+                    queue: queue_number,
+                    last,
+                },
+            );
+        }
+        strands.queues[number].jobs = in_order;
+    }
+}
+
+/// The strands that others wait for, in order.
+fn needed(strands: &Strands) -> Vec<u32> {
+    let mut needed: Vec<u32> = Vec::new();
+    for (at, strand) in strands.all.iter().enumerate() {
+        let order = strands
+            .waits
+            .get(strand.wait as usize)
+            .map(|waits| waits.needs);
+        if order != Some(Needs::Nothing) {
+            let before = strands.needs_of(at).iter();
+            needed.extend(
+                before.map(|&(context, number)| strands.contexts[context as usize] + number),
+            );
+        }
+    }
+    needed.sort_unstable();
+    needed.dedup();
+    needed
 }
 
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-/// Puts the gates into the strands. A wait for a condition gets other needs; before a strand that takes a lock, a strand
-/// without duration is put that has them.
-fn insert(strands: &mut Strands, gates: &[Gate]) {
-    let old = std::mem::take(&mut strands.all);
-    let needs = std::mem::take(&mut strands.needs);
-    // Where each strand is now.
-    let mut moved = Vec::with_capacity(old.len());
-    let mut next = gates.iter().filter(|gate| !gate.waits).peekable();
-    let mut more = 0;
-    for at in 0..end(&old) {
-        more += u32::from(next.next_if(|gate| gate.strand == at).is_some());
-        moved.push(at + more);
-    }
-    let firsts = strands.contexts.clone();
-    for first in &mut strands.contexts {
-        *first = first
-            .checked_sub(1)
-            .map_or(0, |last| moved[last as usize] + 1);
-    }
-    let contexts = &strands.contexts;
-    let of =
-        |context: u32, strand: u32| (context, moved[strand as usize] - contexts[context as usize]);
-    let mut gates = gates.iter().peekable();
-    let mut from = 0;
-    for (at, mut strand) in (0..).zip(old) {
-        let recorded = from..strand.needs_end as usize;
-        from = recorded.end;
-        let gate = gates.next_if(|gate| gate.strand == at);
-        let made = gate.and_then(|gate| gate.made);
-        let made = made.map(|(context, last)| of(context, last));
-        if let (Some(gate), Some(made)) = (gate.filter(|gate| !gate.waits), made) {
-            strands.needs.push(made);
-            let begin = Strand {
-                ns: 0,
-                needs_end: end(&strands.needs),
-                wait: end(&strands.waits),
-                sleeps: false,
-                lock: NO_WAIT,
-                ..strand
-            };
-            strands.waits.push(Waits {
-                wait: gate.wait,
-                latency_ns: 0,
-                needs: Needs::Recorded,
-            });
-            strands.all.push(begin);
-            strand.inside = true;
-        }
-        match gate.filter(|gate| gate.waits) {
-            Some(_) => strands.needs.extend(made),
-            None => {
-                let now = |&(context, strand): &(u32, u32)| {
-                    of(context, firsts[context as usize] + strand)
-                };
-                strands.needs.extend(needs[recorded].iter().map(now));
-            }
-        }
-        strand.needs_end = end(&strands.needs);
-        strands.all.push(strand);
-    }
 }
 
 #[cfg(test)]
@@ -248,17 +397,15 @@ mod tests {
     fn what_is_taken_was_made_before_and_what_is_made_has_room() {
         // One is made before each take: the third take needs the third one made.
         let mut jobs = Queue {
-            made: vec![(1, 10), (3, 11), (4, 12)],
-            taken: 4,
-            lead: Some(0),
+            makers: vec![(1, 10), (3, 11), (4, 12)],
+            ..Queue::default()
         };
         assert_eq!(
             [1, 2, 3, 4].map(|n| jobs.maker(n)),
             [10, 11, 11, 12].map(Some)
         );
-        // There was room for two from the beginning: the third needs the first one that others gave back.
-        jobs.lead = Some(-2);
-        let makers = [1, 2, 3, 4].map(|n| jobs.maker(n));
-        assert_eq!(makers, [None, None, Some(10), Some(11)]);
+        // There was room for two from the beginning: the fourth needs the second one that others gave back.
+        jobs.lead = -2;
+        assert_eq!([3, 4].map(|n| jobs.maker(n)), [10, 11].map(Some));
     }
 }

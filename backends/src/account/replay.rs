@@ -11,7 +11,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::locks::LockUse;
-use super::strands::{Needs, Strands, Waits};
+use super::queues::Counted;
+use super::strands::{NO_WAIT, Needs, Strands, Waits};
 use crate::view::units::whole;
 
 /// Who gets the next free processor.
@@ -40,12 +41,12 @@ pub(super) struct Removable {
 pub(super) trait Watch {
     /// The context has begun.
     fn begins(&mut self, _context: u32) {}
-    /// The context waits at a strand: for a strand of the other context, or until some time has passed.
-    fn waits(&mut self, _context: u32, _strand: usize, _other: Option<u32>) {}
+    /// The context waits: for the other context, or until some time has passed. Waits are counted in [`Strands::waits`].
+    fn waits(&mut self, _context: u32, _wait: u32, _other: Option<u32>) {}
     /// The context waits for this other context from now on, which has the lock.
     fn waits_for(&mut self, _context: u32, _other: u32) {}
-    /// The wait at a strand is over.
-    fn waited(&mut self, _context: u32, _strand: usize) {}
+    /// The wait is over.
+    fn waited(&mut self, _context: u32) {}
     /// The context runs a strand from now on.
     fn runs(&mut self, _context: u32, _strand: usize) {}
     /// The context has done the strand.
@@ -79,8 +80,10 @@ enum At {
     Begin,
     /// It waits for strands of others.
     Blocked,
-    /// It takes a lock as soon as it has a processor.
+    /// It takes a lock, and what it takes from a queue with that lock, as soon as it has a processor.
     Trying,
+    /// It waits for others to make something.
+    Lacking,
     /// It waits for a lock, after what else it waited for.
     Locked,
     /// What it waited for has happened, and it is about to go on.
@@ -103,6 +106,27 @@ struct Lock {
     queue: VecDeque<(u32, LockUse)>,
 }
 
+/// The state of a queue.
+#[derive(Debug, Default)]
+struct Stock {
+    made: i64,
+    taken: i64,
+    /// Number of its jobs that somebody does or has done.
+    dealt: usize,
+    /// Who waits for so much, the first one first.
+    queue: VecDeque<(u32, u32)>,
+}
+
+/// A context that does jobs of a queue.
+#[derive(Clone, Copy, Debug)]
+struct Dealt {
+    queue: u32,
+    /// Where the context's own jobs begin, where the job at hand ends, and where the context goes on after the last job.
+    own: u32,
+    until: u32,
+    last: u32,
+}
+
 /// A replay.
 #[derive(Debug)]
 struct Replay<'s, W> {
@@ -116,6 +140,8 @@ struct Replay<'s, W> {
     /// The next strand of each context, and how far it is there.
     next: Vec<u32>,
     at: Vec<At>,
+    /// How many of the strands that come before its next one are known to be done, by context.
+    met: Vec<u32>,
     /// By context: the strands that others wait for, and who waits with which strand.
     awaited: Vec<BinaryHeap<Reverse<(u32, u32, u32)>>>,
     /// Contexts whose next strand may begin, if it needs nothing.
@@ -131,8 +157,12 @@ struct Replay<'s, W> {
     /// When something happens to a context at a strand, unless it is elsewhere by then.
     timers: BinaryHeap<Reverse<(u64, u32, u32)>>,
     locks: FxHashMap<u64, Lock>,
-    /// How many locks contexts have that have some.
-    holds: FxHashMap<u32, u32>,
+    /// The locks of the contexts that have some.
+    holds: FxHashMap<u32, Vec<u64>>,
+    /// The queues, whether contexts have counted at their next strands, and the jobs that they do.
+    stocks: Vec<Stock>,
+    counted: Vec<bool>,
+    dealt: Vec<Option<Dealt>>,
     /// Number of contexts that the run waits for.
     leads: usize,
 }
@@ -156,6 +186,7 @@ pub(super) fn replay<W: Watch>(
         now: 0.0,
         next: strands.contexts[..contexts].to_vec(),
         at: vec![At::Begin; contexts],
+        met: vec![0; contexts],
         awaited: vec![BinaryHeap::new(); contexts],
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
             .rev()
@@ -167,6 +198,9 @@ pub(super) fn replay<W: Watch>(
         timers: BinaryHeap::new(),
         locks: FxHashMap::default(),
         holds: FxHashMap::default(),
+        stocks: strands.queues.iter().map(|_| Stock::default()).collect(),
+        counted: vec![false; contexts],
+        dealt: vec![None; contexts],
         leads: strands.leads.iter().filter(|&&leads| leads).count(),
     };
     replay.settle(None, 0);
@@ -236,16 +270,16 @@ impl<W: Watch> Replay<'_, W> {
         }
         match self.at[number] {
             At::Asleep => {
-                self.watch.waited(context, strand as usize);
+                self.watch.waited(context);
                 self.finish(context, 0);
             }
             At::Blocked | At::Waking => {
-                self.watch.waited(context, strand as usize);
+                self.watch.waited(context);
                 self.at[number] = At::Free;
                 self.woken.push(context);
                 self.settle(None, 0);
             }
-            At::Begin | At::Free | At::Ready | At::Trying | At::Locked => {}
+            At::Begin | At::Free | At::Ready | At::Trying | At::Lacking | At::Locked => {}
         }
     }
 
@@ -299,7 +333,10 @@ impl<W: Watch> Replay<'_, W> {
     fn done(&mut self, context: usize) {
         self.next[context] += 1;
         self.at[context] = At::Begin;
-        let done = self.next[context] - self.strands.contexts[context];
+        self.met[context] = 0;
+        self.counted[context] = false;
+        self.deal(context);
+        let done = self.passed(context);
         let awaited = &mut self.awaited[context];
         while let Some(&Reverse((strand, waits, with))) = awaited.peek()
             && strand < done
@@ -308,8 +345,48 @@ impl<W: Watch> Replay<'_, W> {
             let waiting = waits as usize;
             if self.next[waiting] == with && self.at[waiting] == At::Blocked {
                 self.at[waiting] = At::Begin;
-                self.watch.waited(waits, with as usize);
+                self.watch.waited(waits);
                 self.woken.push(waits);
+            }
+        }
+    }
+
+    /// How many of a context's own strands come before the one that it does.
+    fn passed(&self, context: usize) -> u32 {
+        let at = self.dealt[context].map_or(self.next[context], |dealt| dealt.own);
+        at - self.strands.contexts[context]
+    }
+
+    /// Gives a context its next job, where its own jobs begin or a job has ended.
+    fn deal(&mut self, context: usize) {
+        let next = self.next[context];
+        let dealt = match self.dealt[context] {
+            Some(dealt) if dealt.until == next => dealt,
+            Some(_) => return,
+            None => match self.strands.pools.get(&next) {
+                Some(pool) => Dealt {
+                    queue: pool.queue,
+                    own: next,
+                    until: next,
+                    last: pool.last,
+                },
+                None => return,
+            },
+        };
+        let stock = &mut self.stocks[dealt.queue as usize];
+        let jobs = &self.strands.queues[dealt.queue as usize].jobs;
+        match jobs.get(stock.dealt) {
+            Some(job) => {
+                stock.dealt += 1;
+                self.next[context] = job.start;
+                self.dealt[context] = Some(Dealt {
+                    until: job.end,
+                    ..dealt
+                });
+            }
+            None => {
+                self.next[context] = dealt.last;
+                self.dealt[context] = None;
             }
         }
     }
@@ -342,7 +419,7 @@ impl<W: Watch> Replay<'_, W> {
         let context = number as usize;
         let strands = self.strands;
         let own = strands.of_context(number);
-        while (self.next[context] as usize) < own.end {
+        while self.dealt[context].is_some() || (self.next[context] as usize) < own.end {
             let at = self.next[context] as usize;
             let strand = &strands.all[at];
             if self.at[context] == At::Begin && self.is_kept(number, at) {
@@ -357,7 +434,7 @@ impl<W: Watch> Replay<'_, W> {
                     self.at[context] = At::Trying;
                     return true;
                 }
-                if self.is_locked(number, at) {
+                if self.lacks(number, at) || self.is_locked(number, at) {
                     return false;
                 }
             }
@@ -378,9 +455,7 @@ impl<W: Watch> Replay<'_, W> {
             }
         }
         self.watch.ends(number);
-        if self.holds.contains_key(&number) {
-            self.give_all(number);
-        }
+        self.give_all(number);
         self.leads -= usize::from(strands.leads[context]);
         false
     }
@@ -395,21 +470,25 @@ impl<W: Watch> Replay<'_, W> {
         }
         let waits = strands.waits.get(wait);
         let order = waits.map_or(Needs::Recorded, |waits| waits.needs);
-        let done = |other: u32| self.next[other as usize] - strands.contexts[other as usize];
-        let needs = strands.needs_of(at);
-        let needs = needs.iter().filter(|_| order != Needs::Nothing);
-        let missing = needs
-            .copied()
-            .find(|&(other, before)| before >= done(other));
+        let done = |other: u32| self.passed(other as usize);
+        let needs = match order {
+            Needs::Nothing => &[],
+            Needs::Recorded | Needs::Within(_) => strands.needs_of(at),
+        };
+        let met = self.met[number as usize] as usize;
+        let more = needs[met..].iter();
+        let more = more.take_while(|&&(other, before)| before < done(other));
+        let met = met + more.count();
+        self.met[number as usize] = strand_number(met);
         let own = strand_number(at);
-        if let Some((other, before)) = missing {
+        if let Some(&(other, before)) = needs.get(met) {
             self.at[number as usize] = At::Blocked;
             self.awaited[other as usize].push(Reverse((before, number, own)));
             if let Needs::Within(most) = order {
                 let until = whole(self.now + most as f64);
                 self.timers.push(Reverse((until, number, own)));
             }
-            self.watch.waits(number, at, Some(other));
+            self.watch.waits(number, strand.wait, Some(other));
             return true;
         }
         match waits {
@@ -418,6 +497,54 @@ impl<W: Watch> Replay<'_, W> {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Whether a context has to wait for what it takes from a queue before a strand. Otherwise it has taken it, or has
+    /// made something.
+    fn lacks(&mut self, number: u32, at: usize) -> bool {
+        let at = strand_number(at);
+        let Some(&counted) = self.strands.counts.get(&at) else {
+            return false;
+        };
+        if std::mem::replace(&mut self.counted[number as usize], true) {
+            return false;
+        }
+        let Counted { queue, wait, .. } = counted;
+        let (stock, amount) = (&mut self.stocks[queue as usize], i64::from(counted.number));
+        if wait == NO_WAIT {
+            stock.made += amount;
+            self.wake(queue);
+            return false;
+        }
+        let of = &self.strands.queues[queue as usize];
+        let (taken, made) = (stock.taken + amount, stock.made);
+        if made - taken >= of.lead || self.is_removed(&self.removable.waits, wait as usize) {
+            self.stocks[queue as usize].taken = taken;
+            return false;
+        }
+        self.counted[number as usize] = false;
+        let waiting = &mut self.stocks[queue as usize].queue;
+        waiting.push_back((number, counted.number));
+        self.at[number as usize] = At::Lacking;
+        let maker = of.maker(taken);
+        let maker = maker.map(|strand| self.strands.context_of(strand as usize));
+        self.watch.waits(number, wait, maker);
+        true
+    }
+
+    /// Lets those that wait for a queue try to take what was made.
+    fn wake(&mut self, queue: u32) {
+        let stock = &mut self.stocks[queue as usize];
+        let mut left = stock.made - stock.taken - self.strands.queues[queue as usize].lead;
+        while let Some(&(next, number)) = stock.queue.front()
+            && left >= i64::from(number)
+        {
+            left -= i64::from(number);
+            stock.queue.pop_front();
+            self.at[next as usize] = At::Trying;
+            self.watch.waited(next);
+            self.woken.push(next);
         }
     }
 
@@ -439,7 +566,7 @@ impl<W: Watch> Replay<'_, W> {
             let had = lock.holders.len();
             lock.holders.retain(|&holder| holder != number);
             if lock.holders.len() < had {
-                self.gave(number);
+                self.gave(number, object);
                 self.hand_on(object);
             }
             return false;
@@ -450,23 +577,24 @@ impl<W: Watch> Replay<'_, W> {
             Some(&holder) if holder != number && !shares => {
                 lock.queue.push_back((number, how));
                 self.at[number as usize] = At::Locked;
-                self.watch.waits(number, at, Some(holder));
+                let wait = self.strands.all[at].wait;
+                self.watch.waits(number, wait, Some(holder));
                 return true;
             }
             Some(_) => {}
         }
         if !lock.holders.contains(&number) {
             lock.holders.push(number);
-            *self.holds.entry(number).or_default() += 1;
+            self.holds.entry(number).or_default().push(object);
         }
         false
     }
 
-    /// A context has one lock less.
-    fn gave(&mut self, number: u32) {
+    /// A context has this lock no more.
+    fn gave(&mut self, number: u32, object: u64) {
         if let Some(holds) = self.holds.get_mut(&number) {
-            *holds -= 1;
-            if *holds == 0 {
+            holds.retain(|&held| held != object);
+            if holds.is_empty() {
                 self.holds.remove(&number);
             }
         }
@@ -474,15 +602,10 @@ impl<W: Watch> Replay<'_, W> {
 
     /// A context ends with locks.
     fn give_all(&mut self, number: u32) {
-        let held = self.locks.iter_mut().filter_map(|(&object, lock)| {
-            let had = lock.holders.len();
-            lock.holders.retain(|&holder| holder != number);
-            (lock.holders.len() < had).then_some(object)
-        });
-        let mut held: Vec<u64> = held.collect();
-        held.sort_unstable();
-        self.holds.remove(&number);
-        for object in held {
+        for object in self.holds.remove(&number).unwrap_or_default() {
+            if let Some(lock) = self.locks.get_mut(&object) {
+                lock.holders.retain(|&holder| holder != number);
+            }
             self.hand_on(object);
         }
     }
@@ -502,7 +625,7 @@ impl<W: Watch> Replay<'_, W> {
         {
             lock.queue.pop_front();
             self.at[next as usize] = At::Trying;
-            self.watch.waited(next, self.next[next as usize] as usize);
+            self.watch.waited(next);
             self.woken.push(next);
             taken = Some(next);
             if how != LockUse::Share {
@@ -517,17 +640,26 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     /// Where the order of locks differs from the recorded one, contexts may wait for each other in a circle, which the
-    /// program never did. One of them goes on without its lock. Returns false if none waits for a lock.
+    /// program never did. One of them goes on without its lock, or what it takes. Returns false if there is none.
     fn unlock(&mut self) -> bool {
-        let waits = self
-            .locks
-            .values_mut()
-            .filter_map(|lock| lock.queue.pop_front());
-        let Some((context, _)) = waits.min_by_key(|&(context, _)| context) else {
+        let locks = self.locks.values_mut();
+        let waits = locks.filter_map(|lock| lock.queue.pop_front());
+        let first = waits.min_by_key(|&(context, _)| context);
+        let first = first.map(|(context, _)| context).or_else(|| {
+            let stock = self
+                .stocks
+                .iter_mut()
+                .find(|stock| !stock.queue.is_empty())?;
+            let (context, number) = stock.queue.pop_front()?;
+            stock.taken += i64::from(number);
+            self.counted[context as usize] = true;
+            self.at[context as usize] = At::Trying;
+            Some(context)
+        });
+        let Some(context) = first else {
             return false;
         };
-        self.watch
-            .waited(context, self.next[context as usize] as usize);
+        self.watch.waited(context);
         self.woken.push(context);
         self.settle(None, 0);
         true
@@ -538,7 +670,7 @@ impl<W: Watch> Replay<'_, W> {
         let until = whole(self.now + ns as f64);
         self.timers
             .push(Reverse((until, number, strand_number(at))));
-        self.watch.waits(number, at, None);
+        self.watch.waits(number, self.strands.all[at].wait, None);
     }
 }
 

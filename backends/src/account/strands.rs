@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
 use super::locks::{Known, LockUse};
+use super::queues::{Counted, Pool, Queue};
 use super::sections::Section;
 use super::wait::{Kind, Wait};
 
@@ -78,6 +79,10 @@ pub(super) struct Strands {
     pub(super) locks: Vec<(u64, LockUse)>,
     pub(super) known: Known,
     pub(super) sections: Vec<Section>,
+    /// Queues, what strands do with them, and the strands with which contexts begin to take jobs from them.
+    pub(super) queues: Vec<Queue>,
+    pub(super) counts: FxHashMap<u32, Counted>,
+    pub(super) pools: FxHashMap<u32, Pool>,
     /// Processor time in which contexts were created, ns.
     pub(super) making: u64,
     /// Processor time in calls of code that was not recorded, ns.

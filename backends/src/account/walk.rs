@@ -4,16 +4,21 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use taskgraph::{Action, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause, Walk};
+use rustc_hash::FxHashSet;
+use taskgraph::{
+    Action, BlockCounts, BlockId, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause,
+    Walk,
+};
 
 use super::locks::{Held, LockUse, Use, sections};
-use super::queues::relax;
+use super::queues::{deal, relax};
 use super::sections::Sections;
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
 use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{Kind, Wait};
 use crate::analysis::{
     Cause, Graph, LongCall, State, TURN_BLOCKS, Task, gap_cause, has_failed, long_call, state_in,
+    turns,
 };
 use crate::view::units::whole;
 
@@ -23,6 +28,10 @@ const LATE_NS: u64 = 100_000;
 const WAITED_NS: u64 = 1000;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
+/// A task that ran for less than this, ns, is not searched for turns of loops that wait, nor one that took less than so
+/// many times as long as its blocks took so far.
+const SPUN_NS: u64 = 50_000;
+const SLOW: f64 = 4.0;
 /// Number of tasks before the release of a lock among which its acquire is searched.
 const SECTION: u32 = 3;
 /// Of a task with more uses of locks, the first ones stand for all.
@@ -35,6 +44,7 @@ const SAMPLED: usize = 4096;
 pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<Strands>> {
     let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
     let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
+    let turns = turns(graph.info());
     let began = contexts.iter().map(|context| context.first_ns).min();
     let began = began.unwrap_or(0);
     let parts: Vec<Strands> = contexts
@@ -44,7 +54,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
             let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
                 tasks.go_to(context.id);
-                Walker::new((graph, stretches), &numbers, &mut strands)
+                Walker::new((graph, stretches), (&numbers, &turns), &mut strands)
                     .context(&mut tasks, context, began)?;
             }
             Ok(strands)
@@ -78,6 +88,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
     let queues = relax(&mut strands);
     strands.known.set_queues(queues);
     strands.settle();
+    deal(&mut strands);
     Ok(Some(strands))
 }
 
@@ -107,12 +118,16 @@ struct Walker<'a> {
     starved_ns: u64,
     /// What the task at hand does with a lock.
     lock: Option<(u64, LockUse)>,
+    /// The blocks that end turns of loops that wait.
+    turns: &'a FxHashSet<BlockId>,
+    /// How long the context worked for how many blocks, ns.
+    paced: (f64, f64),
 }
 
 impl<'a> Walker<'a> {
     fn new(
         (graph, stretches): (&'a Graph, &'a Stretches),
-        numbers: &'a Numbers,
+        (numbers, turns): (&'a Numbers, &'a FxHashSet<BlockId>),
         strands: &'a mut Strands,
     ) -> Self {
         Self {
@@ -132,6 +147,8 @@ impl<'a> Walker<'a> {
             held: Held::default(),
             sections: Sections::default(),
             lock: None,
+            turns,
+            paced: (0.0, 0.0),
         }
     }
 
@@ -188,7 +205,7 @@ impl<'a> Walker<'a> {
             State::Running => {
                 let from_ns = self.free_ns.min(task.start_ns());
                 let most = self.stretches.most_ran(task, from_ns);
-                (task.duration_ns().min(most), false)
+                (self.worked(task, task.duration_ns().min(most))?, false)
             }
             State::Waiting(Cause::Call) => (task.duration_ns(), true),
             // Nobody in the program ends this wait.
@@ -244,6 +261,29 @@ impl<'a> Walker<'a> {
             ns
         };
         Ok(())
+    }
+
+    /// How long a task works that runs for so long, ns: its turns of loops that wait are no work. Where it takes many
+    /// times as long as its blocks took so far, such turns are why.
+    fn worked(&mut self, task: &Task<'_>, ns: u64) -> Result<u64> {
+        let blocks = task.block_count();
+        if self.turns.is_empty() || task.kind() != TaskKind::Work || blocks == 0 {
+            return Ok(ns);
+        }
+        let pace = self.paced.0 / self.paced.1.max(1.0);
+        if pace > 0.0 && ns >= SPUN_NS && ns as f64 > SLOW * pace * blocks as f64 {
+            let mut counts = BlockCounts::new();
+            task.count_blocks(&mut counts)?;
+            let turns = counts
+                .iter()
+                .filter(|(block, _)| self.turns.contains(block));
+            let turns: u64 = turns.map(|(_, times)| times).sum();
+            if turns > 0 {
+                return Ok(ns.min(whole(pace * blocks.saturating_sub(turns) as f64)));
+            }
+        }
+        self.paced = (self.paced.0 + ns as f64, self.paced.1 + blocks as f64);
+        Ok(ns)
     }
 
     /// Who tries for a lock again and again waits for it: the few blocks in between are no work.

@@ -9,7 +9,8 @@
 //! run, but the system gave the processor to another. A lock that two threads on one processor hand to each other
 //! looks like that, because the one that is woken runs in place of the other.
 
-use taskgraph::{Block, BlockId, Task, TaskKind};
+use rustc_hash::FxHashSet;
+use taskgraph::{Block, BlockId, StaticInfo, Task, TaskKind};
 
 /// Time for each block of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
 const BLOCK_NS: u64 = 10_000;
@@ -61,22 +62,27 @@ const WAITING: [&str; 38] = [
 ];
 
 /// How functions of the C and C++ libraries begin that neither wait nor work for long.
-const QUICK: [&str; 29] = [
-    "_ZNKS", "_ZNS", "_ZSt", "_Zd", "_Zn", "__", "abort", "ato", "calloc", "clock", "close",
-    "exit", "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "operator", "perror",
-    "printf", "put", "realloc", "sig", "str", "thrd_", "time", "tss_",
+const QUICK: [&str; 25] = [
+    "__", "abort", "ato", "calloc", "clock", "close", "exit", "fflush", "fprintf", "fputs", "free",
+    "get", "malloc", "mem", "operator", "perror", "printf", "put", "realloc", "sig", "std::",
+    "str", "thrd_", "time", "tss_",
 ];
 
 /// How functions begin that are operations of their own in the graph, so that no time of them belongs to the task that
-/// calls them. The pass names atomic operations and fences as if they were called.
-const OPERATIONS: [&str; 6] = [
+/// calls them. The pass names atomic operations, fences and the turns of loops that wait as if they were called. Who yields has given the processor to
+/// others until the call returns.
+const OPERATIONS: [&str; 9] = [
     "atomic operation",
     "cnd_",
     "fence",
     "mtx_",
     "pthread_",
+    "sched_yield",
     "sem_",
+    "thrd_yield",
+    TURN,
 ];
+const TURN: &str = "turn of a wait";
 /// Who has no processor for less time than this is not looked for.
 pub(super) const STARVED_NS: u64 = 50_000;
 /// A task that moves less than a byte in so many nanoseconds does not spend its time on that.
@@ -102,6 +108,15 @@ impl LongCall {
             Self::Starved => None,
         }
     }
+}
+
+/// The blocks that end a turn of a loop that waits.
+#[must_use]
+pub fn turns(info: &StaticInfo) -> FxHashSet<BlockId> {
+    let ends_turn = |block: &Block| matches!(&block.call, Some(call) if call.callee == TURN);
+    let blocks = (0..).map(BlockId::new).zip(&info.blocks);
+    let turns = blocks.filter(|(_, block)| ends_turn(block));
+    turns.map(|(id, _)| id).collect()
 }
 
 /// Whether a call is an operation of its own in the graph.

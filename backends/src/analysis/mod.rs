@@ -64,7 +64,7 @@ use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, ContextId, Piece};
 
 pub(crate) use blocked::LEAST_NS;
-pub use blocked::{LongCall, calls_others, is_operation, long_call};
+pub use blocked::{LongCall, calls_others, is_operation, long_call, turns};
 pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};

@@ -2,6 +2,7 @@
 
 mod births;
 mod bulk;
+mod pools;
 mod spins;
 
 use crate::samples::{builder, calls, graph, nothing, two};

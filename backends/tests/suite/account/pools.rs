@@ -1,0 +1,89 @@
+//! Threads that take jobs from a queue.
+
+use contech_backends::account::Report;
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{BlockId, ContextId, SyncOp};
+
+use super::{Loss, MS, account, builder, code, work};
+
+const LOCK: u64 = 7;
+const CONDITION: u64 = 8;
+
+/// A thread finds a job, and does it for so many ms.
+fn job(b: &mut GraphBuilder, worker: ContextId, at: u64, ms: u64, code: BlockId) {
+    for op in [SyncOp::MutexLock, SyncOp::MutexUnlock] {
+        b.sync_at(worker, LOCK, op, at * MS, at * MS);
+    }
+    work(b, worker, at, at + ms, &[code]);
+}
+
+/// After 1 ms a thread makes jobs of so many ms each for two others, and one for each of them to end. Each of them waits
+/// for its first one.
+fn pool(jobs: [&[u64]; 2]) -> Report {
+    let mut b = builder("./pool");
+    let code = code(&mut b, "f");
+    let [maker, one, other] = ["maker", "one", "other"].map(|name| b.context(name));
+    work(&mut b, maker, 0, 1, &[code.own]);
+    let mut signal = None;
+    for _ in 0..jobs.concat().len() + 2 {
+        b.sync_at(maker, LOCK, SyncOp::MutexLock, MS, MS);
+        signal = Some(b.sync_at(maker, CONDITION, SyncOp::CondSignal, MS, MS));
+        b.sync_at(maker, LOCK, SyncOp::MutexUnlock, MS, MS);
+    }
+    for (worker, own) in [one, other].into_iter().zip(jobs) {
+        b.sync_at(worker, LOCK, SyncOp::MutexLock, 0, 0);
+        b.sync_at(worker, LOCK, SyncOp::CondRelease, 0, 0);
+        let woken = b.sync_at(worker, CONDITION, SyncOp::CondWake, 0, MS);
+        b.edge(signal.unwrap(), woken);
+        b.sync_at(worker, LOCK, SyncOp::CondReacquire, MS, MS);
+        b.sync_at(worker, LOCK, SyncOp::MutexUnlock, MS, MS);
+        work(&mut b, worker, 1, 1 + own[0], &[code.held]);
+        let mut at = 1 + own[0];
+        for &ms in &own[1..] {
+            job(&mut b, worker, at, ms, code.held);
+            at += ms;
+        }
+        job(&mut b, worker, at, 0, code.held);
+    }
+    account(b, 2)
+}
+
+#[test]
+fn whoever_is_free_takes_the_next_job_whoever_took_it_in_the_recorded_run() {
+    // One had no processor after two jobs, so the other one did six.
+    let report = pool([&[1; 6], &[1; 2]]);
+    assert_eq!(report.replayed_ns, 5 * MS, "{report:?}");
+    // A job that is longer than all others together keeps one of them at work.
+    let report = pool([&[9], &[1; 3]]);
+    assert_eq!(report.replayed_ns, 10 * MS, "{report:?}");
+    let cause = report.losses[0].cause;
+    assert!(
+        matches!(cause, Loss::Imbalance | Loss::Serial),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn turns_of_a_loop_that_waits_are_no_work() {
+    let mut b = builder("./spin");
+    let code = code(&mut b, "turn of a wait");
+    let [one, other] = ["one", "other"].map(|name| b.context(name));
+    for (context, waits) in [(one, 0), (other, 8)] {
+        b.work(context, 0, 2 * MS, |w| {
+            (0..1000).for_each(|_| w.block(code.own, &[]));
+        });
+        if waits > 0 {
+            b.work(context, 2 * MS, 10 * MS, |w| {
+                (0..900).for_each(|_| w.block(code.call, &[]));
+            });
+        }
+        let at = (2 + waits) * MS;
+        b.sync_at(context, LOCK, SyncOp::AtomicTake, at, at);
+        work(&mut b, context, 2 + waits, 10 + waits, &[code.held]);
+        b.sync_at(context, LOCK, SyncOp::AtomicGive, at + 8 * MS, at + 8 * MS);
+    }
+    let report = account(b, 2);
+    // Both work for 10 ms, 8 of them with the lock.
+    assert_eq!(report.useful_ns / MS, 20, "{report:?}");
+    assert_eq!(report.losses[0].cause, Loss::Lock, "{report:?}");
+}
