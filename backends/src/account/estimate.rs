@@ -126,15 +126,33 @@ impl Report {
                 continue;
             }
             self.useful_ns = self.useful_ns.saturating_sub(ns);
-            self.losses.push(Row {
+            let row = Row {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
                 ..Row::of(*cause)
-            });
+            };
+            match self.losses.iter_mut().find(|other| other.cause == *cause) {
+                Some(other) => other.join(row),
+                None => self.losses.push(row),
+            }
         }
         super::sort(&mut self.losses);
+    }
+}
+
+impl Row {
+    /// Adds a loss of the same cause: the larger of the two says where.
+    fn join(&mut self, other: Self) {
+        let (ns, share) = (self.ns + other.ns, self.share + other.share);
+        // Whoever is without both gains from both.
+        let both = self.mended.iter().zip(&other.mended);
+        let mended: Vec<f64> = both.map(|(a, b)| a * b).collect();
+        if other.ns > self.ns {
+            (self.code, self.callers) = (other.code, other.callers);
+        }
+        (self.ns, self.share, self.mended) = (ns, share, mended);
     }
 }
 
@@ -181,10 +199,7 @@ pub(super) fn locking(weights: &Weights, info: &StaticInfo) -> (f64, Option<Plac
     let (atomics, most) = weights.atomics(info);
     let each = each.chain([(atomics as f64 * ATOMIC_NS, most)]);
     let most = each.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    let most = most.and_then(|(_, block)| block);
-    let place = most.map(|block| {
-        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
-    });
+    let place = most.and_then(|(_, place)| place);
     (each.map(|(ns, _)| ns).sum(), place)
 }
 

@@ -240,17 +240,16 @@ impl Measured {
 
 /// How functions begin that wait in the kernel and do nothing else there: those that Rust's library makes its locks of,
 /// those of the runtimes of OpenMP, TBB and MPI, and the pause of a wait that looks again and again.
-const WAITING: [&str; 7] = [
+const WAITING: [&str; 6] = [
     "MPI_",
-    "_ZN3tbb6detail2r1",
     "__kmpc_",
     "futex",
     "omp_",
-    "sched_yield",
     "syscall",
+    "tbb::detail::r1::",
 ];
 /// How names of functions begin that ask for memory or give it back.
-const MEMORY: [&str; 12] = [
+const MEMORY: [&str; 13] = [
     "malloc",
     "calloc",
     "realloc",
@@ -260,9 +259,10 @@ const MEMORY: [&str; 12] = [
     "aligned_alloc",
     "posix_memalign",
     "memalign",
-    "_Zn",
-    "_Zd",
+    "operator new",
+    "operator delete",
     "__rust_",
+    "__rustc::",
 ];
 
 /// Whether time in a call of this function is told as that of waiting or of memory.

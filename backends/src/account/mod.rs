@@ -96,6 +96,8 @@ pub struct Shard {
     code: FxHashMap<(u32, u32, BlockId), f64>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
+    /// For each group, its time in which contexts were made, ns.
+    making: FxHashMap<u32, f64>,
     weights: Weights,
     executed: Executed,
     /// How long each executor ran the program, ns.
@@ -284,6 +286,9 @@ impl Analysis for Account {
                 let most = shard.most.entry(group).or_insert((ns, task.id()));
                 if ns > most.0 {
                     *most = (ns, task.id());
+                }
+                if task.kind() == TaskKind::Create {
+                    *shard.making.entry(group).or_default() += ns;
                 }
                 if let Some(block) = call.and_then(LongCall::block) {
                     *shard.code.entry((group, kind, block)).or_default() += ns;

@@ -26,7 +26,7 @@ const PLACED: usize = 64;
 /// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at least `MANY`.
 const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
-/// Starting so many contexts may be what a run is slow by.
+/// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to use the processors.
 const SOME: u64 = 32;
 /// Time to make and hand out a task, ns (libomp, bench/scaling).
 const TASK_NS: f64 = 200.0;
@@ -67,6 +67,10 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (run, busiest) = (&account.run, busiest(&shards));
+    let mut made: FxHashMap<u32, f64> = FxHashMap::default();
+    for (&group, ns) in shards.iter().flat_map(|shard| &shard.making) {
+        *made.entry(group).or_default() += ns;
+    }
     let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
@@ -94,14 +98,26 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     } else {
         0.0
     };
+    let (libraries, library) = std::mem::take(&mut weights.libraries);
+    let handing_out = (handing_out + libraries).min(ran);
     let mut scheduling = making + handing_out;
     let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
-    for placed in groups {
-        // Starting contexts takes longer than what they do.
-        let starts = placed.group.key == Key::Starting && placed.group.ns > ran;
-        if starts && contexts >= SOME {
+    let many = contexts >= SOME * u64::from(account.processors);
+    for mut placed in groups {
+        if many && placed.group.key == Key::Starting {
             scheduling += placed.group.ns;
             continue;
+        }
+        let mut left = 1.0;
+        if many {
+            let made = placed.groups.iter().filter_map(|group| made.get(group));
+            let made = made.sum::<f64>().min(placed.group.ns);
+            left -= made / placed.group.ns.max(1.0);
+            placed.group.ns -= made;
+            scheduling += made;
+            if made > placed.group.ns {
+                placed.groups.clear();
+            }
         }
         let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
         let loss = placed.loss(used / at_barrier.max(1) as f64);
@@ -121,7 +137,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
         known.row.waits += placed.group.waits;
         known.ns += placed.group.ns;
-        known.when.join(&placed.group.when, 1.0);
+        known.when.join(&placed.group.when, left);
         known.groups.extend(placed.groups);
     }
     let mut losses: Vec<Lost> = rows.into_values().collect();
@@ -130,8 +146,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             Some(task) => of_wait(graph, &weights, task)?,
             None => None,
         };
+        let making = making.map(|site| site.place);
         let row = Row {
-            code: making.map(|site| site.place),
+            code: library.filter(|_| libraries > scheduling / 2.0).or(making),
             ..Row::of(Loss::Scheduling)
         };
         losses.push(Lost::new(row, scheduling));
@@ -160,7 +177,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         contexts,
         ir_ops: weights.total(),
         handouts,
-        handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
+        handed_out,
         locking: locking(&weights, graph.info()),
         copying: weights.copying(graph.info()),
         times: weights.times,

@@ -2,7 +2,7 @@
 //! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpKind, StaticInfo};
+use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpId, OpKind, StaticInfo};
 
 use super::Unrecorded;
 use super::measured::{CALL, Measured, has_own_time};
@@ -12,6 +12,10 @@ use crate::view::units::whole;
 
 /// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
 const BULK: u64 = 32;
+
+/// How functions of libraries begin that make tasks and hand them out, and that are not recorded: those of TBB and of
+/// Cilk.
+const LIBRARIES: [&str; 2] = ["__cilkrts_", "tbb::detail::r1::"];
 
 /// What the executions of each block move.
 #[derive(Clone, Debug, Default)]
@@ -166,8 +170,15 @@ pub(super) struct Weights {
     copies: Vec<f64>,
     /// The time in code that was not recorded, once it was looked for.
     pub(super) unrecorded: Option<Unrecorded>,
+    /// The time in which libraries make and hand out tasks, ns, and the call that takes most of it.
+    pub(super) libraries: (f64, Option<Place>),
     /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
+}
+
+/// Whether a function of a library makes tasks or hands them out, rather than waits for them.
+fn hands_out(callee: &str) -> bool {
+    LIBRARIES.iter().any(|start| callee.starts_with(start)) && !callee.contains("wait")
 }
 
 /// IR instructions of `times` executions of a block.
@@ -277,20 +288,31 @@ impl Weights {
         let (ns, own) = recorded.fold((0.0, 0.0), |sum, (_, (ns, own))| (sum.0 + ns, sum.1 + own));
         let pace: f64 = ns / f64::max(own, 1.0);
         let mut calls: FxHashMap<(Place, String), f64> = FxHashMap::default();
+        let mut libraries: FxHashMap<Place, f64> = FxHashMap::default();
         for (block, (ns, own)) in blocks().filter(|(block, _)| moves.calls(*block)) {
             let moved = moves.block(block);
+            let name = info.block(block).and_then(|block| block.call.as_ref());
+            let name = name.map_or("", |call| call.callee.as_str());
+            let hands_out = hands_out(name);
             let Some((place, callee)) = Place::of_call(info, block) else {
                 continue;
             };
-            if moved.copies || callee.is_empty() || has_own_time(&callee) {
+            if moved.copies || name.is_empty() || has_own_time(name) && !hands_out {
                 continue;
             }
             let each = f64::from(info.block(block).map_or(1, |block| block.ir_ops.max(1)));
             let part = each / (each + moved.call as f64);
             let system = measured.system.get(&block).copied().unwrap_or(0.0);
             let other = f64::min(own * pace, ns * part) + measured.faults_of(block) + system;
-            *calls.entry((place, callee)).or_default() += (ns - other).max(0.0);
+            let ns = (ns - other).max(0.0);
+            match hands_out {
+                true => *libraries.entry(place).or_default() += ns,
+                false => *calls.entry((place, callee)).or_default() += ns,
+            }
         }
+        let ns = libraries.values().sum();
+        let most = libraries.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        self.libraries = (ns, most.map(|(place, _)| place));
         let ns = whole(calls.values().sum());
         let most = calls.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         self.unrecorded = most.map(|((code, callee), _)| Unrecorded { ns, code, callee });
@@ -329,22 +351,28 @@ impl Weights {
         own.saturating_add(self.bulk)
     }
 
-    /// How often atomic variables were read and written in one step, and the block that did so most often.
-    pub(super) fn atomics(&self, info: &StaticInfo) -> (u64, Option<BlockId>) {
-        let of = |(index, block): (usize, &Block)| {
-            let id = BlockId::new(u32::try_from(index).ok()?);
-            let ops = info.ops_of(id).iter().filter(|op| op.kind == OpKind::Rmw);
-            let times = self.blocks.get(index)? / u64::from(block.ir_ops.max(1));
-            let all = times.saturating_mul(ops.count() as u64);
-            (all > 0).then_some((all, id))
-        };
-        let found = info.blocks.iter().enumerate().filter_map(of);
-        let most = found.clone().max();
-        (found.map(|(times, _)| times).sum(), most.map(|(_, id)| id))
+    /// How often atomic variables were read and written in one step, and the place that did so most often.
+    pub(super) fn atomics(&self, info: &StaticInfo) -> (u64, Option<Place>) {
+        let mut places: FxHashMap<Place, u64> = FxHashMap::default();
+        for (block, &all) in info.blocks.iter().zip(&self.blocks) {
+            let times = all / u64::from(block.ir_ops.max(1));
+            let ops = (block.first_op..)
+                .take(block.op_count as usize)
+                .map(OpId::new);
+            let atomic = |op: &OpId| info.op(*op).is_some_and(|op| op.kind == OpKind::Rmw);
+            for op in ops.filter(|op| times > 0 && atomic(op)) {
+                *places.entry(Place::of_op(info, op)).or_default() += times;
+            }
+        }
+        let all = places.values().sum();
+        let most = places
+            .into_iter()
+            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+        (all, most.map(|(place, _)| place))
     }
 
-    /// How often functions were called whose names begin with these letters, and the block that called most often.
-    pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<BlockId>) {
+    /// How often functions were called whose names begin with these letters, and the call that did so most often.
+    pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<Place>) {
         let of = |(index, block): (usize, &Block)| {
             let callee = &block.call.as_ref()?.callee;
             let times = self.blocks.get(index)? / u64::from(block.ir_ops.max(1));
@@ -353,7 +381,8 @@ impl Weights {
         };
         let found = info.blocks.iter().enumerate().filter_map(of);
         let most = found.clone().max();
-        (found.map(|(times, _)| times).sum(), most.map(|(_, id)| id))
+        let most = most.and_then(|(_, id)| Some(Place::of_call(info, id)?.0));
+        (found.map(|(times, _)| times).sum(), most)
     }
 
     /// Average number of IR instructions that a call of a function executes in the function itself.
