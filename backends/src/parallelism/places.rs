@@ -7,7 +7,9 @@ use serde::Serialize;
 use taskgraph::{BlockId, Context, TaskKind};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Change, Graph, LEAST_NS, LongCall, State, Task, calls_others};
+use crate::analysis::{
+    Cause, Change, Graph, LEAST_NS, LongCall, State, Task, calls_others, is_operation,
+};
 
 /// Number of tasks before a wait that are searched for one that executed code.
 const LOOK_BACK: u32 = 8;
@@ -57,11 +59,15 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
     // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
     let mut known: FxHashMap<(Option<Cause>, Place, String), Sum> = FxHashMap::default();
     for ((cause, block), (count, ns, others)) in groups {
-        let (place, callee) = block.map_or_else(Default::default, |block| {
+        let (place, mut callee) = block.map_or_else(Default::default, |block| {
             let info = graph.info();
             Place::of_call(info, block)
                 .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
         });
+        // An operation that waits has a cause. The last one before the thread lost its processor did not.
+        if cause == Some(Cause::Other) && is_operation(&callee) {
+            callee.clear();
+        }
         let sum = known.entry((cause, place, callee)).or_default();
         *sum = (sum.0 + count, sum.1 + ns, sum.2 | others);
     }

@@ -237,6 +237,43 @@ fn a_part_in_c_an_allocator_and_a_processor_of_its_own_are_recorded() -> Result<
     Ok(())
 }
 
+const ALONE: &str = r#"
+use std::collections::HashMap;
+fn main() {
+    let mut counts = HashMap::new();
+    for n in 0..200_000u64 {
+        *counts.entry(n * 7 % 1001).or_insert(0u64) += n;
+    }
+    for n in 0..10 {
+        println!("{n} {:?}", counts.get(&(n * 7)).is_some());
+    }
+}
+"#;
+
+#[test]
+fn a_program_of_one_thread_waits_for_no_lock_and_at_no_atomic_operation() -> Result<()> {
+    let scratch = Scratch::new("rust/alone")?;
+    scratch.write("Cargo.toml", MANIFEST)?;
+    scratch.write("src/main.rs", ALONE)?;
+    let mut command = contech(scratch.dir(), &["run", "--release"]);
+    let done = run_for(&mut command, Duration::from_secs(600))?.ok()?;
+    // Locks of the standard library are taken (for the output, to initialise), and cost next to nothing.
+    for line in done.err().lines() {
+        ensure!(
+            !line.contains("warning") && !line.contains("(lock)"),
+            "{done}"
+        );
+    }
+    let graph = scratch.join("contech-out/graph.tg");
+    let found = backend_json(&["parallelism"], &graph)?;
+    for wait in found["places"].as_array().context("places of waits")? {
+        ensure!(wait["cause"] != "lock", "{wait}");
+        ensure!(wait["callee"] != "atomic operation", "{wait}");
+    }
+    scratch.done();
+    Ok(())
+}
+
 #[test]
 fn what_cargo_refuses_is_said_as_cargo_says_it() -> Result<()> {
     let scratch = Scratch::new("rust/refused")?;
