@@ -1,5 +1,6 @@
 // Races between threads, each beside the program without it: `threads CASE racy|fixed`.
-// The accesses of a case are in functions whose names begin with its name.
+// The accesses of a case are in functions whose names begin with its name. What they share is visible to other files,
+// so that no optimiser removes stores that nothing here reads, and the race with them.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -16,10 +17,10 @@ static pthread_spinlock_t spin;
 static pthread_barrier_t barrier;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t sem;
-static long x, y[2], sum;
-static int flag;
-static atomic_int aflag;
-static long *shared;
+long x, y[2], sum, common;
+int flag;
+atomic_int aflag;
+long *shared;
 
 typedef void *(*body)(void *);
 
@@ -111,7 +112,6 @@ static void *atomic_and_plain_counter(void *n) {
 }
 
 static void *shared_buffer(void *n) {
-  static long common;
   static __thread long own;
   if (fixed) own = (long)n; else common = (long)n;
   return NULL;
@@ -217,17 +217,21 @@ static void *use_before_once_quiet(void *n) {
   return (void *)x;
 }
 
+static void double_checked_make(void) {
+  pthread_mutex_lock(&m1);
+  if (!shared) shared = calloc(1, 8);
+  pthread_mutex_unlock(&m1);
+}
+// Not `if (fixed || !shared)`: there the optimiser loads both at once, and races of a load that it makes where the
+// source may not make it are not told.
 static void *double_checked(void *n) {
-  if (fixed || !shared) {
-    pthread_mutex_lock(&m1);
-    if (!shared) shared = calloc(1, 8);
-    pthread_mutex_unlock(&m1);
-  }
+  if (fixed) double_checked_make();
+  else if (!shared) double_checked_make();
   return NULL;
 }
 
-static struct { unsigned a : 4, b : 4; } bits;
-static unsigned char bytes[2];
+struct { unsigned a : 4, b : 4; } bits;
+unsigned char bytes[2];
 static void *bits_of_one_byte(void *n) {
   if (fixed) bytes[n != NULL] = 1;
   else if (n) bits.a = 1;
@@ -250,10 +254,9 @@ static void detached_main(void) {
   while (!atomic_load(&aflag)) usleep(200);
 }
 
+char to[128];
 static void *copy_over(void *n) {
-  static char from[64], to[128];
   memset(to + (n ? (fixed ? 64 : 60) : 0), 1, 64);
-  (void)from;
   return NULL;
 }
 
