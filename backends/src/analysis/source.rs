@@ -24,6 +24,14 @@ pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -
     })
 }
 
+/// What the source calls the code or data of a symbol. A name of C is itself: a demangler takes some for types (`x`, `f`).
+pub(crate) fn demangled(symbol: &str) -> String {
+    match symbol.starts_with('_') {
+        true => addr2line::demangle_auto(symbol.into(), None).into_owned(),
+        false => symbol.to_owned(),
+    }
+}
+
 /// Whether a frame is in a library's source, or in what rustc itself adds between a program and its allocator.
 fn is_library(frame: &Frame<'_>) -> bool {
     ::workspan::source::is_library(frame.file) || frame.function.starts_with("__rustc::")
@@ -249,6 +257,15 @@ mod tests {
             "in inner (a.cpp:40)"
         );
         assert_eq!(info.line_of(&info.blocks[block.index()]), 41);
+    }
+
+    #[test]
+    fn names_of_c_are_no_types_of_cxx() {
+        for name in ["x", "z", "f", "i", "main", "_start"] {
+            assert_eq!(demangled(name), name);
+        }
+        assert_eq!(demangled("_Z3foov"), "foo()");
+        assert_eq!(demangled("_RNvC1p4main"), "p::main");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::analysis::names;
+use crate::analysis::source::demangled;
 use crate::scaling::PlaceName;
 
 /// The address at which the linker puts an executable that is not position-independent.
@@ -100,7 +101,7 @@ impl Places {
                 (name.file, name.line) = (file.to_owned(), line);
             }
         }
-        name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();
+        name.function = demangled(&name.function);
         // The code of an OpenMP region is a function that the compiler named after the function that contains the
         // region.
         let (_, outer) = names::part(&name.function);

@@ -13,6 +13,8 @@ use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, SymbolKind};
 use taskgraph::{ObjectMeta, RunMeta};
 
+use crate::analysis::source::demangled;
+
 type Bytes<'d> = EndianSlice<'d, RunTimeEndian>;
 type Unit<'d> = gimli::Unit<Bytes<'d>>;
 type Entry<'u, 'd> = gimli::DebuggingInformationEntry<'u, 'u, Bytes<'d>>;
@@ -82,9 +84,9 @@ fn names(object: &ObjectMeta, addresses: &[u64], found: &mut HashMap<u64, String
         });
         let (name, path) = described.unwrap_or_default();
         // The symbol of C++ and Rust says more than the name; that of a local variable in C says less.
-        let said = addr2line::demangle_auto(linkage.into(), None);
+        let said = demangled(linkage);
         let said = if said == linkage && !name.is_empty() {
-            name.into()
+            name
         } else {
             said
         };

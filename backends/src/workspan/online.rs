@@ -11,6 +11,7 @@ use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
+use crate::analysis::source::demangled;
 use crate::cli::{Destination, output};
 use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
@@ -52,11 +53,6 @@ impl From<CallSite> for SiteRow {
             on_span: site.on_span,
         }
     }
-}
-
-/// A C++ function as the source calls it: the program writes symbols.
-fn demangled(symbol: &str) -> String {
-    addr2line::demangle_auto(symbol.into(), None).into_owned()
 }
 
 fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report {
