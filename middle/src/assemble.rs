@@ -302,6 +302,9 @@ fn flags(state: &ContextRecord) -> u8 {
     if state.joined {
         flags |= Context::JOINED;
     }
+    if state.rings {
+        flags |= Context::RINGS;
+    }
     if !state.started || !state.ended {
         flags |= Context::CUT;
     }

@@ -33,6 +33,8 @@ pub(crate) struct ContextState {
     pub(crate) first: u64,
     /// The context's start was recorded in another context, or it is the first context.
     pub(crate) announced: bool,
+    /// The context asked the kernel for work that is done beside the program.
+    pub(crate) rings: bool,
     /// The context was begun by a thread that has another context of its own, or no context.
     pub(crate) entered: bool,
     /// The context's start event was seen.
@@ -75,6 +77,7 @@ pub(crate) struct ContextRecord {
     pub(crate) announced: bool,
     /// Another context waited for this one's end.
     pub(crate) joined: bool,
+    pub(crate) rings: bool,
     entered: bool,
     pub(crate) started: bool,
     idle: bool,
@@ -100,6 +103,7 @@ impl ContextState {
             drafted: self.writer.end(),
             announced: self.announced,
             joined: false,
+            rings: self.rings,
             entered: self.entered,
             started: self.started,
             idle: self.idle,
@@ -119,6 +123,7 @@ impl ContextState {
             first: record.first,
             writer: DraftWriter::after(record.drafted),
             announced: record.announced,
+            rings: record.rings,
             entered: record.entered,
             started: record.started,
             idle: record.idle,

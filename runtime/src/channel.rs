@@ -4,9 +4,10 @@
 //!
 //! A pipe is known by its inode, a stream by its two ends. Where nothing tells several objects apart they count as one,
 //! and a receiver comes after more than it received: datagrams, connections to one local path, and signals of one
-//! number. A counter is known by its descriptor's number; once one was duplicated, all counters count as one. A
+//! number. What a thread reads from a descriptor of signals (signalfd) it comes after as if it had got them all. A counter is known by its descriptor's number; once one was duplicated, all counters count as one. A
 //! connection is known by the port or path that it is made to. Regular files, terminals and devices order nothing.
 
+mod aio;
 mod connection;
 mod queue;
 mod signal;
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_guest::arch::system_call;
 use contech_guest::kernel;
 use contech_runtime_core::Recorder;
-use contech_trace::event::SyncOp::{Receive, Send};
+use contech_trace::event::SyncOp::{Receive, Ring, Send};
 
 use crate::active::{Active, OWN_OBJECTS, active};
 use crate::current;
@@ -27,10 +28,11 @@ use crate::library;
 use crate::objects;
 use crate::real::{Ptr, real_if_ready};
 
+pub(crate) use aio::{asks, awaits, lists, starts};
 pub(crate) use connection::{accepts, connects, listens, pairs};
-pub(crate) use queue::{dequeues, enqueues, moves, operates};
+pub(crate) use queue::{dequeues, enqueues, moves, operates, sets};
 pub(crate) use signal::{
-    installs_handler, sends_signal, sets_timer, signal_came, waits_for_signal,
+    gathers, installs_handler, sends_signal, sets_timer, signal_came, waits_for_signal,
 };
 pub(crate) use stdio::{
     before_fprintf, before_fprintf_chk, before_fscanf, before_isoc99_fscanf, closes, gets,
@@ -186,6 +188,7 @@ fn is_blind() -> bool {
 /// Notes that `call` gives a descriptor a second number.
 pub(crate) fn duplicates(file: c_int, call: impl FnOnce() -> c_int) -> c_int {
     let result = call();
+    signal::copies(file, result);
     if result >= 0 && !is_blind() && sort_of(file).is_some_and(|(sort, _)| sort == 0) {
         DUPLICATED.store(true, Relaxed);
     }
@@ -224,8 +227,30 @@ pub(crate) fn receive<R: PartialOrd + Default>(
     let result = call();
     if result >= R::default() {
         a.in_order(Receive, object, 0, before, a.since(before));
+        signal::came_through(file);
     }
     result
+}
+
+/// Records that the thread knows that something came through the descriptor.
+fn learns(a: Active, file: c_int) {
+    if let Some(object) = object_of(file, false) {
+        a.instant(Receive, object, 0);
+        signal::came_through(file);
+    }
+}
+
+/// Records that `call` gives up the descriptor.
+fn gives_up(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    signal::forgets(file);
+    send(a, file, call)
+}
+
+/// Records that the thread asks the kernel for work that is done beside it (`io_uring_enter`).
+pub(crate) fn enters_ring(caller: usize) {
+    if let Some(a) = theirs(caller) {
+        a.instant(Ring, std::ptr::null_mut(), 0);
+    }
 }
 
 /// The calling thread, if a call from the code at `caller` is recorded and is not the recorder's own.
@@ -281,5 +306,5 @@ impl Word for usize {
 may_come_early! {
     read(to: Ptr, size: usize) -> isize: libc::SYS_read, receive;
     write(from: Ptr, size: usize) -> isize: libc::SYS_write, send;
-    close() -> c_int: libc::SYS_close, send;
+    close() -> c_int: libc::SYS_close, gives_up;
 }

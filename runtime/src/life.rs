@@ -108,6 +108,7 @@ impl Life for Recorded {
             libc::SYS_futex => return futex::futex(arguments, caller, call),
             // SAFETY: the program gives these arguments to the kernel.
             libc::SYS_seccomp => unsafe { sandbox::before_seccomp(arguments) },
+            libc::SYS_io_uring_enter => channel::enters_ring(caller),
             _ => {}
         }
         call()

@@ -18,7 +18,8 @@ pub struct Context {
     pub creator: Option<TaskId>,
     /// Name of the thread, or empty.
     pub name: String,
-    /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`].
+    /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`],
+    /// [`Context::RINGS`].
     pub flags: u8,
     /// The address space of the context's tasks: their addresses have this number in front, from bit 48 on. In a
     /// merged MPI run it is the place in [`crate::RunMeta::ranks`]; otherwise it is 0.
@@ -34,6 +35,8 @@ impl Context {
     pub const DETACHED: u8 = 4;
     /// The recording stopped before the context ended.
     pub const CUT: u8 = 8;
+    /// The context asked the kernel for work that is done beside the program (io_uring).
+    pub const RINGS: u8 = 16;
 
     /// The last task of the context; `None` if it has no tasks.
     #[must_use]

@@ -1,13 +1,16 @@
 // Order that comes from the kernel, and accesses that the C library makes for the program, each beside a race:
 // `kernel CASE racy|fixed`. The accesses of a case are in functions whose names begin with its name.
 #define _GNU_SOURCE
+#include <aio.h>
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -72,6 +76,38 @@ HANDS_OVER(through_queue, mq_send(fd[0], "a", 1, 0), mq_receive(fd[0], c, 8, NUL
 static struct message { long type; char text[1]; } message = {1, "a"};
 HANDS_OVER(through_old_queue, msgsnd(fd[0], &message, 1, 0), struct message m; msgrcv(fd[0], &m, 1, 0, 0))
 HANDS_OVER(by_semaphores, semop(fd[0], &((struct sembuf){0, 1, 0}), 1), semop(fd[0], &((struct sembuf){0, -1, 0}), 1))
+HANDS_OVER(sets_semaphore, semctl(fd[0], 0, SETVAL, 1), semop(fd[0], &((struct sembuf){0, -1, 0}), 1))
+HANDS_OVER(asks_semaphore, semctl(fd[0], 0, SETALL, (unsigned short[]){1}), while (semctl(fd[0], 0, GETVAL) == 0) usleep(200))
+HANDS_OVER(through_signals, kill(getpid(), SIGUSR1), struct signalfd_siginfo got; read(fd[0], &got, sizeof got))
+HANDS_OVER(polled_signals, kill(getpid(), SIGUSR1), poll(&((struct pollfd){fd[0], POLLIN}), 1, -1))
+static void block_signal(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  fd[0] = signalfd(-1, &set, 0);
+}
+static struct aiocb request;
+static char byte[1];
+static struct aiocb *start(int file, int (*how)(struct aiocb *)) {
+  request.aio_fildes = file;
+  request.aio_buf = byte;
+  request.aio_nbytes = 1;
+  request.aio_sigevent.sigev_notify = SIGEV_NONE;
+  how(&request);
+  return &request;
+}
+static int nothing(struct aiocb *r) { return 0; }
+static atomic_int started;
+// The flag orders nothing; that the request is done does.
+static void await_request(void) {
+  while (!atomic_load_explicit(&started, memory_order_relaxed)) usleep(200);
+  while (aio_error(&request) == EINPROGRESS) usleep(200);
+}
+HANDS_OVER(written_beside, start(fd[1], aio_write), read(fd[0], c, 1))
+HANDS_OVER(told_request, start(fd[1], aio_write); atomic_store_explicit(&started, 1, memory_order_relaxed), await_request())
+HANDS_OVER(read_beside, write(fd[1], "a", 1), const struct aiocb *r = start(fd[0], aio_read); aio_suspend(&r, 1, NULL))
+HANDS_OVER(listed_request, const struct aiocb *r = start(fd[1], nothing); request.aio_lio_opcode = LIO_WRITE; lio_listio(LIO_WAIT, (struct aiocb **)&r, 1, NULL), read(fd[0], c, 1))
 HANDS_OVER(spliced, int p[2]; pipe(p); write(p[1], "a", 1); splice(p[0], NULL, fd[1], NULL, 1, 0), read(fd[0], c, 1))
 HANDS_OVER(polled, eventfd_write(fd[0], 1), poll(&((struct pollfd){fd[0], POLLIN}), 1, -1))
 
@@ -365,6 +401,14 @@ int main(int argc, char **argv) {
   CASE(through_queue, QUEUE; TWO(through_queue))
   CASE(through_old_queue, fd[0] = msgget(IPC_PRIVATE, 0600); TWO(through_old_queue); msgctl(fd[0], IPC_RMID, NULL))
   CASE(by_semaphores, fd[0] = semget(IPC_PRIVATE, 1, 0600); TWO(by_semaphores); semctl(fd[0], 0, IPC_RMID))
+  CASE(sets_semaphore, fd[0] = semget(IPC_PRIVATE, 1, 0600); TWO(sets_semaphore); semctl(fd[0], 0, IPC_RMID))
+  CASE(asks_semaphore, fd[0] = semget(IPC_PRIVATE, 1, 0600); TWO(asks_semaphore); semctl(fd[0], 0, IPC_RMID))
+  CASE(through_signals, block_signal(); TWO(through_signals))
+  CASE(polled_signals, block_signal(); TWO(polled_signals))
+  CASE(written_beside, pipe(fd); TWO(written_beside))
+  CASE(told_request, pipe(fd); TWO(told_request))
+  CASE(read_beside, pipe(fd); TWO(read_beside))
+  CASE(listed_request, pipe(fd); TWO(listed_request))
   CASE(spliced, pipe(fd); TWO(spliced))
   CASE(polled, fd[0] = eventfd(0, 0); TWO(polled))
   CASE(by_epoll, pipe(fd); TWO(by_epoll))

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::Result;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use taskgraph::{Access, AffineRun, Again, BlockId, ContextId, MemOp, Piece, TaskId, TaskKind};
 
 use super::chains::Epoch;
@@ -28,6 +28,9 @@ pub(super) use objects::{Misuse, Misuses};
 
 use super::tally::{Doubt, Example, Memory, Pair, Tally};
 use crate::analysis::{Accesses, Share, Strides, Task};
+
+/// The contexts of which it is not known what orders them, with the reason.
+pub type Doubts = Arc<FxHashMap<ContextId, Doubt>>;
 
 /// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
@@ -120,8 +123,8 @@ pub struct Detector {
     cut: u64,
     /// By context, its first task that ends after `cut`.
     late: FxHashMap<ContextId, u32>,
-    /// The contexts that nobody announced.
-    unannounced: Arc<FxHashSet<ContextId>>,
+    /// The contexts of which it is not known what orders them.
+    doubts: Doubts,
     /// Objects that were used after they were destroyed.
     pub(super) misuses: Misuses,
     /// Whether any object was destroyed.
@@ -130,16 +133,10 @@ pub struct Detector {
 
 impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
-    /// own. From `cut` on, some threads went on without being recorded. What orders the contexts that nobody announced is
+    /// own. From `cut` on, some threads went on without being recorded. What orders the contexts in `doubts` is
     /// not known.
     #[must_use]
-    pub fn new(
-        flags: Vec<u8>,
-        part: Share,
-        limit: usize,
-        cut: u64,
-        unannounced: Arc<FxHashSet<ContextId>>,
-    ) -> Self {
+    pub fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64, doubts: Doubts) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -163,7 +160,7 @@ impl Detector {
             atomic_pairs: BTreeSet::new(),
             cut,
             late: FxHashMap::default(),
-            unannounced,
+            doubts,
             misuses: Misuses::default(),
             destroyed: false,
         }
@@ -512,8 +509,8 @@ impl Detector {
     /// Why two tasks that the graph does not order may have an order all the same.
     fn doubt(&self, first: TaskId, second: TaskId) -> Option<Doubt> {
         let contexts = [first.context, second.context];
-        let unannounced = contexts.iter().any(|c| self.unannounced.contains(c));
-        unannounced.then_some(Doubt::Unannounced)
+        let doubts = contexts.iter().filter_map(|c| self.doubts.get(c));
+        doubts.min().copied()
     }
 
     /// What the byte at an address belongs to, from what is remembered of it.

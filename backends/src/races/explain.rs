@@ -214,6 +214,7 @@ pub(super) fn doubt(graph: &Graph, doubt: Doubt) -> String {
             };
             format!("one side is in a thread that {by} made, and what that does is not recorded")
         }
+        Doubt::Ring => "one side is in a thread that hands work to the kernel (io_uring), and what that orders is not recorded".to_owned(),
     }
 }
 

@@ -10,7 +10,8 @@
 //! nothing, so data that it hands over is reported, and such a race says that its contexts share an atomic variable.
 //!
 //! What has a side in a context that nobody announced is no race: code that is not recorded made its thread, and orders
-//! what it does. It is told apart, as not known. Uses of objects of synchronisation that come after their end are told,
+//! what it does. Nor is what has a side in a context that hands work to the kernel by io_uring. Both are told apart, as
+//! not known. Uses of objects of synchronisation that come after their end are told,
 //! too.
 //!
 //! Limits: where the source does make a load that the compiler made above its condition, its races are missed (`a || !b`
@@ -34,7 +35,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use rustc_hash::FxHashSet;
 use serde::Serialize;
 use taskgraph::{
     BlockCounts, BlockId, Context, ContextId, MemOp, OpId, Piece, StaticInfo, SyncOp, TaskId,
@@ -50,7 +50,7 @@ use variables::Variables;
 
 pub use chains::Epoch;
 pub use clocks::Clocks;
-pub use detector::Detector;
+pub use detector::{Detector, Doubts};
 pub use record::{Kind, Record, Use};
 pub use shadow::Shadow;
 pub use states::{StateId, States};
@@ -83,8 +83,8 @@ pub struct Races {
     flags: Vec<u8>,
     /// When the recording of the first thread ended that went on running.
     cut: u64,
-    /// The contexts that nobody announced.
-    unannounced: Arc<FxHashSet<ContextId>>,
+    /// The contexts of which it is not known what orders them.
+    doubts: Doubts,
 }
 
 /// Races of a run.
@@ -231,9 +231,16 @@ impl Analysis for Races {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         analysis::full_recording(graph, "races need")?;
         let flags = |op: &MemOp| op.flags;
-        let announced = |context: &Context| context.flags & Context::ANNOUNCED != 0;
-        let unannounced = graph.contexts().filter(|context| !announced(context));
-        let unannounced = unannounced.map(|context| context.id).collect();
+        let doubts = graph.contexts().filter_map(|context| {
+            let doubt = if context.flags & Context::ANNOUNCED == 0 {
+                Doubt::Unannounced
+            } else if context.flags & Context::RINGS != 0 {
+                Doubt::Ring
+            } else {
+                return None;
+            };
+            Some((context.id, doubt))
+        });
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
             windows: options.windows,
@@ -241,7 +248,7 @@ impl Analysis for Races {
             alone: graph.contexts().nth(1).is_none(),
             flags: graph.info().ops.iter().map(flags).collect(),
             cut: cut(graph)?,
-            unannounced: Arc::new(unannounced),
+            doubts: Arc::new(doubts.collect()),
         })
     }
 
@@ -291,7 +298,7 @@ impl Analysis for Races {
                 alone: self.alone,
                 flags: self.flags.clone(),
                 cut: self.cut,
-                unannounced: Arc::clone(&self.unannounced),
+                doubts: Arc::clone(&self.doubts),
             });
             run_all(graph, &mut [&mut one])?;
             let detector = one.into_parts().1.into_iter().next();
@@ -308,13 +315,12 @@ impl Analysis for Races {
 
 impl Races {
     fn detector(&self) -> Detector {
-        let unannounced = Arc::clone(&self.unannounced);
         Detector::new(
             self.flags.clone(),
             self.part,
             self.memory,
             self.cut,
-            unannounced,
+            Arc::clone(&self.doubts),
         )
     }
 

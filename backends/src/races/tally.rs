@@ -10,6 +10,9 @@ use super::record::Kind;
 pub enum Doubt {
     /// Nobody announced the context of one of them: code that is not recorded made its thread, and orders what it does.
     Unannounced,
+    /// The context of one of them asked the kernel for work that is done beside the program, and who learns that it is
+    /// done comes after that.
+    Ring,
 }
 
 /// Two operations, and the kind of each access.

@@ -156,6 +156,9 @@ impl Cutter {
         } else {
             self.task(context, draft, own)?
         };
+        if op == SyncOp::Ring {
+            self.contexts.entry(context).0.rings = true;
+        }
         self.has_actions |= own.is_some();
         if op.is_mpi() {
             return self.messages.push(op, (object, ticket, aux), at, times);

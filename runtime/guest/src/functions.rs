@@ -173,6 +173,22 @@ macro_rules! for_each_function {
         msgrcv(queue: c_int, message: Ptr, size: usize, kind: isize, flags: c_int) -> isize: [thread dequeues queue false] [];
         semop(set: c_int, list: Ptr, count: usize) -> c_int: [thread operates set list count] [];
         semtimedop(set: c_int, list: Ptr, count: usize, span: Time) -> c_int: [thread operates set list count] [];
+        semctl(set: c_int, number: c_int, what: c_int, value: usize) -> c_int: [thread sets set what] [];
+        signalfd(file: c_int, set: Ptr, flags: c_int) -> c_int: [file gathers set] [];
+        aio_read(block: Ptr) -> c_int: [thread starts block false] [];
+        aio_write(block: Ptr) -> c_int: [thread starts block true] [];
+        aio_fsync(how: c_int, block: Ptr) -> c_int: [thread starts block false] [];
+        aio_error(block: Ptr) -> c_int: [thread asks block] [];
+        aio_return(block: Ptr) -> isize: [thread asks block] [];
+        aio_suspend(list: Ptr, count: c_int, span: Time) -> c_int: [thread awaits list count] [];
+        lio_listio(mode: c_int, list: Ptr, count: c_int, how: Ptr) -> c_int: [thread lists mode list count how] [];
+        aio_read64(block: Ptr) -> c_int: [thread starts block false] [];
+        aio_write64(block: Ptr) -> c_int: [thread starts block true] [];
+        aio_fsync64(how: c_int, block: Ptr) -> c_int: [thread starts block false] [];
+        aio_error64(block: Ptr) -> c_int: [thread asks block] [];
+        aio_return64(block: Ptr) -> isize: [thread asks block] [];
+        aio_suspend64(list: Ptr, count: c_int, span: Time) -> c_int: [thread awaits list count] [];
+        lio_listio64(mode: c_int, list: Ptr, count: c_int, how: Ptr) -> c_int: [thread lists mode list count how] [];
 
         fdopen(file: c_int, mode: Ptr) -> Ptr: [file opens] [];
         fopen(path: Ptr, mode: Ptr) -> Ptr: [file opens] [];

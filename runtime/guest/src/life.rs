@@ -88,7 +88,8 @@ pub trait Life {
         Self::thread_ends(true);
     }
 
-    /// Makes a system call of the program's `syscall` that may wait (`SYS_futex`) or forbid others (`SYS_seccomp`).
+    /// Makes a system call of the program's `syscall` that may wait (`SYS_futex`), forbid others
+    /// (`SYS_seccomp`) or order (`SYS_io_uring_enter`).
     fn system_call(
         _number: c_long,
         _arguments: [usize; 6],
@@ -259,6 +260,7 @@ macro_rules! life {
             $crate::life::calls_system::<$life>:
                 futex = ::libc::SYS_futex,
                 seccomp = ::libc::SYS_seccomp,
+                io_uring_enter = ::libc::SYS_io_uring_enter,
                 exit = ::libc::SYS_exit,
                 exit_group = ::libc::SYS_exit_group,
                 execve = ::libc::SYS_execve,

@@ -85,6 +85,21 @@ pub(crate) fn operates(
     taken(a, set.filter(|_| given < count), call, |&done| done == 0)
 }
 
+/// Records that `call` gives semaphores values, or asks for them.
+pub(crate) fn sets(a: Active, set: c_int, what: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    let set = can_order().then(|| object(SEMAPHORES, set.unsigned_abs().into()));
+    match what {
+        libc::SETVAL | libc::SETALL => {
+            if let Some(set) = set {
+                a.instant(Send, set, 0);
+            }
+            call()
+        }
+        libc::GETVAL | libc::GETALL => taken(a, set, call, |&value| value >= 0),
+        _ => call(),
+    }
+}
+
 /// Records that `call` moves bytes.
 pub(crate) fn moves(a: Active, from: c_int, to: c_int, call: impl FnOnce() -> isize) -> isize {
     // Who gets the bytes comes after this thread, but not after those of whom this thread had them only in this call.

@@ -55,6 +55,47 @@ pub(crate) fn signal_came(signal: c_int) {
     }
 }
 
+/// By descriptor: the signals that a thread can read from it, as bits. Those of larger descriptors are not known.
+static GATHERED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
+
+fn gathered(file: c_int) -> Option<&'static AtomicU64> {
+    GATHERED.get(usize::try_from(file).ok()?)
+}
+
+/// Notes that `call` makes a descriptor of signals.
+pub(crate) fn gathers(set: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+    let file = call();
+    if let Some(signals) = gathered(file) {
+        // SAFETY: success has read the set, whose first word has all signals.
+        signals.store(unsafe { set.cast::<u64>().read() }, Relaxed);
+    }
+    file
+}
+
+/// Notes that a descriptor got another number.
+pub(super) fn copies(file: c_int, other: c_int) {
+    if let (Some(from), Some(to)) = (gathered(file), gathered(other)) {
+        to.store(from.load(Relaxed), Relaxed);
+    }
+}
+
+/// Notes that a number stands for nothing any more.
+pub(super) fn forgets(file: c_int) {
+    if let Some(signals) = gathered(file) {
+        signals.store(0, Relaxed);
+    }
+}
+
+/// Records that signals came through a descriptor, if it is one of signals. Which of them is not asked.
+pub(super) fn came_through(file: c_int) {
+    let of = |signals: &AtomicU64| signals.load(Relaxed);
+    let mut came = gathered(file).map_or(0, of) & SENT.load(Relaxed);
+    while came != 0 {
+        signal_came(came.trailing_zeros().cast_signed() + 1);
+        came &= came - 1;
+    }
+}
+
 /// Records that the thread sets a timer that sends a signal.
 pub(crate) fn sets_timer(a: Active, timer: c_int, call: impl FnOnce() -> c_int) -> c_int {
     let signal = match timer {

@@ -3,9 +3,7 @@
 use std::ffi::{c_int, c_short};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use contech_trace::event::SyncOp::Receive;
-
-use super::object_of;
+use super::learns;
 use crate::active::Active;
 use crate::real::Ptr;
 
@@ -17,9 +15,7 @@ pub(crate) fn ready(a: Active, list: Ptr, count: usize, call: impl FnOnce() -> c
         let list = unsafe { std::slice::from_raw_parts(list.cast::<libc::pollfd>(), count) };
         let readable: c_short = libc::POLLIN | libc::POLLHUP | libc::POLLRDHUP;
         for entry in list.iter().filter(|entry| entry.revents & readable != 0) {
-            if let Some(object) = object_of(entry.fd, false) {
-                a.instant(Receive, object, 0);
-            }
+            learns(a, entry.fd);
         }
     }
     result
@@ -80,9 +76,7 @@ pub(crate) fn announced(a: Active, set: c_int, list: Ptr, call: impl FnOnce() ->
         let entries = places.map(|place| place.load(Relaxed));
         for entry in entries.filter(|entry| entry >> 32 == key) {
             let file = c_int::try_from(entry & 0xffff_ffff).unwrap_or(-1);
-            if let Some(object) = object_of(file, false) {
-                a.instant(Receive, object, 0);
-            }
+            learns(a, file);
         }
     }
     result
@@ -97,10 +91,8 @@ pub(crate) fn selected(a: Active, count: c_int, read: Ptr, call: impl FnOnce() -
     // A longer set than the C library's has no bits that can be asked for.
     for file in 0..count.min(c_int::try_from(libc::FD_SETSIZE).unwrap_or(0)) {
         // SAFETY: the call succeeded, so the set has so many bits.
-        if unsafe { libc::FD_ISSET(file, read.cast()) }
-            && let Some(object) = object_of(file, false)
-        {
-            a.instant(Receive, object, 0);
+        if unsafe { libc::FD_ISSET(file, read.cast()) } {
+            learns(a, file);
         }
     }
     result

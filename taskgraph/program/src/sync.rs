@@ -112,6 +112,9 @@ sync_ops! {
     Send = 32, "send", Sync, None, Some(Channel);
     /// A context took what others gave to the system.
     Receive = 33, "receive", Sync, Some(Message), Some(Channel);
+    /// The kernel was asked for work that it does beside the program (`io_uring_enter`). What that orders is not recorded;
+    /// there is no object.
+    Ring = 34, "ring", Sync, None, None;
     /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
     /// the next three operations aux = memory order (C's numbers), bit 3 that of `AtomicTake`, bit 4 that of
     /// `AtomicGive`, and from bit 8 on how often the operation was repeated without finding anything new.

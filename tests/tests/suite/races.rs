@@ -280,6 +280,81 @@ fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() 
     Ok(())
 }
 
+/// One thread writes to a pipe through a ring of the kernel's and another reads from it; a third one races with that.
+const RING: &str = r#"#include <linux/io_uring.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+long x, y, z;
+static int fd[2], ring;
+static struct io_uring_params p;
+static void *giver(void *n) {
+  char *queue = mmap(0, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
+  struct io_uring_sqe *entry = mmap(0, p.sq_entries * sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQES);
+  x = 1;
+  memset(entry, 0, sizeof *entry);
+  entry->opcode = IORING_OP_WRITE;
+  entry->fd = fd[1];
+  entry->addr = (unsigned long)"a";
+  entry->len = 1;
+  ((unsigned *)(queue + p.sq_off.array))[0] = 0;
+  __atomic_store_n((unsigned *)(queue + p.sq_off.tail), 1, __ATOMIC_RELEASE);
+  syscall(SYS_io_uring_enter, ring, 1, 0, 0, 0, 0);
+  return 0;
+}
+static void *taker(void *n) {
+  char c;
+  read(fd[0], &c, 1);
+  y = x;
+  z++;
+  return 0;
+}
+static void *other(void *n) { z++; return 0; }
+int main(void) {
+  pthread_t t[3];
+  pipe(fd);
+  ring = syscall(SYS_io_uring_setup, 1, &p);
+  if (ring < 0) return 3;
+  pthread_create(&t[0], 0, giver, 0);
+  pthread_create(&t[1], 0, taker, 0);
+  pthread_create(&t[2], 0, other, 0);
+  for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+  return 0;
+}
+"#;
+
+#[test]
+fn what_the_kernel_orders_through_a_ring_is_not_known_and_other_races_are_told() -> Result<()> {
+    let scratch = Scratch::new("races/ring")?;
+    let source = scratch.write("ring.c", RING)?;
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(["-O1", "-g", "-pthread"]).arg(&source);
+    run(compile.arg("-o").arg(scratch.join("ring")))?.ok()?;
+    let mut command = Command::new(scratch.join("ring"));
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    let status = recording.run.clone();
+    if status.clone().expect("exit 3").is_ok() {
+        eprintln!("skipped: the kernel has no io_uring");
+        return Ok(());
+    }
+    status.ok()?;
+    let found = backend_json(&["races"], &recording.graphs(true)?[0])?;
+    let races = found["races"].as_array().context("a list of races")?;
+    assert!(!races.is_empty(), "{found:#}");
+    assert!(
+        races.iter().all(|race| race["variable"] == "z"),
+        "{found:#}"
+    );
+    let reason = found["unknown"][0]["reason"].as_str();
+    assert!(reason.context("a reason")?.contains("io_uring"));
+    let pair = &found["unknown"][0]["pairs"][0];
+    assert_eq!(pair["variable"], "x", "{found:#}");
+    scratch.done();
+    Ok(())
+}
+
 /// A reduction of which libomp can be told how it combines.
 const REDUCTION: &str = r"
 #include <stdio.h>
