@@ -1,5 +1,4 @@
-//! What the on-line work/span profiler costs: the Cilk-style programs, serial, and OpenMP loops with one thread,
-//! compared with native runs.
+//! What the on-line work/span profiler costs: the Cilk-style programs, serial, compared with native runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,8 @@ use crate::spread::{geometric_mean, median, minimum, spread};
 /// A program, the flags that make it larger, and its arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// Name of its source in `tests/programs/cilk` or, with loops, in `tests/programs/spans`.
+    /// Name of its source in `tests/programs/cilk`.
     pub name: &'static str,
-    /// Whether it is an OpenMP program with parallel loops, run with one thread.
-    loops: bool,
     defines: &'static [&'static str],
     arguments: &'static [&'static str],
 }
@@ -31,29 +28,10 @@ const fn program(
 ) -> Program {
     Program {
         name,
-        loops: false,
         defines,
         arguments,
     }
 }
-
-const fn loops(name: &'static str, defines: &'static [&'static str]) -> Program {
-    Program {
-        name,
-        loops: true,
-        defines,
-        arguments: &[],
-    }
-}
-
-/// OpenMP programs whose iterations are rows of 4096 elements, rows of 1024, calls, blocks, and 4096 elements in
-/// vectors.
-pub const LOOPS: [Program; 4] = [
-    loops("heat", &["-DN=4096", "-DSTRIP=1"]),
-    loops("matmul", &["-DN=1024"]),
-    loops("lu", &["-DN=768"]),
-    loops("triad", &["-DN=4096"]),
-];
 
 /// The eleven programs of the Cilkprof issue, which take a tenth to half of a second each.
 pub const PROGRAMS: [Program; 11] = [
@@ -103,7 +81,6 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
         command
             .args(program.arguments)
             .env("CONTECH_PROFILE", &profile)
-            .env("OMP_NUM_THREADS", "1")
             .stderr(std::process::Stdio::null());
         command
     };
@@ -139,8 +116,7 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
 
 fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let kind = if program.loops { "loops." } else { "" };
-    let to = dir.join(format!("{}.{kind}{form}", program.name));
+    let to = dir.join(format!("{}.{form}", program.name));
     let mut compiler = if form == "native" {
         let mut clang = Command::new("clang-22");
         clang.arg("-I").arg(root.join("../instrument/cc/include"));
@@ -156,18 +132,10 @@ fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
 
 fn compile(program: &Program, compiler: &mut Command, to: &Path) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = if program.loops {
-        let library = "/usr/lib/llvm-22/lib";
-        compiler.args(["-fopenmp", "-L", library]);
-        compiler.arg(format!("-Wl,-rpath,{library}"));
-        "spans"
-    } else {
-        "cilk"
-    };
     compiler
         .args(["-O2", "-w"])
         .args(program.defines)
-        .arg(root.join(format!("../tests/programs/{folder}/{}.c", program.name)))
+        .arg(root.join(format!("../tests/programs/cilk/{}.c", program.name)))
         .args(["-lm", "-o"])
         .arg(to);
     run(compiler)?.ok()?;

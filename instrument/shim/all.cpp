@@ -6,6 +6,5 @@
 #include "atomics.cpp"
 #include "openmp.cpp"
 #include "carry.cpp"
-#include "loops.cpp"
 #include "sanitize.cpp"
 #include "regions.cpp"

@@ -31,5 +31,5 @@ pub(crate) use module::{
     annotated, append_ctor, append_dtor, append_used, comdat_caller, hide_ours, ifunc_resolvers,
     mark_program, report_error,
 };
-pub(crate) use openmp::{LoopEvent, mark_workshares, work_sharing_loops};
+pub(crate) use openmp::mark_workshares;
 pub(crate) use operands::{Operand, constant_text, is_constant_data, of_value, operand, result};

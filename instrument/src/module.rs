@@ -1,12 +1,9 @@
 //! Instruments one translation unit.
 
-use std::collections::HashSet;
-
 use contech_plain::say;
 use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
-use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -17,7 +14,7 @@ use crate::fast::{self, Fast, Globals};
 use crate::frames;
 use crate::ir;
 use crate::known;
-use crate::online::{self, Loops};
+use crate::online;
 use crate::options::Options;
 use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
@@ -62,7 +59,7 @@ pub(crate) fn instrument(
         source::find_program(module, *f);
     }
     if options.workspan {
-        profile(module, &chosen, options)?;
+        profile(module, &chosen)?;
         return finished(module, options);
     }
     let mut table = ModuleTable {
@@ -117,27 +114,11 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
 
 /// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that operations are
 /// counted alike.
-fn profile<'m>(
-    module: &Module<'m>,
-    chosen: &[FunctionValue<'m>],
-    options: Options,
-) -> Result<(), String> {
+fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut inlining = Inlining::default();
     let mut plans = Vec::with_capacity(chosen.len());
-    let mut all_loops = Vec::with_capacity(chosen.len());
     for f in chosen {
-        let loops = Loops::find(*f);
-        if options.explain {
-            loops.explain(&ir::name(*f));
-        }
-        let plan = prepare(
-            module,
-            *f,
-            (None, false),
-            None,
-            (loops.added(), &mut inlining),
-        )?;
-        all_loops.push(loops);
+        let plan = prepare(module, *f, (None, false), None, &mut inlining)?;
         plans.push(Planned {
             first_id: 0,
             plan,
@@ -150,8 +131,8 @@ fn profile<'m>(
     for f in chosen {
         f.add_attribute(AttributeLoc::Function, mark);
     }
-    for ((f, planned), loops) in chosen.iter().zip(&plans).zip(&all_loops) {
-        online::emit(module, *f, &planned.plan, loops, hooks)?;
+    for (f, planned) in chosen.iter().zip(&plans) {
+        online::emit(module, *f, &planned.plan, hooks)?;
     }
     Ok(())
 }
@@ -163,7 +144,7 @@ fn prepare<'m>(
     f: FunctionValue<'m>,
     (order, records): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
-    (blocks, inlining): (&HashSet<BasicBlock<'m>>, &mut Inlining),
+    inlining: &mut Inlining,
 ) -> Result<FunctionPlan<'m>, String> {
     ir::hoist_allocas(f);
     frames::keep(f);
@@ -172,8 +153,7 @@ fn prepare<'m>(
     if records {
         added.extend(atomics::mark_waits(module, f));
     }
-    let mut edges = plan::separate_invoke_edges(f);
-    edges.extend(blocks);
+    let edges = plan::separate_invoke_edges(f);
     let mut prepared = x86::prepare(module, f);
     prepared.added.extend(added);
     prepared.added.extend(ours);
@@ -234,13 +214,7 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(
-            module,
-            *f,
-            (order, true),
-            slot,
-            (&HashSet::new(), &mut inlining),
-        )?;
+        let mut plan = prepare(module, *f, (order, true), slot, &mut inlining)?;
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;

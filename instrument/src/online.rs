@@ -5,7 +5,6 @@
 //! blocks:  acc += operations of the piece
 //! E:       event ENTER                            where it is certain enough that something will be called
 //! calls:   left -= acc; acc = 0
-//! loops:   see loops.rs
 //! syncs:   event SYNC, or synced = acc + 2 if nothing is called from there to the return
 //! returns: event LEAVE behind E, LEAF where E was not passed, DONE (with synced) if either
 //! ```
@@ -29,23 +28,18 @@ use crate::plan::{End, FunctionPlan};
 use crate::select::MARK;
 
 mod events;
-mod loops;
 mod places;
-
-pub(crate) use loops::Loops;
 
 /// What instrumented code refers to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hooks<'m> {
     log: Log<'m>,
-    loops: loops::Hooks<'m>,
 }
 
 /// Declares the profiler's functions in the module.
 pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
     Hooks {
         log: Log::declare(module),
-        loops: loops::Hooks::declare(module),
     }
 }
 
@@ -54,7 +48,6 @@ pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
-    loops: &Loops<'m>,
     hooks: Hooks<'m>,
 ) -> Result<(), String> {
     let first = f
@@ -81,15 +74,11 @@ pub(crate) fn emit<'m>(
         slot,
         checks: Checks::default(),
     };
-    let registers = emitter.loops(module, f, &first, plan, loops);
-    let registers = registers.map_err(text)?;
     emitter.function(plan).map_err(text)?;
-    emitter.told(&registers).map_err(text)?;
     let log = emitter.hooks.log;
     log.check(&emitter.builder, emitter.checks).map_err(text)?;
     ir::promote(operations);
     ir::promote(entered);
-    registers.promote();
     Ok(())
 }
 

@@ -169,8 +169,8 @@ mod tests {
     }
 
     fn site() -> impl Strategy<Value = CallSite> {
-        use file::CallKind::{Call, Loop, Spawn};
-        let kind = prop_oneof![Just(Call), Just(Spawn), Just(Loop)];
+        use file::CallKind::{Call, Spawn};
+        let kind = prop_oneof![Just(Call), Just(Spawn)];
         let place = (words(), words(), words(), any::<u32>(), kind);
         (place, any::<u64>(), measure(), measure()).prop_map(
             |((caller, callee, file, line, kind), count, on_work, on_span)| CallSite {

@@ -107,7 +107,6 @@ impl Report {
             site.callee,
             match site.kind {
                 "spawn" => "spawned",
-                "loop" => "the loop",
                 _ => "called",
             },
             site.place(),

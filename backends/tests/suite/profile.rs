@@ -17,9 +17,9 @@ fn whole() -> Value {
         json!({"caller": "main", "callee": callee, "file": "/src/prog.c", "line": line, "kind": kind, "count": 8,
                "on_work": measure(900, 90), "on_span": measure(90, 60)})
     };
-    json!({"format": "contech-workspan", "version": 1, "metric": "ops", "work": 1000, "span": 100, "parallelism": 10.0,
+    json!({"format": "contech-workspan", "version": 2, "metric": "ops", "work": 1000, "span": 100, "parallelism": 10.0,
            "complete": true, "depth": 2, "elements": 0, "notes": [],
-           "sites": [site("step", "loop", 7), site("leaf", "call", 9)]})
+           "sites": [site("step", "spawn", 7), site("leaf", "call", 9)]})
 }
 
 fn file(folder: &TempDir, text: &str) -> PathBuf {
@@ -46,10 +46,10 @@ fn an_on_line_profile_is_shown_as_text_csv_json_and_a_page() {
     let path = file(&folder, &whole().to_string());
     let text = out(&backend(&path, &[]));
     assert!(text.contains("Work 1,000 operations, span 100 operations: parallelism 10.00."));
-    assert!(text.contains("60% of the span is the own code of step (the loop at prog.c:7"));
+    assert!(text.contains("60% of the span is the own code of step (spawned at prog.c:7"));
     let csv = out(&backend(&path, &["--format", "csv"]));
     assert!(
-        csv.contains("7,/src/prog.c,main,step,loop,8,900,90,10,"),
+        csv.contains("7,/src/prog.c,main,step,spawn,8,900,90,10,"),
         "{csv}"
     );
     let page = folder.path().join("page.html");
@@ -74,14 +74,14 @@ fn what_limits_a_profile_is_said() {
 fn other_files_are_refused_with_what_was_expected_and_what_to_do() {
     let folder = TempDir::new().expect("temporary folder");
     let whole = whole().to_string();
-    let newer = whole.replace("\"version\":1", "\"version\":2");
+    let newer = whole.replace("\"version\":2", "\"version\":3");
     let other = whole.replace("contech-workspan", "something");
     let without = whole.replace("\"sites\"", "\"places\"");
     for (text, said) in [
         ("", "no on-line work/span profile"),
         ("{}", "no on-line work/span profile"),
         (&whole[..whole.len() / 2], "no on-line work/span profile"),
-        (&newer, "has version 2; this program reads version 1"),
+        (&newer, "has version 3; this program reads version 2"),
         (
             &other,
             "says it is \"something\"; expected \"contech-workspan\"",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Parser;
 use contech_bench::record;
-use contech_bench::workspan::{LOOPS, PROGRAMS, goals, row, table};
+use contech_bench::workspan::{PROGRAMS, goals, row, table};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let known: Vec<&str> = PROGRAMS.iter().chain(&LOOPS).map(|p| p.name).collect();
+    let known: Vec<&str> = PROGRAMS.iter().map(|p| p.name).collect();
     if let Some(name) = arguments
         .names
         .iter()
@@ -46,20 +46,12 @@ fn run(arguments: &Arguments) -> Result<()> {
         eprintln!("{}: {:.2}", measured.name, measured.ratio());
         rows.push(measured);
     }
-    let mut loops = Vec::new();
-    for program in LOOPS.iter().filter(|p| wanted(p.name)) {
-        let measured = row(program, arguments.runs, &dir)?;
-        eprintln!("{} (OpenMP loops): {:.2}", measured.name, measured.ratio());
-        loops.push(measured);
-    }
     let text = format!(
-        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n{}\n\
-         OpenMP programs with one thread; invocations are mostly iterations, and most of these cost nothing:\n\n{}",
+        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n{}",
         record::heading("On-line work and span"),
         arguments.runs,
         table(&rows),
         goals(&rows),
-        table(&loops)
     );
     record::publish(&text, "workspan", arguments.dry)
 }

@@ -33,6 +33,11 @@ pub enum Error {
         "-fcoarray: coarrays are not supported (flang 22 compiles few of their uses and has no run-time library for images): use OpenMP or MPI, or compile without contech-fc"
     )]
     Coarrays,
+    /// OpenMP in a program that profiles itself.
+    #[error(
+        "--contech-mode=workspan: OpenMP programs do not profile themselves: compile without this option, and ask the recording (contech record, contech graph, contech analyse workspan)"
+    )]
+    ParallelProfile,
     /// The plugin or the runtime library is not where it belongs.
     #[error(
         "{file} not found in {looked}; build it with `cargo build --release` (the plugin needs llvm-22-dev), or set CONTECH_HOME to its folder"

@@ -38,7 +38,7 @@ impl Invocation {
     /// Builds the command line.
     ///
     /// # Errors
-    /// [`Error::Coarrays`].
+    /// [`Error::Coarrays`], [`Error::ParallelProfile`].
     pub fn new(
         language: Language,
         options: Options,
@@ -49,6 +49,9 @@ impl Invocation {
         let fortran = language == Language::Fortran;
         if fortran && line.coarrays {
             return Err(Error::Coarrays);
+        }
+        if options.mode == Mode::Workspan && line.openmp {
+            return Err(Error::ParallelProfile);
         }
         let mut added: Vec<OsString> = Vec::new();
         if let Some(plugin) = &tools.plugin {
@@ -147,6 +150,10 @@ mod tests {
     use crate::classify;
 
     fn build(language: Language, line: &str) -> Result<Vec<String>, Error> {
+        build_with(Options::default(), language, line)
+    }
+
+    fn build_with(options: Options, language: Language, line: &str) -> Result<Vec<String>, Error> {
         let user: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let line = classify(language, &user);
         let tools = Tools {
@@ -156,7 +163,7 @@ mod tests {
             mpi: line.mpi,
             runtime_folder: (line.links && !line.relocatable).then(|| "/h".into()),
         };
-        let made = Invocation::new(language, Options::default(), &line, tools, user)?;
+        let made = Invocation::new(language, options, &line, tools, user)?;
         Ok(made
             .arguments
             .into_iter()
@@ -227,6 +234,12 @@ mod tests {
             build(Language::Fortran, "-fcoarray a.f90"),
             Err(Error::Coarrays)
         ));
+        let profile = Options {
+            mode: Mode::Workspan,
+            ..Options::default()
+        };
+        let parallel = build_with(profile, Language::C, "-fopenmp a.c");
+        assert!(matches!(parallel, Err(Error::ParallelProfile)));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::ffi::{c_char, c_int, c_void};
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 
 pub(super) type Visit = unsafe extern "C" fn(*mut c_void, LLVMValueRef);
-pub(super) type VisitLoop = unsafe extern "C" fn(*mut c_void, u32, LLVMValueRef, u64);
 
 unsafe extern "C" {
     pub(super) fn contech_shim_error(module: LLVMModuleRef, text: *const c_char, length: usize);
@@ -45,11 +44,6 @@ unsafe extern "C" {
         start: LLVMValueRef,
         stop: LLVMValueRef,
     ) -> LLVMValueRef;
-    pub(super) fn contech_shim_loops(
-        function: LLVMValueRef,
-        visit: VisitLoop,
-        context: *mut c_void,
-    );
     pub(super) fn contech_shim_mark_workshares(module: LLVMModuleRef) -> c_int;
     pub(super) fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
     pub(super) fn contech_shim_is_speculated(access: LLVMValueRef) -> c_int;

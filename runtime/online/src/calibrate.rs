@@ -32,7 +32,6 @@ pub(crate) fn calibrate() -> Cost {
         functions: [16, 17].map(|code| Function {
             code,
             number: Cell::new(0),
-            site: Cell::new(0),
         }),
         slots: [64; DEPTH + 1],
     });

@@ -205,19 +205,10 @@ impl Clock {
         self.of(operations) + self.others
     }
 
-    /// The time of this reading, and the part of it that the last `own` of all `operations` took, with the time of
-    /// foreign code that `foreign` attributes to them.
-    pub(crate) fn last(&self, own: u64, operations: u64, foreign: Foreign) -> (u64, u64) {
-        let others = match foreign {
-            Foreign::Own => self.now.saturating_sub(self.time_of(operations)),
-            Foreign::None | Foreign::Before => 0,
-        };
-        (self.now, self.of(own) + others)
-    }
-
-    /// Ends a reading of the log.
-    pub(crate) fn done(&mut self) {
+    /// Ends a reading of the log; returns its time.
+    pub(crate) fn done(&mut self) -> u64 {
         (self.time, self.others) = (self.now, 0);
+        self.now
     }
 
     /// Lets the program's time go on.

@@ -3,21 +3,15 @@
 //!
 //! contech-cc --contech-mode=workspan makes the pass count operations and log an event at the entry and the exit of
 //! every function that was not inlined (`workspan::abi`). From time to time the log is read (`profile/read.rs`), and
-//! the cycle counter with it. `contech/cilk.h` marks spawns and syncs. In OpenMP programs that run with one thread,
-//! tasks are found by their calls of libomp, and iterations of loops by hooks around them. If another thread runs
-//! instrumented code, or the program ends in the middle, the profile says so.
+//! the cycle counter with it. `contech/cilk.h` marks spawns and syncs. If another thread runs
+//! instrumented code, or the program ends in the middle, the profile says so. OpenMP programs are recorded instead.
 
 mod calibrate;
 mod clock;
 mod ends;
 mod hooks;
 mod log;
-mod loops;
-mod openmp;
 mod profile;
-mod regions;
 mod sites;
 mod symbols;
-mod taskloop;
-mod worksharing;
 mod write;

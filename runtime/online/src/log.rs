@@ -33,10 +33,6 @@ thread_block! {
 /// The events of the owner.
 static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
 
-/// The code that makes the next invocation, if that invocation is a spawn by other code than it returns to; otherwise
-/// zero.
-pub(crate) static SPAWNS: AtomicUsize = AtomicUsize::new(0);
-
 /// How far the log was read: the first event that is not read yet, the end of the log at the last reading, and what
 /// was left then.
 static READ: Read = Read {
@@ -168,15 +164,6 @@ pub(crate) fn put_back(state: &State, kept: &[u64; 4]) {
     let next = usize::try_from(kept[3]).unwrap_or(0);
     state.next.store(next, Relaxed);
     state.least.store(0, Relaxed);
-}
-
-/// The code that makes the reported invocation, if it is other code than the invocation returns to. The mark is
-/// taken.
-pub(crate) fn by_other_code() -> Option<usize> {
-    match SPAWNS.load(Relaxed) {
-        0 => None,
-        _ => Some(SPAWNS.swap(0, Relaxed)),
-    }
 }
 
 /// Finds what is new. The gate must be closed.

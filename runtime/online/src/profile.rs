@@ -1,10 +1,7 @@
 //! The profile of the running program.
 
 mod at_once;
-mod loops;
 mod read;
-
-pub(crate) use loops::{Iterations, Looping};
 
 use workspan::abi::Function;
 use workspan::file::Metric;
@@ -20,8 +17,6 @@ pub(crate) struct SiteFacts {
     pub function: usize,
     /// Whether it was a spawn.
     pub spawn: bool,
-    /// Whether its invocations are the iterations of a loop in the function.
-    pub repeats: bool,
 }
 
 /// An invocation on the stack: its slot, as the distance from the stack's lower end, and the number of its function.
@@ -38,40 +33,6 @@ pub(crate) struct Bounds {
     pub size: usize,
 }
 
-/// What an invocation did since the last event, if no event reports it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
-    pub slot: usize,
-    pub operations: u64,
-    /// Whether it was code that counts no operations, whatever the state says.
-    pub is_foreign: bool,
-}
-
-impl Own {
-    /// The last event tells it, which made the log be read.
-    pub(crate) const OF_EVENT: Self = Self {
-        slot: 0,
-        operations: 0,
-        is_foreign: false,
-    };
-    /// Nothing tells it: no event made the log be read, and what was done since the last one is the innermost invocation's.
-    pub(crate) const NOTHING: Self = Self {
-        slot: usize::MAX,
-        ..Self::OF_EVENT
-    };
-}
-
-/// The times of a reading of the log.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// The time of the last event, and of the reading.
-    pub last: u64,
-    pub now: u64,
-    /// How much of the time the operations took that were passed as the invocation's own.
-    pub own: u64,
-    pub own_operations: u64,
-}
-
 /// Everything that is known about one run.
 #[derive(Debug)]
 pub(crate) struct Profile {
@@ -85,13 +46,8 @@ pub(crate) struct Profile {
     pub started: Moment,
     /// Invocations that ended without returning: by a jump or an exception.
     pub jumped: u64,
-    /// Whether the current loop, which calls nothing and reports at its end, is serial: then its iterations are no
-    /// strands.
-    serial: bool,
     /// [`workspan::abi::SPAWN`] if the next invocation is a spawn, whatever its event says.
     spawn: u64,
-    /// The iteration in whose ordered section the program is.
-    ordered: Option<(Site, Invocation)>,
 }
 
 /// The number of the program itself, as a function around all invocations; the others are numbered from one on.
@@ -110,15 +66,12 @@ impl Profile {
             metric,
             started: Moment::now(),
             jumped: 0,
-            serial: false,
             spawn: 0,
-            ordered: None,
         };
         let id = profile.sites.of(0);
         profile.facts.push(SiteFacts {
             function: 0,
             spawn: false,
-            repeats: false,
         });
         let site = Site {
             id,
@@ -170,18 +123,13 @@ impl Profile {
     }
 
     /// Counts everything up to the reading as executed by the innermost invocation.
-    pub(crate) fn advance(&mut self, told: Told) {
-        self.shadow.advance_to(told.now);
+    pub(crate) fn advance(&mut self, now: u64) {
+        self.shadow.advance_to(now);
     }
 
     #[inline(always)]
     fn top(&self) -> Invocation {
         self.shadow.top()
-    }
-
-    /// Whether a slot is on the stack.
-    pub(crate) fn on_the_stack(&self, slot: usize) -> bool {
-        self.slot(slot) < self.stack.size
     }
 
     /// The place of a slot on the stack; for a slot elsewhere it is not below the stack's size.
@@ -197,7 +145,6 @@ impl Profile {
             self.facts.push(SiteFacts {
                 function: at.function.code,
                 spawn: at.kind != Kind::Call,
-                repeats: false,
             });
         }
         let site = Site {

@@ -69,17 +69,12 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
         let own = Sum::one(site.on_span.local.span, span);
         if own.work > 0 {
             say(&format!(
-                "{:5.1}% of the span is the own code of {} ({}), {} of its {} {} on it",
+                "{:5.1}% of the span is the own code of {} ({}), {} of its {} invocations on it",
                 100.0 * own.parallelism(),
                 site.callee,
                 place(site),
                 site.on_span.local.count,
                 site.on_work.local.count,
-                if site.kind == CallKind::Loop {
-                    "iterations"
-                } else {
-                    "invocations"
-                },
             ));
         }
     }
@@ -147,7 +142,6 @@ fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
             file: site.file,
             line: site.line,
             kind: match facts {
-                SiteFacts { repeats: true, .. } => CallKind::Loop,
                 SiteFacts { spawn: true, .. } => CallKind::Spawn,
                 SiteFacts { .. } => CallKind::Call,
             },

@@ -8,8 +8,7 @@
 //! thousand operations. So hooks do not make the program wait (a leaf's cache misses overlap with the next leaf's, as
 //! they do without hooks), and nearly all of their cost is measured where it is spent. A *slot* is the address of the
 //! invocation's return address on the stack: it tells the call site, and which invocations still exist. The *own*
-//! operations are those in the register. The `LOOP_*` functions, for loops whose iterations may run in parallel,
-//! subtract them from what is left, too.
+//! operations are those in the register.
 //!
 //! An event is made in this order, so that a signal handler's events in between do no harm:
 //!
@@ -41,9 +40,6 @@ pub const LEAVE: u64 = 3;
 pub const DONE: u64 = 4;
 /// The invocation waits for what it spawned.
 pub const SYNC: u64 = 5;
-/// An iteration of a loop with [`LOOP_CALLS`] has ended. [`Event::from`] has the loop's flags, and [`LOOP_NEXT`]
-/// makes the event.
-pub const NEXT: u64 = 6;
 /// Mask of the kind.
 pub const KIND: u64 = 7;
 /// With [`ENTER`], [`LEAF`] or [`DONE`]: the invocation is a spawn.
@@ -51,35 +47,6 @@ pub const SPAWN: u64 = 8;
 /// Mask of all of these; the other bits are the address of the [`Function`], which `LEAVE` and `SYNC` do not have.
 pub const FLAGS: u64 = KIND | SPAWN;
 
-/// `void (Function *of the loop, slot, u64 operations, u64 flags)`: a work-sharing loop begins in the invocation. The
-/// loop's variable is like a function's. The flags are `LOOP_*` and, from bit [`LOOP_DEPTH`] on, the number of loops
-/// with [`LOOP_CALLS`] of the same invocation that enclose it.
-pub const LOOP_BEGIN: &str = "contech_ws_loop_begin";
-/// `void (Function *, slot, u64 operations, u64 within, u64 longest, u64 count)`: a loop that calls nothing has
-/// ended. Of its operations `within` are those of its `count` iterations, and `longest` are those of the longest
-/// iteration.
-pub const LOOP_TOLD: &str = "contech_ws_loop_told";
-/// `void (Function *, slot, u64 operations, u64 flags)`: an iteration of a loop with [`LOOP_CALLS`] has ended. Either
-/// the next one begins, or the end of the loop follows.
-pub const LOOP_NEXT: &str = "contech_ws_loop_next";
-/// `void (slot, u64 operations, u64 flags)`: a loop with [`LOOP_CALLS`] has ended.
-pub const LOOP_END: &str = "contech_ws_loop_end";
-/// `void (Function *, slot, u64 operations, u64 bytes)`: a loop that became one call, which sets or copies so many
-/// bytes, has ended.
-pub const LOOP_BULK: &str = "contech_ws_loop_bulk";
-/// `void (slot, u64 operations)`: chunks of a loop begin to be handed out.
-pub const LOOP_CHUNKS: &str = "contech_ws_loop_chunks";
-/// The loop's iterations are those of a chunk; the code before it in the invocation handed the chunk out.
-pub const LOOP_IN_CHUNKS: u64 = 1;
-/// The iterations are shared by teams, not by threads of a parallel region.
-pub const LOOP_TEAMS: u64 = 2;
-/// The loop reports each iteration, because iterations make calls.
-pub const LOOP_CALLS: u64 = 4;
-/// The first bit of the depth in the flags.
-pub const LOOP_DEPTH: u32 = 8;
-/// Nested loops of one invocation that are told apart: as many as there is room for below the slot of a return
-/// address.
-pub const LOOPS_DEEP: u64 = 6;
 /// The function that `contech/cilk.h` calls before a call that is a spawn; the pass turns it into a store to
 /// [`State::spawn`].
 pub const CILK_SPAWN: &str = "contech_cilk_spawn";
@@ -161,7 +128,7 @@ impl Event {
     }
 }
 
-/// The variable of a function or of a loop.
+/// The variable of a function.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Function {
@@ -169,8 +136,6 @@ pub struct Function {
     pub code: usize,
     /// Number of the function, once it has one; zero before.
     pub number: Cell<u32>,
-    /// For a loop, the number of its call site, once it has one; zero before.
-    pub site: Cell<u32>,
 }
 
 /// Number of words of a [`Function`].

@@ -7,7 +7,7 @@ use crate::Measure;
 /// What the file says it is.
 pub const FORMAT: &str = "contech-workspan";
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a reader advises who has no profile.
 const MAKE: &str = "build with contech-cc --contech-mode=workspan and run the program to write one";
@@ -104,8 +104,6 @@ pub struct CallSite {
 pub enum CallKind {
     Call,
     Spawn,
-    /// A parallel loop, whose invocations are its iterations.
-    Loop,
 }
 
 impl CallKind {
@@ -115,7 +113,6 @@ impl CallKind {
         match self {
             Self::Call => "call",
             Self::Spawn => "spawn",
-            Self::Loop => "loop",
         }
     }
 }

@@ -275,24 +275,6 @@ impl Sums {
         }
     }
 
-    /// Adds `count` invocations, all with the same above them, which made no invocations and together took `work`.
-    pub(crate) fn add_alike(&mut self, count: u64, work: u64, above: Above) {
-        let of = [true, !above.has(Above::SITE), !above.has(Above::CALLER)];
-        for which in (0..).zip(of).filter_map(|(which, is)| is.then_some(which)) {
-            let which: usize = which;
-            self.counts[which] += count;
-            self.works[which] = self.works[which].wrapping_add(work);
-            self.spans[which] = self.spans[which].wrapping_add(work);
-        }
-    }
-
-    /// Counts two added invocations as one, which has `above` above it.
-    pub(crate) fn join_two(&mut self, above: Above) {
-        self.counts[LOCAL] -= 1;
-        self.counts[TOP_CALL_SITE] -= u64::from(!above.has(Above::SITE));
-        self.counts[TOP_CALLER] -= u64::from(!above.has(Above::CALLER));
-    }
-
     /// All sums.
     pub(crate) fn measure(&self) -> Measure {
         let of = |which: usize| Sum {

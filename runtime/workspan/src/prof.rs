@@ -23,12 +23,6 @@ pub(crate) struct Prof {
 }
 
 impl Prof {
-    /// Whether nothing was stored since the last INIT.
-    #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Moves the profile out, and leaves it empty.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {

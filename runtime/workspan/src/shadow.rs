@@ -6,8 +6,6 @@
 //! spans. An invocation without a spawn uses only one span variable, its continuation, and no sync moves it.
 
 mod frame;
-mod loops;
-mod tasks;
 
 use self::frame::Frame;
 use crate::measure::{Above, Invocation, Measure, Sums};
@@ -22,8 +20,6 @@ pub enum Kind {
     Call,
     /// It may run in parallel with what follows, until the caller's next sync, or until the caller returns.
     Spawn,
-    /// It may run in parallel with what follows, until the task that the caller belongs to waits ([`Shadow::wait`]).
-    Task,
 }
 
 /// A call site as [`Shadow`] sees it, with dense numbers given by the caller.
@@ -64,8 +60,6 @@ pub struct Shadow<T = ()> {
     sites: Vec<SiteState>,
     /// For each calling function: [`Above::CALLER`] if an invocation is on the stack.
     callers: Vec<Above>,
-    /// No invocation less deep than this has spawned children since it was waited for them.
-    unwaited: usize,
 }
 
 impl<T: Default> Default for Shadow<T> {
@@ -76,7 +70,6 @@ impl<T: Default> Default for Shadow<T> {
             now: 0,
             sites: Vec::new(),
             callers: Vec::new(),
-            unwaited: usize::MAX,
         }
     }
 }
@@ -202,7 +195,6 @@ impl<T: Copy + Default> Shadow<T> {
     /// does nothing and returns false.
     #[inline(always)]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
-        let depth = self.stack.depth();
         let f = self.stack.top_mut();
         let pool = &mut self.pool;
         let (Some(state), Some(&caller)) = (
@@ -220,11 +212,9 @@ impl<T: Copy + Default> Shadow<T> {
                 }
                 f.own_since += amount;
             }
-            Kind::Spawn | Kind::Task => {
+            Kind::Spawn => {
                 f.own_since += amount;
                 f.path_since += amount;
-                self.unwaited = self.unwaited.min(depth);
-                f.tasks |= site.kind == Kind::Task;
                 if f.spawned(now, amount, pool) {
                     f.spawned.add(site.id, above, amount);
                 }
@@ -243,10 +233,6 @@ impl<T: Copy + Default> Shadow<T> {
     /// The same, where G returns at `now`, and synced at `synced` if it spawned.
     #[inline(always)]
     pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Totals> {
-        let depth = self.stack.depth().checked_sub(1)?;
-        if self.stack.top().leaves_tasks(now) {
-            return self.hand_on(now);
-        }
         let (g, f) = self.stack.pop()?;
         let pool = &mut self.pool;
         let (span, local_span, mut path) = g.end(synced, now, pool);
@@ -272,14 +258,11 @@ impl<T: Copy + Default> Shadow<T> {
         match site.kind {
             Kind::Call => {
                 f.path_since += work - span;
-                let one = g.on_path(one);
                 pool.update(&mut path, site.id, one);
                 pool.union(&mut f.continuation, &mut path);
             }
-            Kind::Spawn | Kind::Task => {
+            Kind::Spawn => {
                 f.path_since += work;
-                self.unwaited = self.unwaited.min(depth);
-                f.tasks |= site.kind == Kind::Task;
                 if f.spawned(now, span, pool) {
                     pool.update(&mut path, site.id, one);
                     f.longest_prof = path;

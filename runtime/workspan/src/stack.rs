@@ -88,9 +88,4 @@ impl<F> Stack<F> {
     pub(crate) fn above(&self) -> &[F] {
         &self.all[1..=self.depth]
     }
-
-    /// The same, to change them.
-    pub(crate) fn above_mut(&mut self) -> &mut [F] {
-        &mut self.all[1..=self.depth]
-    }
 }

@@ -22,8 +22,7 @@ fn operations_before_the_first_event_are_given_their_time() {
     // A million operations, which are faster than the initial rate.
     clock.passed(300_000, passed(1_000_000, 1, Foreign::None));
     assert!((299_980..=300_000).contains(&clock.time_of(1_000_000)));
-    assert_eq!(clock.last(0, 1_000_000, Foreign::None).0, 300_000);
-    clock.done();
+    assert_eq!(clock.done(), 300_000);
     clock.passed(512, passed(512, 1, Foreign::None));
     assert_eq!(clock.time_of(512), 300_512);
 }
@@ -59,8 +58,7 @@ fn time_of_code_that_counts_nothing_is_its_callers() {
     let mut clock = clock(Cost::default());
     // Foreign code was called by the ten operations that no event reports.
     clock.passed(5_000, passed(10, 0, Foreign::Own));
-    assert_eq!(clock.last(10, 10, Foreign::Own), (5_000, 5_000));
-    clock.done();
+    assert_eq!(clock.done(), 5_000);
     // Of the hundred operations that an event reports, the last ten belong to an invocation that was called after the
     // foreign code.
     clock.passed(5_000, passed(100, 1, Foreign::Before));
@@ -94,12 +92,9 @@ proptest! {
             let part = part.min(operations);
             let (early, late) = (clock.time_of(part), clock.time_of(operations));
             prop_assert!(before <= early && early <= late && late <= all);
-            let (now, own) = clock.last(operations - part, operations, foreign);
-            prop_assert_eq!(now, all);
-            prop_assert!(own <= all - early);
             clock.ends(operations, foreign);
             prop_assert_eq!(clock.time_of(operations), all);
-            clock.done();
+            prop_assert_eq!(clock.done(), all);
             before = all;
         }
     }
@@ -112,9 +107,8 @@ proptest! {
         for (own, foreign) in all {
             clock.read(passed(own, 5, foreign));
             prop_assert_eq!(clock.time_of(own), operations + own);
-            prop_assert_eq!(clock.last(own, own, foreign), (operations + own, own));
             operations += own;
-            clock.done();
+            prop_assert_eq!(clock.done(), operations);
         }
     }
 }

@@ -42,8 +42,8 @@ pub(crate) fn catch_up() {
 
 /// Writes the profile of what has completed.
 pub(crate) fn write_now(when: When) {
-    with(|profile, told| {
-        profile.advance(told);
+    with(|profile, now| {
+        profile.advance(now);
         write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
     });
 }

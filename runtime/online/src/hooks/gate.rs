@@ -10,7 +10,7 @@ use contech_guest::mask::unhandled;
 use workspan::abi::State;
 
 use crate::log::{self, state};
-use crate::profile::{Own, Profile, Told};
+use crate::profile::Profile;
 use crate::write::{self, When};
 
 /// The profile, for the thread that made it.
@@ -41,7 +41,7 @@ const HOOK_STACK: usize = 4096;
 static START: Once = Once::new();
 
 /// Whether this is the thread that is measured.
-pub(crate) fn is_measured() -> bool {
+fn is_measured() -> bool {
     OWNER.load(Ordering::Relaxed) == thread_pointer()
 }
 
@@ -70,21 +70,16 @@ impl Within {
         Some(Self { profile, state })
     }
 
-    /// Reads the log, and takes into account what the invocation did after the last event (`own`).
+    /// Reads the log, because of its last event (`by_event`) or for another reason. Returns the time.
     #[inline(always)]
-    fn read(&mut self, own: Own) -> Told {
+    fn read(&mut self, by_event: bool) -> u64 {
         let state = self.state;
-        if own.operations > 0 {
-            let left = state.left.load(Ordering::Relaxed);
-            let left = left.wrapping_sub_unsigned(own.operations);
-            state.left.store(left, Ordering::Relaxed);
-        }
         let by = state.foreign.load(Ordering::Relaxed);
         state.foreign.store(0, Ordering::Relaxed);
         let new = log::new(state);
-        let (read, told) = self.profile.read(&new, by, own);
+        let (read, now) = self.profile.read(&new, by, by_event);
         log::read(state, &new, read);
-        told
+        now
     }
 }
 
@@ -98,7 +93,7 @@ impl Drop for Within {
         compiler_fence(Ordering::SeqCst);
         self.state.least.store(0, Ordering::Relaxed);
         let asked = OPEN.load(Ordering::Relaxed) == ASKED;
-        if asked || log::has_begun() || log::SPAWNS.load(Ordering::Relaxed) != 0 {
+        if asked || log::has_begun() {
             self.state.least.store(ALL, Ordering::Relaxed);
         }
     }
@@ -110,7 +105,7 @@ pub(super) fn due(first: fn()) {
     // A stack that is full is found out while the gate is open: then the profile can be written.
     arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = Within::at_once() {
-        within.read(Own::OF_EVENT);
+        within.read(true);
         return;
     }
     otherwise(first);
@@ -121,7 +116,7 @@ pub(super) fn due(first: fn()) {
 #[inline(never)]
 fn otherwise(first: fn()) {
     if let Some(mut within) = opened(first) {
-        within.read(Own::OF_EVENT);
+        within.read(true);
         return;
     }
     let state = state();
@@ -139,23 +134,23 @@ fn opened(first: fn()) -> Option<Within> {
 }
 
 /// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a profile.
-pub(super) fn with(f: impl FnOnce(&mut Profile, Told)) {
+pub(super) fn with(f: impl FnOnce(&mut Profile, u64)) {
     arch::touch_stack::<HOOK_STACK>();
     if OWNER.load(Ordering::Relaxed) != 0
         && let Some(mut within) = opened(|| ())
     {
-        let told = within.read(Own::NOTHING);
-        f(within.profile, told);
+        let now = within.read(false);
+        f(within.profile, now);
     }
 }
 
-/// The same, with what the invocation did since its last event. A call that was marked as a spawn is no longer one.
-pub(super) fn with_own(first: fn(), own: Own, f: impl FnOnce(&mut Profile, Told)) {
+/// The same, which starts the profiler. A call that was marked as a spawn is no longer one.
+pub(super) fn with_own(first: fn(), f: impl FnOnce(&mut Profile, u64)) {
     arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = opened(first) {
         within.state.spawn.store(0, Ordering::Relaxed);
-        let told = within.read(own);
-        f(within.profile, told);
+        let now = within.read(false);
+        f(within.profile, now);
     }
 }
 
@@ -184,8 +179,8 @@ fn open(first: fn()) -> bool {
                 OPEN.store(owner, Ordering::Relaxed);
                 GATE.store(owner, Ordering::Relaxed);
                 if let Some(mut within) = Within::at_once() {
-                    let told = within.read(Own::NOTHING);
-                    within.profile.advance(told);
+                    let now = within.read(false);
+                    within.profile.advance(now);
                     let signal = ENDING.load(Ordering::Relaxed);
                     let when = match signal {
                         0 => When::Midway,

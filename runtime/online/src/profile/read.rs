@@ -6,21 +6,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use workspan::Kind;
 use workspan::abi::{self, Event, Function};
 
-use super::{Arrival, Looping, Own, Profile, Told};
+use super::{Arrival, Profile};
 use crate::clock::{Foreign, Passed};
-use crate::log::{self, New, Reading};
+use crate::log::{New, Reading};
 
 impl Profile {
     /// Reads what is new in the log. `by` is the slot of the caller of code that counts no operations, since the last
-    /// reading. Returns how many events were whole, and the times after what the invocation did since.
-    pub(crate) fn read(&mut self, new: &New, by: u64, own: Own) -> (usize, Told) {
-        let by_event = own.slot == Own::OF_EVENT.slot;
+    /// reading. If no event made the log be read (`by_event`), what was done since the last one is the innermost
+    /// invocation's. Returns how many events were whole, and the time.
+    pub(crate) fn read(&mut self, new: &New, by: u64, by_event: bool) -> (usize, u64) {
         let told_last = new.events.last().filter(|_| by_event);
-        let slot = told_last.map_or(own.slot, |event| event.slot.load(Relaxed));
+        let slot = told_last.map(|event| event.slot.load(Relaxed));
         let foreign = match by {
-            0 if own.is_foreign => Foreign::Before,
             0 => Foreign::None,
-            by if by == slot as u64 => Foreign::Own,
+            by if slot == Some(usize::try_from(by).unwrap_or(0)) => Foreign::Own,
             _ => Foreign::Before,
         };
         self.clock.read(Passed {
@@ -49,21 +48,9 @@ impl Profile {
         {
             // The time of the foreign code is this event's own, or lies before it.
             self.clock.ends(reading.of(event), foreign);
-            if let Some(after) = self.take_last(event, reading) {
-                reading = after;
-                read += 1;
-            }
+            read += usize::from(self.take_last(event, reading).is_some());
         }
-        let last = self.clock.time_of(reading.operations);
-        let (now, took) = self.clock.last(own.operations, new.operations, foreign);
-        self.clock.done();
-        let told = Told {
-            last,
-            now,
-            own: took.min(now - last),
-            own_operations: own.operations,
-        };
-        (read, told)
+        (read, self.clock.done())
     }
 
     /// Returns one if the first event, which a handler interrupted, will never be whole. The handler then jumped,
@@ -115,17 +102,6 @@ impl Profile {
             abi::ENTER => self.enters(event, what, now, own()),
             abi::LEAVE => self.returns(slot, now, 0),
             abi::SYNC => self.sync(Some(slot), now),
-            abi::NEXT => {
-                let flags = event.from.load(Relaxed) as u64;
-                // SAFETY: by the contract, `what` without its flags is the address of the loop's variable.
-                let variable = unsafe { function(what) };
-                let at = Looping {
-                    variable,
-                    slot,
-                    flags,
-                };
-                self.loop_goes_on(&at, now);
-            }
             _ => return None,
         }
         Some(reading)
@@ -162,26 +138,18 @@ impl Profile {
     /// The invocation that an event reports.
     #[inline(always)]
     fn arrival<'f>(&mut self, what: u64, event: &Event) -> Arrival<'f> {
-        let spawn = (what & abi::SPAWN | self.spawn) != 0;
-        let from = event.from.load(Relaxed);
-        let (kind, from) = if spawn {
-            self.spawned_by(from)
-        } else {
-            (Kind::Call, from)
+        let kind = match what & abi::SPAWN | self.spawn {
+            0 => Kind::Call,
+            _ => Kind::Spawn,
         };
+        self.spawn = 0;
         Arrival {
             // SAFETY: by the contract, `what` without its flags is the address of the function's variable.
             function: unsafe { function(what) },
             slot: event.slot.load(Relaxed),
-            from,
+            from: event.from.load(Relaxed),
             kind,
         }
-    }
-
-    #[inline(always)]
-    fn spawned_by(&mut self, from: usize) -> (Kind, usize) {
-        self.spawn = 0;
-        log::by_other_code().map_or((Kind::Spawn, from), |other| (Kind::Task, other))
     }
 
     /// Leaves the invocation out. If it was marked as a spawn, the next one is the spawn.
@@ -220,14 +188,13 @@ mod tests {
         let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
         let mut read = || {
             let new = log::new(state);
-            let (read, told) = profile.read(&new, 0, Own::NOTHING);
+            let (read, now) = profile.read(&new, 0, false);
             log::read(state, &new, read);
-            (profile.running(), profile.jumped, told.now)
+            (profile.running(), profile.jumped, now)
         };
         let function = Box::leak(Box::new(Function {
             code: 1,
             number: Cell::new(0),
-            site: Cell::new(0),
         }));
         let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
@@ -254,7 +221,6 @@ mod tests {
         let function = Box::leak(Box::new(Function {
             code: 1,
             number: Cell::new(0),
-            site: Cell::new(0),
         }));
         let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
@@ -263,12 +229,12 @@ mod tests {
         // The outer one executes four operations and calls what counts none, which makes the log be read.
         state.left.store(state.left.load(Relaxed) - 4, Relaxed);
         let new = log::new(state);
-        let (read, told) = profile.read(&new, 3000, Own::NOTHING);
+        let (read, now) = profile.read(&new, 3000, false);
         log::read(state, &new, read);
-        profile.advance(told);
+        profile.advance(now);
         event(abi::LEAVE, 3000, 0, 1);
         let new = log::new(state);
-        profile.read(&new, 0, Own::OF_EVENT);
+        profile.read(&new, 0, true);
         let own = |site| profile.shadow.on_work(site).local.work;
         assert_eq!((own(1), own(2)), (1 + 4 + 1, 5));
     }

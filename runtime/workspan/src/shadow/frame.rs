@@ -1,7 +1,7 @@
 //! The work-span variables of one invocation (Figure 3).
 
-use super::{Kind, Site};
-use crate::measure::{Above, Invocation, Leaves};
+use super::Site;
+use crate::measure::{Above, Leaves};
 use crate::prof::{Pool, Prof};
 
 /// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a strand ends: what
@@ -27,11 +27,6 @@ pub(super) struct Frame<T> {
     /// prefix alone), and the frame's own part of that path.
     pub(super) longest: u64,
     pub(super) longest_own: u64,
-    /// Whether it has made tasks.
-    pub(super) tasks: bool,
-    /// If its task's path does not go through its begin: how much of its own part of its path was before that path
-    /// came to it.
-    aside: Option<u64>,
     /// The profile of the prefix, that of the continuation without the leaves called last, those leaves, and the
     /// profile of the longest child, which is in `spawned` if that child is a leaf.
     pub(super) before: Prof,
@@ -49,7 +44,6 @@ impl<T> Frame<T> {
         (self.tag, self.site, self.above, self.plain) = (tag, site, above, true);
         (self.since, self.own_since, self.path_since) = (now, now, now);
         (self.own_lost, self.longest, self.longest_own) = (0, 0, 0);
-        (self.tasks, self.aside) = (false, None);
     }
 
     /// The length of prefix and continuation at `now`.
@@ -74,12 +68,6 @@ impl<T> Frame<T> {
             self.spawned.count = 0;
         }
         is_longest
-    }
-
-    /// Whether it has made tasks that go on when it returns at `now`. A task waits at its end for those it has made.
-    #[inline(always)]
-    pub(super) fn leaves_tasks(&self, now: u64) -> bool {
-        self.tasks && self.site.kind == Kind::Call && self.longest > self.path_length(now)
     }
 
     /// Logs the leaves called last.
@@ -124,51 +112,6 @@ impl<T> Frame<T> {
         pool.union(&mut self.before, &mut self.longest_prof);
         pool.init(&mut self.continuation);
         self.called.count = 0;
-    }
-
-    /// The task waits for its children in what this frame called at `now`, whose path has come to `reached`. Returns
-    /// whether the path goes through a child of this frame.
-    pub(super) fn wait(&mut self, now: u64, reached: u64, pool: &mut Pool) -> bool {
-        let through = self.longest > self.path_length(now) + reached;
-        if through {
-            self.go_through_child(now, self.longest - reached, pool);
-        }
-        through
-    }
-
-    /// The task's path goes through a child of a caller and comes here only now, when this frame has executed until
-    /// `now`. All its children have been waited for.
-    pub(super) fn leave_path(&mut self, now: u64, pool: &mut Pool) {
-        for prof in [
-            &mut self.before,
-            &mut self.continuation,
-            &mut self.longest_prof,
-        ] {
-            pool.init(prof);
-        }
-        (self.called.count, self.spawned.count) = (0, 0);
-        let own = self.own(now);
-        (self.plain, self.longest, self.longest_own) = (true, 0, own);
-        self.aside = Some(own);
-    }
-
-    /// What the invocation puts on the task's path when it returns.
-    #[inline(always)]
-    pub(super) fn on_path(&self, one: Invocation) -> Invocation {
-        match self.aside {
-            None => one,
-            Some(aside) => {
-                let own = one.local_span - aside;
-                Invocation {
-                    work: own,
-                    local_work: own,
-                    span: own,
-                    local_span: own,
-                    count: 0,
-                    above: Above::BOTH,
-                }
-            }
-        }
     }
 
     /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines 14-19, which Cilk

@@ -1,16 +1,13 @@
 //! The header on OpenMP tasks.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
-use serde_json::Value;
 
-use super::profile::number;
-use super::programs::{PROGRAMS, build, on_line, source};
+use super::programs::{PROGRAMS, source};
 
 #[test]
 fn every_program_is_right_on_openmp_tasks() -> Result<()> {
@@ -57,61 +54,6 @@ fn syntax_only() -> Result<()> {
     for name in PROGRAMS {
         let mut check = clang(&format!("{name}.c"));
         run(check.arg("-fsyntax-only"))?.ok()?;
-    }
-    Ok(())
-}
-
-#[test]
-fn openmp_tasks_with_one_thread_are_profiled_like_the_serial_form() -> Result<()> {
-    let library = "/usr/lib/llvm-22/lib";
-    // Where the program spawns, and how often.
-    let spawns = |profile: &Value| {
-        let mut all = BTreeMap::<u64, u64>::new();
-        for site in profile["sites"].as_array().into_iter().flatten() {
-            if site["kind"] == "spawn" {
-                *all.entry(site["line"].as_u64().unwrap_or(0)).or_default() +=
-                    site["count"].as_u64().unwrap_or(u64::MAX);
-            }
-        }
-        all
-    };
-    for name in PROGRAMS {
-        let scratch = Scratch::new(&format!("cilk-omp-line-{name}"))?;
-        let search = format!("-Wl,-rpath,{library}");
-        let program = build(
-            &format!("{name}.c"),
-            scratch.dir(),
-            &[
-                "--contech-mode=workspan",
-                "-fopenmp",
-                "-L",
-                library,
-                &search,
-            ],
-        )?;
-        let file = scratch.dir().join("online.json");
-        let mut command = Command::new(&program);
-        command
-            .env("OMP_NUM_THREADS", "1")
-            .env("CONTECH_METRIC", "ops")
-            .env("CONTECH_PROFILE", &file);
-        run(&mut command)?.ok()?;
-        let tasks: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
-        scratch.done();
-        let serial = on_line(name, "ops")?;
-        assert_eq!(tasks["complete"], true, "{name}: {}", tasks["notes"]);
-        assert_eq!(spawns(&tasks), spawns(&serial), "{name}");
-        let parallelism = number(&tasks, "/parallelism") / number(&serial, "/parallelism");
-        // In these programs, functions that sync are called while tasks of the caller run. A taskwait in such a function
-        // waits for the caller's tasks as well, because they are children of the same task.
-        let waits_for_more = ["fib", "cilksort", "fft"].contains(&name);
-        // Otherwise, only the operations that make a task are different, and they are few beside those of the task.
-        let least = if waits_for_more { 0.4 } else { 0.9 };
-        assert!((least..1.1).contains(&parallelism), "{name}: {parallelism}");
-        assert!(
-            !waits_for_more || parallelism < 0.9,
-            "{name}: {parallelism}"
-        );
     }
     Ok(())
 }
