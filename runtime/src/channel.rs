@@ -28,7 +28,7 @@ use crate::library;
 use crate::objects;
 use crate::real::{Ptr, real_if_ready};
 
-pub(crate) use aio::{asks, awaits, lists, starts};
+pub(crate) use aio::{asks, awaits, finishes, lists, starts};
 pub(crate) use connection::{accepts, connects, listens, pairs};
 pub(crate) use queue::{dequeues, enqueues, moves, operates, sets};
 pub(crate) use signal::{

@@ -179,14 +179,14 @@ macro_rules! for_each_function {
         aio_write(block: Ptr) -> c_int: [thread starts block true] [];
         aio_fsync(how: c_int, block: Ptr) -> c_int: [thread starts block false] [];
         aio_error(block: Ptr) -> c_int: [thread asks block] [];
-        aio_return(block: Ptr) -> isize: [thread asks block] [];
+        aio_return(block: Ptr) -> isize: [thread finishes block] [];
         aio_suspend(list: Ptr, count: c_int, span: Time) -> c_int: [thread awaits list count] [];
         lio_listio(mode: c_int, list: Ptr, count: c_int, how: Ptr) -> c_int: [thread lists mode list count how] [];
         aio_read64(block: Ptr) -> c_int: [thread starts block false] [];
         aio_write64(block: Ptr) -> c_int: [thread starts block true] [];
         aio_fsync64(how: c_int, block: Ptr) -> c_int: [thread starts block false] [];
         aio_error64(block: Ptr) -> c_int: [thread asks block] [];
-        aio_return64(block: Ptr) -> isize: [thread asks block] [];
+        aio_return64(block: Ptr) -> isize: [thread finishes block] [];
         aio_suspend64(list: Ptr, count: c_int, span: Time) -> c_int: [thread awaits list count] [];
         lio_listio64(mode: c_int, list: Ptr, count: c_int, how: Ptr) -> c_int: [thread lists mode list count how] [];
 

@@ -58,11 +58,18 @@ pub(crate) fn starts(a: Active, block: Ptr, writes: bool, call: impl FnOnce() ->
 }
 
 /// Records that `call` asks how far a request is.
-pub(crate) fn asks<R: TryInto<c_int> + Copy>(a: Active, block: Ptr, call: impl FnOnce() -> R) -> R {
+pub(crate) fn asks(a: Active, block: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let result = call();
-    if result.try_into().ok() != Some(libc::EINPROGRESS) {
+    if result != libc::EINPROGRESS {
         end(a, block);
     }
+    result
+}
+
+/// Records that `call` takes the result of a request, which is done.
+pub(crate) fn finishes(a: Active, block: Ptr, call: impl FnOnce() -> isize) -> isize {
+    let result = call();
+    end(a, block);
     result
 }
 
