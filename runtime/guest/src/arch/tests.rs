@@ -202,9 +202,6 @@ extern "C" fn second(_: usize, caller: usize) -> usize {
 extern "C" fn from_block(a: usize) -> usize {
     a + block().caller.load(Relaxed)
 }
-extern "C" fn from_static(a: usize) -> usize {
-    a + CALLER.load(Relaxed)
-}
 extern "C" fn chooses(a: usize) -> usize {
     if a == 1 {
         sum as *const () as usize
@@ -225,7 +222,6 @@ extern "C" fn attempt(lock: *const [c_int; 10]) -> c_int {
     unsafe { (*lock)[0] }
 }
 
-static CALLER: AtomicUsize = AtomicUsize::new(0);
 static SLOW: AtomicUsize = AtomicUsize::new(0);
 static REAL: AtomicPtr<libc::c_void> = AtomicPtr::new(sum as *mut libc::c_void);
 static ATTEMPT: AtomicPtr<libc::c_void> = AtomicPtr::new(attempt as *mut libc::c_void);
@@ -233,7 +229,6 @@ static ATTEMPT: AtomicPtr<libc::c_void> = AtomicPtr::new(attempt as *mut libc::c
 exports! {
     contech_guest_test_plain = sum;
     contech_guest_test_after [after a] = second;
-    contech_guest_test_static [caller in CALLER] = from_static;
     contech_guest_test_in_block [caller in contech_guest_test_block offset_of!(Block, caller)] = from_block;
     contech_guest_test_before [before] = chooses;
     contech_guest_test_keeping [keeping] = destroys;
@@ -264,7 +259,6 @@ fn stubs_pass_arguments_on_and_add_their_caller() {
         assert_eq!(plain(1, 2, 3), 321);
         for (name, one) in [
             ("after", contech_guest_test_after as extern "C-unwind" fn()),
-            ("static", contech_guest_test_static),
             ("block", contech_guest_test_in_block),
         ] {
             let told = stub(one)(0, 2, 3);

@@ -7,7 +7,6 @@
 /// | nothing | jumps |
 /// | `[caller N]` | adds the address of its caller as one more argument after N |
 /// | `[after ARGUMENTS]` | the same, after the arguments that are named |
-/// | `[caller in STATIC]` | stores that address there |
 /// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
 /// | `[before]` | calls the function with the first argument and the caller's stack pointer, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
 /// | `[keeping]` | calls the function, with every general register as it was afterwards |
@@ -60,13 +59,6 @@ macro_rules! exports {
             ".cfi_adjust_cfa_offset -8",
             "ret";
             target = sym $target);
-    };
-    (@ $name:ident [caller in $place:path] $target:path) => {
-        $crate::exports!(# $name
-            "mov rax, qword ptr [rsp]",
-            "mov qword ptr [rip + {place}], rax",
-            "jmp {target}";
-            place = sym $place, target = sym $target);
     };
     (@ $name:ident [caller in $block:ident $offset:expr] $target:path) => {
         $crate::exports!(# $name
