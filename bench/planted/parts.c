@@ -32,12 +32,12 @@ static void $lead(int t) {
 }
 == lead
 static uint64_t $small_table[256], $busy_sum[MOST_THREADS][8];
-static __attribute__((noinline)) uint64_t $step(uint64_t x) { return $small_table[x & 255] ^ (x * 31); }
-static __attribute__((noinline)) uint64_t $steps(uint64_t x) {
-  for (int i = 0; i < 40; i++) x = $step(x + 1);
+static __attribute__((noinline)) uint64_t $walk(uint64_t x) { return $small_table[x & 255] ^ (x * 31); }
+static __attribute__((noinline)) uint64_t $walks(uint64_t x) {
+  for (int i = 0; i < 40; i++) x = $walk(x + 1);
   return x;
 }
-static void $lead(int t) { $busy_sum[t][0] += $steps((uint64_t)t); }
+static void $lead(int t) { $busy_sum[t][0] += $walks((uint64_t)t); }
 == lead
 static volatile char $last_byte[MOST_THREADS * 64];
 static void $lead(int t) {

@@ -53,6 +53,23 @@ struct Placed {
 }
 
 impl Placed {
+    /// Leaves out the time in which contexts were made, and returns it, ns.
+    fn without(&mut self, made: &FxHashMap<u32, f64>) -> f64 {
+        let made = self.groups.iter().filter_map(|group| made.get(group));
+        let made = made.sum::<f64>().min(self.group.ns);
+        self.group.ns -= made;
+        if made > self.group.ns {
+            self.groups.clear();
+        }
+        made
+    }
+
+    /// The line at which contexts wait.
+    fn line(&self) -> Option<(String, u32)> {
+        let site = self.site.as_ref()?;
+        Some((site.place.file.clone(), site.place.line))
+    }
+
     /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier, if they are at one.
     fn loss(&self, between: f64) -> Loss {
         match self.meets {
@@ -67,24 +84,10 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (run, busiest) = (&account.run, busiest(&shards));
-    let mut made: FxHashMap<u32, f64> = FxHashMap::default();
-    for (&group, ns) in shards.iter().flat_map(|shard| &shard.making) {
-        *made.entry(group).or_default() += ns;
-    }
+    let made = made(&shards);
     let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
-    // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
-    // line, whatever function the line is in.
-    let line = |placed: &Placed| {
-        let site = placed.site.as_ref()?;
-        Some((site.place.file.clone(), site.place.line))
-    };
-    let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
-    for placed in &groups {
-        if placed.meets || matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
-            *barriers.entry(line(placed)).or_default() += placed.group.waits;
-        }
-    }
+    let barriers = barriers(&groups);
     let total = run.ns * f64::from(account.processors);
     let used = match run.too_long {
         true => total,
@@ -108,18 +111,12 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             scheduling += placed.group.ns;
             continue;
         }
-        let mut left = 1.0;
+        let all = placed.group.ns;
         if many {
-            let made = placed.groups.iter().filter_map(|group| made.get(group));
-            let made = made.sum::<f64>().min(placed.group.ns);
-            left -= made / placed.group.ns.max(1.0);
-            placed.group.ns -= made;
-            scheduling += made;
-            if made > placed.group.ns {
-                placed.groups.clear();
-            }
+            scheduling += placed.without(&made);
         }
-        let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
+        let left = placed.group.ns / all.max(1.0);
+        let at_barrier = barriers.get(&placed.line()).copied().unwrap_or(0);
         let loss = placed.loss(used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
@@ -142,13 +139,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     }
     let mut losses: Vec<Lost> = rows.into_values().collect();
     if scheduling > 0.0 {
-        let making = match maker(graph)? {
-            Some(task) => of_wait(graph, &weights, task)?,
-            None => None,
-        };
-        let making = making.map(|site| site.place);
+        let library = library.filter(|_| libraries > scheduling / 2.0);
         let row = Row {
-            code: library.filter(|_| libraries > scheduling / 2.0).or(making),
+            code: library.or(making_place(graph, &weights)?),
             ..Row::of(Loss::Scheduling)
         };
         losses.push(Lost::new(row, scheduling));
@@ -186,6 +179,15 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     // What costs time without any model is known already.
     report.estimate_known();
     Ok(report)
+}
+
+/// The part of each group's time in which contexts were made, ns.
+fn made(shards: &[Shard]) -> FxHashMap<u32, f64> {
+    let mut made: FxHashMap<u32, f64> = FxHashMap::default();
+    for (&group, ns) in shards.iter().flat_map(|shard| &shard.making) {
+        *made.entry(group).or_default() += ns;
+    }
+    made
 }
 
 /// The groups with their places, and the weights and the time in the kernel as they were measured.
@@ -308,6 +310,27 @@ fn placed(
         placed.meets = meets(graph, &weights, &placed.group)?;
     }
     Ok((merged(graph.info(), placed), weights))
+}
+
+/// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had nothing to do, are waits
+/// at one barrier if they are at the same line, whatever function the line is in.
+fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
+    let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
+    for placed in groups {
+        if placed.meets || matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
+            *barriers.entry(placed.line()).or_default() += placed.group.waits;
+        }
+    }
+    barriers
+}
+
+/// Where most contexts are made.
+fn making_place(graph: &Graph, weights: &Weights) -> Result<Option<Place>> {
+    let site = match maker(graph)? {
+        Some(task) => of_wait(graph, weights, task)?,
+        None => None,
+    };
+    Ok(site.map(|site| site.place))
 }
 
 /// A task that creates a context by the operation that creates most of them.
