@@ -9,6 +9,7 @@
 
 mod blame;
 mod charges;
+mod counted;
 mod estimate;
 mod explain;
 mod group;

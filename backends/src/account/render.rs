@@ -11,6 +11,8 @@ use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
 
 /// Who would make a run only so many times as fast gains little.
 const LITTLE: f64 = 1.05;
+/// A gain of so many times what the loss's share of the time says needs a reason.
+const BEYOND: f64 = 1.5;
 /// A run that uses a smaller part of the processors loses much.
 const USEFUL: f64 = 0.8;
 /// A recorded run that took longer than its replay by more than one part in so many had not the processors it needed.
@@ -189,19 +191,25 @@ impl Row {
         gain.filter(|&gain| gain >= LITTLE && !self.cause.is_given())
     }
 
-    /// What it would bring to be without the loss, as a sentence.
+    /// What it would bring to be without the loss, as a sentence. Where that is more than the loss's share says, the
+    /// reason is told.
     fn gain(&self) -> String {
-        match self.promise() {
-            Some(gain) if gain >= 100.0 => {
-                " Without it, the run would be more than 100 times as fast.".to_owned()
-            }
-            Some(gain) => format!(
-                " Without it, the run would be {gain:.1} times as fast{}.",
-                self.repeats
-                    .map_or_else(String::new, |repeats| repeats.words())
-            ),
-            None => String::new(),
-        }
+        let Some(gain) = self.promise() else {
+            return String::new();
+        };
+        let times = match gain {
+            100.0.. => "more than 100".to_owned(),
+            _ => format!("{gain:.1}"),
+        };
+        let repeats = self.repeats;
+        let repeats = repeats.map_or_else(String::new, |repeats| repeats.words());
+        let beyond = gain * (1.0 - self.share) > BEYOND && self.cause == Loss::Scheduling;
+        let why = if beyond {
+            ", by the instructions of the pieces: recording slows these more than it slows handing them out"
+        } else {
+            ""
+        };
+        format!(" Without it, the run would be {times} times as fast{repeats}{why}.")
     }
 
     /// `, waited for in pop (q.c:3), while make (q.c:9) ran`.
@@ -274,5 +282,26 @@ impl Render for Report {
             None => view,
         };
         view.table(table.text_rows(12)).chart(self.bar())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_beyond_the_share_has_its_reason() {
+        let row = |gain| Row {
+            share: 0.55,
+            mended: vec![gain],
+            ..Row::of(Loss::Scheduling)
+        };
+        assert!(row(2.2).gain().ends_with("2.2 times as fast."));
+        let said = row(56.6).gain();
+        assert!(
+            said.contains("56.6 times as fast, by the instructions"),
+            "{said}"
+        );
+        assert!(row(900.0).gain().contains("more than 100 times"));
     }
 }

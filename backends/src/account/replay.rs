@@ -10,8 +10,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use super::counted::Counted;
 use super::locks::LockUse;
-use super::queues::Counted;
 use super::strands::{NO_WAIT, Needs, Strands, Waits};
 use crate::view::units::whole;
 

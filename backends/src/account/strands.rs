@@ -9,8 +9,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
+use super::counted::{Counted, Pool, Queue};
 use super::locks::{Known, LockUse};
-use super::queues::{Counted, Pool, Queue};
 use super::sections::Section;
 use super::wait::{Kind, Wait};
 

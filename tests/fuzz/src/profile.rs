@@ -1,7 +1,7 @@
 //! On-line work/span profiles: JSON without checksums (runtime/online/FORMAT.md).
 
 use serde_json::{Value, json};
-use workspan::file::Document;
+use workspan::file::{Document, VERSION};
 
 /// A profile with a call site of each kind.
 pub(crate) fn seed() -> Vec<u8> {
@@ -11,12 +11,8 @@ pub(crate) fn seed() -> Vec<u8> {
         json!({"caller": "main", "callee": callee, "file": "/src/prog.c", "line": line, "kind": kind, "count": 8,
                "on_work": measure(900, 90), "on_span": measure(90, 60)})
     };
-    let sites = [
-        site("step", "loop", 7),
-        site("_Z4leafi", "call", 9),
-        site("half", "spawn", 11),
-    ];
-    json!({"format": "contech-workspan", "version": 1, "metric": "ops", "work": 1000, "span": 100, "parallelism": 10.0,
+    let sites = [site("_Z4leafi", "call", 9), site("half", "spawn", 11)];
+    json!({"format": "contech-workspan", "version": VERSION, "metric": "ops", "work": 1000, "span": 100, "parallelism": 10.0,
            "complete": true, "depth": 2, "elements": 0, "notes": ["seen"], "sites": sites})
     .to_string()
     .into_bytes()
