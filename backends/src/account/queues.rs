@@ -88,10 +88,14 @@ impl Found {
 
     fn take(&mut self, strands: &Strands, section: &Section, condition: u64) -> Option<()> {
         let number = self.number(condition);
-        let waits = section.first..section.last.saturating_add(1);
+        let own = strands.of_context(strands.context_of(section.first as usize));
+        let waits = section.first
+            ..section
+                .last
+                .saturating_add(1)
+                .min(end(&strands.all[..own.end]));
         let former = waits.filter(|&strand| {
-            let wait = strands.all.get(strand as usize);
-            let wait = wait.and_then(|strand| strands.waits.get(strand.wait as usize));
+            let wait = strands.wait_of(strand as usize);
             wait.is_some_and(|waits| waits.wait.object == condition)
         });
         self.former.extend(former);
