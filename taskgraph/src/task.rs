@@ -422,8 +422,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
             let score = self.graph.in_file(self.graph.score())?;
             let begins = |record: &usize| frame.begins(*record, score) == Some(true);
-            let mut before = (range.start..=range.end - left).rev();
-            let start = before.find(begins).unwrap_or(range.start);
+            let latest = range.end - left;
+            let start = match (latest..range.end).find_map(|at| frame.begins(at, score)) {
+                Some(false) => (range.start..latest)
+                    .rev()
+                    .find(begins)
+                    .unwrap_or(range.start),
+                // No path goes on with what was before.
+                Some(true) | None => latest,
+            };
             let skipped = start - range.start;
             self.graph.recycle(frame);
             return Ok((at, skipped));
