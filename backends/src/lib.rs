@@ -19,7 +19,6 @@ mod duration;
 pub mod export;
 pub mod grouped;
 pub mod heap;
-pub mod hierarchy;
 pub mod laboratory;
 pub mod memuse;
 pub mod misses;

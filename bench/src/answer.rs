@@ -36,7 +36,7 @@ const PROGRAMS: [(&str, u32); 15] = [
 ];
 
 /// What is asked of each graph.
-const ANALYSES: [&str; 12] = [
+const ANALYSES: [&str; 11] = [
     "account",
     "parallelism",
     "blocks",
@@ -45,7 +45,6 @@ const ANALYSES: [&str; 12] = [
     "workspan",
     "factors",
     "misses",
-    "hierarchy",
     "sharing",
     "races",
     "memuse",

@@ -21,13 +21,12 @@ use serde_json::Value;
 
 /// The analyses whose numbers are counts. (Those of the others are times.) Lines of 8 bytes and sets that hold all lines
 /// make the numbers independent of where a version's code has its stack.
-const WORDS: [(&str, &[&str]); 8] = [
+const WORDS: [(&str, &[&str]); 7] = [
     ("stats", &[]),
     ("blocks", &[]),
     ("memuse", &[]),
     ("cache", &["--line", "8", "--ways", "full"]),
     ("misses", &["--line", "8"]),
-    ("hierarchy", &["--line", "8"]),
     ("races", &[]),
     ("sharing", &["--line", "8"]),
 ];

@@ -9,7 +9,6 @@ use super::{Common, said};
 use crate::analysis::{Analysis, Graph, run, something_to_analyse, warnings};
 use crate::cache::Cache;
 use crate::critpath::CritPath;
-use crate::hierarchy::Hierarchy;
 use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::parallelism::Parallelism;
@@ -64,13 +63,6 @@ pub const ENTRIES: &[Entry] = &[
         .shown(
             Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
                 .section("Misses"),
-        ),
-    analysis::<Hierarchy>()
-        .too()
-        .example("graph.tg --l2 1M:16")
-        .shown(
-            Shown::with(|graph, choices| begin::<Hierarchy>(choices.hierarchy(graph)?, graph))
-                .section("Hierarchy"),
         ),
     analysis::<Sharing>()
         .word("coherence")

@@ -5,7 +5,6 @@ use anyhow::{Result, bail};
 use super::Budget;
 use crate::analysis::{Graph, Windows, default_config};
 use crate::cache::{self, Sample};
-use crate::hierarchy::{self, Hierarchy};
 use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
 use crate::races::{self, Races};
@@ -48,13 +47,6 @@ impl Choices {
     /// What of the run is looked at by models that need all lines and all contexts; `None` for all of it.
     pub(crate) fn windows(&self, graph: &Graph) -> Option<Windows> {
         Windows::within(graph.summary().accesses, self.budget.all_lines()?)
-    }
-
-    pub(crate) fn hierarchy(&self, graph: &Graph) -> Result<hierarchy::Options> {
-        Ok(hierarchy::Options {
-            windows: self.windows(graph),
-            ..default_config::<Hierarchy>()?
-        })
     }
 
     pub(crate) fn sharing(&self, graph: &Graph) -> Result<sharing::Options> {

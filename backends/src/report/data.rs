@@ -160,7 +160,7 @@ impl PageData {
             .clone()
             .context("misses came without curves")?;
         let windows = choices.windows(graph).map(|windows| {
-            let who = "Races, sharing and the hierarchy of caches were looked for in";
+            let who = "Races and sharing were looked for in";
             Windows::sentence(windows.every(), who) + " A race outside of them is not found."
         });
         let estimates: Vec<String> = curves.estimated().into_iter().chain(windows).collect();

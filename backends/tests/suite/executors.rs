@@ -3,7 +3,6 @@
 
 use contech_backends::analysis::{Analysis, Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
-use contech_backends::hierarchy::{self, Hierarchy};
 use contech_backends::report::default_config;
 use contech_backends::sharing::{self, Sharing};
 use fastrand::Rng;
@@ -120,15 +119,6 @@ fn what_executors_do_for_many_contexts_is_what_they_do_for_one() {
                 found::<Sharing>(options, graph)
             };
             assert_eq!(sharing(&many), sharing(&one), "{seed}, {slice}");
-            let hierarchy = |graph| {
-                let options = hierarchy::Options {
-                    slice,
-                    l1: "256:1".parse().expect("a level"),
-                    ..default_config::<Hierarchy>().expect("options")
-                };
-                found::<Hierarchy>(options, graph)
-            };
-            assert_eq!(hierarchy(&many), hierarchy(&one), "{seed}, {slice}");
         }
         let private = |graph| {
             let options = cache::Options {

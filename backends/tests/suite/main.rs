@@ -9,7 +9,6 @@ mod critpath;
 mod custom_tool;
 mod executors;
 mod graphs;
-mod hierarchy;
 mod installed;
 mod memuse;
 mod misses;

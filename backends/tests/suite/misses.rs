@@ -253,7 +253,6 @@ fn a_length_is_a_claim_that_costs_nothing() {
     assert_eq!(rows, [("fill", 2 * 3, &[2; 2][..]), ("read", 3, &[2; 2])]);
     for (command, looked_up) in [
         ("cache", Some("/points/0/accesses")),
-        ("hierarchy", Some("/levels/0/accesses")),
         ("sharing", None),
         ("memuse", None),
     ] {

@@ -8,7 +8,6 @@ use contech_backends::analysis::{
 };
 use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
-use contech_backends::hierarchy::{self, Hierarchy};
 use contech_backends::memuse::{self, MemUse};
 use contech_backends::misses::{self, Misses};
 use contech_backends::parallelism::Parallelism;
@@ -315,7 +314,6 @@ fn runs_in_storms_of_locks_give_what_their_executions_one_by_one_give() {
         });
         same::<Misses>(&graph);
         same::<Sharing>(&graph);
-        same::<Hierarchy>(&graph);
         same::<MemUse>(&graph);
         same_with::<MemUse>(&graph, || memuse::Options {
             slice_ns: Some(700),
@@ -332,7 +330,6 @@ fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
         same::<Cache>(graph);
         same::<Misses>(graph);
         same::<Sharing>(graph);
-        same::<Hierarchy>(graph);
         same::<Races>(graph);
         same::<MemUse>(graph);
         let sample = Some(0.25);
@@ -459,17 +456,6 @@ fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
     let near = |some: u64, all: u64| some.abs_diff(all) < all / 50;
     assert!(near(some.misses(), all.misses()), "{some:?} {all:?}");
     assert!(near(some.false_misses, all.false_misses));
-
-    let options = default_config::<Hierarchy>().unwrap();
-    let all = run::<Hierarchy>(options.clone(), &graph).unwrap();
-    let some = hierarchy::Options {
-        windows: windows(),
-        ..options
-    };
-    let some = run::<Hierarchy>(some, &graph).unwrap();
-    assert_eq!((all.windows, some.windows), (None, Some(4)));
-    assert!(near(some.levels[0].accesses, all.levels[0].accesses));
-    assert!(near(some.levels[0].misses, all.levels[0].misses));
 
     let options = default_config::<Races>().unwrap();
     let all = run::<Races>(options.clone(), &graph).unwrap();

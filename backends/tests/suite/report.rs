@@ -84,7 +84,6 @@ fn a_page_has_its_sections_and_its_data() {
         "<section id=\"workspan\"",
         "<section id=\"factors\"",
         "<section id=\"misses\"",
-        "<section id=\"hierarchy\"",
         "<section id=\"sharing\"",
         "<section id=\"races\"",
         "<section id=\"memuse\"",

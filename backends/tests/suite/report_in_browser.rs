@@ -110,7 +110,7 @@ fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
     }
 }
 
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 10] = [
     "parallelism",
     "blocks",
     "cache",
@@ -118,7 +118,6 @@ const SECTIONS: [&str; 11] = [
     "workspan",
     "factors",
     "misses",
-    "hierarchy",
     "sharing",
     "races",
     "memuse",

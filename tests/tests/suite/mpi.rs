@@ -261,14 +261,7 @@ fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
     verify(&graph)?;
     let races = backend_json(&["races"], &graph)?;
     assert_eq!(races["races"].as_array().map(Vec::len), Some(0), "{races}");
-    for analysis in [
-        "cache",
-        "sharing",
-        "misses",
-        "hierarchy",
-        "memuse",
-        "critpath",
-    ] {
+    for analysis in ["cache", "sharing", "misses", "memuse", "critpath"] {
         backend(&[analysis], &graph)?.ok()?;
     }
     scratch.done();

@@ -24,8 +24,6 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("predict two.tg --processors 8..2", "not a list of numbers"),
         ("diff two.tg", "AFTER"),
         ("diff two.tg none.tg", "none.tg"),
-        ("hierarchy two.tg --l1 1K:64", "which is not a power of two"),
-        ("hierarchy two.tg --l1 1M:8 --l2 32K:8", "--l2 is smaller"),
         ("sharing two.tg --line 256", "a line is 8, 16"),
         ("memuse two.tg --points 0", "0"),
         ("cache two.tg --sizes 12Q", "not a size"),
@@ -35,7 +33,6 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ),
         ("cache two.tg --ways 0", "not a number of ways"),
         ("cache two.tg --sample 2", "not a share of the lines"),
-        ("hierarchy two.tg --l1 none", "every core has a first level"),
         ("cache two.tg --line 48", "power of two"),
         ("cache two.tg --shared --private", "cannot be used with"),
         ("parallelism two.tg --points 0", "0"),
@@ -161,7 +158,6 @@ fn an_incomplete_recording_is_announced_everywhere() {
         "parallelism cut.tg",
         "blocks cut.tg",
         "cache cut.tg",
-        "hierarchy cut.tg",
         "critpath cut.tg",
         "workspan cut.tg",
         "races cut.tg",
@@ -191,15 +187,7 @@ fn an_incomplete_recording_is_announced_everywhere() {
 }
 
 /// What analyses of accesses say of a graph that has none.
-const OF_ACCESSES: [&str; 7] = [
-    "blocks",
-    "cache",
-    "hierarchy",
-    "races",
-    "misses",
-    "sharing",
-    "memuse",
-];
+const OF_ACCESSES: [&str; 6] = ["blocks", "cache", "races", "misses", "sharing", "memuse"];
 
 #[test]
 fn a_graph_of_synchronisation_alone_is_refused_where_accesses_are_needed() {
