@@ -25,13 +25,12 @@ use contech_tests::scratch::Scratch;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Readers, and how many inputs each has.
-const READERS: [(&str, u32); 5] = [
+const READERS: [(&str, u32); 4] = [
     ("trace", 15_000),
     // Whatever the trace, a graph that is written is sound.
     ("middle", 1_000),
     // What `verify` finds sound is read.
     ("graph", 15_000),
-    ("observation", 100_000),
     ("profile", 20_000),
 ];
 

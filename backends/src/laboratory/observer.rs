@@ -41,8 +41,9 @@ pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
             return Err(error).with_context(|| format!("cannot read {}", path.display()));
         }
     };
-    let observation = Observation::decode(&bytes)
-        .map_err(|error| anyhow!("the observation of {command} {error}"))?;
+    let observation: Observation = serde_json::from_slice(&bytes).with_context(|| {
+        format!("the observation of {command} is not of this build; install contech as a whole")
+    })?;
     if !observation.complete {
         return Err(anyhow!(
             "{command}: the observer did not see its end; does it end by a signal?"

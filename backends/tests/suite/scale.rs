@@ -64,7 +64,7 @@ impl Installed {
         let folder = Self(Folder::new());
         fs::write(folder.path("libcontech_observe.so"), "").unwrap();
         for threads in [1, 2, 4] {
-            let bytes = observation(threads).encode().unwrap();
+            let bytes = serde_json::to_vec(&observation(threads)).unwrap();
             fs::write(folder.path(&format!("observation.{threads}")), bytes).unwrap();
         }
         folder
@@ -212,7 +212,7 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     folder.refused(
         "echo nonsense > \"$CONTECH_OBSERVE\"",
         &[],
-        &["is no observation"],
+        &["is not of this build"],
     );
     folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["is empty"]);
     folder.refused(
@@ -222,7 +222,11 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     );
     let mut short = observation(1);
     short.duration_ns = 10_000_000;
-    fs::write(folder.path("observation.1"), short.encode().unwrap()).unwrap();
+    fs::write(
+        folder.path("observation.1"),
+        serde_json::to_vec(&short).unwrap(),
+    )
+    .unwrap();
     folder.refused(
         OBSERVE,
         &[],
@@ -230,7 +234,11 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     );
     let mut cut = observation(1);
     cut.complete = false;
-    fs::write(folder.path("observation.1"), cut.encode().unwrap()).unwrap();
+    fs::write(
+        folder.path("observation.1"),
+        serde_json::to_vec(&cut).unwrap(),
+    )
+    .unwrap();
     folder.refused(OBSERVE, &[], &["did not see its end"]);
 }
 

@@ -1,9 +1,9 @@
 //! What is measured: plain data.
 
-use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
 
 /// What a thread does, from the point of view of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum State {
     /// The thread runs the program's own code (with everything that keeps it slow in the hardware).
@@ -63,7 +63,7 @@ impl State {
 }
 
 /// Nanoseconds by [`State`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times(pub [u64; State::COUNT]);
 
 impl Times {
@@ -86,7 +86,7 @@ impl Times {
 }
 
 /// An address in the code of the program or of a library, to which a call returns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// Index in [`Observation::modules`]; `None` if the address belongs to no file.
     pub module: Option<u32>,
@@ -98,13 +98,13 @@ pub struct Place {
 }
 
 /// A loaded file with code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
     pub path: String,
 }
 
 /// What makes a phase parallel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Model {
     /// The phase is an outermost OpenMP parallel region.
     OpenMp,
@@ -115,7 +115,7 @@ pub enum Model {
 }
 
 /// A row of the activity graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
     /// Number of threads that used the row, one after the other.
     pub threads: u32,
@@ -136,7 +136,7 @@ pub struct Lane {
 }
 
 /// The parallel phases of one place, added up.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     /// Where the phases begin.
     pub place: Place,
@@ -164,7 +164,7 @@ pub struct Phase {
 }
 
 /// A place where threads waited, and what they waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitSite {
     /// The call that waited.
     pub place: Place,
@@ -177,7 +177,7 @@ pub struct WaitSite {
 }
 
 /// Everything that was measured in one process.
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// Whether the observer saw the end of the program.
     pub complete: bool,

@@ -49,6 +49,6 @@ pub(crate) fn finish() {
 
 fn write(options: &Options) -> Result<(), String> {
     let observation = collect::observation(options);
-    let bytes = observation.encode().map_err(|error| error.to_string())?;
+    let bytes = serde_json::to_vec(&observation).map_err(|error| error.to_string())?;
     whole::replace(&options.file, &bytes).map_err(|error| error.to_string())
 }

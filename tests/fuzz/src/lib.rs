@@ -16,7 +16,6 @@ mod format;
 mod graph;
 mod memory;
 mod mutate;
-mod observation;
 mod profile;
 #[path = "../../../middle/tests/suite/trace.rs"]
 #[allow(dead_code, reason = "the middle layer's tests use all of it")]
@@ -34,20 +33,12 @@ pub enum Target {
     Middle,
     /// A graph, read in every possible way. If `verify` accepts the graph, it is read without an error.
     Graph,
-    /// An observation. One that can be read is written and read again unchanged.
-    Observation,
     /// An on-line work/span profile, shown as text and as a page.
     Profile,
 }
 
 impl Target {
-    pub const ALL: [Self; 5] = [
-        Self::Trace,
-        Self::Middle,
-        Self::Graph,
-        Self::Observation,
-        Self::Profile,
-    ];
+    pub const ALL: [Self; 4] = [Self::Trace, Self::Middle, Self::Graph, Self::Profile];
 
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -55,7 +46,6 @@ impl Target {
             Self::Trace => "trace",
             Self::Middle => "middle",
             Self::Graph => "graph",
-            Self::Observation => "observation",
             Self::Profile => "profile",
         }
     }
@@ -72,7 +62,6 @@ impl Target {
         match self {
             Self::Trace | Self::Middle => trace::seeds(),
             Self::Graph => graph::seeds(),
-            Self::Observation => vec![observation::seed()],
             Self::Profile => vec![profile::seed()],
         }
     }
@@ -87,7 +76,6 @@ impl Target {
             Self::Trace => trace::read(bytes),
             Self::Middle => trace::convert(bytes),
             Self::Graph => graph::read(bytes),
-            Self::Observation => observation::read(bytes),
             Self::Profile => profile::read(bytes),
         })
     }
@@ -96,7 +84,6 @@ impl Target {
         match self {
             Self::Trace | Self::Middle => Some(trace::FORMAT),
             Self::Graph => Some(graph::FORMAT),
-            Self::Observation => Some(observation::FORMAT),
             Self::Profile => None,
         }
     }

@@ -83,11 +83,6 @@ fn graphs_are_read_or_refused_and_what_verify_finds_sound_is_read() {
 }
 
 #[test]
-fn observations_are_read_or_refused() {
-    is_read_or_refused(Target::Observation, 100_000);
-}
-
-#[test]
 fn profiles_are_read_or_refused() {
     is_read_or_refused(Target::Profile, 40_000);
 }

@@ -22,7 +22,7 @@ fn run() -> Result<std::convert::Infallible> {
     let mut words = std::env::args().skip(1);
     let target = words
         .next()
-        .context("usage: fuzz trace|middle|graph|observation|profile [OPTION OF libFuzzer]...")?;
+        .context("usage: fuzz trace|middle|graph|profile [OPTION OF libFuzzer]...")?;
     let folder = target_dir().join("fuzz").join(target);
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let mut command = Command::new(fuzzer::build()?);
