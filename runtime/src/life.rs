@@ -59,7 +59,7 @@ impl Life for Recorded {
         });
     }
 
-    fn killed(fatal: &Fatal) -> bool {
+    fn killed(fatal: &Fatal) {
         if let Some(recorder) = current::recorder() {
             let signal = fatal.signal;
             // A signal that the process sent itself came at a call, where every record was in place.
@@ -74,7 +74,6 @@ impl Life for Recorded {
             };
             guarded(|| recorder.finish(block(), &how));
         }
-        true
     }
 
     fn install(signal: c_int, handler: usize) {

@@ -33,10 +33,9 @@ const OPTIONS: &str = "\
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
   --contech-mode=workspan
-                        record nothing; profile work and span of a fork-join program that runs serially: one with
-                        contech/cilk.h, or OpenMP's loops, sections and tasks with OMP_NUM_THREADS=1. The program
-                        writes $CONTECH_PROFILE (workspan.json) when it ends, also by a signal, and on SIGUSR2,
-                        in time or, with CONTECH_METRIC=ops, in operations
+                        record nothing; profile work and span of a fork-join program that runs serially, with
+                        contech/cilk.h. The program writes $CONTECH_PROFILE (workspan.json) when it ends, unless
+                        by a signal, in time or, with CONTECH_METRIC=ops, in operations
   --contech-naive       record every block and every address as such
   --contech-fast        record paths and the values that addresses follow from, which decodes to the same;
                         a function for which that is not exact has the naive form (default)

@@ -46,8 +46,6 @@ pub enum End {
 pub struct Fatal<'a> {
     /// Its number.
     pub signal: c_int,
-    /// Its `si_code`.
-    pub code: c_int,
     /// Whether the process itself has sent it.
     pub own: bool,
     /// The code that it interrupted.
@@ -67,9 +65,9 @@ pub trait Life {
     /// The program ends.
     fn end(end: End);
 
-    /// A signal is about to end the process. Returns whether it is to do so. All signals are blocked, and the calling
-    /// thread has a stack of [`signals::STACK`] bytes for this.
-    fn killed(fatal: &Fatal) -> bool;
+    /// A signal is about to end the process. All signals are blocked, and the calling thread has a stack of
+    /// [`signals::STACK`] bytes for this. Only called after [`signals::install`].
+    fn killed(_fatal: &Fatal) {}
 
     /// The program is about to install its handler of a signal.
     fn install(_signal: c_int, _handler: usize) {}

@@ -19,9 +19,8 @@ impl Life for Observed {
         }
     }
 
-    fn killed(_: &Fatal) -> bool {
+    fn killed(_: &Fatal) {
         finish::finish();
-        true
     }
 
     fn thread_ends(last: bool) {

@@ -10,11 +10,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_guest::exports;
 use workspan::abi;
 
-mod asked;
 pub(crate) mod gate;
 mod start;
 
-pub(crate) use asked::{At, asked, catch_up, end_with, interrupted, write_at_the_end, write_now};
+pub(crate) use gate::{write_at_the_end, write_now};
 use start::start;
 
 // `workspan::abi::DUE`.

@@ -28,12 +28,10 @@ fn place(site: &CallSite) -> String {
 /// When a profile is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// While the program runs.
+    /// While the program runs, because another one is to replace it.
     Midway,
     /// At the program's end.
     End,
-    /// At the program's end by a signal.
-    Signal(i32),
 }
 
 /// Writes what is known now.
@@ -94,11 +92,6 @@ fn notes(profile: &Profile, foreign: bool, when: When) -> Vec<String> {
         notes.push("the program ran on several threads: the profile is that of the first one alone, and no profile of the program".to_owned());
     }
     let running = profile.running();
-    if let When::Signal(signal) = when {
-        notes.push(format!(
-            "signal {signal} ended the program: the profile is that of what completed before"
-        ));
-    }
     if running > 0 && when == When::Midway {
         notes.push(format!("written while the program runs: {running} invocations have not returned and are not in the profiles"));
     } else if running > 0 {

@@ -66,35 +66,11 @@ fn an_exit_inside_a_spawned_function_leaves_what_completed() -> Result<()> {
 }
 
 #[test]
-fn a_jump_is_told_and_a_signal_writes_the_profile_in_the_middle() -> Result<()> {
+fn a_jump_is_told() -> Result<()> {
     let (said, profile) = profile("bad_jump", &[], "exit 0")?;
-    assert!(said.contains("written while the program runs"), "{said}");
     assert!(said.contains("2 invocations ended by a jump"), "{said}");
     assert_eq!(profile["complete"], false);
     assert_eq!((count(&profile, "jump"), count(&profile, "after")), (1, 1));
-    Ok(())
-}
-
-#[test]
-fn a_spawned_function_that_never_returns_leaves_what_completed_when_a_signal_ends_it() -> Result<()>
-{
-    for (how, signal) in [("loop", 14), ("calls", 14), ("fault", 11), ("stack", 11)] {
-        let outcome = format!("signal {signal}");
-        let (said, profile) = profile("bad_forever", &[how], &outcome)?;
-        let line = format!("signal {signal} ended the program");
-        assert!(said.contains(&line), "{how}: {said}");
-        assert!(
-            said.contains("invocations: they are not in"),
-            "{how}: {said}"
-        );
-        assert_eq!(profile["complete"], false, "{how}");
-        assert_eq!(count(&profile, "forever"), 0, "{how}");
-        let done = count(&profile, "done");
-        assert_eq!(done > 2, how == "calls", "{how}: {done}");
-        // The loop ran for 50 ms by the clock, but another process may have had the processor meanwhile.
-        let work = profile["work"].as_u64().unwrap_or(0);
-        assert!(how != "loop" || work > 1_000_000, "{work} ns");
-    }
     Ok(())
 }
 
@@ -128,7 +104,7 @@ fn a_copy_of_the_process_leaves_the_profile_alone() -> Result<()> {
     assert_eq!(said.matches("contech: work").count(), 1, "{said}");
     let lines = profile["sites"].as_array().into_iter().flatten();
     let lines: Vec<u64> = lines.filter_map(|site| site["line"].as_u64()).collect();
-    assert!(lines.contains(&46) && !lines.contains(&43), "{lines:?}");
+    assert!(lines.contains(&30) && !lines.contains(&27), "{lines:?}");
     Ok(())
 }
 

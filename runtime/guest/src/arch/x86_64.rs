@@ -171,15 +171,6 @@ unsafe extern "C-unwind" fn call_on_stack(top: usize, function: usize, argument:
     )
 }
 
-/// Reads the stack `BYTES` below the stack pointer, so that a full stack causes its fault here.
-#[inline(always)]
-pub fn touch_stack<const BYTES: usize>() {
-    // SAFETY: the instruction reads where the stack grows next; if it cannot grow, the program ends by the fault.
-    unsafe {
-        asm!("test byte ptr [rsp - {}], 0", const BYTES, options(nostack, readonly));
-    }
-}
-
 /// Subtracts in one instruction, so that no handler of this thread comes in between. Another thread may.
 #[inline(always)]
 pub fn subtract_here(word: &AtomicI64, what: i64) {

@@ -48,15 +48,9 @@ pub fn is_fatal(signal: c_int) -> bool {
     CLASSIC.contains(&signal) || (REAL_TIME..=LAST).contains(&signal)
 }
 
-/// All fatal signals, by number.
-pub fn signals() -> impl Iterator<Item = c_int> {
-    (1..=LAST).filter(|signal| is_fatal(*signal))
-}
-
 /// Whether an instruction of the program caused the signal, which came with this `si_code`. Signals that programs and
 /// the kernel's timers send have no positive code or are not among these signals.
-#[must_use]
-pub fn is_fault(signal: c_int, code: c_int) -> bool {
+fn is_fault(signal: c_int, code: c_int) -> bool {
     code > 0 && FAULTS.contains(&signal)
 }
 
@@ -70,7 +64,7 @@ struct Action {
 }
 
 /// Gives a signal its default action by a system call, because the C library's functions may be intercepted.
-pub fn restore(signal: c_int) {
+fn restore(signal: c_int) {
     let default = Action {
         handler: libc::SIG_DFL,
         flags: 0,
@@ -103,19 +97,6 @@ pub fn end(signal: c_int, code: c_int) {
     let _ = unsafe { call(libc::SYS_tgkill, [process, thread, signal]) };
 }
 
-/// Ends the program by a signal, outside of handlers.
-pub fn raise(signal: c_int) {
-    restore(signal);
-    // SAFETY: the set lives through the calls.
-    unsafe {
-        let mut only: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut only);
-        libc::sigaddset(&raw mut only, signal);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
-        libc::raise(signal);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +114,10 @@ mod tests {
         }
         // The C library uses these two itself.
         assert!(!is_fatal(32) && !is_fatal(33));
-        assert_eq!(signals().count(), CLASSIC.len() + 31);
+        assert_eq!(
+            (1..=LAST).filter(|s| is_fatal(*s)).count(),
+            CLASSIC.len() + 31
+        );
     }
 
     /// Whether a copy of this process that sends itself the signal is ended by it; `None` if there is no such signal.

@@ -295,22 +295,18 @@ unsafe extern "C" fn on_fatal<L: Life>(signal: c_int, info: *mut siginfo_t, cont
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
     let fatal = Fatal {
         signal,
-        code,
         own: code <= 0 && u32::try_from(sender) == Ok(memory::process_id()),
         // SAFETY: the kernel passes the interrupted context.
         context: unsafe { &*context.cast() },
     };
-    let mut ends = true;
     if L::is_at_home()
         && let Some(stack) = memory::map(STACK)
     {
         // SAFETY: the stack is freshly mapped, and all signals are blocked; nothing refers to it afterwards.
         unsafe {
-            ends = arch::on_own_stack(stack.addr() + STACK, || L::killed(&fatal));
+            arch::on_own_stack(stack.addr() + STACK, || L::killed(&fatal));
             memory::unmap(stack, STACK);
         }
     }
-    if ends {
-        fatal::end(signal, code);
-    }
+    fatal::end(signal, code);
 }

@@ -2,11 +2,11 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
-use contech_guest::arch::{self, thread_pointer};
-use contech_guest::life::fatal;
+use contech_guest::arch::thread_pointer;
 use contech_guest::mask::unhandled;
+use contech_guest::say;
 use workspan::abi::State;
 
 use crate::log::{self, state};
@@ -20,24 +20,15 @@ pub(super) struct Owned(pub(super) UnsafeCell<Option<Profile>>);
 unsafe impl Sync for Owned {}
 
 pub(super) static PROFILE: Owned = Owned(UnsafeCell::new(None));
-/// The thread pointer of the owner, the first thread that called a hook, and the owner's state.
+/// The thread pointer of the owner, the first thread that called a hook.
 pub(super) static OWNER: AtomicUsize = AtomicUsize::new(0);
-pub(super) static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
 /// The thread pointer of the owner while a hook may run at once. Zero before the first hook and while a hook runs (a
-/// signal handler's hook that interrupts it does nothing); [`ASKED`] when the profile is requested.
+/// signal handler's hook that interrupts it does nothing).
 pub(super) static GATE: AtomicUsize = AtomicUsize::new(0);
-/// The value that GATE has while no hook runs.
-pub(super) static OPEN: AtomicUsize = AtomicUsize::new(0);
-/// The value of OPEN and GATE when the profile is requested. It is no thread's pointer.
-pub(super) const ASKED: usize = 1;
 /// Whether another thread ran instrumented code.
-pub(super) static FOREIGN: AtomicBool = AtomicBool::new(false);
-/// The signal that ends the program as soon as the profile is written; 0 if there is none.
-pub(super) static ENDING: AtomicI32 = AtomicI32::new(0);
+static FOREIGN: AtomicBool = AtomicBool::new(false);
 /// The value of [`State::least`] that makes the next event the last before the log is read.
-pub(super) const ALL: i64 = i64::MAX;
-/// Bytes of the stack that a hook normally uses.
-const HOOK_STACK: usize = 4096;
+const ALL: i64 = i64::MAX;
 static START: Once = Once::new();
 
 /// Whether this is the thread that is measured.
@@ -89,11 +80,10 @@ impl Drop for Within {
         self.profile.resume();
         compiler_fence(Ordering::SeqCst);
         // The gate opens before `least` changes: until both are done, a handler's events are dropped as a whole.
-        GATE.store(OPEN.load(Ordering::Relaxed), Ordering::Relaxed);
+        GATE.store(thread_pointer(), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.state.least.store(0, Ordering::Relaxed);
-        let asked = OPEN.load(Ordering::Relaxed) == ASKED;
-        if asked || log::has_begun() {
+        if log::has_begun() {
             self.state.least.store(ALL, Ordering::Relaxed);
         }
     }
@@ -102,8 +92,6 @@ impl Drop for Within {
 /// Reads the log. `first` starts the profiler, as in the other functions that take it.
 #[inline(always)]
 pub(super) fn due(first: fn()) {
-    // A stack that is full is found out while the gate is open: then the profile can be written.
-    arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = Within::at_once() {
         within.read(true);
         return;
@@ -134,8 +122,7 @@ fn opened(first: fn()) -> Option<Within> {
 }
 
 /// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a profile.
-pub(super) fn with(f: impl FnOnce(&mut Profile, u64)) {
-    arch::touch_stack::<HOOK_STACK>();
+fn with(f: impl FnOnce(&mut Profile, u64)) {
     if OWNER.load(Ordering::Relaxed) != 0
         && let Some(mut within) = opened(|| ())
     {
@@ -146,12 +133,31 @@ pub(super) fn with(f: impl FnOnce(&mut Profile, u64)) {
 
 /// The same, which starts the profiler. A call that was marked as a spawn is no longer one.
 pub(super) fn with_own(first: fn(), f: impl FnOnce(&mut Profile, u64)) {
-    arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = opened(first) {
         within.state.spawn.store(0, Ordering::Relaxed);
         let now = within.read(false);
         f(within.profile, now);
     }
+}
+
+/// Writes the profile after the program has ended.
+pub(crate) fn write_at_the_end() {
+    write_now(When::End);
+    if !is_measured() {
+        say("another thread ended the program: no work/span profile is written");
+    } else if GATE.load(Ordering::Relaxed) == 0 {
+        say(
+            "a signal handler interrupted the profiler and did not return: no work/span profile is written",
+        );
+    }
+}
+
+/// Writes the profile of what has completed.
+pub(crate) fn write_now(when: When) {
+    with(|profile, now| {
+        profile.advance(now);
+        write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
+    });
 }
 
 /// Number of readings of the log so far, and the cycles that they took. Only calls outside of hooks, in a process
@@ -174,25 +180,7 @@ fn open(first: fn()) -> bool {
     match OWNER.load(Ordering::Relaxed) {
         0 => START.call_once(|| unhandled(first)),
         owner if owner != thread_pointer() => FOREIGN.store(true, Ordering::Relaxed),
-        owner => {
-            while GATE.load(Ordering::Relaxed) == ASKED {
-                OPEN.store(owner, Ordering::Relaxed);
-                GATE.store(owner, Ordering::Relaxed);
-                if let Some(mut within) = Within::at_once() {
-                    let now = within.read(false);
-                    within.profile.advance(now);
-                    let signal = ENDING.load(Ordering::Relaxed);
-                    let when = match signal {
-                        0 => When::Midway,
-                        signal => When::Signal(signal),
-                    };
-                    write::profile(within.profile, FOREIGN.load(Ordering::Relaxed), when);
-                    if signal != 0 {
-                        fatal::raise(signal);
-                    }
-                }
-            }
-        }
+        _ => {}
     }
     GATE.load(Ordering::Relaxed) == thread_pointer()
 }

@@ -7,7 +7,7 @@ use contech_guest::life::is_privileged;
 use contech_guest::say;
 use workspan::file::Metric;
 
-use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE};
+use super::gate::{GATE, OWNER, PROFILE};
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Ready};
 use crate::profile::{Bounds, Profile};
@@ -41,8 +41,7 @@ pub(super) fn start() {
     profile.since_loaded(ready);
     // SAFETY: no hook touches the profile before GATE is set, which happens below.
     unsafe { *PROFILE.0.get() = Some(profile) };
-    STATE.store(std::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
-    for word in [&OWNER, &OPEN, &GATE] {
+    for word in [&OWNER, &GATE] {
         word.store(thread_pointer(), Ordering::Relaxed);
     }
     ends::watch();
@@ -54,13 +53,9 @@ fn calibrated(stack: Bounds) -> Cost {
     // SAFETY: the gate is closed, so no hook touches the profile.
     unsafe { *PROFILE.0.get() = Some(profile) };
     let kept = log::keep(log::state());
-    for word in [&OPEN, &GATE] {
-        word.store(thread_pointer(), Ordering::Relaxed);
-    }
+    GATE.store(thread_pointer(), Ordering::Relaxed);
     let cost = calibrate();
-    for word in [&OPEN, &GATE] {
-        word.store(0, Ordering::Relaxed);
-    }
+    GATE.store(0, Ordering::Relaxed);
     log::put_back(log::state(), &kept);
     cost
 }
