@@ -8,7 +8,6 @@
 
 mod environment;
 mod error;
-mod foreign;
 mod help;
 mod invocation;
 mod language;
@@ -79,11 +78,6 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     if line.links && line.openmp && !line.relocatable {
         locate::openmp(&tools.compiler, &rest)?;
     }
-    let foreign = if language == Language::Fortran && line.compiles {
-        foreign::modules(&rest)
-    } else {
-        Vec::new()
-    };
     let answer = help::answer(language, &rest);
     let invocation = Invocation::new(language, options, &line, tools, rest)?;
     if let Some(flag) = &invocation.left_out {
@@ -102,16 +96,16 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         say!("{}: warning: {warning}", language.driver());
     }
     let mut command = invocation.command();
-    let cause = if foreign.is_empty() && answer.is_none() {
-        command.exec()
-    } else {
-        match command.status() {
+    let cause = match answer {
+        None => command.exec(),
+        Some(answer) => match command.status() {
             Ok(status) => {
-                print(&answer.unwrap_or_default());
-                return Ok(foreign::explain(&foreign, status));
+                print(&answer);
+                let code = status.code().and_then(|code| u8::try_from(code).ok());
+                return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));
             }
             Err(cause) => cause,
-        }
+        },
     };
     if cause.kind() == std::io::ErrorKind::ArgumentListTooLong {
         return Err(Error::TooLong);

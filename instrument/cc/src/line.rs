@@ -160,7 +160,7 @@ const CODE: &[&str] = &[
 ];
 
 /// Extensions of Fortran sources. clang leaves them to gcc; flang compiles them.
-pub(crate) const FORTRAN: &[&str] = &[
+const FORTRAN: &[&str] = &[
     "F", "F03", "F08", "F77", "F90", "F95", "FOR", "FPP", "FTN", "f", "f03", "f08", "f77", "f90",
     "f95", "for", "fpp", "ftn",
 ];

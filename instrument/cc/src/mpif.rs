@@ -1,9 +1,9 @@
 //! Open MPI's `mpif.h`, which flang 22 refuses, and the `mpif.h` that comes with the drivers.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::{foreign, response};
+use crate::response;
 
 /// The folder, within the folder of headers, of a `mpif.h` that includes all parts of Open MPI's except [`PART`].
 pub(crate) const FOLDER: &str = "contech/flang";
@@ -13,16 +13,31 @@ const PART: &str = "mpif-sizeof.h";
 
 /// Whether Open MPI's `mpif.h` is the first one in the folders of a command line.
 pub(crate) fn is_open_mpis(arguments: &[OsString]) -> bool {
-    let (folders, _) = foreign::places(&response::expand(arguments));
-    let has = |folder: &Path| folder.join("mpif.h").is_file();
-    let first = folders.iter().find(|f| has(f));
-    first.is_some_and(|f| f.join(PART).is_file())
+    let first = folders(&response::expand(arguments))
+        .into_iter()
+        .find(|folder| folder.join("mpif.h").is_file());
+    first.is_some_and(|folder| folder.join(PART).is_file())
+}
+
+/// The folders in which a command line looks for headers.
+fn folders(arguments: &[OsString]) -> Vec<PathBuf> {
+    let mut folders = vec![PathBuf::from(".")];
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.to_string_lossy().strip_prefix("-I") {
+            Some("") => folders.extend(words.next().map(PathBuf::from)),
+            Some(folder) => folders.push(PathBuf::from(folder)),
+            None => {}
+        }
+    }
+    folders
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     #[test]
     fn open_mpis_header_is_known_by_its_parts_unless_another_comes_first() {

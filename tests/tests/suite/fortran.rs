@@ -184,36 +184,6 @@ fn a_missing_flang_is_named_with_its_package() -> Result<()> {
 }
 
 #[test]
-fn a_module_file_of_another_compiler_is_named() -> Result<()> {
-    with_sources("foreign", |s| {
-        // gfortran writes module files that begin so: gzip.
-        s.write("other/numbers.mod", b"\x1f\x8b\x08\x00\x00\x00\x00\x00")?;
-        s.write("other/unused.mod", b"\x1f\x8b\x08\x00\x00\x00\x00\x00")?;
-        let done = fc(s.dir(), &["-Iother", "-c", "main.f90"])?.expect("exit 1")?;
-        let told: Vec<_> = done
-            .err()
-            .lines()
-            .filter(|l| l.starts_with("contech-fc: error: "))
-            .map(str::to_owned)
-            .collect();
-        let [told] = told.as_slice() else {
-            anyhow::bail!("expected one message: {done}")
-        };
-        for words in [
-            "other/numbers.mod is no module file of flang",
-            "compile the module's source with contech-fc",
-        ] {
-            assert!(told.contains(words), "{told}");
-        }
-        // When flang's own module file comes first, the other is not looked at.
-        fc(s.dir(), &["-c", "numbers.f90"])?.ok()?;
-        let fine = fc(s.dir(), &["-Iother", "-c", "main.f90"])?.ok()?;
-        assert_eq!(fine.err(), "");
-        Ok(())
-    })
-}
-
-#[test]
 fn what_is_not_supported_is_refused_plainly() -> Result<()> {
     with_sources("refused", |s| {
         for (words, message) in [

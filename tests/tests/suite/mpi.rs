@@ -168,28 +168,6 @@ fn the_graph_has_the_order_that_fortran_ranks_of_mpich_logged() -> Result<()> {
     order_fortran(Mpi::Mpich)
 }
 
-#[test]
-fn the_module_of_an_mpi_built_with_gfortran_is_refused_by_its_name() -> Result<()> {
-    for mpi in Mpi::ALL {
-        let scratch = Scratch::new(&format!("mpi/module_{}", mpi.name()))?;
-        let fc = Outputs::get().fc();
-        let done = mpi.fortran("module.f90", &fc, &[], &scratch.join("prog"))?;
-        let said = done.err();
-        let ours: Vec<&str> = said
-            .lines()
-            .filter(|l| l.starts_with("contech-fc: error: "))
-            .collect();
-        assert_eq!(ours.len(), 1, "{done}");
-        assert!(
-            ours[0].contains("mpi.mod is no module file of flang"),
-            "{done}"
-        );
-        assert_eq!(done.outcome(), "exit 1", "{done}");
-        scratch.done();
-    }
-    Ok(())
-}
-
 /// The edges of `ping.c` with two ranks, derived by hand: contexts 1 and 2 are ranks 0 and 1.
 const PING: [&str; 8] = [
     "0:1 1:0", // the ranks are created
