@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
         }
     };
     let observation: Observation = serde_json::from_slice(&bytes).with_context(|| {
-        format!("the observation of {command} is not of this build; install contech as a whole")
+        format!("the observation of {command} is damaged, or of another build: install contech as a whole")
     })?;
     if !observation.complete {
         return Err(anyhow!(

@@ -212,9 +212,13 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     folder.refused(
         "echo nonsense > \"$CONTECH_OBSERVE\"",
         &[],
-        &["is not of this build"],
+        &["damaged, or of another build"],
     );
-    folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["is empty"]);
+    folder.refused(
+        ": > \"$CONTECH_OBSERVE\"",
+        &[],
+        &["damaged, or of another build"],
+    );
     folder.refused(
         "sleep 20",
         &["--timeout", "200ms"],
