@@ -1,10 +1,7 @@
-//! Accesses per second of CPU time of one thread, by each way of reading a graph, and how long it takes to reach a
-//! random task, and a random action of the longest task:
-//! `cargo run --release -p contech-taskgraph --example reading [--reach] GRAPH...`.
+//! Accesses per second of CPU time of one thread, by each way of reading a graph:
+//! `cargo run --release -p contech-taskgraph --example reading GRAPH...`.
 
-use std::time::Instant;
-
-use taskgraph::{BlockCounts, Mmap, Piece, Position, Task};
+use taskgraph::{BlockCounts, Mmap, Piece, Task};
 
 /// CPU time of this thread, which a busy machine disturbs little; 0 where there is no /proc.
 fn cpu_seconds() -> f64 {
@@ -50,66 +47,8 @@ const WAYS: [(&str, Way); 4] = [
     }),
 ];
 
-/// A task is read from its start for this many actions.
-const ACTIONS: usize = 100;
-const ACCESSES: usize = 1000;
-
-/// Times to reach random tasks, and random actions of the longest task.
-fn reach(name: &str) -> taskgraph::Result<[String; 2]> {
-    let graph = taskgraph::map(std::path::Path::new(name))?;
-    let mut ids = Vec::new();
-    let mut longest = (0, None);
-    for task in graph.tasks() {
-        let task = task?;
-        if !task.spans().is_empty() {
-            ids.push(task.id());
-            longest = longest.max((task.action_count(), Some(task.id())));
-        }
-    }
-    let (actions, Some(longest)) = longest else {
-        return Ok(Default::default());
-    };
-    let mut random = fastrand::Rng::with_seed(7);
-    let tasks = times(|| {
-        let mut actions = graph.task(ids[random.usize(..ids.len())])?.actions()?;
-        let mut left = ACTIONS;
-        while left > 0 && actions.next()?.is_some() {
-            left -= 1;
-        }
-        Ok(())
-    })?;
-    let longest = graph.task(longest)?;
-    let positions = times(|| {
-        let mut seek = longest.actions_from(Position::Action(random.u64(..actions)))?;
-        seek.next().map(|_| ())
-    })?;
-    Ok([tasks, positions])
-}
-
-/// The median and the 99th percentile of how long something takes.
-fn times(mut f: impl FnMut() -> taskgraph::Result<()>) -> taskgraph::Result<String> {
-    let mut times = Vec::with_capacity(ACCESSES);
-    for _ in 0..ACCESSES {
-        let start = Instant::now();
-        f()?;
-        times.push(start.elapsed().as_micros());
-    }
-    times.sort_unstable();
-    let percentile = |p: usize| times[times.len() * p / 100];
-    Ok(format!("{} (99%: {})", percentile(50), percentile(99)))
-}
-
 fn main() -> taskgraph::Result<()> {
-    let mut names: Vec<String> = std::env::args().skip(1).collect();
-    let reaches = names.first().is_some_and(|name| name == "--reach");
-    for name in names.split_off(usize::from(reaches)) {
-        let [tasks, actions] = reach(&name)?;
-        println!(
-            "{name}: microseconds to a task {tasks}, to an action of the longest task {actions}"
-        );
-        if reaches {
-            continue;
-        }
+    for name in std::env::args().skip(1) {
         let graph = taskgraph::map(std::path::Path::new(&name))?;
         let accesses = graph.summary().accesses;
         print!("{name}: {accesses} accesses, M accesses/s:");

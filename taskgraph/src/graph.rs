@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::context_table::ContextTable;
 use crate::error::{ErrorKind, Result};
 use crate::executor::{self, Executor};
-use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout, Templates};
+use crate::frame::{DecodedFrame, FrameDecoder, Layout, Templates};
 use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPage, TaskPage};
@@ -60,9 +60,6 @@ pub struct TaskGraph<D> {
     paths: OnceLock<std::result::Result<Arc<PathSet>, String>>,
     /// The templates, made at their first use.
     templates: OnceLock<Templates>,
-    frame_index: Option<Range<usize>>,
-    /// The frame index, decoded at its first use.
-    frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
     /// Frames of which parts were decoded last, by their places modulo the number of entries.

@@ -32,6 +32,7 @@ pub(crate) enum Tag {
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Executors = u32::from_le_bytes(*b"EXEC"),
     Progress = u32::from_le_bytes(*b"PROG"),
+    /// What earlier writers say of each frame; no reader needs it.
     FrameIndex = u32::from_le_bytes(*b"FIDX"),
     Info = u32::from_le_bytes(*b"INFO"),
     Paths = u32::from_le_bytes(*b"PATH"),

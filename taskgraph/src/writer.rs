@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::context_table::ContextTableWriter;
 use crate::error::{Result, misuse};
 use crate::executor::{self, Executor};
-use crate::frame::{EncodedFrame, FrameIndexWriter};
+use crate::frame::EncodedFrame;
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
 use crate::page::{
@@ -62,7 +62,6 @@ pub struct GraphWriter {
     task_index: PageIndexWriter,
     dependents_index: PageIndexWriter,
     order_index: PageIndexWriter,
-    frame_index: FrameIndexWriter,
     used_paths: BTreeSet<u32>,
     executors: Vec<Executor>,
     progress: Vec<Progress>,
@@ -105,7 +104,6 @@ impl GraphWriter {
             task_index: PageIndexWriter::default(),
             dependents_index: PageIndexWriter::default(),
             order_index: PageIndexWriter::default(),
-            frame_index: FrameIndexWriter::default(),
             used_paths: BTreeSet::new(),
             executors: Vec::new(),
             progress: Vec::new(),
@@ -215,9 +213,7 @@ impl GraphWriter {
             self.paths = None;
         }
         self.totals.frames += 1;
-        let at = self.write(&frame.bytes).map(FrameRef)?;
-        self.frame_index.push(at, &frame);
-        Ok(at)
+        self.write(&frame.bytes).map(FrameRef)
     }
 
     /// Appends a task with its stored predecessors, sorted and without the task before it in its context. Tasks come
@@ -394,11 +390,9 @@ impl GraphWriter {
         for total in [self.totals.tasks, self.totals.edges, self.totals.frames] {
             footer.extend_from_slice(&total.to_le_bytes());
         }
-        let frames = self.frame_index.finish()?;
-        let frames = frames.map(|payload| (Tag::FrameIndex, payload));
         let progress = progress::encode(&std::mem::take(&mut self.progress));
         let progress = (!progress.is_empty()).then_some((Tag::Progress, progress));
-        let sections = sections.into_iter().chain(paths).chain(frames);
+        let sections = sections.into_iter().chain(paths);
         for (tag, payload) in sections.chain(progress) {
             let at = self.write_unit(tag, &payload)?;
             footer.extend_from_slice(&(tag as u32).to_le_bytes());

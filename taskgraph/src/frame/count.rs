@@ -7,7 +7,7 @@ use crate::action::Action;
 use crate::error::{Result, malformed};
 use crate::frame::decode::{DecodedFrame, Table};
 use crate::frame::emit::plans;
-use crate::frame::pass::{By, Pass};
+use crate::frame::pass::Pass;
 use crate::frame::plan::{How, NONE, Plan};
 use crate::frame::play::{Nests, Played, Player, Score};
 use crate::frame::{Templates, WHAT};
@@ -210,7 +210,7 @@ impl<'g> Stepwise<'g> {
         let mut player = Player::lent(how.blocks, Nests::Counted);
         player.start(frame, records);
         Self {
-            pass: Pass::new(frame, how.score, By::Actions),
+            pass: Pass::new(frame, how.score),
             player,
             known,
         }

@@ -33,7 +33,6 @@ pub struct EncodedFrame {
     pub(crate) fault: Option<String>,
     /// Numbers of the paths in the frame.
     pub(crate) paths: Vec<u32>,
-    pub(crate) counts: Counts,
     records: u32,
 }
 
@@ -91,8 +90,6 @@ struct Running {
     info: Arc<StaticInfo>,
     layout: Arc<Layout>,
     counts: Counts,
-    /// Totals before this frame.
-    counts_before: Counts,
     /// The numbers of the records: 0 for other actions, or 1 + the place in `used` for those of a block or path.
     ids: Vec<u32>,
     /// For each symbol (block, or number of blocks + path), the table of what it has stored.
@@ -132,7 +129,6 @@ impl FrameEncoder {
             info,
             layout,
             counts: Counts::default(),
-            counts_before: Counts::default(),
             ids: Vec::new(),
             tables,
             used: Vec::new(),

@@ -1,36 +1,18 @@
-//! Goes over many records at once, on the way to a point inside a frame. What most records count needs no execution.
-//! To know the slots and iteration numbers at the point, only the latest execution of each path is looked at.
+//! Goes over many records at once, on the way to a point inside a frame. To know the slots and iteration numbers at the
+//! point, only the latest execution of each path is looked at.
 
 use std::ops::Range;
 
-use super::Counts;
 use super::decode::{self, DecodedFrame, Record, Table};
 use super::plan::NONE;
 use super::play::{Nests, Player, Score, short};
 use crate::error::{Error, Result};
 use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, Source, State};
 
-/// What is counted on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
-    Actions,
-    Accesses,
-}
-
-impl By {
-    fn of(self, counts: Counts) -> u64 {
-        match self {
-            Self::Actions => counts.blocks.saturating_add(counts.others),
-            Self::Accesses => counts.reads.saturating_add(counts.writes),
-        }
-    }
-}
-
 /// A way through some records of a frame.
 #[derive(Debug)]
 pub(crate) struct Pass<'g> {
     score: Score<'g>,
-    by: By,
     /// For each table of the frame, what is needed of its records.
     kinds: Vec<Kind<'g>>,
     /// For each table, the latest record that hides what those before it left; `NONE` if there is none.
@@ -41,85 +23,17 @@ pub(crate) struct Pass<'g> {
 #[derive(Debug)]
 struct Kind<'g> {
     path: Option<(&'g CompiledPath, &'g CompiledFunction)>,
-    /// What a record counts outside its loops, if that and its loops' counts are all that it takes to know what it
-    /// counts; otherwise [`UNKNOWN`].
-    amount: u64,
-    /// The fields that are counts of loops, and what an iteration counts.
-    loops: Vec<(usize, u64)>,
+    /// The fields that are counts of loops, if a record's path counts the same but for its loops.
+    loops: Vec<usize>,
 }
 
-/// More than any task counts.
-const UNKNOWN: u64 = u64::MAX;
-
 impl<'g> Pass<'g> {
-    pub(crate) fn new(frame: &DecodedFrame, score: Score<'g>, by: By) -> Self {
-        let kind = |table: &Table| Kind::new(table, score, by);
+    pub(crate) fn new(frame: &DecodedFrame, score: Score<'g>) -> Self {
         Self {
             score,
-            by,
-            kinds: frame.tables.iter().map(kind).collect(),
+            kinds: frame.tables.iter().map(|t| Kind::new(t, score)).collect(),
             latest: vec![NONE; frame.tables.len()],
         }
-    }
-
-    /// Goes over records while they count no more than is left. Returns false if these are all; otherwise the records
-    /// now begin with one that has to be played, and the player knows what is known before it.
-    pub(crate) fn next(
-        &mut self,
-        player: &mut Player,
-        frame: &DecodedFrame,
-        records: &mut Range<usize>,
-        left: &mut u64,
-    ) -> Result<bool> {
-        loop {
-            let passed = records.start;
-            records.start += self.count(frame, records.clone(), left);
-            let rest = frame.records.get(records.start..records.end);
-            let Some([record, ..]) = rest else {
-                return Ok(false);
-            };
-            if frame.begins(records.start, self.score) != Some(true) {
-                self.arrive(player, frame, passed..records.start)?;
-            }
-            let kind = self.kinds.get(record.table as usize);
-            let Some((path, f)) = kind.and_then(|kind| kind.path) else {
-                return Ok(true);
-            };
-            if !path.evaluates || path.counts.is_none() {
-                return Ok(true);
-            }
-            let before = player.known();
-            let mut amount = path.counts.map_or(0, |counts| self.by.of(counts));
-            let mut each = path.each.iter();
-            player.settle(frame, *record, (path, f), |_, n, _| {
-                let own = each.next().map_or(0, |each| self.by.of(*each));
-                amount = amount.saturating_add(own.saturating_mul(n));
-            })?;
-            if amount > *left {
-                player.know(before);
-                return Ok(true);
-            }
-            *left -= amount;
-            records.start += 1;
-        }
-    }
-
-    /// Counts records while they count no more than is left. Returns their number.
-    fn count(&self, frame: &DecodedFrame, records: Range<usize>, left: &mut u64) -> usize {
-        let records = frame.records.get(records).unwrap_or(&[]);
-        // So nothing that is unknown is counted.
-        *left = (*left).min(UNKNOWN - 1);
-        for (n, record) in records.iter().enumerate() {
-            let Some(kind) = self.kinds.get(record.table as usize) else {
-                return n;
-            };
-            let amount = kind.amount(frame, *record);
-            if amount > *left {
-                return n;
-            }
-            *left -= amount;
-        }
-        records.len()
     }
 
     /// The player knows what is known before some records; now it knows what is known after them.
@@ -170,79 +84,33 @@ impl<'g> Pass<'g> {
 }
 
 impl<'g> Kind<'g> {
-    fn new(table: &Table, score: Score<'g>, by: By) -> Self {
-        let mut kind = Self {
-            path: None,
-            amount: UNKNOWN,
-            loops: Vec::new(),
-        };
-        let blocks = &score.layout.blocks;
-        let symbol = table.symbol as usize;
-        if table.symbol == Table::OTHER {
-            kind.amount = u64::from(by == By::Actions);
-        } else if let Some(block) = blocks.get(symbol) {
-            kind.amount = match by {
-                By::Actions => 1,
-                By::Accesses => block.counts.map_or(UNKNOWN, |counts| by.of(counts)),
-            };
-        } else if let Some((path, f)) = score.paths.get(symbol - blocks.len()) {
-            kind.path = Some((path, f));
-            if let Some(counts) = path.counts.filter(|_| !path.evaluates) {
-                kind.amount = by.of(counts);
-                let each = path.each.iter().map(|each| by.of(*each));
-                kind.loops = table.counts().iter().copied().zip(each).collect();
-            }
+    fn new(table: &Table, score: Score<'g>) -> Self {
+        let index = (table.symbol as usize).checked_sub(score.layout.blocks.len());
+        let path = index
+            .filter(|_| table.symbol != Table::OTHER)
+            .and_then(|index| score.paths.get(index));
+        let alike = path.is_some_and(|(path, _)| path.counts.is_some() && !path.evaluates);
+        let loops = path.map_or(0, |(path, _)| path.each.len());
+        Self {
+            path,
+            loops: match alike {
+                true => table.counts().iter().copied().take(loops).collect(),
+                false => Vec::new(),
+            },
         }
-        kind
-    }
-
-    /// How often the loops of a record iterate.
-    fn iterations<'k>(
-        &'k self,
-        frame: &'k DecodedFrame,
-        record: Record,
-    ) -> impl Iterator<Item = (u64, u64)> + 'k {
-        let table = frame.table(record);
-        let value = move |field| table?.value(field, record.row as usize, &frame.columns);
-        let loops = self.loops.iter();
-        loops.map(move |(field, each)| (value(*field).unwrap_or(0), *each))
-    }
-
-    /// What a record counts, if that is known.
-    #[inline]
-    fn amount(&self, frame: &DecodedFrame, record: Record) -> u64 {
-        let loops = self.iterations(frame, record);
-        loops.fold(self.amount, |sum, (n, each)| {
-            sum.saturating_add(each.saturating_mul(n))
-        })
     }
 
     /// Whether each loop of a record has iterations, and so sets all that it ever sets.
     fn has_iterations(&self, frame: &DecodedFrame, record: Record) -> bool {
-        self.iterations(frame, record).all(|(n, _)| n > 0)
+        let table = frame.table(record);
+        let value = |field| table?.value(field, record.row as usize, &frame.columns);
+        self.loops
+            .iter()
+            .all(|field| value(*field).unwrap_or(0) > 0)
     }
 }
 
 impl Player {
-    /// Goes over iterations that count no more than is left, but for one: the next is to find what one leaves.
-    pub(crate) fn leap(&mut self, score: Score<'_>, by: By, left: &mut u64) {
-        let Some((_, f)) = self.inside.and_then(|index| score.paths.get(index)) else {
-            return;
-        };
-        let mut each = 0;
-        let leapt = self.walk.leap(f, |l| {
-            each = l.each.map_or(0, |each| by.of(each));
-            let n = left.checked_div(each).unwrap_or(0);
-            n.saturating_sub(1)
-        });
-        if let Some((n, l)) = leapt {
-            let leaves = l.leafy.iter().map(|n| f.nodes[*n as usize].leaves.len());
-            let values = usize::try_from(n).map_or(usize::MAX, |n| n.saturating_mul(leaves.sum()));
-            self.stored.next = self.stored.next.saturating_add(values);
-            *left -= n * each;
-        }
-    }
-
     /// Makes what is known before a record what is known after it, without its executions. Its path must count the same
     /// but for its loops. `visit` sees each of them, its whole iterations, and whether the path is cut there.
     pub(super) fn settle<'f>(

@@ -148,15 +148,6 @@ impl Player {
         self.records = records;
     }
 
-    /// What is known now, for [`Player::know`].
-    pub(crate) fn known(&self) -> (u32, State) {
-        (self.known, self.state.clone())
-    }
-
-    pub(crate) fn know(&mut self, (function, state): (u32, State)) {
-        (self.known, self.state) = (function, state);
-    }
-
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.known = NONE;

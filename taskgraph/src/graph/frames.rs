@@ -7,12 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::TaskGraph;
 use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{
-    DecodedFrame, Emission, FrameDecoder, FrameEntry, FrameIndex, Score, Templates,
-};
+use crate::frame::{DecodedFrame, Emission, FrameDecoder, Score, Templates};
 use crate::id::ContextId;
 use crate::path::PathSet;
-use crate::record::{FrameRef, FrameSpan};
+use crate::record::FrameSpan;
 use crate::unit::{Tag, UNIT_HEADER, Unit};
 
 /// Number of decoded frames that are kept so that their memory can be reused.
@@ -42,31 +40,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         decoded
             .as_ref()
             .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
-    }
-
-    fn frame_index(&self) -> Result<&FrameIndex> {
-        let decoded = self.frame_entries.get_or_init(|| {
-            let Some(section) = &self.frame_index else {
-                return Ok(FrameIndex::default());
-            };
-            FrameIndex::decode(self.section(section)).map_err(|e| e.to_string())
-        });
-        decoded
-            .as_ref()
-            .map_err(|e| malformed(Tag::FrameIndex.name(), e.as_str()))
-    }
-
-    /// What the frame index says of a frame; `None` when there is no index.
-    pub(crate) fn frame_entry(&self, frame: FrameRef) -> Result<Option<FrameEntry>> {
-        Ok(self.frame_index()?.get(frame))
-    }
-
-    /// The numbers of frames and of accesses in the frame index, if there is one.
-    pub(crate) fn frame_index_totals(&self) -> Result<Option<(u64, u64)>> {
-        let there = self.frame_index.is_some();
-        there
-            .then(|| self.frame_index().map(FrameIndex::totals))
-            .transpose()
     }
 
     /// What is needed to play decoded frames.

@@ -107,8 +107,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             path_tables: sections.find(Tag::Paths)?,
             paths: OnceLock::new(),
             templates: OnceLock::new(),
-            frame_index: sections.find(Tag::FrameIndex)?,
-            frame_entries: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
             parts: Mutex::new([super::frames::Part::default(); 64]),

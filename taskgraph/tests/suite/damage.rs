@@ -1,7 +1,6 @@
 //! Damaged, cut, foreign and empty files give errors that say what to do, and never a panic.
 
 use taskgraph::builder::GraphBuilder;
-use taskgraph::text::{TextOptions, to_text};
 use taskgraph::{AllocKind, ErrorKind, MemOp, OpKind, Result, SyncOp, TaskGraph};
 
 fn small() -> Vec<u8> {
@@ -28,15 +27,16 @@ fn small() -> Vec<u8> {
 /// Reads everything that a reader can see.
 fn read(bytes: &[u8]) -> Result<String> {
     let graph = TaskGraph::from_bytes(bytes)?;
-    let options = TextOptions {
-        times: true,
-        counts: true,
-        blocks: true,
-        addresses: true,
-    };
-    let mut text = to_text(&graph, options)?;
+    let mut text = String::new();
     for task in graph.tasks() {
         let task = task?;
+        task.for_each_action(|action| text.push_str(&format!("{action:?}\n")))?;
+        text.push_str(&format!(
+            "{} {}..{} ",
+            task.op(),
+            task.start_ns(),
+            task.end_ns()
+        ));
         text.push_str(&format!(
             "{} {:?} {:?}\n",
             task.id(),

@@ -1,5 +1,4 @@
-//! Writes segments of one function, and knows what is known between them, as a recording does. Checks that every point
-//! of what was written is reached.
+//! Writes segments of one function, and knows what is known between them, as a recording does.
 
 use std::sync::Arc;
 
@@ -7,8 +6,8 @@ use contech_program::Layout;
 use contech_program::path::{CompiledFunction, CompiledPath, Recorded, State, Walk};
 use taskgraph::path::{Path, PathFunction, PathTable};
 use taskgraph::{
-    Action, Context, ContextId, Counts, FrameEncoder, FrameSpan, GraphWriter, Position, RunMeta,
-    Segment, StaticInfo, Task, TaskGraph, TaskId, TaskRecord,
+    Context, ContextId, Counts, FrameEncoder, FrameSpan, GraphWriter, RunMeta, Segment, StaticInfo,
+    TaskGraph, TaskId, TaskRecord,
 };
 
 pub(crate) struct Recorder {
@@ -85,38 +84,4 @@ pub(crate) fn graph_of(mut writer: GraphWriter, tasks: &[TaskRecord]) -> TaskGra
     let graph = TaskGraph::from_bytes(bytes.unwrap()).unwrap();
     graph.verify().unwrap();
     graph
-}
-
-/// So many actions from a point on, as text, with the accesses of each.
-fn from(task: &Task<'_, Vec<u8>>, position: Position, most: usize) -> Vec<(String, u64)> {
-    let mut seen = Vec::new();
-    let mut actions = task.actions_from(position).unwrap();
-    while seen.len() < most
-        && let Some(action) = actions.next().unwrap()
-    {
-        let accesses = match action {
-            Action::Block(block) => block.accesses().count(),
-            _ => 0,
-        };
-        seen.push((format!("{action:?}"), accesses as u64));
-    }
-    seen
-}
-
-/// Checks that seeking gives the same as reading from the front, at up to about 60 actions and all of their accesses.
-pub(crate) fn every_point_is_reached(task: &Task<'_, Vec<u8>>) {
-    let all = from(task, Position::Action(0), usize::MAX);
-    assert_eq!(all.len() as u64, task.action_count());
-    for (n, (_, own)) in all.iter().enumerate().step_by((all.len() / 60).max(1)) {
-        let end = all.len().min(n + 20);
-        let got = from(task, Position::Action(n as u64), end - n);
-        assert!(got == all[n..end], "from action {n} of {}", all.len());
-        let accesses = all[..n].iter().map(|a| a.1).sum::<u64>();
-        for access in accesses..accesses + own {
-            let got = from(task, Position::Access(access), end - n);
-            assert!(got == all[n..end], "from access {access}");
-        }
-    }
-    let beyond = Position::Action(all.len() as u64);
-    assert!(from(task, beyond, 1).is_empty());
 }

@@ -131,24 +131,6 @@ impl Walk {
         }
     }
 
-    /// Goes over whole iterations, at most so many as `most` says for the loop of which one has just ended. The last
-    /// whole one is left. Returns the number of those gone over, and the loop.
-    pub fn leap<'f>(
-        &mut self,
-        f: &'f CompiledFunction,
-        most: impl FnOnce(&CompiledLoop) -> u64,
-    ) -> Option<(u64, &'f CompiledLoop)> {
-        let level = self.levels.last_mut()?;
-        let l = f.loops[level.index as usize].as_ref()?;
-        let whole = level.count.checked_sub(level.done)?.checked_sub(2)?;
-        if level.at < l.body.len() {
-            return None;
-        }
-        let n = most(l).min(whole);
-        level.done += n;
-        Some((n, l))
-    }
-
     fn enter(
         &mut self,
         f: &CompiledFunction,

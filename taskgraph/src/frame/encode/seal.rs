@@ -27,13 +27,10 @@ impl Running {
         let paths = self.used.iter().filter_map(|s| s.checked_sub(first_path));
         let paths = paths.collect();
         self.clear();
-        let counts = self.counts.since(self.counts_before);
-        self.counts_before = self.counts;
         Some(EncodedFrame {
             bytes,
             fault,
             paths,
-            counts,
             records,
         })
     }
