@@ -22,7 +22,7 @@ use taskgraph::{Access, AffineRun, Again, BlockId, ContextId, MemOp, Piece, Task
 use super::chains::Epoch;
 use super::clocks::Clocks;
 use super::record::{Kind, Record, Use};
-use super::shadow::{GRANULE_SHIFT, Shadow};
+use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Shadow, page_of};
 use super::states::{StateId, States};
 pub(super) use objects::{Misuse, Misuses};
 
@@ -300,7 +300,7 @@ impl Detector {
         self.states.sweep();
     }
 
-    /// Calls [`Detector::granule`] for each granule of a range of bytes.
+    /// Checks one access to a range of bytes.
     #[inline]
     fn range(&mut self, addr: u64, size: u64, by: Use) {
         if size == 0 {
@@ -313,11 +313,67 @@ impl Detector {
         if first == last {
             return self.granule(first, mask(from & to), by);
         }
-        self.granule(first, mask(from), by);
-        for granule in first + 1..last {
-            self.granule(granule, 0xff, by);
+        let (from, to) = (mask(from), mask(to));
+        if from != 0xff {
+            self.granule(first, from, by);
         }
-        self.granule(last, mask(to), by);
+        let whole = first + u64::from(from != 0xff)..last + u64::from(to == 0xff);
+        let mut at = whole.start;
+        while at < whole.end {
+            let end = whole.end.min((page_of(at) + 1) * GRANULES_OF_PAGE);
+            match end - at {
+                GRANULES_OF_PAGE => self.page(page_of(at), by),
+                _ => (at..end).for_each(|granule| self.granule(granule, 0xff, by)),
+            }
+            at = end;
+        }
+        if to != 0xff {
+            self.granule(last, to, by);
+        }
+    }
+
+    /// One access to all granules of a page. If they are in one state, they are handled like one granule.
+    fn page(&mut self, page: u64, by: Use) {
+        match self.shadow.page(page) {
+            None => {}
+            Some(Some(before)) => self.whole_page(page, before, by),
+            Some(None) => {
+                let first = page * GRANULES_OF_PAGE;
+                let all = first..first + GRANULES_OF_PAGE;
+                all.for_each(|granule| self.granule(granule, 0xff, by));
+                self.shadow.join(page, &mut self.states);
+            }
+        }
+    }
+
+    fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
+        let access = Record {
+            epoch: self.epoch(by),
+            mask: 0xff,
+            by,
+        };
+        let (mut after, mut races) = (std::mem::take(&mut self.scratch), Vec::new());
+        let (granule, unowned) = (page * GRANULES_OF_PAGE, self.unowned);
+        if self.transition(granule, before, access, &mut after, &mut races) {
+            let next = self.states.make(&after);
+            self.shadow.fill_page(page, next, &mut self.states);
+        }
+        self.scratch = after;
+        let others = GRANULES_OF_PAGE - 1;
+        self.unowned += (self.unowned - unowned) * others;
+        let pairs = races.into_iter();
+        pairs.for_each(|pair| self.tally.again(pair, others));
+        if self.states.unused() > UNUSED {
+            self.next_stamp();
+        }
+    }
+
+    /// The task that an operation belongs to.
+    fn epoch(&self, by: Use) -> Epoch {
+        match by.op {
+            STACK_OP => self.running.since,
+            _ => self.clocks.now(),
+        }
     }
 
     /// One access to bytes of one granule.
@@ -344,14 +400,11 @@ impl Detector {
             if races > 0 {
                 self.races[races as usize - 1]
                     .iter()
-                    .for_each(|&pair| self.tally.again(pair));
+                    .for_each(|&pair| self.tally.again(pair, 1));
             }
             return;
         }
-        let epoch = match by.op {
-            STACK_OP => self.running.since,
-            _ => self.clocks.now(),
-        };
+        let epoch = self.epoch(by);
         let access = Record { epoch, mask, by };
         self.look_up(granule, before, access, slot, key, detail);
     }

@@ -155,11 +155,28 @@ impl Shadow {
         }
     }
 
-    /// The state of all granules of a page, if they have the same; `None` if they differ or the page has no shadow.
+    /// The state of all granules of a page, `Some(None)` if they differ; `None` if another part has the page.
     #[must_use]
-    pub fn uniform(&self, page: u64) -> Option<StateId> {
-        let page = &self.pages[*self.slots.get(&page)? as usize];
-        page.granules.is_none().then_some(page.uniform)
+    pub fn page(&mut self, page: u64) -> Option<Option<StateId>> {
+        let slot = self.slot(page);
+        let page = self.pages.get(slot as usize)?;
+        Some(page.granules.is_none().then_some(page.uniform))
+    }
+
+    /// Keeps one state for all granules of a page, if they have the same.
+    pub fn join(&mut self, page: u64, states: &mut States) {
+        let slot = self.slot(page);
+        let Some(Page {
+            granules: Some(granules),
+            ..
+        }) = self.pages.get(slot as usize)
+        else {
+            return;
+        };
+        let state = granules[0];
+        if granules.iter().all(|&other| other == state) {
+            self.fill_page(page, state, states);
+        }
     }
 
     /// Bytes in use.

@@ -83,15 +83,15 @@ impl Tally {
             Some(_) => {}
             None => self.entries.push((pair, example, 0)),
         }
-        self.again(number);
+        self.again(number, 1);
         number
     }
 
-    /// Notes that the pair with this number was found once more.
+    /// Notes that the pair with this number was found so many times more.
     #[inline]
-    pub fn again(&mut self, number: u32) {
+    pub fn again(&mut self, number: u32, times: u64) {
         if let Some(entry) = self.entries.get_mut(number as usize) {
-            entry.2 += 1;
+            entry.2 += times;
         }
     }
 

@@ -5,7 +5,6 @@ use taskgraph::Action;
 use super::{CALLED_BY, Detector, Running, STACK_OP};
 use crate::races::record::{Kind, Record, Use};
 use crate::races::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, address_of, page_of};
-use crate::races::states::StateId;
 
 /// The operation of allocations, which is none of the program.
 const NO_OP: u32 = u32::MAX;
@@ -102,30 +101,7 @@ impl Detector {
             let marked = self.states.make(&[mark]);
             return self.shadow.fill(first, end, marked, &mut self.states);
         }
-        for page in self.shadow.touched(first, end) {
-            match self.shadow.uniform(page) {
-                None => {
-                    let bytes = address_of(page + 1) - address_of(page);
-                    self.range(address_of(page), bytes, by);
-                }
-                Some(state) => self.whole_page(page, state, by),
-            }
-        }
-    }
-
-    /// The same for a page whose granules are all in one state; it is handled like one granule.
-    fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
-        let access = Record {
-            epoch: self.clocks.now(),
-            mask: 0xff,
-            by,
-        };
-        let mut after = std::mem::take(&mut self.scratch);
-        let granule = address_of(page) >> GRANULE_SHIFT;
-        if self.transition(granule, before, access, &mut after, &mut Vec::new()) {
-            let next = self.states.make(&after);
-            self.shadow.fill_page(page, next, &mut self.states);
-        }
-        self.scratch = after;
+        let pages = self.shadow.touched(first, end).into_iter();
+        pages.for_each(|page| self.page(page, by));
     }
 }
