@@ -44,7 +44,8 @@ pub struct Predicted {
     pub processors: Vec<u32>,
     /// The program as it is, where whoever waits longest gets a free processor.
     pub greedy: Vec<f64>,
-    /// The program as it is, where processors take work from each other.
+    /// The program as it is, where processors take work from each other. Empty if nobody asked for numbers of
+    /// processors.
     pub stealing: Vec<f64>,
     /// Without the two losses that cost most, on the run's own processors. 0 if there are fewer.
     pub without_two: f64,
@@ -57,9 +58,13 @@ impl Predicted {
             return Self::default();
         }
         let (own, run) = (account.processors, &account.run);
-        let processors = match account.on.as_slice() {
-            [] => vec![own, own.saturating_mul(2)],
-            on => on.to_vec(),
+        // On its own processors the run as it is has been replayed already.
+        let (processors, mut wanted) = match account.on.as_slice() {
+            [] => (vec![own], Vec::new()),
+            on => (
+                on.to_vec(),
+                vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)],
+            ),
         };
         let all = run.strands.all.len().max(1);
         let most = (MOST / all).clamp(LEAST, REPLAYED);
@@ -71,7 +76,7 @@ impl Predicted {
             replay(&run.strands, (on, schedule), losses, Nobody).0
         };
         // What is left out with each replay, and how it is scheduled.
-        let mut wanted = vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)];
+        let as_it_is = wanted.len();
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
@@ -85,7 +90,10 @@ impl Predicted {
             .collect();
         let mut speedups = speedups.into_iter();
         let mut next = || speedups.by_ref().take(processors.len()).collect();
-        let (greedy, stealing): (Vec<f64>, Vec<f64>) = (next(), next());
+        let (greedy, stealing) = match as_it_is {
+            0 => (vec![1.0], Vec::new()),
+            _ => (next(), next()),
+        };
         for lost in chosen {
             lost.row.mended = next();
         }

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -96,6 +97,24 @@ enum At {
     Ready,
 }
 
+/// How far a context is. All of it is in one place, because contexts are many and each change needs most of it.
+#[derive(Debug)]
+struct Progress {
+    /// Its next strand, and how far it is there.
+    next: u32,
+    at: At,
+    /// Whether it has counted there what it makes or takes.
+    counted: bool,
+    /// Whether it does jobs of a queue.
+    deals: bool,
+    /// How many of the strands that come before its next one are known to be done.
+    met: u32,
+    /// Its own strands.
+    own: Range<u32>,
+    /// Its strands that others wait for, and who waits with which strand.
+    awaited: BinaryHeap<Reverse<(u32, u32, u32)>>,
+}
+
 /// A lock.
 #[derive(Debug, Default)]
 struct Lock {
@@ -137,13 +156,7 @@ struct Replay<'s, W> {
     schedule: Schedule,
     watch: W,
     now: f64,
-    /// The next strand of each context, and how far it is there.
-    next: Vec<u32>,
-    at: Vec<At>,
-    /// How many of the strands that come before its next one are known to be done, by context.
-    met: Vec<u32>,
-    /// By context: the strands that others wait for, and who waits with which strand.
-    awaited: Vec<BinaryHeap<Reverse<(u32, u32, u32)>>>,
+    contexts: Vec<Progress>,
     /// Contexts whose next strand may begin, if it needs nothing.
     woken: Vec<u32>,
     /// Contexts that can run, by the processor on which they became ready; with [`Schedule::Greedy`] all are with the
@@ -159,10 +172,9 @@ struct Replay<'s, W> {
     locks: FxHashMap<u64, Lock>,
     /// The locks of the contexts that have some.
     holds: FxHashMap<u32, Vec<u64>>,
-    /// The queues, whether contexts have counted at their next strands, and the jobs that they do.
+    /// The queues, and the jobs of queues that contexts do.
     stocks: Vec<Stock>,
-    counted: Vec<bool>,
-    dealt: Vec<Option<Dealt>>,
+    dealt: FxHashMap<u32, Dealt>,
     /// Number of contexts that the run waits for.
     leads: usize,
 }
@@ -177,6 +189,15 @@ pub(super) fn replay<W: Watch>(
     let contexts = strands.leads.len();
     let places = contexts.clamp(1, processors.max(1) as usize);
     let spare = processors.saturating_sub(u32::try_from(places).unwrap_or(u32::MAX));
+    let begin = |&[first, end]: &[u32; 2]| Progress {
+        next: first,
+        at: At::Begin,
+        counted: false,
+        deals: false,
+        met: 0,
+        own: first..end,
+        awaited: BinaryHeap::new(),
+    };
     let mut replay = Replay {
         strands,
         removable,
@@ -184,10 +205,7 @@ pub(super) fn replay<W: Watch>(
         schedule,
         watch,
         now: 0.0,
-        next: strands.contexts[..contexts].to_vec(),
-        at: vec![At::Begin; contexts],
-        met: vec![0; contexts],
-        awaited: vec![BinaryHeap::new(); contexts],
+        contexts: strands.contexts.array_windows().map(begin).collect(),
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
             .rev()
             .collect(),
@@ -199,8 +217,7 @@ pub(super) fn replay<W: Watch>(
         locks: FxHashMap::default(),
         holds: FxHashMap::default(),
         stocks: strands.queues.iter().map(|_| Stock::default()).collect(),
-        counted: vec![false; contexts],
-        dealt: vec![None; contexts],
+        dealt: FxHashMap::default(),
         leads: strands.leads.iter().filter(|&&leads| leads).count(),
     };
     replay.settle(None, 0);
@@ -248,8 +265,8 @@ impl<W: Watch> Replay<'_, W> {
             if on.left < 0.5 {
                 let context = on.context;
                 self.running[at] = None;
-                self.watch
-                    .stops(context, self.next[context as usize] as usize);
+                let strand = self.contexts[context as usize].next as usize;
+                self.watch.stops(context, strand);
                 self.finish(context, at);
             }
         }
@@ -264,18 +281,18 @@ impl<W: Watch> Replay<'_, W> {
 
     /// The time has come that a context waited for at a strand.
     fn time(&mut self, context: u32, strand: u32) {
-        let number = context as usize;
-        if self.next[number] != strand {
+        let of = &mut self.contexts[context as usize];
+        if of.next != strand {
             return;
         }
-        match self.at[number] {
+        match of.at {
             At::Asleep => {
                 self.watch.waited(context);
                 self.finish(context, 0);
             }
             At::Blocked | At::Waking => {
+                of.at = At::Free;
                 self.watch.waited(context);
-                self.at[number] = At::Free;
                 self.woken.push(context);
                 self.settle(None, 0);
             }
@@ -310,7 +327,7 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     fn run(&mut self, context: u32) -> Running {
-        let strand = self.next[context as usize] as usize;
+        let strand = self.contexts[context as usize].next as usize;
         self.watch.runs(context, strand);
         Running {
             context,
@@ -325,26 +342,30 @@ impl<W: Watch> Replay<'_, W> {
 
     /// A context has done a strand, and goes on with the next one.
     fn finish(&mut self, context: u32, processor: usize) {
-        self.done(context as usize);
+        self.done(context);
         self.settle(Some(context), processor);
     }
 
     /// A context has done a strand; wakes those who waited for it.
-    fn done(&mut self, context: usize) {
-        self.next[context] += 1;
-        self.at[context] = At::Begin;
-        self.met[context] = 0;
-        self.counted[context] = false;
-        self.deal(context);
+    fn done(&mut self, context: u32) {
+        let of = &mut self.contexts[context as usize];
+        of.next += 1;
+        (of.at, of.met, of.counted) = (At::Begin, 0, false);
+        if of.deals || !self.strands.pools.is_empty() {
+            self.deal(context);
+        }
+        if self.contexts[context as usize].awaited.is_empty() {
+            return;
+        }
         let done = self.passed(context);
-        let awaited = &mut self.awaited[context];
-        while let Some(&Reverse((strand, waits, with))) = awaited.peek()
+        while let Some(&Reverse((strand, waits, with))) =
+            self.contexts[context as usize].awaited.peek()
             && strand < done
         {
-            awaited.pop();
-            let waiting = waits as usize;
-            if self.next[waiting] == with && self.at[waiting] == At::Blocked {
-                self.at[waiting] = At::Begin;
+            self.contexts[context as usize].awaited.pop();
+            let waiting = &mut self.contexts[waits as usize];
+            if waiting.next == with && waiting.at == At::Blocked {
+                waiting.at = At::Begin;
                 self.watch.waited(waits);
                 self.woken.push(waits);
             }
@@ -352,16 +373,21 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     /// How many of a context's own strands come before the one that it does.
-    fn passed(&self, context: usize) -> u32 {
-        let at = self.dealt[context].map_or(self.next[context], |dealt| dealt.own);
-        at - self.strands.contexts[context]
+    fn passed(&self, context: u32) -> u32 {
+        let of = &self.contexts[context as usize];
+        let at = match of.deals {
+            true => self.dealt.get(&context).map_or(of.next, |dealt| dealt.own),
+            false => of.next,
+        };
+        at - of.own.start
     }
 
     /// Gives a context its next job, where its own jobs begin or a job has ended.
-    fn deal(&mut self, context: usize) {
-        let next = self.next[context];
-        let dealt = match self.dealt[context] {
-            Some(dealt) if dealt.until == next => dealt,
+    fn deal(&mut self, context: u32) {
+        let of = &mut self.contexts[context as usize];
+        let next = of.next;
+        let dealt = match self.dealt.get(&context) {
+            Some(&dealt) if dealt.until == next => dealt,
             Some(_) => return,
             None => match self.strands.pools.get(&next) {
                 Some(pool) => Dealt {
@@ -378,15 +404,13 @@ impl<W: Watch> Replay<'_, W> {
         match jobs.get(stock.dealt) {
             Some(job) => {
                 stock.dealt += 1;
-                self.next[context] = job.start;
-                self.dealt[context] = Some(Dealt {
-                    until: job.end,
-                    ..dealt
-                });
+                (of.next, of.deals) = (job.start, true);
+                let until = job.end;
+                self.dealt.insert(context, Dealt { until, ..dealt });
             }
             None => {
-                self.next[context] = dealt.last;
-                self.dealt[context] = None;
+                (of.next, of.deals) = (dealt.last, false);
+                self.dealt.remove(&context);
             }
         }
     }
@@ -418,27 +442,30 @@ impl<W: Watch> Replay<'_, W> {
     fn is_ready(&mut self, number: u32, has_processor: bool) -> bool {
         let context = number as usize;
         let strands = self.strands;
-        let own = strands.of_context(number);
-        while self.dealt[context].is_some() || (self.next[context] as usize) < own.end {
-            let at = self.next[context] as usize;
-            let strand = &strands.all[at];
-            if self.at[context] == At::Begin && self.is_kept(number, at) {
-                return false;
+        loop {
+            let of = &self.contexts[context];
+            let (at, first) = (of.next as usize, of.own.start as usize);
+            if !of.deals && of.next >= of.own.end {
+                break;
             }
-            if self.at[context] == At::Ready {
+            let strand = &strands.all[at];
+            if of.at == At::Ready {
                 return true;
             }
-            if self.at[context] != At::Locked {
+            if of.at == At::Begin && self.is_kept(number, at) {
+                return false;
+            }
+            if self.contexts[context].at != At::Locked {
                 let takes = |(_, how)| how != LockUse::Give;
                 if !has_processor && self.lock_of(at).is_some_and(takes) {
-                    self.at[context] = At::Trying;
+                    self.contexts[context].at = At::Trying;
                     return true;
                 }
                 if self.lacks(number, at) || self.is_locked(number, at) {
                     return false;
                 }
             }
-            if at == own.start {
+            if at == first {
                 self.watch.begins(number);
             }
             let removed = self.is_removed(&self.removable.strands, at);
@@ -448,10 +475,10 @@ impl<W: Watch> Replay<'_, W> {
                     return false;
                 }
                 (1.., false) => {
-                    self.at[context] = At::Ready;
+                    self.contexts[context].at = At::Ready;
                     return true;
                 }
-                _ => self.done(context),
+                _ => self.done(number),
             }
         }
         self.watch.ends(number);
@@ -470,20 +497,21 @@ impl<W: Watch> Replay<'_, W> {
         }
         let waits = strands.waits.get(wait);
         let order = waits.map_or(Needs::Recorded, |waits| waits.needs);
-        let done = |other: u32| self.passed(other as usize);
+        let done = |other: u32| self.passed(other);
         let needs = match order {
             Needs::Nothing => &[],
             Needs::Recorded | Needs::Within(_) => strands.needs_of(at),
         };
-        let met = self.met[number as usize] as usize;
+        let met = self.contexts[number as usize].met as usize;
         let more = needs[met..].iter();
         let more = more.take_while(|&&(other, before)| before < done(other));
         let met = met + more.count();
-        self.met[number as usize] = strand_number(met);
+        self.contexts[number as usize].met = strand_number(met);
         let own = strand_number(at);
         if let Some(&(other, before)) = needs.get(met) {
-            self.at[number as usize] = At::Blocked;
-            self.awaited[other as usize].push(Reverse((before, number, own)));
+            self.contexts[number as usize].at = At::Blocked;
+            let awaited = &mut self.contexts[other as usize].awaited;
+            awaited.push(Reverse((before, number, own)));
             if let Needs::Within(most) = order {
                 let until = whole(self.now + most as f64);
                 self.timers.push(Reverse((until, number, own)));
@@ -507,7 +535,7 @@ impl<W: Watch> Replay<'_, W> {
         let Some(&counted) = self.strands.counts.get(&at) else {
             return false;
         };
-        if std::mem::replace(&mut self.counted[number as usize], true) {
+        if std::mem::replace(&mut self.contexts[number as usize].counted, true) {
             return false;
         }
         let Counted { queue, wait, .. } = counted;
@@ -523,10 +551,10 @@ impl<W: Watch> Replay<'_, W> {
             self.stocks[queue as usize].taken = taken;
             return false;
         }
-        self.counted[number as usize] = false;
+        self.contexts[number as usize].counted = false;
         let waiting = &mut self.stocks[queue as usize].queue;
         waiting.push_back((number, counted.number));
-        self.at[number as usize] = At::Lacking;
+        self.contexts[number as usize].at = At::Lacking;
         let maker = of.maker(taken);
         let maker = maker.map(|strand| self.strands.context_of(strand as usize));
         self.watch.waits(number, wait, maker);
@@ -542,7 +570,7 @@ impl<W: Watch> Replay<'_, W> {
         {
             left -= i64::from(number);
             stock.queue.pop_front();
-            self.at[next as usize] = At::Trying;
+            self.contexts[next as usize].at = At::Trying;
             self.watch.waited(next);
             self.woken.push(next);
         }
@@ -576,7 +604,7 @@ impl<W: Watch> Replay<'_, W> {
             None => lock.shared = how == LockUse::Share,
             Some(&holder) if holder != number && !shares => {
                 lock.queue.push_back((number, how));
-                self.at[number as usize] = At::Locked;
+                self.contexts[number as usize].at = At::Locked;
                 let wait = self.strands.all[at].wait;
                 self.watch.waits(number, wait, Some(holder));
                 return true;
@@ -624,7 +652,7 @@ impl<W: Watch> Replay<'_, W> {
             && (taken.is_none() || how == LockUse::Share)
         {
             lock.queue.pop_front();
-            self.at[next as usize] = At::Trying;
+            self.contexts[next as usize].at = At::Trying;
             self.watch.waited(next);
             self.woken.push(next);
             taken = Some(next);
@@ -652,8 +680,8 @@ impl<W: Watch> Replay<'_, W> {
                 .find(|stock| !stock.queue.is_empty())?;
             let (context, number) = stock.queue.pop_front()?;
             stock.taken += i64::from(number);
-            self.counted[context as usize] = true;
-            self.at[context as usize] = At::Trying;
+            self.contexts[context as usize].counted = true;
+            self.contexts[context as usize].at = At::Trying;
             Some(context)
         });
         let Some(context) = first else {
@@ -666,7 +694,7 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     fn sleep(&mut self, number: u32, at: usize, ns: u64, how: At) {
-        self.at[number as usize] = how;
+        self.contexts[number as usize].at = how;
         let until = whole(self.now + ns as f64);
         self.timers
             .push(Reverse((until, number, strand_number(at))));
