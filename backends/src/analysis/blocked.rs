@@ -69,9 +69,10 @@ const QUICK: [&str; 25] = [
 ];
 
 /// How functions begin that are operations of their own in the graph, so that no time of them belongs to the task that
-/// calls them. The pass names atomic operations, fences and the turns of loops that wait as if they were called. Who yields has given the processor to
-/// others until the call returns.
-const OPERATIONS: [&str; 9] = [
+/// calls them, and functions of the recorder itself. The pass names atomic operations, fences and the turns of loops that
+/// wait as if they were called. Who yields has given the processor to others until the call returns.
+const OPERATIONS: [&str; 10] = [
+    "__contech_",
     "atomic operation",
     "cnd_",
     "fence",
