@@ -38,12 +38,13 @@ use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, default_config, end_of, long_call,
-    peak, run_all, state_in,
+    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, default_config, end_of,
+    line_lookups, long_call, peak, run_all, state_in,
 };
-use crate::memuse::MemUse;
-use crate::misses::Misses;
-use crate::sharing::Sharing;
+use crate::cache::Sample;
+use crate::memuse::{self, MemUse};
+use crate::misses::{self, Misses};
+use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
 use measured::{Executed, Kernel, kind};
 use replay::{Nobody, Removable, Schedule, replay};
@@ -56,6 +57,9 @@ pub use loss::Loss;
 pub use pop::Pop;
 pub use predicted::Predicted;
 pub use repeats::{Repeats, agreement};
+
+/// The models that say why code is slow look at so many accesses to lines. Of a longer run they look at a part.
+const LOOKED_UP: u64 = 1 << 23;
 
 /// Options of `account`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -73,7 +77,7 @@ pub struct Account {
     recorded: bool,
     moves: Moves,
     stretches: Stretches,
-    /// The numbers of processors that the run is predicted for; without any, those of the run and twice as many.
+    /// The numbers of processors that the run is predicted for; without any, that of the run.
     on: Vec<u32>,
     run: Run,
 }
@@ -305,14 +309,36 @@ impl Analysis for Account {
     }
 
     fn complete(report: &mut Report, graph: &Graph) -> Result<()> {
-        let mut memory = Part::new(MemUse::new(default_config::<MemUse>()?, graph)?);
+        let looked_up = line_lookups(graph);
+        let windows = Windows::within(looked_up, LOOKED_UP);
+        let mut memory = Part::new(MemUse::new(
+            memuse::Options {
+                // With windows, accesses come as sharing needs them, in one pass for both.
+                slice_ns: windows.as_ref().map(|_| sharing::SLICE),
+                windows: windows.clone(),
+                ..default_config::<MemUse>()?
+            },
+            graph,
+        )?);
         if graph.summary().accesses == 0 {
             run_all(graph, &mut [&mut memory])?;
             report.estimate(None, None, Some(&memory.finish(graph)?));
             return Ok(());
         }
-        let mut misses = Part::new(Misses::new(default_config::<Misses>()?, graph)?);
-        let mut sharing = Part::new(Sharing::new(default_config::<Sharing>()?, graph)?);
+        let mut misses = Part::new(Misses::new(
+            misses::Options {
+                sample: Sample::within(looked_up, LOOKED_UP).rate(),
+                ..default_config::<Misses>()?
+            },
+            graph,
+        )?);
+        let mut sharing = Part::new(Sharing::new(
+            sharing::Options {
+                windows,
+                ..default_config::<Sharing>()?
+            },
+            graph,
+        )?);
         run_all(graph, &mut [&mut memory, &mut misses, &mut sharing])?;
         let (misses, sharing) = (misses.finish(graph)?, sharing.finish(graph)?);
         report.estimate(Some(&misses), Some(&sharing), Some(&memory.finish(graph)?));

@@ -33,6 +33,21 @@ pub fn open(path: &Path) -> Result<Graph> {
     Ok(taskgraph::map(path)?)
 }
 
+/// How often the run looks for a line of 64 bytes in a cache, about: once for each access, and once for each line that a
+/// copy or a fill goes over.
+#[must_use]
+pub fn line_lookups(graph: &Graph) -> u64 {
+    let summary = graph.summary();
+    summary.accesses.max(summary.bytes_accessed / 64)
+}
+
+/// How many words of eight bytes the run accesses, about.
+#[must_use]
+pub fn word_accesses(graph: &Graph) -> u64 {
+    let summary = graph.summary();
+    summary.accesses.max(summary.bytes_accessed / 8)
+}
+
 /// For analyses of accesses: refuses a graph that has none because only synchronisation was recorded. `who` begins
 /// the last part of the message, as in `races need`.
 ///

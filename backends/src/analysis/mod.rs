@@ -69,7 +69,10 @@ pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};
-pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
+pub use graph::{
+    DEFAULT_GRAPH, Graph, Task, full_recording, line_lookups, open, something_to_analyse, warnings,
+    word_accesses,
+};
 pub use moment::Moment;
 pub(crate) use reading::count_spans;
 pub use segments::state_of;

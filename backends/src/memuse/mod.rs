@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{Action, ContextId, NestAccesses, Piece};
+use taskgraph::{Action, BlockId, ContextId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Windows};
 use crate::heap::{LastBlocks, SiteRow};
 
 pub use live::{Live, Use};
@@ -28,7 +28,7 @@ pub use mapped::Mapped;
 pub use working_set::{LINE, PAGE, WorkingSet};
 
 /// Options of `memuse`.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Options {
     /// Stretches of equal length the run is divided into
@@ -42,6 +42,9 @@ pub struct Options {
     /// is that of no slice.
     #[arg(skip)]
     pub slice_ns: Option<u64>,
+    /// The part of the run whose accesses are looked at; `None` for all of it. Allocations always are.
+    #[arg(skip)]
+    pub windows: Option<Windows>,
 }
 
 /// The analysis. It reads the graph itself, by time.
@@ -134,6 +137,14 @@ impl Analysis for MemUse {
                 ns: self.length_ns(),
             },
         }
+    }
+
+    fn windows(&self) -> Option<Windows> {
+        self.options.windows.clone()
+    }
+
+    fn passed(&self, state: &mut State, context: u32, last: BlockId) {
+        state.last_block.passed(context, last);
     }
 
     fn shard(&self, _: Option<ContextId>) -> State {

@@ -15,6 +15,7 @@ fn options(points: u32) -> Options {
         points,
         top: 20,
         slice_ns: None,
+        windows: None,
     }
 }
 
