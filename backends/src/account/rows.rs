@@ -140,8 +140,13 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let mut losses: Vec<Lost> = rows.into_values().collect();
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
+        let (code, callers) = match library {
+            Some(library) => (Some(library), Vec::new()),
+            None => making_place(graph, &weights)?,
+        };
         let row = Row {
-            code: library.or(making_place(graph, &weights)?),
+            code,
+            callers,
             ..Row::of(Loss::Scheduling)
         };
         losses.push(Lost::new(row, scheduling));
@@ -324,13 +329,17 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
     barriers
 }
 
-/// Where most contexts are made.
-fn making_place(graph: &Graph, weights: &Weights) -> Result<Option<Place>> {
-    let site = match maker(graph)? {
-        Some(task) => of_wait(graph, weights, task)?,
+/// Where most contexts are made, and the calls that led there.
+fn making_place(graph: &Graph, weights: &Weights) -> Result<(Option<Place>, Vec<Place>)> {
+    let made = match maker(graph)? {
+        Some(task) => arrival(graph, weights, task)?,
         None => None,
     };
-    Ok(site.map(|site| site.place))
+    let made = made.map(|made| (made.site.place, made.callers));
+    let (place, mut callers) = made.unzip();
+    let callers = callers.get_or_insert_default();
+    callers.truncate(ABOVE);
+    Ok((place, std::mem::take(callers)))
 }
 
 /// A task that creates a context by the operation that creates most of them.

@@ -37,6 +37,8 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
 pub(super) struct Arrival {
     pub(super) site: Site,
     pub(super) acquired: Option<BlockId>,
+    /// The program's own calls that led to the site's, the innermost first, as far as they were seen.
+    pub(super) callers: Vec<Place>,
 }
 
 /// The call that a task waits or ends a wait in.
@@ -105,19 +107,27 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         place: call(last),
         inner: None,
     };
-    let mut deep = 0;
+    let inlined = |block| Place::stack_of_call(info, block).into_iter();
+    let (mut deep, mut callers) = (0, Vec::from_iter(inlined(last)));
     while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
         if !site.place.is_library() {
             deep += 1;
             // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of the library's.
             let begins = call(caller).is_library();
             if begins || deep > DEEP || weights.each_call(frame.function) > WRAPPER {
+                callers.extend(inlined(caller));
                 break;
             }
         }
         site.inner.get_or_insert_with(|| site.place.clone());
         site.place = call(caller);
+        callers = inlined(caller).collect();
     }
+    callers.extend(
+        frames
+            .filter_map(|frame| frame.called_from)
+            .flat_map(inlined),
+    );
     // The call of the library came too long before. Its caller goes on after the wait.
     if site.place.is_library()
         && let Some(block) = next_outside_libraries(graph, waits)?
@@ -125,7 +135,12 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         site.inner.get_or_insert_with(|| site.place.clone());
         site.place = Place::of_block(info, block);
     }
-    Ok(Some(Arrival { site, acquired }))
+    callers.retain(|caller: &Place| !caller.is_library() && *caller != site.place);
+    Ok(Some(Arrival {
+        site,
+        acquired,
+        callers,
+    }))
 }
 
 /// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it before.
