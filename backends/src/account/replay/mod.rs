@@ -5,15 +5,16 @@
 //! divided among them. Nobody waits for a lock that is removed, and sleeping that is removed takes no time. Other
 //! waiting follows the edges that this run had.
 
+mod stocks;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::counted::Counted;
 use super::locks::LockUse;
-use super::strands::{NO_WAIT, Needs, Strands, Waits};
+use super::strands::{Needs, Strands, Waits};
 use crate::view::units::whole;
 
 /// Who gets the next free processor.
@@ -372,49 +373,6 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// How many of a context's own strands come before the one that it does.
-    fn passed(&self, context: u32) -> u32 {
-        let of = &self.contexts[context as usize];
-        let at = match of.deals {
-            true => self.dealt.get(&context).map_or(of.next, |dealt| dealt.own),
-            false => of.next,
-        };
-        at - of.own.start
-    }
-
-    /// Gives a context its next job, where its own jobs begin or a job has ended.
-    fn deal(&mut self, context: u32) {
-        let of = &mut self.contexts[context as usize];
-        let next = of.next;
-        let dealt = match self.dealt.get(&context) {
-            Some(&dealt) if dealt.until == next => dealt,
-            Some(_) => return,
-            None => match self.strands.pools.get(&next) {
-                Some(pool) => Dealt {
-                    queue: pool.queue,
-                    own: next,
-                    until: next,
-                    last: pool.last,
-                },
-                None => return,
-            },
-        };
-        let stock = &mut self.stocks[dealt.queue as usize];
-        let jobs = &self.strands.queues[dealt.queue as usize].jobs;
-        match jobs.get(stock.dealt) {
-            Some(job) => {
-                stock.dealt += 1;
-                (of.next, of.deals) = (job.start, true);
-                let until = job.end;
-                self.dealt.insert(context, Dealt { until, ..dealt });
-            }
-            None => {
-                (of.next, of.deals) = (dealt.last, false);
-                self.dealt.remove(&context);
-            }
-        }
-    }
-
     /// Takes `first` and all that have woken on a processor through strands without duration, until they run, sleep,
     /// wait or end. `first` keeps the processor if it runs.
     fn settle(&mut self, first: Option<u32>, processor: usize) {
@@ -528,54 +486,6 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Whether a context has to wait for what it takes from a queue before a strand. Otherwise it has taken it, or has
-    /// made something.
-    fn lacks(&mut self, number: u32, at: usize) -> bool {
-        let at = strand_number(at);
-        let Some(&counted) = self.strands.counts.get(&at) else {
-            return false;
-        };
-        if std::mem::replace(&mut self.contexts[number as usize].counted, true) {
-            return false;
-        }
-        let Counted { queue, wait, .. } = counted;
-        let (stock, amount) = (&mut self.stocks[queue as usize], i64::from(counted.number));
-        if wait == NO_WAIT {
-            stock.made += amount;
-            self.wake(queue);
-            return false;
-        }
-        let of = &self.strands.queues[queue as usize];
-        let (taken, made) = (stock.taken + amount, stock.made);
-        if made - taken >= of.lead || self.is_removed(&self.removable.waits, wait as usize) {
-            self.stocks[queue as usize].taken = taken;
-            return false;
-        }
-        self.contexts[number as usize].counted = false;
-        let waiting = &mut self.stocks[queue as usize].queue;
-        waiting.push_back((number, counted.number));
-        self.contexts[number as usize].at = At::Lacking;
-        let maker = of.maker(taken);
-        let maker = maker.map(|strand| self.strands.context_of(strand as usize));
-        self.watch.waits(number, wait, maker);
-        true
-    }
-
-    /// Lets those that wait for a queue try to take what was made.
-    fn wake(&mut self, queue: u32) {
-        let stock = &mut self.stocks[queue as usize];
-        let mut left = stock.made - stock.taken - self.strands.queues[queue as usize].lead;
-        while let Some(&(next, number)) = stock.queue.front()
-            && left >= i64::from(number)
-        {
-            left -= i64::from(number);
-            stock.queue.pop_front();
-            self.contexts[next as usize].at = At::Trying;
-            self.watch.waited(next);
-            self.woken.push(next);
-        }
-    }
-
     /// The lock that is taken or given back before a strand, unless nobody waits for it.
     fn lock_of(&self, at: usize) -> Option<(u64, LockUse)> {
         let wait = self.strands.all[at].wait as usize;
@@ -673,17 +583,8 @@ impl<W: Watch> Replay<'_, W> {
         let locks = self.locks.values_mut();
         let waits = locks.filter_map(|lock| lock.queue.pop_front());
         let first = waits.min_by_key(|&(context, _)| context);
-        let first = first.map(|(context, _)| context).or_else(|| {
-            let stock = self
-                .stocks
-                .iter_mut()
-                .find(|stock| !stock.queue.is_empty())?;
-            let (context, number) = stock.queue.pop_front()?;
-            stock.taken += i64::from(number);
-            self.contexts[context as usize].counted = true;
-            self.contexts[context as usize].at = At::Trying;
-            Some(context)
-        });
+        let first = first.map(|(context, _)| context);
+        let first = first.or_else(|| self.supply());
         let Some(context) = first else {
             return false;
         };
