@@ -15,7 +15,7 @@ use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
 use super::site::{Site, arrival, of_wait};
 use super::wait::Kind;
-use super::weights::Weights;
+use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, sort};
 use crate::analysis::source::{Place, shown};
 use crate::analysis::{Graph, Task, end_of};
@@ -28,8 +28,10 @@ const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
 /// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to use the processors.
 const SOME: u64 = 32;
-/// Time to make and hand out a task, ns (libomp, bench/scaling).
+/// Time to make and hand out a task, ns (libomp, bench/scaling), and one of a library whose code is recorded
+/// (`rayon::join`).
 const TASK_NS: f64 = 200.0;
+const LIBRARY_TASK_NS: f64 = 55.0;
 /// If there is less work between two waits at a barrier than this, ns, it is too little for the barrier.
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
@@ -96,8 +98,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let making = run.strands.making as f64;
     let ran = used - making;
     let small = small(contexts, ran);
+    let recorded = weights.of_libraries(graph.info());
     let handing_out = if small {
-        (contexts as f64 * TASK_NS).min(ran)
+        contexts.saturating_sub(recorded.tasks) as f64 * TASK_NS + recorded.ns
     } else {
         0.0
     };
@@ -140,21 +143,15 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let mut losses: Vec<Lost> = rows.into_values().collect();
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
-        let (code, callers) = match library {
-            Some(library) => (Some(library), Vec::new()),
-            None => making_place(graph, &weights)?,
-        };
-        let row = Row {
-            code,
-            callers,
-            ..Row::of(Loss::Scheduling)
-        };
-        losses.push(Lost::new(row, scheduling));
+        losses.push(Lost::new(
+            row_of_making(graph, &weights, library)?,
+            scheduling,
+        ));
     }
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(&account, &keys, &mut losses);
     if small {
-        without_handing_out(&mut losses, &predicted, contexts, weights.total());
+        without_handing_out(&mut losses, &predicted, (contexts, recorded), &weights);
     }
     let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
@@ -250,9 +247,16 @@ fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
 
 /// What a run gains that hands out no contexts. Recording makes them many times as slow as they are, and their work is
 /// little, so the recorded times say nothing of it.
-fn without_handing_out(losses: &mut [Lost], predicted: &Predicted, contexts: u64, ir_ops: u64) {
-    let handing_out = contexts as f64 * TASK_NS;
-    let share = handing_out / (handing_out + ir_ops as f64 * OP_NS);
+fn without_handing_out(
+    losses: &mut [Lost],
+    predicted: &Predicted,
+    (contexts, recorded): (u64, OfLibraries),
+    weights: &Weights,
+) {
+    let others = contexts.saturating_sub(recorded.tasks);
+    let handing_out = others as f64 * TASK_NS + recorded.tasks as f64 * LIBRARY_TASK_NS;
+    let own = weights.total().saturating_sub(recorded.ops) as f64 * OP_NS;
+    let share = handing_out / (handing_out + own);
     let scheduling = |lost: &&mut Lost| lost.row.cause == Loss::Scheduling;
     for lost in losses.iter_mut().filter(scheduling) {
         lost.row.mended = Row::scaled(&predicted.greedy, share);
@@ -329,17 +333,18 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
     barriers
 }
 
-/// Where most contexts are made, and the calls that led there.
-fn making_place(graph: &Graph, weights: &Weights) -> Result<(Option<Place>, Vec<Place>)> {
-    let made = match maker(graph)? {
-        Some(task) => arrival(graph, weights, task)?,
-        None => None,
-    };
-    let made = made.map(|made| (made.site.place, made.callers));
-    let (place, mut callers) = made.unzip();
-    let callers = callers.get_or_insert_default();
-    callers.truncate(ABOVE);
-    Ok((place, std::mem::take(callers)))
+/// The row of what making contexts costs: at this call of a library, or else where most contexts are made.
+fn row_of_making(graph: &Graph, weights: &Weights, library: Option<Place>) -> Result<Row> {
+    let mut row = Row::of(Loss::Scheduling);
+    if library.is_some() {
+        row.code = library;
+    } else if let Some(task) = maker(graph)?
+        && let Some(made) = arrival(graph, weights, task)?
+    {
+        (row.code, row.callers) = (Some(made.site.place), made.callers);
+        row.callers.truncate(ABOVE);
+    }
+    Ok(row)
 }
 
 /// A task that creates a context by the operation that creates most of them.

@@ -176,6 +176,29 @@ pub(super) struct Weights {
     functions: Vec<(u64, u64)>,
 }
 
+/// What recorded libraries do that make tasks and hand them out, as Rust's do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfLibraries {
+    /// Number of tasks that they made.
+    pub(super) tasks: u64,
+    /// Executed IR instructions of the libraries themselves, and their time, ns.
+    pub(super) ops: u64,
+    pub(super) ns: f64,
+}
+
+/// The call with which a task of a recorded library begins.
+const LIBRARY_TASK: &str = "__contech_library_enter";
+/// The recorder's own part of such libraries.
+const OWN_PART: &str = "contech/tasks.rs";
+
+/// The source folder of the innermost library that a block is in.
+fn library(info: &StaticInfo, block: &Block) -> Option<String> {
+    let mut frames = info.frames(block.function, block.line, block.inlined);
+    let frame = frames.find(|frame| !frame.file.ends_with(OWN_PART))?;
+    let at = frame.file.rfind("/src/")?;
+    frame.file.get(..at).map(str::to_owned)
+}
+
 /// Whether a function of a library makes tasks or hands them out, rather than waits for them.
 fn hands_out(callee: &str) -> bool {
     LIBRARIES.iter().any(|start| callee.starts_with(start)) && !callee.contains("wait")
@@ -383,6 +406,31 @@ impl Weights {
         let most = found.clone().max();
         let most = most.and_then(|(_, id)| Some(Place::of_call(info, id)?.0));
         (found.map(|(times, _)| times).sum(), most)
+    }
+
+    /// What recorded libraries do that make tasks. Their code is known by its folder.
+    pub(super) fn of_libraries(&self, info: &StaticInfo) -> OfLibraries {
+        let (tasks, _) = self.calls(info, LIBRARY_TASK);
+        let mut found = OfLibraries {
+            tasks,
+            ..OfLibraries::default()
+        };
+        if tasks == 0 {
+            return found;
+        }
+        let begins = |block: &&Block| {
+            let callee = block.call.as_ref().map(|call| call.callee.as_str());
+            callee == Some(LIBRARY_TASK)
+        };
+        let begins = info.blocks.iter().filter(begins);
+        let folders: FxHashSet<String> = begins.filter_map(|block| library(info, block)).collect();
+        for (at, block) in info.blocks.iter().enumerate() {
+            if library(info, block).is_some_and(|folder| folders.contains(&folder)) {
+                found.ops += self.blocks.get(at).copied().unwrap_or_default();
+                found.ns += self.times.get(at).copied().unwrap_or_default();
+            }
+        }
+        found
     }
 
     /// Average number of IR instructions that a call of a function executes in the function itself.
