@@ -3,8 +3,10 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
+use std::time::Duration;
 
-use contech_guest::lock::{MutexGuard, lock};
+use contech_guest::kernel;
+use contech_guest::lock::{MutexGuard, lock, try_lock};
 use contech_guest::mask::Blocked;
 use contech_trace::event::SyncOp::Fork;
 
@@ -14,6 +16,10 @@ use crate::current::{self, INHERITED, Inherited, guarded};
 use crate::heap::HEAP;
 use crate::real::real;
 use crate::tls::block;
+
+/// How often, and after how long each time, a thread looks whether another one still forks: a second in all.
+const TRIES: u32 = 10_000;
+const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
 /// What the thread that forks holds from the first of these handlers to the last one, in parent and child. No handler
 /// of a signal may run meanwhile: it might need what its own thread holds.
@@ -54,6 +60,19 @@ pub(crate) fn begins() {
     // SAFETY: this thread holds `INHERITED`.
     unsafe { *HELD.0.get() = Some(forking) };
     HEAP.lock();
+}
+
+/// Lets no thread fork while this is held. What a fork has noted of the modules must be so in the child. A fork whose other
+/// handlers wait for the calling thread is not waited for any longer.
+pub(crate) fn between_forks() -> Option<MutexGuard<'static, Inherited>> {
+    for _ in 0..TRIES {
+        let tried = try_lock(&INHERITED);
+        if tried.is_some() {
+            return tried;
+        }
+        kernel::sleep(BETWEEN_TRIES);
+    }
+    None
 }
 
 fn held() -> Option<Forking> {

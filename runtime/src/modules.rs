@@ -7,6 +7,7 @@ use contech_trace::abi::{ModuleDescriptor, Ptr};
 
 use crate::again;
 use crate::current::{self, guarded};
+use crate::fork::between_forks;
 use crate::objects::refresh_callers;
 use crate::sandbox::is_confined;
 use crate::start;
@@ -39,6 +40,7 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
+        let _stays = between_forks();
         recorder.register(tls, found);
         refresh_callers(recorder);
         // To make a thread later, from within a flush, might call an allocator of the program's whose lock the program
@@ -57,6 +59,7 @@ pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
+        let _stays = between_forks();
         let step = size_of::<ModuleDescriptor>();
         for address in (first.addr()..end.addr()).step_by(step) {
             recorder.unregister(address);
