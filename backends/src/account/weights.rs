@@ -9,6 +9,7 @@ use super::measured::{CALL, Measured, has_own_time};
 use crate::analysis::source::Place;
 use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
+use ::workspan::source::is_library;
 
 /// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
 const BULK: u64 = 32;
@@ -188,14 +189,19 @@ pub(super) struct OfLibraries {
 
 /// The call with which a task of a recorded library begins.
 const LIBRARY_TASK: &str = "__contech_library_enter";
-/// The recorder's own part of such libraries.
+/// The recorder's own part of such libraries, and how the files of Rust's library begin.
 const OWN_PART: &str = "contech/tasks.rs";
+const STD: &str = "/rustc/";
 
-/// The source folder of the innermost library that a block is in.
+/// The source folder of the library that a block is in. What is inlined there from Rust's library belongs to it.
 fn library(info: &StaticInfo, block: &Block) -> Option<String> {
     let mut frames = info.frames(block.function, block.line, block.inlined);
-    let frame = frames.find(|frame| !frame.file.ends_with(OWN_PART))?;
-    let at = frame.file.rfind("/src/")?;
+    let inside = |file: &str| file.ends_with(OWN_PART) || file.starts_with(STD);
+    let frame = frames.find(|frame| !inside(frame.file))?;
+    let at = frame
+        .file
+        .rfind("/src/")
+        .filter(|_| is_library(frame.file))?;
     frame.file.get(..at).map(str::to_owned)
 }
 
