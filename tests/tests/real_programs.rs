@@ -148,7 +148,7 @@ const PACKAGES: [Package; 9] = [
 
 fn main() {
     real::main(
-        (&PACKAGES, 3),
+        (&PACKAGES, 4),
         |package| &package.source,
         trial,
         "all_sources_were_fetched",
