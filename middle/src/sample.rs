@@ -14,7 +14,7 @@ pub(crate) struct Sample {
     stretches: u32,
     /// Whether the stretch at hand is left out but for the code right after events.
     outside: bool,
-    /// Segments and blocks since the last event.
+    /// Segments and blocks since the last event, in stretches that are left out.
     since: u32,
     /// The segment or block before was left out.
     left_out: bool,
@@ -62,7 +62,6 @@ impl Sample {
         self.stretches = self.stretches.wrapping_add(1);
         let mixed = self.stretches.wrapping_mul(0x9e37_79b1);
         self.outside = !(mixed >> 8).is_multiple_of(every.max(1));
-        self.since = AFTER_EVENT;
     }
 }
 
@@ -100,6 +99,8 @@ mod tests {
         let mut whole = 0;
         for _ in 0..4000 {
             sample.position(8);
+            // What the event before has left, and the stretch.
+            taken(&mut sample, AFTER_EVENT);
             let all = taken(&mut sample, 1000);
             assert!(all == 0 || all == 1000, "{all}");
             whole += u32::from(all > 0);
@@ -111,11 +112,25 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_an_event_is_taken_where_a_position_follows_at_once() {
+        let mut sample = Sample::default();
+        while !sample.outside {
+            sample.position(8);
+            taken(&mut sample, 1000);
+            sample.event();
+        }
+        sample.position(1 << 31);
+        assert!(sample.outside);
+        assert_eq!(taken(&mut sample, 1000), AFTER_EVENT);
+    }
+
+    #[test]
     fn what_follows_a_gap_begins_anew() {
         let mut sample = Sample::default();
         while !sample.outside {
             sample.position(8);
         }
+        taken(&mut sample, 1000);
         assert_eq!(sample.code(), Taken::No);
         sample.event();
         assert_eq!(sample.code(), Taken::Anew);
