@@ -352,7 +352,7 @@ impl<W: Watch> Replay<'_, W> {
         let of = &mut self.contexts[context as usize];
         of.next += 1;
         (of.at, of.met, of.counted) = (At::Begin, 0, false);
-        if of.deals || !self.strands.pools.is_empty() {
+        if !self.strands.pools.is_empty() {
             self.deal(context);
         }
         if self.contexts[context as usize].awaited.is_empty() {
@@ -580,9 +580,11 @@ impl<W: Watch> Replay<'_, W> {
     /// Where the order of locks differs from the recorded one, contexts may wait for each other in a circle, which the
     /// program never did. One of them goes on without its lock, or what it takes. Returns false if there is none.
     fn unlock(&mut self) -> bool {
+        let waits = |lock: &Lock| lock.queue.front().map(|&(context, _)| context);
         let locks = self.locks.values_mut();
-        let waits = locks.filter_map(|lock| lock.queue.pop_front());
-        let first = waits.min_by_key(|&(context, _)| context);
+        let first = locks.filter_map(|lock| Some((waits(lock)?, lock)));
+        let first = first.min_by_key(|&(context, _)| context);
+        let first = first.and_then(|(_, lock)| lock.queue.pop_front());
         let first = first.map(|(context, _)| context);
         let first = first.or_else(|| self.supply());
         let Some(context) = first else {
@@ -606,4 +608,47 @@ impl<W: Watch> Replay<'_, W> {
 /// Strands are counted with 32 bits (`strands::MOST`).
 fn strand_number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strands::{NO_WAIT, Strand};
+    use super::*;
+
+    /// Contexts that take two locks each, run for 100 ns with each, and end with both.
+    fn takes(locks: &[[u64; 2]]) -> Strands {
+        let uses = locks.iter().flatten().map(|&lock| (lock, LockUse::Take));
+        let locks: Vec<_> = uses.collect();
+        let strand = |lock| Strand {
+            ns: 100,
+            first: 0,
+            inside: false,
+            needs_end: 0,
+            wait: NO_WAIT,
+            sleeps: false,
+            lock,
+        };
+        Strands {
+            all: (0..strand_number(locks.len())).map(strand).collect(),
+            contexts: (0..=strand_number(locks.len())).step_by(2).collect(),
+            leads: vec![true; locks.len() / 2],
+            locks,
+            ..Strands::default()
+        }
+    }
+
+    fn lasts(strands: &Strands) -> f64 {
+        let on = (8, Schedule::Greedy);
+        replay(strands, on, (&Removable::default(), 0), Nobody).0
+    }
+
+    #[test]
+    fn contexts_that_wait_in_a_circle_go_on_one_by_one() {
+        assert_eq!(lasts(&takes(&[[1, 2], [3, 4]])), 200.0);
+        // The first one goes on without its second lock, and the other one after it.
+        assert_eq!(lasts(&takes(&[[1, 2], [2, 1]])), 300.0);
+        // The second circle is cut when nothing else can go on, and nobody of it is forgotten.
+        assert_eq!(lasts(&takes(&[[1, 2], [2, 1], [3, 4], [4, 3]])), 500.0);
+        assert_eq!(lasts(&takes(&[[3, 4], [1, 2], [4, 3], [2, 1]])), 500.0);
+    }
 }
