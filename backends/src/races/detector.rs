@@ -9,6 +9,7 @@
 //! belongs to an earlier life of the memory, whatever the order in which tasks are visited, and is ignored. A free
 //! also leaves a mark: an access of the same life that nothing orders with the free is a race.
 
+mod held;
 mod lives;
 mod objects;
 
@@ -24,6 +25,7 @@ use super::clocks::Clocks;
 use super::record::{Kind, Record, Use};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Shadow, page_of};
 use super::states::{StateId, States};
+use held::HeldMarks;
 pub(super) use objects::{Misuse, Misuses};
 
 use super::tally::{Doubt, Example, Memory, Pair, Tally};
@@ -103,6 +105,7 @@ pub struct Detector {
     contexts: FxHashMap<ContextId, Running>,
     running: Running,
     scratch: Vec<Record>,
+    held: HeldMarks,
     /// The last run of the task, and whether all memory that it accesses is of the present life.
     runs: Strides,
     settled: bool,
@@ -149,6 +152,7 @@ impl Detector {
             contexts: FxHashMap::default(),
             running: Running::default(),
             scratch: Vec::new(),
+            held: HeldMarks::default(),
             runs: Strides::default(),
             settled: false,
             loops: Vec::new(),
@@ -201,6 +205,7 @@ impl Detector {
 
     /// The task is over.
     pub fn leave(&mut self, task: &Task<'_>) {
+        self.settle_marks();
         if !task.is_last() {
             self.contexts.insert(task.id().context, self.running);
         }
@@ -305,6 +310,9 @@ impl Detector {
     fn range(&mut self, addr: u64, size: u64, by: Use) {
         if size == 0 {
             return;
+        }
+        if self.held.may_have(addr, size) {
+            self.settle_marks();
         }
         let last_byte = addr.saturating_add(size - 1);
         let (first, last) = (addr >> GRANULE_SHIFT, last_byte >> GRANULE_SHIFT);

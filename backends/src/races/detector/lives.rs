@@ -19,7 +19,7 @@ impl Detector {
             Action::Alloc { addr, size, .. } => {
                 let lives = self.allocations.entry(addr).or_default();
                 lives.push((self.clocks.now(), size));
-                self.renew(addr, size, Kind::Alloc, self.call_op());
+                self.allocate(addr, size, self.call_op());
             }
             Action::Free { addr } => self.free(addr),
             Action::Fresh { addr, size } if size > STACK => {
@@ -55,7 +55,7 @@ impl Detector {
         };
         let (epoch, size) = lives[at];
         // A race with the free tells what was freed.
-        self.renew(addr, size, Kind::Free, self.call_op());
+        self.freed(addr, size, self.call_op());
         if let Some(lives) = self.allocations.get_mut(&addr) {
             lives.retain(|life| *life != (epoch, size));
             if lives.is_empty() {
@@ -80,7 +80,10 @@ impl Detector {
     }
 
     /// Begins or ends the life of a range of memory. Whole pages are handled at once.
-    fn renew(&mut self, addr: u64, size: u64, kind: Kind, op: u32) {
+    pub(super) fn renew(&mut self, addr: u64, size: u64, kind: Kind, op: u32) {
+        if self.held.may_have(addr, size) {
+            self.settle_marks();
+        }
         let stop = addr.saturating_add(size);
         let first =
             page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);

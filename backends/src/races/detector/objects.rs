@@ -50,6 +50,9 @@ impl Detector {
         if !uses && !fails {
             return;
         }
+        if self.held.may_have(object, 1) {
+            self.settle_marks();
+        }
         let bit = 1u8 << (object & 7);
         let Some(state) = self
             .shadow
