@@ -44,6 +44,11 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Whether it was said where the time went.
+    pub(super) fn is_begun(&self) -> bool {
+        self.begun
+    }
+
     /// Says how the program ended.
     pub(super) fn begin(program: &Program) -> Self {
         let screen = Screen::stderr();

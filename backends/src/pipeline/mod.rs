@@ -183,7 +183,10 @@ fn run(arguments: &RunArguments) -> Result<u8> {
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
     let repeats = || repeat::accounts(arguments, &converter, &interrupt);
-    write_report(&graph, arguments.budget, &report_path, &mut answer, repeats)?;
+    // The program does not run again beside other work.
+    let first = arguments.repeat > 1 || !answer.is_begun();
+    let page = (report_path.as_path(), first);
+    write_report(&graph, arguments.budget, page, &mut answer, repeats)?;
     say!(
         "contech: report  {}{}",
         report_path.display(),
@@ -247,11 +250,12 @@ fn sample_of(trace: &Path) -> u64 {
     fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED))
 }
 
-/// Tells the answer if it was not told, and what more runs of the program say of it. Then makes the page, and tells what that adds.
+/// Makes the page, and tells what it adds to the answer. If the answer was not told, or the program has to run again, that
+/// comes `first`.
 fn write_report(
     graph: &Graph,
     budget: Budget,
-    path: &Path,
+    (path, first): (&Path, bool),
     answer: &mut Answer,
     repeats: impl FnOnce() -> Result<Vec<account::Report>>,
 ) -> Result<()> {
@@ -261,7 +265,7 @@ fn write_report(
         ..Choices::default()
     };
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, |account| {
+    let data = PageData::collect_telling(graph, choices, step, first, |account| {
         bar.suspend(|| {
             answer.first(graph, account, true);
             let others = repeats()?;

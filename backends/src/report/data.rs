@@ -102,11 +102,11 @@ impl PageData {
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        Self::collect_telling(graph, choices, progress, |_| Ok(Vec::new()))
+        Self::collect_telling(graph, choices, progress, false, |_| Ok(Vec::new()))
     }
 
-    /// The same; `tell` is called with the answer as soon as it is known, and says what other runs of the program lost.
-    /// What comes after explains it.
+    /// The same; `tell` is called with the answer and says what other runs of the program lost. Where the answer comes
+    /// `first`, what explains it is begun after that.
     ///
     /// # Errors
     /// When the graph cannot be read, and those of `tell`.
@@ -114,14 +114,30 @@ impl PageData {
         graph: &Graph,
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
+        first: bool,
         tell: impl FnOnce(&account::Report) -> Result<Vec<account::Report>>,
     ) -> Result<Self> {
         let choices = choices.into();
-        progress("order and times");
-        let mut all = Outcomes::of(graph, &choices, true)?;
-        let others = tell(all.have()?)?;
-        progress("code and accesses");
-        all.join(Outcomes::of(graph, &choices, false)?);
+        let answer = || {
+            progress("order and times");
+            Outcomes::of(graph, &choices, true)
+        };
+        let rest = || {
+            progress("code and accesses");
+            Outcomes::of(graph, &choices, false)
+        };
+        let (all, others) = if first {
+            let mut all = answer()?;
+            let others = tell(all.have()?)?;
+            all.join(rest()?);
+            (all, others)
+        } else {
+            let (answer, rest) = rayon::join(answer, rest);
+            let mut all = answer?;
+            all.join(rest?);
+            let others = tell(all.have()?)?;
+            (all, others)
+        };
         let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
         account.estimate(all.get().filter(|_| has_accesses), all.get(), all.get());

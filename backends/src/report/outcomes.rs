@@ -15,7 +15,7 @@ use crate::cli::registry::{ENTRIES, Entry};
 /// Results, and the reasons why some are missing.
 pub(super) struct Outcomes {
     sections: Vec<Section>,
-    results: Vec<Box<dyn Any>>,
+    results: Vec<Box<dyn Any + Send>>,
 }
 
 /// An analysis of the registry that is ready to run, or the reason why a graph without accesses has no result for it.

@@ -36,7 +36,7 @@ pub trait Outcome: Any + Send {
     /// The contents of the result's section.
     fn parts(&self) -> Vec<PagePart>;
     /// The result as a type that can be cast to its own.
-    fn as_any(self: Box<Self>) -> Box<dyn Any>;
+    fn as_any(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
 impl Shown {
@@ -115,7 +115,7 @@ impl<R: Render + Send + 'static> Outcome for R {
         self.view().to_page()
     }
 
-    fn as_any(self: Box<Self>) -> Box<dyn Any> {
+    fn as_any(self: Box<Self>) -> Box<dyn Any + Send> {
         self
     }
 }
