@@ -1,6 +1,6 @@
 //! The framework: what an analysis is, and the driver that feeds it a graph.
 //!
-//! A new analysis is one file with one `impl Analysis` and one line in [`crate::cli::registry`]:
+//! A new analysis is one file with one `impl Analysis` and one line in `cli::registry` of `contech-backends`:
 //!
 //! ```
 //! use anyhow::Result;
@@ -50,7 +50,6 @@ mod executors;
 mod graph;
 pub(crate) mod locks;
 mod moment;
-pub mod names;
 mod pieces;
 mod reading;
 mod segments;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use taskgraph::{Block, BlockId, Frame, FunctionId, OpId, StaticInfo};
 
-use super::names;
+use crate::view::names;
 
 /// The function to show of those that execute at a line: the innermost one of the program, inlined or not, or else that
 /// of a library which contains it all.
@@ -22,14 +22,6 @@ pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -
         file: "",
         line: 0,
     })
-}
-
-/// What the source calls the code or data of a symbol. A name of C is itself: a demangler takes some for types (`x`, `f`).
-pub(crate) fn demangled(symbol: &str) -> String {
-    match symbol.starts_with('_') {
-        true => addr2line::demangle_auto(symbol.into(), None).into_owned(),
-        false => symbol.to_owned(),
-    }
 }
 
 /// Whether a frame is in a library's source, or in what rustc itself adds between a program and its allocator.
@@ -257,15 +249,6 @@ mod tests {
             "in inner (a.cpp:40)"
         );
         assert_eq!(info.line_of(&info.blocks[block.index()]), 41);
-    }
-
-    #[test]
-    fn names_of_c_are_no_types_of_cxx() {
-        for name in ["x", "z", "f", "i", "main", "_start"] {
-            assert_eq!(demangled(name), name);
-        }
-        assert_eq!(demangled("_Z3foov"), "foo()");
-        assert_eq!(demangled("_RNvC1p4main"), "p::main");
     }
 
     #[test]

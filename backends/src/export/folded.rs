@@ -6,7 +6,8 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::profile::{self, Profile};
-use crate::analysis::{Graph, names};
+use crate::analysis::Graph;
+use crate::view::names;
 use crate::workspan;
 
 /// What the numbers are.

@@ -10,9 +10,9 @@ use object::elf::{ET_EXEC, FileHeader64};
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
-use crate::analysis::names;
-use crate::analysis::source::demangled;
 use crate::scaling::PlaceName;
+use crate::view::names;
+use crate::view::names::demangled;
 
 /// The address at which the linker puts an executable that is not position-independent.
 const FIXED: u64 = 0x40_0000;

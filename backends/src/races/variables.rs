@@ -13,7 +13,7 @@ use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, SymbolKind};
 use taskgraph::{ObjectMeta, RunMeta};
 
-use crate::analysis::source::demangled;
+use crate::view::names::demangled;
 
 type Bytes<'d> = EndianSlice<'d, RunTimeEndian>;
 type Unit<'d> = gimli::Unit<Bytes<'d>>;

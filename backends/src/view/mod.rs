@@ -4,6 +4,7 @@
 
 pub mod chart;
 pub(crate) mod csv;
+pub mod names;
 pub(crate) mod page;
 pub(crate) mod screen;
 pub mod states;

@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::chart::{Chart, Unit};
-use super::{Cell, Part, Table, View};
-use crate::analysis::names;
+use super::{Cell, Part, Table, View, names};
 
 /// The most rows of a table in a page; the page says how many there are.
 const ROWS: usize = 200;

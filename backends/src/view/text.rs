@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use contech_plain::line;
 
 use super::screen::{HEADING, Screen, TITLE, broken, paragraph, pieces, width};
-use super::{Cell, Part, Table, units};
-use crate::analysis::names;
+use super::{Cell, Part, Table, names, units};
 
 /// Space between columns.
 const GAP: &str = "  ";

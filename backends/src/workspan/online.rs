@@ -11,10 +11,10 @@ use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
-use crate::analysis::source::demangled;
 use crate::cli::{Destination, output};
 use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
+use crate::view::names::demangled;
 use crate::view::say;
 use crate::view::units::plural;
 use crate::view::{Format, Render};

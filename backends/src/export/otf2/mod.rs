@@ -15,8 +15,9 @@ use self::records::{Definitions, Events, UNDEFINED, no_definitions};
 use super::folded::program;
 use super::lanes::main_block;
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Change, Graph, State, end_of, names, sweep};
+use crate::analysis::{Cause, Change, Graph, State, end_of, sweep};
 use crate::parallelism::{Doing, block_before};
+use crate::view::names;
 
 /// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is known of none.
 const CLOCK: u8 = 5;

@@ -17,7 +17,8 @@ use self::message::{
 use super::folded::program;
 use super::lanes::{Plan, Slice, What, main_block};
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Graph, State, Task, names, sweep};
+use crate::analysis::{Cause, Graph, State, Task, sweep};
+use crate::view::names;
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted from 1.

@@ -19,12 +19,12 @@ use taskgraph::{
     TaskKind,
 };
 
-use crate::analysis::names;
 use crate::analysis::{
     Analysis, Cause, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
 };
 use crate::cache::{CacheModel, Geometries, LookUps, Ways};
 use crate::size::{Size, Sizes};
+use crate::view::names;
 use crate::workspan::{SiteKey, Tree};
 use costs::Costs;
 use misses::Misses;

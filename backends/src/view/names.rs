@@ -11,6 +11,15 @@ pub enum Part {
     Task,
 }
 
+/// What the source calls the code or data of a symbol. A name of C is itself: a demangler takes some for types (`x`, `f`).
+#[must_use]
+pub fn demangled(symbol: &str) -> String {
+    match symbol.starts_with('_') {
+        true => addr2line::demangle_auto(symbol.into(), None).into_owned(),
+        false => symbol.to_owned(),
+    }
+}
+
 /// Which part of which function of the source this is: `f(int) [clone .omp_outlined.1]` is a region of `f(int)`.
 ///
 /// The name is empty where the compiler does not tell the function.
@@ -193,6 +202,15 @@ mod tests {
         ] {
             assert_eq!(spoken(name), said, "{name}");
         }
+    }
+
+    #[test]
+    fn names_of_c_are_no_types_of_cxx() {
+        for name in ["x", "z", "f", "i", "main", "_start"] {
+            assert_eq!(demangled(name), name);
+        }
+        assert_eq!(demangled("_Z3foov"), "foo()");
+        assert_eq!(demangled("_RNvC1p4main"), "p::main");
     }
 
     #[test]
