@@ -22,6 +22,7 @@ pub mod heap;
 pub mod laboratory;
 pub mod memuse;
 pub mod misses;
+pub mod page;
 pub mod parallelism;
 pub mod pipeline;
 pub mod predict;

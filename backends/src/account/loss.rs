@@ -46,8 +46,7 @@ pub enum Loss {
 
 impl Loss {
     /// All causes.
-    #[cfg(test)]
-    pub(crate) const ALL: [Self; 18] = [
+    pub const ALL: [Self; 18] = [
         Self::Serial,
         Self::Imbalance,
         Self::Lock,

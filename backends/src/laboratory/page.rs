@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::report::{MeasuredPage, Section, render_measured};
+use crate::page::{self, MeasuredPage, Section};
 use crate::scaling::Report;
 use crate::view::units::plural;
 
@@ -19,7 +19,7 @@ pub fn render(report: &Report) -> Result<String> {
             (!parts.is_empty()).then_some(Section { id, menu, parts })
         });
     let runs = report.points.first().map_or(0, |point| point.runs);
-    render_measured(&MeasuredPage {
+    page::measured(&MeasuredPage {
         brand: "Contech scale",
         command: report.command.join(" "),
         measured: format!(

@@ -7,11 +7,11 @@ use super::Choices;
 use super::findings::{Finding, Results, find};
 use super::lanes;
 use super::outcomes::Outcomes;
-use super::section::Section;
 use super::source::Source;
 use crate::account::{self, Account};
 use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
 use crate::misses::Misses;
+use crate::page::Section;
 use crate::parallelism::{self, WaitTime};
 use crate::scaling::recorded::{self, RecordedFactors};
 use crate::view::Chart;
@@ -155,7 +155,7 @@ impl PageData {
             .iter_mut()
             .find(|section| section.id == Account::NAME);
         if let Some(own) = own {
-            *own = Section::of::<Account>(own.menu, &account);
+            *own = Section::of(own.id, own.menu, &account);
         }
         let at = sections
             .iter()
@@ -164,7 +164,11 @@ impl PageData {
         if let Some(lines) = source.section() {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
-        let factors = Section::of::<RecordedFactors>("Factors", &recorded::factors(&account));
+        let factors = Section::of(
+            RecordedFactors::NAME,
+            "Factors",
+            &recorded::factors(&account),
+        );
         let at = sections
             .iter()
             .position(|section| section.id == Misses::NAME);

@@ -7,8 +7,6 @@ mod data;
 mod findings;
 mod lanes;
 mod outcomes;
-mod page;
-mod section;
 mod shown;
 mod source;
 
@@ -20,14 +18,13 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::analysis;
 use crate::cli::{output, progress};
+use crate::page;
 use crate::view::say;
 
 pub use budget::Budget;
 pub use choices::Choices;
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
-pub use page::{MeasuredPage, render, render_measured};
-pub use section::Section;
 pub use shown::{Begun, Outcome, Shown, begin};
 
 pub use crate::analysis::default_config;
@@ -57,6 +54,14 @@ enum Form {
     Html,
     /// The findings and the data of the page.
     Json,
+}
+
+/// The page for `data`.
+///
+/// # Errors
+/// When the data cannot be put into JSON.
+pub fn render(data: &PageData) -> Result<String> {
+    page::recorded(&data.run.command.join(" "), &data.sections, data)
 }
 
 /// Runs the command `report`.

@@ -7,10 +7,10 @@ use anyhow::{Result, anyhow};
 use rayon::prelude::*;
 
 use super::Choices;
-use super::section::Section;
 use super::shown::{Begun, Outcome};
 use crate::analysis::{Graph, Visitor, run_all};
 use crate::cli::registry::{ENTRIES, Entry};
+use crate::page::Section;
 
 /// Results, and the reasons why some are missing.
 pub(super) struct Outcomes {

@@ -5,9 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::section::Section;
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
+use crate::page::Section;
 use crate::view::units::whole;
 use crate::view::{Cell, Table, View};
 use crate::{account, blocks, misses};

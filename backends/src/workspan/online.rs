@@ -12,7 +12,7 @@ use workspan::file::{self, CallSite, Document};
 use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
 use crate::cli::{Destination, output};
-use crate::report::{MeasuredPage, Section, render_measured};
+use crate::page::{self, MeasuredPage, Section};
 use crate::scaling::Measured;
 use crate::view::names::demangled;
 use crate::view::say;
@@ -114,13 +114,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 fn page(report: &Report, file: &Path) -> Result<String> {
     let spawns = report.sites.iter().filter(|row| row.kind != "call");
-    render_measured(&MeasuredPage {
+    page::measured(&MeasuredPage {
         brand: "Contech profile",
         command: file.display().to_string(),
         measured: format!("measured as it ran, in {}", report.metric.unit()),
         headline: report.bottleneck_sentence(),
         warnings: report.notes.clone(),
-        findings: Vec::new(),
+        findings: Vec::<()>::new(),
         tiles: vec![
             ("work", report.amount(report.work)),
             ("span", report.amount(report.span)),

@@ -24,4 +24,5 @@ mod scale;
 mod scaling_recorded;
 mod shares;
 mod sharing;
+mod states;
 mod workspan;

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::analysis::Analysis;
 use crate::view::{PagePart, Render};
 
 /// A section.
@@ -17,11 +16,11 @@ pub struct Section {
 }
 
 impl Section {
-    /// The section of a result.
+    /// The section of a result of the analysis `id`.
     #[must_use]
-    pub fn of<A: Analysis>(menu: &'static str, report: &impl Render) -> Self {
+    pub fn of(id: &'static str, menu: &'static str, report: &impl Render) -> Self {
         Self {
-            id: A::NAME,
+            id,
             menu,
             parts: report.view().to_page(),
         }

@@ -1,12 +1,12 @@
-//! The HTML page: one file that contains its style, its script and its data, and fetches nothing.
+//! The page of a report or a measurement: one file that contains its style, its script and its data, and fetches nothing.
+
+mod section;
 
 use anyhow::Result;
 use serde::Serialize;
 
-use super::data::PageData;
-use super::section::Section;
-use crate::scaling;
 use crate::view::states;
+pub use section::Section;
 
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
@@ -34,40 +34,31 @@ const SCALE: &str = include_str!("assets/scale.js");
 const GLOSSARY: &str = include_str!("../../../docs/src/guide/glossary.md");
 const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
 
-/// The page for `data`.
+/// The page of a recorded run of `command`.
 ///
 /// # Errors
 /// When the data cannot be put into JSON.
-pub fn render(data: &PageData) -> Result<String> {
-    assemble(
-        TEMPLATE,
-        "Contech report",
-        MAIN,
-        &data.run.command.join(" "),
-        &data.sections,
-        data,
-    )
+pub fn recorded(command: &str, sections: &[Section], data: &impl Serialize) -> Result<String> {
+    assemble(TEMPLATE, "Contech report", MAIN, command, sections, data)
 }
 
 /// The page of a program that was measured as it ran (`contech scale`, `profile`).
 ///
 /// # Errors
 /// When the data cannot be put into JSON.
-pub fn render_measured(data: &MeasuredPage) -> Result<String> {
-    let brand = data.brand;
-    assemble(
-        SCALE_TEMPLATE,
+pub fn measured<F: Serialize>(data: &MeasuredPage<F>) -> Result<String> {
+    let MeasuredPage {
         brand,
-        SCALE,
-        &data.command,
-        &data.sections,
-        data,
-    )
+        command,
+        sections,
+        ..
+    } = data;
+    assemble(SCALE_TEMPLATE, brand, SCALE, command, sections, data)
 }
 
 /// What the page of a measured program shows.
 #[derive(Clone, Debug, Serialize)]
-pub struct MeasuredPage {
+pub struct MeasuredPage<F> {
     /// The kind of page.
     #[serde(skip)]
     pub brand: &'static str,
@@ -79,9 +70,11 @@ pub struct MeasuredPage {
     pub headline: String,
     /// What limits the results.
     pub warnings: Vec<String>,
-    pub findings: Vec<scaling::Finding>,
+    /// What the script lists as findings.
+    pub findings: Vec<F>,
     /// The most important numbers, each with its name.
     pub tiles: Vec<(&'static str, String)>,
+    /// What stands below them.
     pub sections: Vec<Section>,
 }
 
@@ -153,18 +146,11 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Loss;
 
     #[test]
-    fn every_paragraph_of_the_glossary_is_a_term_and_every_cause_has_one() {
+    fn every_paragraph_of_the_glossary_is_a_term() {
         let glossary = glossary();
         let paragraphs = GLOSSARY.split("\n\n").count() - 1;
         assert_eq!(glossary.matches("<dt id=").count(), paragraphs);
-        let more = ["unrecorded", "bottleneck", "races", "spawns"];
-        for cause in Loss::ALL.map(Loss::name).into_iter().chain(more) {
-            let term = cause.strip_suffix('s').filter(|_| more.contains(&cause));
-            let term = format!("<dt id=\"term-{}\">", term.unwrap_or(cause));
-            assert!(glossary.contains(&term), "{term}");
-        }
     }
 }
