@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::account::{Account, Report as Run};
 use crate::analysis::{self, Analysis, default_config};
-use crate::cli::Destination;
+use crate::output::Destination;
 use crate::view::units::{ratio, time};
 use crate::view::{Render, Table, View};
 

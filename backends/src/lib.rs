@@ -4,7 +4,7 @@
 //! Nothing here knows how a program was recorded: the task graph is all there is. What is not about a graph is the
 //! measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`] analyses them.
 #![forbid(unsafe_code)]
-// Text leaves through contech_plain and cli::output.
+// Text leaves through contech_plain and output.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod account;
@@ -22,6 +22,7 @@ pub mod heap;
 pub mod laboratory;
 pub mod memuse;
 pub mod misses;
+pub mod output;
 pub mod page;
 pub mod parallelism;
 pub mod pipeline;

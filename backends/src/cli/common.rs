@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Destination;
 use crate::analysis::{self, Graph};
+use crate::output::Destination;
 use crate::view::Render;
 use crate::view::say;
 

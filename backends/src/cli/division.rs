@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
-use super::destination::json;
 use crate::analysis::{Analysis, Divided, Graph, Share, run_share, something_to_analyse, warnings};
+use crate::output::json;
 
 /// What workers do, and what is made of what they found.
 #[derive(Clone, Copy, Debug)]

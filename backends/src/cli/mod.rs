@@ -1,12 +1,8 @@
 //! The command `contech-backend ANALYSIS graph.tg [options]`.
 
-mod broken_pipe;
 mod common;
-mod destination;
 mod division;
 pub(crate) mod front;
-pub mod output;
-pub mod progress;
 pub mod registry;
 mod shard;
 mod tools;
@@ -17,11 +13,10 @@ use std::sync::LazyLock;
 use anyhow::Result;
 use clap::{Arg, ArgAction, Command};
 
+use crate::output::{self, is_broken_pipe};
 use crate::view::fail;
 
-pub use broken_pipe::is_broken_pipe;
 pub use common::Common;
-pub use destination::Destination;
 
 /// The version of the tools and of the graphs that they read.
 pub(crate) fn version() -> &'static str {

@@ -3,7 +3,6 @@
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::destination::json;
 use super::division::Division;
 use super::{Common, said};
 use crate::analysis::{Analysis, Graph, run, something_to_analyse, warnings};
@@ -11,6 +10,7 @@ use crate::cache::Cache;
 use crate::critpath::CritPath;
 use crate::memuse::MemUse;
 use crate::misses::Misses;
+use crate::output::json;
 use crate::parallelism::Parallelism;
 use crate::races::Races;
 use crate::report::{Choices, Shown, begin, default_config};

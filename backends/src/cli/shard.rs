@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use super::division::Division;
-use super::{output, registry};
+use super::registry;
 use crate::analysis::{self, Graph, Share};
+use crate::output;
 
 /// What begins each result of a share.
 const MAGIC: &[u8; 8] = b"CTSHARE\0";

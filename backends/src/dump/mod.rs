@@ -12,7 +12,8 @@ use taskgraph::{Access, Action, BlockExec, ContextId, Reader};
 use crate::analysis::locks::each_synchronisation;
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
-use crate::cli::{Common, output};
+use crate::cli::Common;
+use crate::output;
 use crate::view::Format;
 
 use rows::Rows;

@@ -19,7 +19,7 @@ use clap::{ArgMatches, FromArgMatches};
 use taskgraph::{BlockCounts, FunctionId, StaticInfo};
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
-use crate::cli::output;
+use crate::output;
 use crate::size::Sizes;
 use crate::view::say;
 use crate::workspan::{self, WorkSpan};

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::cli::output;
+use crate::output;
 use crate::scaling::{Measurement, Report, analyse, ascending, document};
 use crate::view::say;
 pub use options::Options;

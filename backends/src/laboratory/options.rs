@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::Destination;
 use crate::duration::duration;
+use crate::output::Destination;
 use crate::scaling::{Blocking, Estimate};
 
 /// Options of `contech scale`.

@@ -10,7 +10,7 @@ use super::command::Template;
 use super::options::Options;
 use super::places::Places;
 use super::run::{self, Order, Outcome, Output, Runner};
-use crate::cli::progress;
+use crate::output::progress;
 use crate::scaling::{Activity, Measurement, Point, Run};
 use crate::view::units;
 

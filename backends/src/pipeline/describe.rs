@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 
-use crate::cli::{self, output};
+use crate::cli;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Completions {

@@ -24,8 +24,9 @@ use rustix::process::Signal;
 
 use crate::account::{self, Account};
 use crate::analysis::{self, Graph, default_config};
-use crate::cli::{front, is_broken_pipe, output, progress};
+use crate::cli::front;
 use crate::laboratory;
+use crate::output::{self, is_broken_pipe, progress};
 use crate::report::{self, Budget, Choices, PageData};
 use crate::view::{fail, say};
 

@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::analysis;
-use crate::cli::{output, progress};
+use crate::output::{self, progress};
 use crate::page;
 use crate::view::say;
 

@@ -11,7 +11,7 @@ use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
-use crate::cli::{Destination, output};
+use crate::output::{self, Destination};
 use crate::page::{self, MeasuredPage, Section};
 use crate::scaling::Measured;
 use crate::view::names::demangled;

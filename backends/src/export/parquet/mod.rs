@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::analysis::Graph;
-use crate::cli::output;
+use crate::output;
 use crate::view::say;
 use crate::view::units::count;
 

@@ -1,5 +1,9 @@
 //! Where results go: to standard output, or to a file that appears whole or not at all.
 
+mod broken_pipe;
+mod destination;
+pub mod progress;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -7,6 +11,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use contech_plain::Plain;
+
+pub use broken_pipe::is_broken_pipe;
+pub use destination::{Destination, json};
 
 /// Calls `write` with a buffered writer of text to `path`, or to standard output when there is none (or it is `-`).
 /// The text may have names of the program in it: see [`Plain`].

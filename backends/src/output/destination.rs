@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::output;
+use super::{bytes_to, to};
 use crate::view::{Format, Render, Screen, View};
 
 /// Options of every command that has a result.
@@ -35,16 +35,16 @@ impl Destination {
     /// # Errors
     /// When the output cannot be written.
     pub fn write<R: Render>(&self, report: &R, warnings: &[String], in_text: bool) -> Result<()> {
-        let to = self.output.as_deref();
+        let path = self.output.as_deref();
         match self.format {
-            Format::Json => output::to(to, |out| {
+            Format::Json => to(path, |out| {
                 serde_json::to_writer(&mut *out, &Document { report, warnings })?;
                 Ok(writeln!(out)?)
             }),
-            Format::Csv => output::to(to, |out| report.view().write_csv(out)),
+            Format::Csv => to(path, |out| report.view().write_csv(out)),
             // The view shows what a terminal would obey, and has styles, which the terminal is to obey.
-            Format::Text => output::bytes_to(to, |out| {
-                let screen = to.map_or_else(Screen::stdout, |_| Screen::file());
+            Format::Text => bytes_to(path, |out| {
+                let screen = path.map_or_else(Screen::stdout, |_| Screen::file());
                 let mut before = View::default();
                 if in_text && !warnings.is_empty() {
                     for warning in warnings {
@@ -63,6 +63,6 @@ impl Destination {
 ///
 /// # Errors
 /// When the result is not JSON.
-pub(super) fn json<R: Serialize>(report: &R, warnings: &[String]) -> Result<String> {
+pub fn json<R: Serialize>(report: &R, warnings: &[String]) -> Result<String> {
     Ok(serde_json::to_string(&Document { report, warnings })?)
 }
