@@ -28,6 +28,7 @@ pub mod parallelism;
 pub mod pipeline;
 pub mod predict;
 pub mod races;
+pub mod recorded;
 pub mod report;
 pub mod scaling;
 pub mod sharing;

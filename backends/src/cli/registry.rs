@@ -52,10 +52,10 @@ pub const ENTRIES: &[Entry] = &[
                 .section("Call sites"),
         )
         .divided(Division::of::<WorkSpan>()),
-    analysis::<crate::scaling::recorded::RecordedFactors>()
+    analysis::<crate::recorded::RecordedFactors>()
         .too()
         .example("graph.tg --processors 8"),
-    analysis::<crate::scaling::recorded::RecordedStack>()
+    analysis::<crate::recorded::RecordedStack>()
         .too()
         .example("graph.tg --processors 8"),
     analysis::<Misses>()

@@ -20,6 +20,7 @@ use crate::scaling::{Measurement, Report, analyse, ascending, document};
 use crate::view::say;
 pub use options::Options;
 pub use page::render;
+pub use run::cannot_start;
 
 /// Runs the command `contech scale`.
 ///

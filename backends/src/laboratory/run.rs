@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use contech_observation::Observation;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -77,13 +77,17 @@ pub(super) fn words(words: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The error for a program that did not start.
-pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Error {
-    let name = command
-        .first()
-        .map(|word| word.to_string_lossy())
-        .unwrap_or_default();
-    crate::pipeline::cannot_start(&name, error)
+/// The error for a program that did not start, with what to do.
+pub fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound if !name.contains('/') => {
+            format!(": no program of that name in PATH; write ./{name} for one in this folder")
+        }
+        io::ErrorKind::NotFound => ": no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => ": it is not executable".to_owned(),
+        _ => String::new(),
+    };
+    anyhow!(error).context(format!("cannot start {name}{advice}"))
 }
 
 #[derive(Debug)]
@@ -115,9 +119,9 @@ impl Runner {
         let file = self.folder.path().join("observation");
         let _ = std::fs::remove_file(&file);
         let mut command = self.command(order, &file)?;
-        let mut child = command
-            .spawn()
-            .map_err(|error| cannot_start(&order.words, error))?;
+        let mut child = command.spawn().map_err(|error| {
+            cannot_start(&words(order.words.get(..1).unwrap_or_default()), error)
+        })?;
         let ended = Arc::new(AtomicBool::new(false));
         let out = child.stdout.take().map(|pipe| {
             let ended = Arc::clone(&ended);

@@ -32,7 +32,6 @@ use crate::view::{fail, say};
 
 use answer::Answer;
 use interrupt::Interrupt;
-pub(crate) use program::cannot_start;
 use program::{Program, Run};
 use traces::TraceFolder;
 

@@ -1,15 +1,15 @@
 //! The recorded program: its trace goes to the folder, and everything else is as without recording.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use rustix::process::Signal;
 
 use super::interrupt::{Interrupt, Work};
 use super::recorder::Recorder;
+use crate::laboratory::cannot_start;
 
 /// What is run, and how much of it is recorded.
 #[derive(Debug, clap::Args)]
@@ -85,16 +85,4 @@ impl Program {
             .or_else(|| self.status.signal().map(|signal| 128 + signal));
         code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
     }
-}
-
-pub(crate) fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
-    let advice = match error.kind() {
-        io::ErrorKind::NotFound if !name.contains('/') => {
-            format!(": no program of that name in PATH; write ./{name} for one in this folder")
-        }
-        io::ErrorKind::NotFound => ": no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => ": it is not executable".to_owned(),
-        _ => String::new(),
-    };
-    anyhow!(error).context(format!("cannot start {name}{advice}"))
 }

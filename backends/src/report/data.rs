@@ -13,7 +13,7 @@ use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
 use crate::misses::Misses;
 use crate::page::Section;
 use crate::parallelism::{self, WaitTime};
-use crate::scaling::recorded::{self, RecordedFactors};
+use crate::recorded::{self, RecordedFactors};
 use crate::view::Chart;
 use crate::view::page::label;
 use crate::{blocks, cache, critpath, misses, stats};

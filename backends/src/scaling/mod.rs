@@ -21,7 +21,6 @@ mod measured;
 mod measurement;
 mod point;
 mod ratio;
-pub mod recorded;
 mod refinement;
 mod render;
 mod report;
@@ -36,6 +35,7 @@ pub use measurement::{
     Activity, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun, spread,
 };
 pub use point::analyse;
+pub use ratio::over;
 pub use report::{Analysed, Finding, Report};
 pub use speedups::Speedups;
 pub use stack::Stack;

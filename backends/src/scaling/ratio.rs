@@ -4,7 +4,8 @@
 pub(super) const SECOND: f64 = 1e9;
 
 /// `part` of `whole`; 0 if `whole` is 0.
-pub(super) fn over(part: f64, whole: f64) -> f64 {
+#[must_use]
+pub fn over(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 

@@ -3,7 +3,7 @@
 use crate::samples::{graph, many, nothing, single, two};
 use contech_backends::account::Account;
 use contech_backends::analysis::{Analysis, Graph, run};
-use contech_backends::scaling::recorded::{FactorsReport, RecordedFactors, RecordedStack};
+use contech_backends::recorded::{FactorsReport, RecordedFactors, RecordedStack};
 
 const US: u64 = 1000;
 

@@ -4,11 +4,10 @@
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::ratio::over;
-use super::{Account, Blocking, Factors};
 use crate::account::{self, Loss};
 use crate::analysis::{self, Analysis, Graph};
 use crate::grouped::{Grouped, Grouping};
+use crate::scaling::{Account, Blocking, Factors, over};
 use crate::view::chart::Part;
 use crate::view::units::{plural, time};
 use crate::view::{Axis, Chart, Render, Table, Unit, View};
