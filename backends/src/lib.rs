@@ -7,6 +7,10 @@
 // Text leaves through contech_plain and output.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+pub use contech_show::{output, page, size, view};
+
+use contech_show::duration;
+
 pub mod account;
 pub mod analysis;
 pub mod blocks;
@@ -15,15 +19,12 @@ pub mod cli;
 pub mod critpath;
 pub mod diff;
 pub mod dump;
-mod duration;
 pub mod export;
 pub mod grouped;
 pub mod heap;
 pub mod laboratory;
 pub mod memuse;
 pub mod misses;
-pub mod output;
-pub mod page;
 pub mod parallelism;
 pub mod pipeline;
 pub mod predict;
@@ -32,8 +33,6 @@ pub mod recorded;
 pub mod report;
 pub mod scaling;
 pub mod sharing;
-pub mod size;
 pub mod stats;
 pub mod verify;
-pub mod view;
 pub mod workspan;

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 /// Parses a duration such as `50ms`, `2s`, `1.5s` or `100us`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// When it is no number with a unit, or too long; in words for people.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));
     let scale = match unit {

@@ -3,10 +3,10 @@
 //! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
 
 pub mod chart;
-pub(crate) mod csv;
+pub mod csv;
 pub mod names;
-pub(crate) mod page;
-pub(crate) mod screen;
+pub mod page;
+pub mod screen;
 pub mod states;
 mod text;
 pub mod units;
@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use chart::{Axis, Chart, Flame, Series, Unit};
 pub use page::{PageColumn, PagePart};
 pub use screen::Screen;
-pub(crate) use screen::{fail, say};
+pub use screen::{fail, say};
 
 /// A result that can be shown: as JSON by `Serialize`, as text and CSV by a [`View`].
 pub trait Render: Serialize {

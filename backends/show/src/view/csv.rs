@@ -28,7 +28,8 @@ fn raw(cell: &Cell) -> String {
 
 /// Words for a cell. A spreadsheet takes what begins with one of four characters for a formula and computes it, and a
 /// function may have any name: those words get an apostrophe, which says that they are words. Numbers stay numbers.
-pub(crate) fn words(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn words(text: &str) -> Cow<'_, str> {
     // What is before the sign and shows nothing does not keep a spreadsheet from computing.
     let shown = text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
     if shown.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {

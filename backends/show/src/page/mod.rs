@@ -31,7 +31,7 @@ const SCRIPTS: [&str; 14] = [
 const MAIN: &str = include_str!("assets/main.js");
 const SCALE: &str = include_str!("assets/scale.js");
 /// What the words of the page mean: the chapter of the book, which has a paragraph for each.
-const GLOSSARY: &str = include_str!("../../../docs/src/guide/glossary.md");
+const GLOSSARY: &str = include_str!("../../../../docs/src/guide/glossary.md");
 const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
 
 /// The page of a recorded run of `command`.

@@ -154,7 +154,7 @@ pub(super) fn broken(text: &str, most: usize, indent: usize) -> Vec<String> {
 
 /// The text in lines of `width` columns after `first`; lines after the first one begin with as many spaces as `first`
 /// has columns, if that leaves half of the width, and otherwise with two.
-pub(crate) fn hanging(first: &str, text: &str, width: usize) -> Vec<String> {
+pub fn hanging(first: &str, text: &str, width: usize) -> Vec<String> {
     let before = self::width(first);
     let indent = if before * 2 > width { 2 } else { before };
     let lines = broken(
@@ -186,7 +186,7 @@ fn spoken(text: &str) -> (&str, &str) {
 }
 
 /// The lines of a message of `speaker`.
-pub(crate) fn message(text: &str, width: usize) -> Vec<String> {
+pub fn message(text: &str, width: usize) -> Vec<String> {
     let (first, said) = spoken(text);
     let mut lines = Vec::new();
     for (at, part) in said.split('\n').enumerate() {
@@ -199,7 +199,7 @@ pub(crate) fn message(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Writes lines to standard error, and no matter whether somebody reads them.
-pub(crate) fn tell(lines: &[String], screen: Screen) {
+pub fn tell(lines: &[String], screen: Screen) {
     show(lines, screen, SPEAKER);
 }
 
@@ -227,7 +227,7 @@ fn show(lines: &[String], screen: Screen, style: Style) {
 }
 
 /// What [`say!`](crate::view::say) does. Returns the number of lines.
-pub(crate) fn remark(text: &str) -> usize {
+pub fn remark(text: &str) -> usize {
     let screen = Screen::stderr();
     let lines = message(&lines(text), screen.width);
     tell(&lines, screen);
@@ -235,7 +235,7 @@ pub(crate) fn remark(text: &str) -> usize {
 }
 
 /// Says what a tool could not do.
-pub(crate) fn fail(tool: &str, error: &anyhow::Error) {
+pub fn fail(tool: &str, error: &anyhow::Error) {
     let screen = Screen::stderr();
     let text = format!("{tool}: {error:#}");
     show(&message(&lines(&text), screen.width), screen, ERROR);
@@ -243,10 +243,11 @@ pub(crate) fn fail(tool: &str, error: &anyhow::Error) {
 
 /// Writes a message to standard error in lines of its width, and no matter whether somebody reads it. It begins with
 /// who speaks: `contech: ` or `warning: `.
+#[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{ $crate::view::screen::remark(&::std::format!($($text)*)); }};
 }
-pub(crate) use say;
+pub use say;
 
 #[cfg(test)]
 mod tests {

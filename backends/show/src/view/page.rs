@@ -113,12 +113,14 @@ fn value(cell: &Cell) -> Value {
 }
 
 /// What the page calls a function, whose name may be long even without arguments of templates.
-pub(crate) fn label(function: &str) -> String {
+#[must_use]
+pub fn label(function: &str) -> String {
     cut(&names::label(function))
 }
 
 /// Shortens the long names that templates make.
-pub(crate) fn cut(name: &str) -> String {
+#[must_use]
+pub fn cut(name: &str) -> String {
     match name.char_indices().nth(TEXT) {
         Some((at, _)) => format!("{}…", &name[..at]),
         None => name.to_owned(),

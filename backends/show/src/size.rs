@@ -64,7 +64,8 @@ pub struct Sizes(Vec<Size>);
 
 impl Sizes {
     /// These sizes; `None` if there are none.
-    pub(crate) fn of(sizes: impl Iterator<Item = Size>) -> Option<Self> {
+    #[must_use]
+    pub fn of(sizes: impl Iterator<Item = Size>) -> Option<Self> {
         let mut sizes: Vec<Size> = sizes.collect();
         sizes.sort_unstable();
         sizes.dedup();
