@@ -7,6 +7,7 @@
 // Text leaves through contech_plain and output.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+pub use contech_laboratory::{self as laboratory, scaling};
 pub use contech_show::{output, page, size, view};
 
 use contech_show::duration;
@@ -22,7 +23,6 @@ pub mod dump;
 pub mod export;
 pub mod grouped;
 pub mod heap;
-pub mod laboratory;
 pub mod memuse;
 pub mod misses;
 pub mod parallelism;
@@ -31,7 +31,6 @@ pub mod predict;
 pub mod races;
 pub mod recorded;
 pub mod report;
-pub mod scaling;
 pub mod sharing;
 pub mod stats;
 pub mod verify;

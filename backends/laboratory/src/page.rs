@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use crate::page::{self, MeasuredPage, Section};
 use crate::scaling::Report;
 use crate::view::units::plural;
+use contech_show::page::{self, MeasuredPage, Section};
 
 /// The page for a report.
 ///

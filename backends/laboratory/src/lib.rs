@@ -1,5 +1,10 @@
 //! `contech scale`: measures an unmodified program at several numbers of threads, observed by a preloaded library, and
-//! explains why it does not scale ([`crate::scaling`]).
+//! explains why it does not scale ([`scaling`]).
+//!
+//! Nothing here sees a task graph.
+#![forbid(unsafe_code)]
+// Text leaves through contech_plain and contech_show.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod affinity;
 mod checks;
@@ -9,18 +14,19 @@ mod options;
 mod page;
 mod places;
 mod run;
+pub mod scaling;
 mod series;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use contech_show::{duration, output, view};
 
-use crate::output;
-use crate::scaling::{Measurement, Report, analyse, ascending, document};
-use crate::view::say;
 pub use options::Options;
 pub use page::render;
 pub use run::cannot_start;
+use scaling::{Measurement, Report, analyse, ascending, document};
+use view::say;
 
 /// Runs the command `contech scale`.
 ///
