@@ -39,8 +39,8 @@ const SHARES: [&str; 5] = [
     "python/shard_ray.py",
     "backends/src/cli/shard.rs",
     "backends/src/cli/division.rs",
-    "backends/src/analysis/divided.rs",
-    "backends/src/analysis/pieces.rs",
+    "backends/analyses/src/analysis/divided.rs",
+    "backends/analyses/src/analysis/pieces.rs",
 ];
 
 /// What is published.

@@ -135,7 +135,10 @@ fn is_foreign(task: &Task<'_>) -> bool {
 }
 
 /// The last block executed before `task` in its context.
-pub(crate) fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
+///
+/// # Errors
+/// When the graph cannot be read.
+pub fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
     let mut at = task.clone();
     for _ in 0..LOOK_BACK {
         let Some(before) = at.id().previous() else {

@@ -27,7 +27,7 @@ pub enum SiteKey {
 
 /// A calling context.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub struct Node {
     /// The calling context that it hangs below; the root's is itself.
     pub parent: u32,
     /// Index of the call site.
@@ -35,12 +35,12 @@ pub(crate) struct Node {
     /// The invoked function, if it was recorded.
     pub function: Option<FunctionId>,
     /// The outermost node on the way up that has the same function; its calls hang there.
-    pub(crate) home: u32,
+    pub home: u32,
 }
 
 /// The tree and the call sites in it.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     nodes: Vec<Node>,
     children: FxHashMap<(u32, u32, Option<FunctionId>), u32>,
     sites: Vec<SiteKey>,
@@ -68,10 +68,10 @@ impl Default for Tree {
 
 impl Tree {
     /// The program.
-    pub(crate) const ROOT: u32 = 0;
+    pub const ROOT: u32 = 0;
 
     /// The number of a call site.
-    pub(crate) fn site(&mut self, key: SiteKey) -> u32 {
+    pub fn site(&mut self, key: SiteKey) -> u32 {
         let next = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
         let id = *self.site_ids.entry(key).or_insert(next);
         if id == next {
@@ -82,18 +82,18 @@ impl Tree {
 
     /// All call sites.
     #[must_use]
-    pub(crate) fn sites(&self) -> &[SiteKey] {
+    pub fn sites(&self) -> &[SiteKey] {
         &self.sites
     }
 
     /// All nodes, parents first.
     #[must_use]
-    pub(crate) fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// The node of `function` invoked at `site` from the calling context `from`.
-    pub(crate) fn child(&mut self, from: u32, site: u32, function: Option<FunctionId>) -> u32 {
+    pub fn child(&mut self, from: u32, site: u32, function: Option<FunctionId>) -> u32 {
         let mut parent = self.nodes[from as usize].home;
         let key = (parent, site, function);
         if let Some(&known) = self.children.get(&key) {

@@ -28,7 +28,7 @@ pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
 /// How long an executor keeps its turn, unless the command line says otherwise.
-pub(crate) const SLICE: u64 = 100;
+pub const SLICE: u64 = 100;
 
 /// Number of allocations, the latest, whose earlier lives are told apart.
 const RENEWED: usize = 64;

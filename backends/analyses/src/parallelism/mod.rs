@@ -21,10 +21,10 @@ use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
 use crate::critpath::Strands;
 use crate::view::units::ratio;
 
-pub(crate) use lanes::Doing;
+pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
 pub use observed::{Observed, Sums};
-pub(crate) use places::block_before;
+pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use timeline::{Bucket, Counts, Step, Timeline, TimelineBuilder};
 

@@ -27,8 +27,8 @@ use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
 pub(crate) use line_ids::LineIds;
-pub(crate) use look::{Found as FoundAt, Look, Tally};
-pub(crate) use lookups::LookUps;
+pub use look::{Found as FoundAt, Look, Tally};
+pub use lookups::LookUps;
 pub use model::CacheModel;
 pub use recency::RecencyGroups;
 pub use sample::Sample;

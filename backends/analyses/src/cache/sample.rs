@@ -89,7 +89,7 @@ impl Sample {
 
     /// The smallest number of lines of a cache that is not modelled roughly.
     #[must_use]
-    pub(crate) fn rough(self) -> u64 {
+    pub fn rough(self) -> u64 {
         self.rate().map_or(1, |rate| (ROUGH / rate).ceil() as u64)
     }
 

@@ -49,7 +49,7 @@ struct Way {
 
 /// What executors do, followed from change to change.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Doing {
+pub struct Doing {
     executors: Vec<Way>,
     /// For each context that has tasks, who executes it.
     of: Vec<Option<usize>>,
@@ -57,7 +57,7 @@ pub(crate) struct Doing {
 
 impl Doing {
     /// The executors of a graph before its run.
-    pub(crate) fn new(graph: &Graph) -> Self {
+    pub fn new(graph: &Graph) -> Self {
         Self {
             executors: vec![Way::default(); graph.executor_count()],
             of: Vec::new(),
@@ -66,7 +66,10 @@ impl Doing {
 
     /// Follows a change. What an executor did until then is given to `did`: which executor, when (ns), the number of the
     /// context (that of [`Change::context`]) and what it did.
-    pub(crate) fn change(
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub fn change(
         &mut self,
         change: &Change<'_>,
         mut did: impl FnMut(usize, Range<u64>, (usize, Seen)) -> Result<()>,
@@ -121,7 +124,7 @@ impl Doing {
     }
 
     /// What an executor is called: the rank of its process, its number, and the name that its thread has.
-    pub(crate) fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
+    pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
         let space = |at: usize| {
             let id = ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
             graph.executor(id).map_or(0, |known| known.space)

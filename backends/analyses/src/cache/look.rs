@@ -15,30 +15,31 @@ pub(super) struct Lines {
 
 /// A look-up of a line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub struct Look {
     /// The first byte that is accessed in the line.
-    pub(crate) addr: u64,
+    pub addr: u64,
     /// This and the look-ups around it are repeated so many times in a row.
-    pub(crate) times: u64,
+    pub times: u64,
     /// The number of the line, once it has one.
     pub(super) id: u32,
-    pub(crate) op: OpId,
+    /// The operation that accesses it.
+    pub op: OpId,
     /// Whose access it is.
-    pub(crate) who: u32,
+    pub who: u32,
 }
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     /// Index of the smallest fully associative cache that had the line, or their number if none had it, or one more
     /// if the line is new; 0 if there are none.
-    pub(crate) full: usize,
+    pub full: usize,
     /// Index of the first number of sets whose cache had it; at least their number when none had.
-    pub(crate) sets: usize,
+    pub sets: usize,
 }
 
 /// Counts look-ups by what else is known of them. Hits come before the look-ups around them.
-pub(crate) trait Tally {
+pub trait Tally {
     /// Look-ups for an operation that hit in every cache and change nothing.
     fn hit(&mut self, _op: OpId, _times: u64) {}
     /// A look-up and what it found, in the order of look-ups.

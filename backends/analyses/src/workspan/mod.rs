@@ -50,7 +50,7 @@ use steps::{Step, Steps};
 pub use change::{Change, Effect, Selector, parallel, scale};
 pub use metric::Metric;
 pub use rows::{Bound, FlameNode, SiteRow};
-pub(crate) use tree::{Node, SiteKey, Tree};
+pub use tree::{Node, SiteKey, Tree};
 
 /// How lock edges count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -9,7 +9,7 @@ use super::Task;
 ///
 /// # Errors
 /// When the task cannot be read, or `f` fails.
-pub(crate) fn each_synchronisation<'g>(
+pub fn each_synchronisation<'g>(
     reader: &mut Reader<'g, Mmap>,
     task: &Task<'g>,
     mut f: impl FnMut(SyncOp, u64) -> Result<()>,
@@ -31,7 +31,7 @@ pub(crate) fn each_synchronisation<'g>(
 
 /// A lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Held {
+pub struct Held {
     /// Its address.
     pub object: u64,
     /// Whether it is held only for reading.
@@ -40,11 +40,11 @@ pub(crate) struct Held {
 
 /// The locks that a context holds, the latest last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Locks(Vec<Held>);
+pub struct Locks(Vec<Held>);
 
 impl Locks {
     /// The context does something.
-    pub(crate) fn see(&mut self, op: SyncOp, object: u64) {
+    pub fn see(&mut self, op: SyncOp, object: u64) {
         if !matches!(
             op.family(),
             Some(Family::Mutex | Family::Spin | Family::RwLock)
@@ -59,7 +59,9 @@ impl Locks {
         }
     }
 
-    pub(crate) fn all(&self) -> &[Held] {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[Held] {
         &self.0
     }
 }

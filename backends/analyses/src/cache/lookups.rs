@@ -16,7 +16,7 @@ use crate::analysis::{Accesses, Moving, Strides, lines};
 
 /// Reads tasks and looks their lines up; it keeps its memory from one task to the next.
 #[derive(Debug)]
-pub(crate) struct LookUps {
+pub struct LookUps {
     pub(crate) model: CacheModel,
     runs: Strides,
     /// The accesses of a stretch of a run to lines of the sample.
@@ -27,7 +27,9 @@ pub(crate) struct LookUps {
 }
 
 impl LookUps {
-    pub(crate) fn new(model: CacheModel) -> Self {
+    /// Looks up in these caches.
+    #[must_use]
+    pub fn new(model: CacheModel) -> Self {
         Self {
             model,
             runs: Strides::default(),
@@ -39,7 +41,7 @@ impl LookUps {
 
     /// Feeds a piece of a task of `who`. What it looks up is counted by [`LookUps::flush`] at the latest.
     #[inline]
-    pub(crate) fn piece(&mut self, piece: &Piece<'_>, who: u32, tally: &mut impl Tally) {
+    pub fn piece(&mut self, piece: &Piece<'_>, who: u32, tally: &mut impl Tally) {
         if self.who != who {
             self.repeat(tally);
             self.who = who;
@@ -48,7 +50,7 @@ impl LookUps {
     }
 
     /// Counts everything so far. Call it before anything else changes that the tally asks for, and at the end.
-    pub(crate) fn flush(&mut self, tally: &mut impl Tally) {
+    pub fn flush(&mut self, tally: &mut impl Tally) {
         self.repeat(tally);
         self.model.settle(tally);
     }

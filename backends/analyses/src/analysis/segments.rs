@@ -10,7 +10,7 @@ use super::{Graph, Task};
 
 /// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
 #[derive(Clone, Debug)]
-pub(crate) struct Segment<'g> {
+pub struct Segment<'g> {
     /// Start, nanoseconds since the start of the run.
     pub from_ns: u64,
     /// End, nanoseconds since the start of the run.
@@ -56,7 +56,7 @@ pub(crate) fn state_in<D: AsRef<[u8]>>(
 }
 
 /// Reads a context's tasks in order and yields its segments.
-pub(crate) struct Segments<'g> {
+pub struct Segments<'g> {
     tasks: Walk<'g, Mmap>,
     /// The task whose segment comes next, and the one before.
     ahead: Option<Task<'g>>,
@@ -80,7 +80,7 @@ impl<'g> Segments<'g> {
     ///
     /// # Errors
     /// When its first task cannot be read.
-    pub(crate) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
+    pub fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
         let mut segments = Self {
             tasks: graph.walk_of(context),
             ahead: None,
@@ -94,7 +94,7 @@ impl<'g> Segments<'g> {
     }
 
     /// Where the last segment ended, or the first one begins.
-    pub(crate) fn at_ns(&self) -> u64 {
+    pub fn at_ns(&self) -> u64 {
         self.at_ns
     }
 
@@ -111,7 +111,7 @@ impl<'g> Segments<'g> {
     ///
     /// # Errors
     /// When a task cannot be read.
-    pub(crate) fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
+    pub fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap = if task.start_ns() > from_ns {

@@ -4,8 +4,8 @@
 //!
 //! ```
 //! use anyhow::Result;
-//! use contech_backends::analysis::{Analysis, Graph, Order, Task};
-//! use contech_backends::view::{Render, View};
+//! use contech_analyses::analysis::{Analysis, Graph, Order, Task};
+//! use contech_show::view::{Render, View};
 //! use taskgraph::ContextId;
 //!
 //! #[derive(clap::Args)]
@@ -48,7 +48,7 @@ mod divided;
 mod driver;
 mod executors;
 mod graph;
-pub(crate) mod locks;
+pub mod locks;
 mod moment;
 mod pieces;
 mod reading;
@@ -74,8 +74,7 @@ pub use graph::{
 };
 pub use moment::Moment;
 pub(crate) use reading::count_spans;
-pub use segments::state_of;
-pub(crate) use segments::{Segment, Segments};
+pub use segments::{Segment, Segments, state_of};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in};
 pub use share::Share;
 pub use state::{CAUSES, Cause, State, cause_of};
