@@ -10,9 +10,14 @@
 //! Which context takes a job is no order either: whoever is free takes the next one. So a replay deals the jobs out
 //! anew, where their code is ordered with other contexts by nothing but locks and counts.
 //!
+//! A thread of a pool may take the lock for other things in turn, such as to count the jobs that are done. Then each
+//! second or third of its sections takes a job. The turn is found from the sections in which threads waited, and as many
+//! must have been made as are taken so. If sections of one turn signal that all is done, who waits for that takes at
+//! once what all of these sections have made.
+//!
 //! Locks whose sections tell anything else, such as barriers of a counter and a condition, keep the recorded order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +28,9 @@ use super::locks::LockUse;
 use super::sections::Section;
 use super::strands::{NO_WAIT, Needs, Strands, Waits, end};
 use super::wait::{Kind, Wait};
+
+/// The most sections of a lock that a context has in turn.
+const TURNS: u64 = 4;
 
 /// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of such queues.
 pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
@@ -49,6 +57,12 @@ struct Found {
     queues: Vec<Queue>,
     /// Their places by the condition.
     numbers: FxHashMap<u64, u32>,
+    /// Which sections of those that wait for a condition take something.
+    turns: FxHashMap<u64, Turn>,
+    /// By condition that tells that all is done: which sections of those that wait for another condition do something.
+    ends: FxHashMap<u64, (u64, Turn)>,
+    /// The conditions that are waited for in the recorded order.
+    recorded: FxHashSet<u64>,
     counts: FxHashMap<u32, Counted>,
     /// The waits for what is taken, with the strands, the queues, and how much is taken with each.
     waits: Vec<(u32, u32, u64, Wait)>,
@@ -56,39 +70,247 @@ struct Found {
     former: Vec<u32>,
 }
 
+/// One in so many sections of a context, and the number of the first one.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    every: u64,
+    first: u64,
+}
+
+impl Turn {
+    /// How many of so many sections from this number on are its.
+    fn of(self, number: u64, sections: u64) -> u64 {
+        let before = |number: u64| (number + self.every - 1 - self.first) / self.every;
+        before(number + sections) - before(number)
+    }
+
+    /// The turn in which those that wait for a condition take what others make: all that waited are in it, and as many
+    /// take something as was made.
+    fn find(
+        condition: u64,
+        awaits: &FxHashMap<u32, u64>,
+        groups: &[Group<'_>],
+        contexts: usize,
+    ) -> Option<Self> {
+        let made = groups.iter().flat_map(|group| &group.sections);
+        let made = made.filter(|section| section.signals == Some(condition));
+        let made = made.map(|section| section.number).sum();
+        let takers = || {
+            groups
+                .iter()
+                .filter(|of| awaits.get(&of.context) == Some(&condition))
+        };
+        let waits = |of: &&Group<'_>| of.sections.iter().any(|section| section.waited.is_some());
+        let turns = |every| (0..every).map(move |first| Self { every, first });
+        (1..=TURNS).flat_map(turns).find(|turn| {
+            let queue = Queue {
+                made,
+                taken: takers().map(|of| turn.of(of.first, of.number)).sum(),
+                ..Queue::default()
+            };
+            queue.is_even(contexts) && takers().filter(waits).all(|of| turn.of(of.first, 1) == 1)
+        })
+    }
+}
+
+/// Sections of a context at one time: one, or those of a task without an order among themselves. The first one is the
+/// one that waited, if one did.
+#[derive(Debug)]
+struct Group<'s> {
+    sections: Vec<&'s Section>,
+    context: u32,
+    /// The number of the first one among the context's sections of the lock, and how many they are.
+    first: u64,
+    number: u64,
+}
+
+impl Group<'_> {
+    /// The strands before which the sections take their lock, or give it back, in order. Who waited takes the lock after
+    /// the wait.
+    fn strands(&self, strands: &Strands, how: LockUse) -> Vec<u32> {
+        let first = self.sections[0].waited.map(|(_, at)| at);
+        let first = first.or(self.sections.iter().map(|section| section.first).min());
+        let last = self.sections.iter().map(|section| section.last).max();
+        let after = last.map_or(0, |last| {
+            last.saturating_add(if how == LockUse::Give { 2 } else { 1 })
+        });
+        let lock = self.sections[0].lock;
+        let own = strands.of_context(self.context);
+        let uses = |strand: &u32| {
+            let used = strands.all[*strand as usize].lock as usize;
+            strands.locks.get(used) == Some(&(lock, how))
+        };
+        let range = first.unwrap_or(0)..after.min(end(&strands.all[..own.end]));
+        let number = usize::try_from(self.number).unwrap_or(usize::MAX);
+        range.filter(uses).take(number).collect()
+    }
+}
+
+/// The sections of a lock, in order.
+fn groups<'s>(strands: &Strands, sections: &'s [Section]) -> Vec<Group<'s>> {
+    let mut all: Vec<Group<'s>> = Vec::new();
+    let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+    for section in sections {
+        let context = strands.context_of(section.first as usize);
+        let before = last.get(&context).map(|&at| &mut all[at]);
+        let first = before
+            .as_ref()
+            .map_or(0, |group| group.first + group.number);
+        match before.filter(|group| group.sections[0].at_ns == section.at_ns) {
+            Some(group) => {
+                group.sections.push(section);
+                group.number += section.number;
+            }
+            None => {
+                last.insert(context, all.len());
+                all.push(Group {
+                    sections: vec![section],
+                    context,
+                    first,
+                    number: section.number,
+                });
+            }
+        }
+    }
+    all
+}
+
 impl Found {
     /// `None` if the sections of the lock, in order, have to keep the recorded order.
     fn of(strands: &Strands, sections: &[Section]) -> Option<Self> {
         let awaits = awaited(strands, sections)?;
-        let context = |section: &Section| strands.context_of(section.first as usize);
+        let groups = groups(strands, sections);
         let mut found = Self::default();
-        for section in sections {
-            let awaited = awaits.get(&context(section)).copied();
+        let conditions: BTreeSet<u64> = awaits.values().copied().collect();
+        for &condition in &conditions {
+            let turn = Turn::find(condition, &awaits, &groups, strands.contexts.len());
+            found.turns.extend(turn.map(|turn| (condition, turn)));
+        }
+        if found.turns.is_empty() {
+            return None;
+        }
+        for &condition in &conditions {
+            if found.turns.contains_key(&condition) {
+                continue;
+            }
+            match found.end(condition, &awaits, &groups) {
+                Some(end) => drop(found.ends.insert(condition, end)),
+                None => drop(found.recorded.insert(condition)),
+            }
+        }
+        for group in &groups {
+            let awaited = awaits.get(&group.context).copied();
             // Who neither waits nor wakes may count something, and the order of that is not known.
-            if awaited.is_none() && section.signals.is_none() || awaited == section.signals {
+            let unknown = |section: &&Section| {
+                awaited.is_none() && section.signals.is_none() || awaited == section.signals
+            };
+            if group.sections.iter().any(unknown) {
                 return None;
             }
-            if let Some(condition) = awaited {
-                found.take(strands, section, condition)?;
-            }
-            if let Some(condition) = section.signals {
-                let number = found.number(condition);
-                for (strand, more) in found.places(strands, section, LockUse::Give)? {
-                    found.add(strand, (number, more))?;
-                    let queue = &mut found.queues[number as usize];
+            found.takes(strands, group, awaited)?;
+            for (condition, more) in found.makes(group, awaited) {
+                let queue = found.number(condition);
+                for (strand, more) in found.places(strands, group, LockUse::Give, more)? {
+                    found.add(strand, (queue, more))?;
+                    let queue = &mut found.queues[queue as usize];
                     queue.made += u64::from(more);
                     queue.makers.push((queue.made, strand));
                 }
             }
         }
-        let contexts = strands.contexts.len();
-        let even = found.queues.iter().all(|queue| queue.is_even(contexts));
-        even.then_some(found)
+        Some(found)
     }
 
-    fn take(&mut self, strands: &Strands, section: &Section, condition: u64) -> Option<()> {
+    /// The sections that do what a condition tells the end of: those that signal it are in one turn of the contexts that
+    /// take something else.
+    fn end(
+        &self,
+        condition: u64,
+        awaits: &FxHashMap<u32, u64>,
+        groups: &[Group<'_>],
+    ) -> Option<(u64, Turn)> {
+        let mut end: Option<(u64, Turn)> = None;
+        for group in groups {
+            let signals = |section: &&&Section| section.signals == Some(condition);
+            let Some(section) = group.sections.iter().find(signals) else {
+                continue;
+            };
+            let takes = *awaits.get(&group.context)?;
+            let &Turn { every, .. } = self.turns.get(&takes)?;
+            let first = group.first % every;
+            let (known, turn) = match end {
+                Some(end) => end,
+                None if section.number == group.number => {
+                    *end.insert((takes, Turn { every, first }))
+                }
+                None => continue,
+            };
+            if known != takes || turn.of(group.first, group.number) < section.number {
+                return None;
+            }
+        }
+        end
+    }
+
+    /// What sections of a context take that waits for a condition.
+    fn takes(&mut self, strands: &Strands, group: &Group<'_>, awaited: Option<u64>) -> Option<()> {
+        let Some(condition) = awaited else {
+            return Some(());
+        };
+        if let Some(turn) = self.turns.get(&condition) {
+            let turn = *turn;
+            let takes = turn.of(group.first, group.number);
+            return self.take(strands, group, condition, (takes, Some(turn), 1));
+        }
+        let section = group.sections[0];
+        if section.waited.is_none() || !self.ends.contains_key(&condition) {
+            return Some(());
+        }
         let number = self.number(condition);
-        let own = strands.of_context(strands.context_of(section.first as usize));
+        let queue = &self.queues[number as usize];
+        let all = u32::try_from(queue.made.saturating_sub(queue.taken)).unwrap_or(u32::MAX);
+        match all {
+            0 => Some(()),
+            _ => self.take(strands, group, condition, (1, None, all)),
+        }
+    }
+
+    /// What sections make: by condition, how much, and in which turn. What a condition tells the end of is made whether or
+    /// not that is signalled.
+    fn makes(&self, group: &Group<'_>, awaited: Option<u64>) -> Vec<(u64, (u64, Option<Turn>))> {
+        let ends = self.ends.iter().filter(|end| Some(end.1.0) == awaited);
+        let done = ends.map(|(&condition, &(_, turn))| {
+            let done = turn.of(group.first, group.number);
+            (condition, (done, Some(turn)))
+        });
+        let counted = |condition: &u64| {
+            !self.ends.contains_key(condition) && !self.recorded.contains(condition)
+        };
+        let mut signals: BTreeMap<u64, u64> = BTreeMap::new();
+        for section in &group.sections {
+            if let Some(condition) = section.signals.filter(counted) {
+                *signals.entry(condition).or_default() += section.number;
+            }
+        }
+        let signals = signals.into_iter();
+        let signals = signals.map(|(condition, number)| (condition, (number, None)));
+        done.chain(signals).filter(|made| made.1.0 > 0).collect()
+    }
+
+    /// So many of the sections, which may be none, take so much each: those of a turn.
+    fn take(
+        &mut self,
+        strands: &Strands,
+        group: &Group<'_>,
+        condition: u64,
+        (takes, turn, each): (u64, Option<Turn>, u32),
+    ) -> Option<()> {
+        if takes == 0 {
+            return Some(());
+        }
+        let section = group.sections[0];
+        let number = self.number(condition);
+        let own = strands.of_context(group.context);
         let waits = section.first
             ..section
                 .last
@@ -99,9 +321,11 @@ impl Found {
             wait.is_some_and(|waits| waits.wait.object == condition)
         });
         self.former.extend(former);
-        for (strand, less) in self.places(strands, section, LockUse::Take)? {
+        for (strand, less) in self.places(strands, group, LockUse::Take, (takes, turn))? {
+            let less = less.saturating_mul(each);
             self.add(strand, (number, less))?;
-            let at = section.waited.map_or(strand, |(_, at)| at);
+            let waited = section.waited.filter(|(_, at)| *at <= strand);
+            let at = waited.map_or(strand, |(_, at)| at);
             let context = strands.context_of(at as usize);
             let first = strands.all[at as usize].first;
             let wait = Wait {
@@ -128,34 +352,27 @@ impl Found {
         })
     }
 
-    /// The strands before which sections take their lock, or give it back, with how many sections each stands for.
-    /// Sections may have been gathered, and then there are fewer strands. `None` if there is none.
+    /// The strands before which so many of the sections take their lock, or give it back, with how many sections each
+    /// stands for: those of a turn, as far as it is known which ones they are. Sections may have been gathered, and then
+    /// there are fewer strands. `None` if there is none.
     fn places(
         &self,
         strands: &Strands,
-        section: &Section,
+        group: &Group<'_>,
         how: LockUse,
+        (number, turn): (u64, Option<Turn>),
     ) -> Option<Vec<(u32, u32)>> {
-        let after = section
-            .last
-            .saturating_add(if how == LockUse::Give { 2 } else { 1 });
-        let own = strands.of_context(strands.context_of(section.first as usize));
-        let at = section.first as usize..own.end.min(after as usize);
-        let uses = |strand: &u32| {
-            let lock = strands.all[*strand as usize].lock as usize;
-            strands.locks.get(lock) == Some(&(section.lock, how))
-        };
-        let all: Vec<u32> = at
-            .filter_map(|at| u32::try_from(at).ok())
-            .filter(uses)
-            .collect();
+        let all = group.strands(strands, how);
+        if let Some(turn) = turn
+            && all.len() as u64 == group.number
+        {
+            let own = all.into_iter().zip(group.first..);
+            let own = own.filter(|&(_, number)| turn.of(number, 1) == 1);
+            return Some(own.map(|(strand, _)| (strand, 1)).collect());
+        }
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
         let free = |strand: &&u32| !self.counts.contains_key(*strand);
         let mut free: Vec<u32> = all.iter().filter(free).copied().collect();
-        // Whoever waits for a condition gives the lock back and takes it again meanwhile.
-        let number = usize::try_from(section.number).unwrap_or(usize::MAX);
-        if how == LockUse::Give && free.len() > number {
-            free.drain(..free.len() - number);
-        }
         free.truncate(number);
         if free.is_empty() {
             free.extend(all.last());
@@ -163,11 +380,8 @@ impl Found {
         let strands = free.len().max(1);
         let (each, rest) = (number / strands, number % strands);
         let each = |at| u32::try_from(each + usize::from(at < rest)).unwrap_or(u32::MAX);
-        let places: Vec<_> = free
-            .into_iter()
-            .enumerate()
-            .map(|(at, strand)| (strand, each(at)))
-            .collect();
+        let places = free.into_iter().enumerate();
+        let places: Vec<_> = places.map(|(at, strand)| (strand, each(at))).collect();
         (!places.is_empty()).then_some(places)
     }
 
@@ -274,6 +488,9 @@ pub(super) fn deal(strands: &mut Strands) {
             }
         }
         takers.retain(|_, all| all.len() > 1);
+        if !takers.values().all(|all| all.is_sorted()) {
+            continue;
+        }
         if takers.len() < 2 {
             continue;
         }
@@ -323,11 +540,8 @@ pub(super) fn deal(strands: &mut Strands) {
 fn needed(strands: &Strands) -> Vec<u32> {
     let mut needed: Vec<u32> = Vec::new();
     for (at, strand) in strands.all.iter().enumerate() {
-        let order = strands
-            .waits
-            .get(strand.wait as usize)
-            .map(|waits| waits.needs);
-        if order != Some(Needs::Nothing) {
+        let waits = strands.waits.get(strand.wait as usize);
+        if waits.map(|waits| waits.needs) != Some(Needs::Nothing) {
             let before = strands.needs_of(at).iter();
             needed.extend(
                 before.map(|&(context, number)| strands.contexts[context as usize] + number),

@@ -1,7 +1,7 @@
 //! Finds the sections of locks on the way through a context's tasks, with the conditions that are waited for and
 //! signalled in them.
 
-use taskgraph::SyncOp;
+use taskgraph::{Family, SyncOp};
 
 use super::locks::LockUse;
 
@@ -38,9 +38,16 @@ pub(super) struct Sections {
     closed: Vec<Section>,
     /// A condition that the context has been woken by.
     woken: Option<(u64, u32)>,
+    /// Whether the context waited for a condition or signalled one.
+    conditions: bool,
 }
 
 impl Sections {
+    /// Whether the context waited for a condition or signalled one.
+    pub(super) fn have_conditions(&self) -> bool {
+        self.conditions
+    }
+
     /// An operation at a time (ns), before which the next strand has this number. With `inside`, its task does
     /// other things, too, until [`Sections::worked`].
     pub(super) fn uses(
@@ -50,6 +57,7 @@ impl Sections {
         (at_ns, strand, inside): (u64, u32, bool),
         all: &mut Vec<Section>,
     ) {
+        self.conditions |= op.family() == Some(Family::Cond);
         match (op, used) {
             (SyncOp::CondWake | SyncOp::CondTimeout, _) => self.woken = Some((object, strand)),
             (SyncOp::CondSignal | SyncOp::CondBroadcast, _) => {

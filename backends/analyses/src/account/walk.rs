@@ -404,6 +404,7 @@ impl<'a> Walker<'a> {
     fn divided(&mut self, task: &Task<'_>, mut wait: u32, ns: u64) -> Result<()> {
         let had = self.held.locks().to_vec();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
+        let mut stopped = false;
         let info = self.graph.info();
         let place = (task.start_ns(), end(&self.strands.all), true);
         let (held, within) = (&mut self.held, &mut self.sections);
@@ -413,24 +414,30 @@ impl<'a> Walker<'a> {
             ..
         } = &mut *self.strands;
         task.count_between(|counts, action| {
-            for (block, times) in counts.iter() {
-                let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
-                all = all.saturating_add(each.saturating_mul(times));
+            if whole_task {
+                for (block, times) in counts.iter() {
+                    let each = info.block(block).map_or(0, |block| u64::from(block.ir_ops));
+                    all = all.saturating_add(each.saturating_mul(times));
+                }
             }
             if let Some(&Action::Sync { op, object }) = action {
                 let lock = held.uses(op, object, known);
                 within.uses((op, object), lock, place, all_sections);
-                uses.extend(lock.map(|lock| (all, lock)));
+                uses.extend(lock.filter(|_| whole_task).map(|lock| (all, lock)));
             }
-            whole_task = action.is_none() || uses.len() < SAMPLED;
-            match whole_task {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            whole_task &= action.is_none() || uses.len() < SAMPLED;
+            // Of locks with conditions all sections are counted.
+            stopped = !whole_task && !within.have_conditions();
+            match stopped {
+                false => ControlFlow::Continue(()),
+                true => ControlFlow::Break(()),
             }
         })?;
         if !whole_task {
             all = uses.last().map_or(all, |&(at, _)| at);
             cut(&had, &mut uses);
+        }
+        if stopped {
             self.held.set(had.clone());
         }
         let until = |executed: u64| whole(ns as f64 * executed as f64 / all.max(1) as f64);

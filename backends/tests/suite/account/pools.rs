@@ -8,6 +8,7 @@ use super::{Loss, MS, account, builder, code, work};
 
 const LOCK: u64 = 7;
 const CONDITION: u64 = 8;
+const DONE: u64 = 9;
 
 /// A thread finds a job, and does it for so many ms.
 fn job(b: &mut GraphBuilder, worker: ContextId, at: u64, ms: u64, code: BlockId) {
@@ -18,8 +19,9 @@ fn job(b: &mut GraphBuilder, worker: ContextId, at: u64, ms: u64, code: BlockId)
 }
 
 /// After 1 ms a thread makes jobs of so many ms each for two others, and one for each of them to end. Each of them waits
-/// for its first one.
-fn pool(jobs: [&[u64]; 2]) -> Report {
+/// for its first one. With `counted` they count with the same lock what they have done, and the thread waits until all
+/// is done.
+fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
     let mut b = builder("./pool");
     let code = code(&mut b, "f");
     let [maker, one, other] = ["maker", "one", "other"].map(|name| b.context(name));
@@ -30,6 +32,12 @@ fn pool(jobs: [&[u64]; 2]) -> Report {
         signal = Some(b.sync_at(maker, CONDITION, SyncOp::CondSignal, MS, MS));
         b.sync_at(maker, LOCK, SyncOp::MutexUnlock, MS, MS);
     }
+    let longest = jobs
+        .iter()
+        .map(|own| own.iter().sum::<u64>())
+        .max()
+        .unwrap_or(0);
+    let mut done = None;
     for (worker, own) in [one, other].into_iter().zip(jobs) {
         b.sync_at(worker, LOCK, SyncOp::MutexLock, 0, 0);
         b.sync_at(worker, LOCK, SyncOp::CondRelease, 0, 0);
@@ -39,11 +47,32 @@ fn pool(jobs: [&[u64]; 2]) -> Report {
         b.sync_at(worker, LOCK, SyncOp::MutexUnlock, MS, MS);
         work(&mut b, worker, 1, 1 + own[0], &[code.held]);
         let mut at = 1 + own[0];
+        let mut count = |b: &mut GraphBuilder, at: u64| {
+            if !counted {
+                return;
+            }
+            b.sync_at(worker, LOCK, SyncOp::MutexLock, at * MS, at * MS);
+            if at == 1 + longest {
+                done = Some(b.sync_at(worker, DONE, SyncOp::CondSignal, at * MS, at * MS));
+            }
+            b.sync_at(worker, LOCK, SyncOp::MutexUnlock, at * MS, at * MS);
+        };
         for &ms in &own[1..] {
+            count(&mut b, at);
             job(&mut b, worker, at, ms, code.held);
             at += ms;
         }
+        count(&mut b, at);
         job(&mut b, worker, at, 0, code.held);
+    }
+    if let Some(done) = done {
+        let end = (1 + longest) * MS;
+        b.sync_at(maker, LOCK, SyncOp::MutexLock, MS, MS);
+        b.sync_at(maker, LOCK, SyncOp::CondRelease, MS, MS);
+        let woken = b.sync_at(maker, DONE, SyncOp::CondWake, MS, end);
+        b.edge(done, woken);
+        b.sync_at(maker, LOCK, SyncOp::CondReacquire, end, end);
+        b.sync_at(maker, LOCK, SyncOp::MutexUnlock, end, end);
     }
     account(b, 2)
 }
@@ -51,16 +80,22 @@ fn pool(jobs: [&[u64]; 2]) -> Report {
 #[test]
 fn whoever_is_free_takes_the_next_job_whoever_took_it_in_the_recorded_run() {
     // One had no processor after two jobs, so the other one did six.
-    let report = pool([&[1; 6], &[1; 2]]);
+    let report = pool([&[1; 6], &[1; 2]], false);
     assert_eq!(report.replayed_ns, 5 * MS, "{report:?}");
     // A job that is longer than all others together keeps one of them at work.
-    let report = pool([&[9], &[1; 3]]);
+    let report = pool([&[9], &[1; 3]], false);
     assert_eq!(report.replayed_ns, 10 * MS, "{report:?}");
     let cause = report.losses[0].cause;
     assert!(
         matches!(cause, Loss::Imbalance | Loss::Serial),
         "{report:?}"
     );
+}
+
+#[test]
+fn threads_that_count_what_is_done_with_the_lock_of_the_jobs_take_the_next_one_all_the_same() {
+    let report = pool([&[1; 6], &[1; 2]], true);
+    assert_eq!(report.replayed_ns, 5 * MS, "{report:?}");
 }
 
 #[test]
