@@ -124,7 +124,8 @@ fn frame(section: &Section) -> String {
 }
 
 /// The glossary as a list of terms. Names of one term are separated by commas; code loses its marks.
-fn glossary() -> String {
+#[must_use]
+pub fn glossary() -> String {
     let entry = |paragraph: &str| {
         let (term, text) = paragraph.strip_prefix("**")?.split_once(".**")?;
         let id = term.split(',').next()?.to_lowercase().replace(' ', "-");
