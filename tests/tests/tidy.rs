@@ -3,7 +3,7 @@
 #[path = "tidy/modules.rs"]
 mod modules;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,20 +42,22 @@ fn read(file: &Path) -> Result<String> {
     fs::read_to_string(workspace().join(file)).with_context(|| file.display().to_string())
 }
 
-/// Libraries with their features, in a build of cargo's of that kind.
-fn features(words: &[&str]) -> Result<BTreeSet<String>> {
+/// What cargo says of each library, in a build of that kind.
+fn libraries(words: &[&str], format: &str) -> Result<BTreeSet<String>> {
     let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     tree.current_dir(workspace()).arg("tree").args(words);
-    tree.args(["--prefix", "none", "--format", "{p} [{f}]"]);
+    tree.args(["--prefix", "none", "--format", format]);
     let said = run(&mut tree)?.ok()?.out();
     Ok(said
         .lines()
+        .filter(|line| !line.is_empty())
         .map(|line| line.trim_end_matches(" (*)").to_owned())
         .collect())
 }
 
 #[test]
 fn the_test_command_and_the_tools_and_the_tests_have_the_same_libraries() -> Result<()> {
+    let features = |words| libraries(words, "{p} [{f}]");
     let all = features(&["--workspace", "-e", "normal,build,dev"])?;
     for words in [
         &["-e", "normal,build"][..],
@@ -68,6 +70,51 @@ fn the_test_command_and_the_tools_and_the_tests_have_the_same_libraries() -> Res
              them are compiled twice; tests/Cargo.toml asks for the missing features: {twice:#?}"
         );
     }
+    Ok(())
+}
+
+#[test]
+fn licences_and_versions_of_libraries_are_those_of_deny_toml() -> Result<()> {
+    let rules = read(Path::new("deny.toml"))?;
+    let list = |name: &str| -> Vec<&str> {
+        let (_, list) = rules.split_once(&format!("\n{name} = [")).expect(name);
+        let lines = list.lines().take_while(|line| *line != "]");
+        lines.filter_map(|line| line.split('"').nth(1)).collect()
+    };
+    let (mut allowed, mut skipped) = (list("allow"), list("skip"));
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut used = BTreeSet::new();
+    for line in libraries(&["--workspace", "-e", "normal,build,dev"], "{p}|{l}")? {
+        let (library, licence) = line.rsplit_once('|').context("a licence")?;
+        let licence = licence.replace(['(', ')'], "").replace('/', " OR ");
+        for part in licence.split(" AND ") {
+            let mut ways = part.split(" OR ").map(str::trim);
+            let taken = ways.find(|way| allowed.contains(way));
+            used.insert(taken.with_context(|| line.clone())?.to_owned());
+        }
+        let mut words = library.split(" v");
+        let name = words.next().unwrap_or_default();
+        let version = words.next().unwrap_or_default();
+        let version = version.split(' ').next().unwrap_or_default();
+        let known = versions.entry(name.to_owned()).or_default();
+        known.insert(version.to_owned());
+    }
+    // No rule without a use.
+    allowed.retain(|licence| !used.contains(*licence));
+    assert!(allowed.is_empty(), "no library has {allowed:?}");
+    for (name, mut versions) in versions {
+        if versions.len() > 1 {
+            skipped.retain(|skip| {
+                let version = skip.strip_prefix(&format!("{name}@"));
+                let is = |v: &String| version.is_some_and(|s| v.starts_with(&format!("{s}.")));
+                let before = versions.len();
+                versions.retain(|v| !is(v));
+                versions.len() == before
+            });
+        }
+        assert_eq!(versions.len(), 1, "{name}: {versions:?}");
+    }
+    assert!(skipped.is_empty(), "not there, or only once: {skipped:?}");
     Ok(())
 }
 
