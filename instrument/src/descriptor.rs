@@ -18,8 +18,7 @@ use crate::ir;
 
 const CTOR: &str = "__contech_module_init";
 const DTOR: &str = "__contech_module_fini";
-/// LLVM's number of the calling convention `preserve_allcc`.
-const PRESERVE_ALL: u32 = 15;
+
 /// Prefix of the entry points of flang's run-time library.
 const FORTRAN_LIBRARY: &str = "_Fortran";
 
@@ -97,7 +96,7 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
         context.create_enum_attribute(kind("nounwind"), 0),
     );
     if which.convention == Convention::PreserveAll {
-        f.set_call_conventions(PRESERVE_ALL);
+        f.set_call_conventions(ir::PRESERVE_ALL);
         // The dynamic linker's lazy resolver would not preserve registers on the first call.
         f.add_attribute(
             AttributeLoc::Function,
@@ -123,7 +122,7 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     f.as_global_value().set_visibility(GlobalVisibility::Hidden);
     f.as_global_value()
         .set_comdat(module.get_or_insert_comdat(&name));
-    f.set_call_conventions(PRESERVE_ALL);
+    f.set_call_conventions(ir::PRESERVE_ALL);
     let context = module.get_context();
     for attribute in ["cold", "naked", "noinline", "nounwind"] {
         let kind = Attribute::get_named_enum_kind_id(attribute);

@@ -19,9 +19,6 @@ use crate::ir;
 use crate::memop::Value;
 use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
 
-/// LLVM's number of the calling convention `preserve_allcc`.
-const PRESERVE_ALL: u32 = 15;
-
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Targets<'m> {
     pub(crate) tls: GlobalValue<'m>,
@@ -206,13 +203,7 @@ impl<'m> Emitter<'m> {
             let end = ir::split_unlikely(condition);
             self.builder.position_before(&end);
             let cursor = self.load_cursor()?;
-            let call = self
-                .builder
-                .build_direct_call(self.targets.flush, &[cursor.into()], "")?;
-            call.set_call_convention(PRESERVE_ALL);
-            let next = call
-                .try_as_basic_value()
-                .expect_basic("flush returns the cursor");
+            let next = ir::flush(&self.builder, self.targets.flush, cursor)?;
             self.builder.build_store(self.cursor, next)?;
         }
         Ok(())
@@ -252,8 +243,7 @@ impl<'m> Emitter<'m> {
     }
 
     fn load(&self, from: PointerValue<'m>) -> Result<PointerValue<'m>, BuilderError> {
-        let ptr = from.get_type();
-        Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
+        ir::load(&self.builder, from)
     }
 
     fn put(
@@ -262,12 +252,7 @@ impl<'m> Emitter<'m> {
         at: u64,
         value: impl BasicValue<'m>,
     ) -> Result<(), BuilderError> {
-        let to = self.offset(base, at)?;
-        let store = self.builder.build_store(to, value)?;
-        store
-            .set_alignment(1)
-            .expect("a store has an alignment, and 1 is one");
-        Ok(())
+        ir::put(&self.builder, base, at, value)
     }
 
     fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Result<PointerValue<'m>, BuilderError> {

@@ -16,7 +16,8 @@ pub(crate) use atomics::{
     has_fence, is_atomic, is_speculated, is_volatile, mark_waits, wrap_atomics,
 };
 pub(crate) use build::{
-    allow_assembly, global_offset, lane, mask_to_u64, offset, ptr_type, to_u64,
+    PRESERVE_ALL, allow_assembly, flush, global_offset, lane, load, mask_to_u64, offset, ptr_type,
+    put, to_u64,
 };
 pub(crate) use calls::{
     Callee, arg_count, byval_size, callee, drop_call_attributes, forbid_tail_call, is_must_tail,

@@ -8,10 +8,15 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
-use inkwell::values::{GlobalValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
+};
 
 use super::operands::Operand;
 use super::shim::contech_shim_allow_assembly;
+
+/// LLVM's number of the calling convention `preserve_allcc`.
+pub(crate) const PRESERVE_ALL: u32 = 15;
 
 /// The address `base + offset` bytes.
 pub(crate) fn offset<'m>(
@@ -26,6 +31,43 @@ pub(crate) fn offset<'m>(
     let n = context.i64_type().const_int(bytes, false);
     // SAFETY: at least the slack's room lies behind the cursor, so the result is in the buffer.
     unsafe { builder.build_gep(context.i8_type(), base, &[n], "") }
+}
+
+/// The pointer that is in `from`.
+pub(crate) fn load<'m>(
+    builder: &Builder<'m>,
+    from: PointerValue<'m>,
+) -> Result<PointerValue<'m>, BuilderError> {
+    let ptr = from.get_type();
+    Ok(builder.build_load(ptr, from, "")?.into_pointer_value())
+}
+
+/// Stores a value so many bytes behind `base`, which may be anywhere.
+pub(crate) fn put<'m>(
+    builder: &Builder<'m>,
+    base: PointerValue<'m>,
+    at: u64,
+    value: impl BasicValue<'m>,
+) -> Result<(), BuilderError> {
+    let to = offset(builder, base, at)?;
+    let store = builder.build_store(to, value)?;
+    store
+        .set_alignment(1)
+        .expect("a store has an alignment, and 1 is one");
+    Ok(())
+}
+
+/// Calls the function that makes room, and returns the cursor after it.
+pub(crate) fn flush<'m>(
+    builder: &Builder<'m>,
+    function: FunctionValue<'m>,
+    cursor: PointerValue<'m>,
+) -> Result<BasicValueEnum<'m>, BuilderError> {
+    let call = builder.build_direct_call(function, &[cursor.into()], "")?;
+    call.set_call_convention(PRESERVE_ALL);
+    Ok(call
+        .try_as_basic_value()
+        .expect_basic("flush returns the cursor"))
 }
 
 /// The constant `global + offset` bytes.

@@ -7,9 +7,6 @@ use inkwell::values::PointerValue;
 use super::{Built, COUNT_BYTES, Emitter};
 use crate::ir;
 
-/// LLVM's number of the calling convention `preserve_allcc`.
-const PRESERVE_ALL: u32 = 15;
-
 /// What the slow path of a check does.
 pub(super) enum Slow<'m> {
     Flush,
@@ -55,13 +52,7 @@ impl<'m> Emitter<'_, 'm> {
                 self.put(cursor, COUNT_BYTES, id)?;
                 cursor = self.offset(cursor, COUNT_BYTES + ID_BYTES as u64)?;
             }
-            let call = self
-                .builder
-                .build_direct_call(self.targets.flush, &[cursor.into()], "")?;
-            call.set_call_convention(PRESERVE_ALL);
-            let next = call
-                .try_as_basic_value()
-                .expect_basic("flush returns the cursor");
+            let next = ir::flush(&self.builder, self.targets.flush, cursor)?;
             self.builder.build_store(self.cursor, next)?;
             if let Slow::LoopCut {
                 counter, resume, ..

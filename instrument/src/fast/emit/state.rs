@@ -101,17 +101,11 @@ impl<'m> Emitter<'_, 'm> {
     }
 
     pub(super) fn load(&self, from: PointerValue<'m>) -> Built<PointerValue<'m>> {
-        let ptr = from.get_type();
-        Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
+        ir::load(&self.builder, from)
     }
 
     pub(super) fn put(&self, base: PointerValue<'m>, at: u64, value: impl BasicValue<'m>) -> Built {
-        let to = self.offset(base, at)?;
-        let store = self.builder.build_store(to, value)?;
-        store
-            .set_alignment(1)
-            .expect("a store has an alignment, and 1 is one");
-        Ok(())
+        ir::put(&self.builder, base, at, value)
     }
 
     pub(super) fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Built<PointerValue<'m>> {
