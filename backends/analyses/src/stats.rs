@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{ContextId, TaskCounts};
+use taskgraph::{ContextId, Summary};
 
 use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::view::{Cell, Render, Table, View};
@@ -18,26 +18,9 @@ pub struct Stats;
 /// The counts, named as in the summary of `contech-middle`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Contexts.
-    pub contexts: u64,
-    /// Tasks by kind.
-    pub tasks: TaskCounts,
-    /// Edges between tasks, program order not counted.
-    pub edges: u64,
-    /// Executions of basic blocks.
-    pub blocks: u64,
-    /// Reads and writes.
-    pub accesses: u64,
-    /// Reads.
-    pub reads: u64,
-    /// Writes.
-    pub writes: u64,
-    /// Bytes read and written.
-    pub bytes_accessed: u64,
-    /// Length of the run in nanoseconds.
-    pub duration_ns: u64,
-    /// Functions in the static tables.
-    pub functions: u64,
+    /// Those that the graph has of itself.
+    #[serde(flatten)]
+    pub summary: Summary,
     /// Size of the trace the graph was made from.
     pub trace_bytes: u64,
     /// Size of the graph file.
@@ -71,18 +54,9 @@ impl Analysis for Stats {
     }
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let (summary, meta) = (graph.summary(), graph.meta());
+        let meta = graph.meta();
         Ok(Report {
-            contexts: summary.contexts,
-            tasks: summary.tasks,
-            edges: summary.edges,
-            blocks: summary.blocks,
-            accesses: summary.accesses,
-            reads: summary.reads,
-            writes: summary.writes,
-            bytes_accessed: summary.bytes_accessed,
-            duration_ns: summary.duration_ns,
-            functions: summary.functions,
+            summary: *graph.summary(),
             trace_bytes: meta.trace_bytes,
             graph_bytes: graph.bytes().len() as u64,
             complete: meta.complete,
@@ -95,22 +69,23 @@ impl Analysis for Stats {
 
 impl Render for Report {
     fn view(&self) -> View {
+        let sum = &self.summary;
         let rows = [
-            ("contexts", Cell::Count(self.contexts)),
-            ("tasks", Cell::Count(self.tasks.total())),
-            ("  work", Cell::Count(self.tasks.work)),
-            ("  create", Cell::Count(self.tasks.create)),
-            ("  join", Cell::Count(self.tasks.join)),
-            ("  sync", Cell::Count(self.tasks.sync)),
-            ("  barrier", Cell::Count(self.tasks.barrier)),
-            ("edges", Cell::Count(self.edges)),
-            ("functions", Cell::Count(self.functions)),
-            ("block executions", Cell::Count(self.blocks)),
-            ("accesses", Cell::Count(self.accesses)),
-            ("  reads", Cell::Count(self.reads)),
-            ("  writes", Cell::Count(self.writes)),
-            ("bytes accessed", Cell::Bytes(self.bytes_accessed)),
-            ("duration", Cell::Time(self.duration_ns)),
+            ("contexts", Cell::Count(sum.contexts)),
+            ("tasks", Cell::Count(sum.tasks.total())),
+            ("  work", Cell::Count(sum.tasks.work)),
+            ("  create", Cell::Count(sum.tasks.create)),
+            ("  join", Cell::Count(sum.tasks.join)),
+            ("  sync", Cell::Count(sum.tasks.sync)),
+            ("  barrier", Cell::Count(sum.tasks.barrier)),
+            ("edges", Cell::Count(sum.edges)),
+            ("functions", Cell::Count(sum.functions)),
+            ("block executions", Cell::Count(sum.blocks)),
+            ("accesses", Cell::Count(sum.accesses)),
+            ("  reads", Cell::Count(sum.reads)),
+            ("  writes", Cell::Count(sum.writes)),
+            ("bytes accessed", Cell::Bytes(sum.bytes_accessed)),
+            ("duration", Cell::Time(sum.duration_ns)),
             ("trace size", Cell::Bytes(self.trace_bytes)),
             ("graph size", Cell::Bytes(self.graph_bytes)),
         ];

@@ -40,7 +40,8 @@ fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cac
 #[test]
 fn stats_are_those_of_the_graph() {
     let report = run::<Stats>(stats::Options {}, &graph(two())).unwrap();
-    let tasks = report.tasks;
+    let sum = report.summary;
+    let tasks = sum.tasks;
     assert_eq!(
         (
             tasks.work,
@@ -52,12 +53,9 @@ fn stats_are_those_of_the_graph() {
         (8, 1, 1, 4, 1)
     );
     // Create -> 1:0, unlock -> lock, barrier in and out, last -> join.
-    assert_eq!((report.contexts, report.edges, report.functions), (2, 5, 2));
-    assert_eq!(
-        (report.reads, report.writes, report.accesses),
-        (95, 105, 200)
-    );
-    assert_eq!((report.bytes_accessed, report.duration_ns), (1600, 800_000));
+    assert_eq!((sum.contexts, sum.edges, sum.functions), (2, 5, 2));
+    assert_eq!((sum.reads, sum.writes, sum.accesses), (95, 105, 200));
+    assert_eq!((sum.bytes_accessed, sum.duration_ns), (1600, 800_000));
     assert!(report.complete);
 }
 
