@@ -2,7 +2,7 @@
 
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Acquire;
-use loom::thread::{spawn, yield_now};
+use loom::thread::{JoinHandle, spawn, yield_now};
 
 use crate::desk::Desk;
 use crate::model;
@@ -21,18 +21,50 @@ crate::tests! {
     a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all
 }
 
-/// Closes the trace as `Recorder::finish` does; how many records the thread had made by then.
-fn close(desk: &Desk, thread: &Arc<Thread>) -> usize {
-    let made = thread.made.load(Acquire);
-    assert!(desk.begin_closing());
+/// Hands over all there is.
+fn end_all(desk: &Desk, thread: &Arc<Thread>, resume: bool) {
     let wait = || {
         yield_now();
         true
     };
-    let losses = desk.end_all(vec![&**thread], None, || 0, false, wait);
+    let losses = desk.end_all(vec![&**thread], None, || 0, resume, wait);
     assert_eq!(losses, (0, 0));
+}
+
+/// Closes the trace as `Recorder::finish` does; how many records the thread had made by then.
+fn close(desk: &Desk, thread: &Arc<Thread>) -> usize {
+    let made = thread.made.load(Acquire);
+    assert!(desk.begin_closing());
+    end_all(desk, thread, false);
     assert!(desk.close());
     made
+}
+
+/// What the thread does meanwhile.
+fn beside(
+    desk: &Arc<Desk>,
+    thread: &Arc<Thread>,
+    act: impl FnOnce(&Desk, &Thread) + 'static,
+) -> JoinHandle<()> {
+    let (desk, thread) = (Arc::clone(desk), Arc::clone(thread));
+    spawn(move || act(&desk, &thread))
+}
+
+/// The same while `other` goes on. How many records the thread had made before, how many it made, and
+/// what arrived.
+fn hand_over(
+    desk: &Desk,
+    thread: &Arc<Thread>,
+    resume: bool,
+    other: JoinHandle<()>,
+) -> (usize, usize, Vec<u8>) {
+    let made = thread.made.load(Acquire);
+    end_all(desk, thread, resume);
+    other.join().unwrap();
+    let mut arrived = Arrived::default();
+    write(desk, &mut arrived);
+    let records = arrived.records.remove(&1).unwrap_or_default();
+    (made, thread.made.load(Acquire), records)
 }
 
 /// All that was made before the trace closed is there, perhaps some of what was made after; then the end, once.
@@ -53,13 +85,10 @@ fn a_thread_that_ends_while_the_trace_closes_loses_nothing() {
         let (desk, thread) = (desk(), Thread::new(1));
         assert!(thread.flush(&desk));
         thread.record();
-        let other = {
-            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
-            spawn(move || {
-                thread.record();
-                thread.end(&desk);
-            })
-        };
+        let other = beside(&desk, &thread, move |desk, thread| {
+            thread.record();
+            thread.end(desk);
+        });
         let made = close(&desk, &thread);
         other.join().unwrap();
         check(&desk, &thread, made);
@@ -71,15 +100,12 @@ fn a_thread_that_needs_room_while_the_trace_closes_loses_nothing() {
         let (desk, thread) = (desk(), Thread::new(1));
         assert!(thread.flush(&desk));
         thread.record();
-        let other = {
-            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
-            spawn(move || {
-                if thread.flush(&desk) {
-                    thread.record();
-                }
-                thread.end(&desk);
-            })
-        };
+        let other = beside(&desk, &thread, move |desk, thread| {
+            if thread.flush(desk) {
+                thread.record();
+            }
+            thread.end(desk);
+        });
         let made = close(&desk, &thread);
         other.join().unwrap();
         check(&desk, &thread, made);
@@ -89,16 +115,13 @@ fn a_thread_that_needs_room_while_the_trace_closes_loses_nothing() {
 fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all() {
     model(None, || {
         let (desk, thread) = (desk(), Thread::new(1));
-        let other = {
-            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
-            spawn(move || {
-                if thread.flush(&desk) {
-                    thread.record();
-                    thread.publish(&desk);
-                    thread.record();
-                }
-            })
-        };
+        let other = beside(&desk, &thread, move |desk, thread| {
+            if thread.flush(desk) {
+                thread.record();
+                thread.publish(desk);
+                thread.record();
+            }
+        });
         let made = close(&desk, &thread);
         other.join().unwrap();
         check(&desk, &thread, made);
@@ -113,29 +136,15 @@ fn take_back(resume: bool) {
         assert!(thread.flush(&desk));
         thread.record_gated();
         thread.record_gated();
-        let other = {
-            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
-            spawn(move || {
-                thread.record_gated();
-                thread.record_gated();
-                if resume {
-                    thread.end(&desk);
-                }
-            })
-        };
-        let made = thread.made.load(Acquire);
-        let again = || {
-            yield_now();
-            true
-        };
-        let losses = desk.end_all(vec![&*thread], None, || 0, resume, again);
-        assert_eq!(losses, (0, 0));
-        other.join().unwrap();
-        let mut arrived = Arrived::default();
-        write(&desk, &mut arrived);
-        let mut records = arrived.records.remove(&1).unwrap_or_default();
+        let other = beside(&desk, &thread, move |desk, thread| {
+            thread.record_gated();
+            thread.record_gated();
+            if resume {
+                thread.end(desk);
+            }
+        });
+        let (made, all, mut records) = hand_over(&desk, &thread, resume, other);
         records.retain(|byte| *byte != LEFT_OUT);
-        let all = thread.made.load(Acquire);
         assert_eq!(records, numbers(records.len()));
         if resume {
             assert_eq!(records.len(), all);
@@ -163,30 +172,17 @@ fn wait(resume: bool) {
             mark = thread.turn(mark);
         }
         let mark = loom::sync::atomic::AtomicPtr::new(mark);
-        let other = {
-            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
-            spawn(move || {
-                let mut mark = mark.load(Acquire);
-                for _ in 0..if resume { 4 } else { 2 } {
-                    mark = thread.turn(mark);
-                }
-                if resume {
-                    thread.end(&desk);
-                }
-            })
-        };
-        let made = thread.made.load(Acquire);
-        let again = || {
-            yield_now();
-            true
-        };
-        let losses = desk.end_all(vec![&*thread], None, || 0, resume, again);
-        assert_eq!(losses, (0, 0));
-        other.join().unwrap();
-        let mut arrived = Arrived::default();
-        write(&desk, &mut arrived);
-        let records = arrived.records.remove(&1).unwrap_or_default();
-        let (told, all) = (turns(&records), thread.made.load(Acquire));
+        let other = beside(&desk, &thread, move |desk, thread| {
+            let mut mark = mark.load(Acquire);
+            for _ in 0..if resume { 4 } else { 2 } {
+                mark = thread.turn(mark);
+            }
+            if resume {
+                thread.end(desk);
+            }
+        });
+        let (made, all, records) = hand_over(&desk, &thread, resume, other);
+        let told = turns(&records);
         if resume {
             assert_eq!(told, all);
         } else {
