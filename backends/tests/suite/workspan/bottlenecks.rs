@@ -83,15 +83,17 @@ fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_paralle
     let main = r.block("main", 26, 3, Block::ENTRY);
     let call = r.call("main", 31, 3, "pqsort");
     let rest = r.block("main", 33, 3, Block::RETURN);
-    let entry = r.block("pqsort", 17, 2, Block::ENTRY);
-    let to_partition = r.call("pqsort", 20, 2, "partition");
-    let start = r.block("partition", 1, 1, Block::ENTRY);
-    let scan = r.block("partition", 6, 3, 0);
-    let end = r.block("partition", 13, 1, Block::RETURN);
-    let spawn = r.call("pqsort", 21, 2, "pthread_create");
-    let recur = r.call("pqsort", 22, 2, "pqsort");
-    let sync = r.call("pqsort", 23, 2, "pthread_join");
-    let leave = r.block("pqsort", 25, 1, Block::RETURN);
+    let blocks = [
+        r.block("pqsort", 17, 2, Block::ENTRY),
+        r.call("pqsort", 20, 2, "partition"),
+        r.block("partition", 1, 1, Block::ENTRY),
+        r.block("partition", 6, 3, 0),
+        r.block("partition", 13, 1, Block::RETURN),
+        r.call("pqsort", 21, 2, "pthread_create"),
+        r.call("pqsort", 22, 2, "pqsort"),
+        r.call("pqsort", 23, 2, "pthread_join"),
+        r.block("pqsort", 25, 1, Block::RETURN),
+    ];
     #[allow(clippy::items_after_statements, reason = "beside its blocks")]
     fn sort(r: &mut Recorder, b: [BlockId; 9], context: ContextId, n: u32) {
         let [
@@ -124,22 +126,7 @@ fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_paralle
     let context = r.main();
     r.run(context, main);
     r.run(context, call);
-    sort(
-        &mut r,
-        [
-            entry,
-            to_partition,
-            start,
-            scan,
-            end,
-            spawn,
-            recur,
-            sync,
-            leave,
-        ],
-        context,
-        1024,
-    );
+    sort(&mut r, blocks, context, 1024);
     r.run(context, rest);
     let graph = r.graph();
     let now = report(&graph);
