@@ -16,6 +16,27 @@ pub(in crate::fast) struct Follower {
     walk: Walk,
     /// The caller that asked for the state has followed the current segment.
     done: bool,
+    hiding: Hiding,
+}
+
+/// The paths of which a segment hides those before it. Programs have many paths, and few of them come between two looks.
+#[derive(Debug, Default)]
+struct Hiding {
+    /// By number of the path: the look in which this was last so.
+    looks: Vec<u32>,
+    look: u32,
+}
+
+impl Hiding {
+    /// Begins a look at a program of so many paths, none of which hides anything yet.
+    fn begin(&mut self, paths: u32) {
+        self.look = self.look.wrapping_add(1);
+        if self.look == 0 || self.looks.len() != paths as usize {
+            self.looks.clear();
+            self.looks.resize(paths as usize, 0);
+            self.look = 1;
+        }
+    }
 }
 
 /// A segment that was not followed yet.
@@ -129,23 +150,26 @@ impl Follower {
 
     /// The segments of which nothing is known but how far they counted: others of the same path hide the rest. None where one
     /// computes more than that from what is known before it.
-    fn hidden(&self, program: &Program) -> Vec<bool> {
+    fn hidden(&mut self, program: &Program) -> Vec<bool> {
         let path = |behind: &Behind| program.compiled(behind.number).map(|(_, path)| path);
         let hides = |behind: &Behind| path(behind).is_some_and(|p| p.hides && !p.path.fresh);
         let mut hidden = Vec::new();
         if self.behind.len() < 2 || !self.behind[1..].iter().all(hides) {
             return hidden;
         }
-        let mut hiding = vec![false; program.path_count() as usize];
+        self.hiding.begin(program.path_count());
+        let Hiding { looks, look } = &mut self.hiding;
         let mut counts = self.counts.as_slice();
         hidden.resize(self.behind.len(), false);
         for (hidden, behind) in hidden.iter_mut().zip(&self.behind).skip(1).rev() {
             let before = counts.len().saturating_sub(behind.counts as usize);
             let (rest, own) = counts.split_at(before);
             counts = rest;
-            let hiding = &mut hiding[behind.number as usize];
-            *hidden = *hiding;
-            *hiding |= own.iter().all(|n| *n > 0);
+            let last = &mut looks[behind.number as usize];
+            *hidden = *last == *look;
+            if own.iter().all(|n| *n > 0) {
+                *last = *look;
+            }
         }
         hidden
     }
