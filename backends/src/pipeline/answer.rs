@@ -122,7 +122,11 @@ impl Answer {
         let modelled = first.filter(|row| row.share >= WORTH && !self.has(&self.known, row));
         match (modelled, account.verdict()) {
             (Some(row), _) if !account.gains_little() => {
-                let models = "Models of the caches say what the program lost while it ran:";
+                let more = match self.told.first() {
+                    Some(told) if told.promise() < row.promise() => "This brings more: models of",
+                    _ => "Models of",
+                };
+                let models = format!("{more} the caches say what the program lost while it ran:");
                 self.say(&format!("{models} {}", row.sentence()));
                 self.told.push(row.clone());
             }

@@ -123,7 +123,7 @@ impl Loss {
         match self {
             Self::Serial => "Make it parallel, or overlap it with other work.",
             Self::Imbalance => {
-                "Deal out the work in smaller or in equal pieces (schedule(dynamic), more tasks)."
+                "Deal out the work in smaller or in equal pieces, the next one to whoever is free."
             }
             Self::Lock => "Do less while the lock is held, or give each part of the data its own.",
             Self::Barrier => "Do more between barriers, or do without some of them.",
@@ -131,7 +131,9 @@ impl Loss {
             Self::Handover => {
                 "Do only what needs the order in turn; compute before, or keep results and put them in order later."
             }
-            Self::Scheduling => "Make fewer and larger pieces: a larger cut-off, grain or chunk.",
+            Self::Scheduling => {
+                "Make fewer and larger pieces: a larger cut-off, grain, chunk or batch."
+            }
             Self::Sharing => {
                 "Give each thread lines of its own: pad what threads write, or add up locally."
             }

@@ -188,6 +188,8 @@ pub struct Row {
     pub inner: Option<Place>,
     /// Number of waits.
     pub waits: u64,
+    /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.
+    pub threads: bool,
     /// How many times as fast the run would be without this loss, for each number of processors of
     /// [`Predicted::processors`].
     pub mended: Vec<f64>,

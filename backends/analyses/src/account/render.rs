@@ -77,7 +77,7 @@ impl Report {
                 "There is little to gain: the largest loss that the program could avoid is {} ({}), {}{}.",
                 share(most.share),
                 time(most.ns),
-                most.cause.words(),
+                most.words(),
                 most.places()
             )
         } else {
@@ -172,11 +172,33 @@ impl Row {
             "{} ({}) went to {}{}. {}{}",
             share(self.share),
             time(self.ns),
-            self.cause.words(),
+            self.words(),
             self.places(),
-            self.cause.advice(),
+            self.advice(),
             self.gain()
         )
+    }
+
+    /// What the time went to, in words.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self.cause {
+            Loss::Scheduling if self.threads => {
+                "making and ending threads that do very little each"
+            }
+            cause => cause.words(),
+        }
+    }
+
+    /// What to try.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self.cause {
+            Loss::Scheduling if self.threads => {
+                "Keep as many threads as there are processors, and let them take one piece after the other."
+            }
+            cause => cause.advice(),
+        }
     }
 
     /// Whether the run would be hardly faster without the loss, or cannot be without it.

@@ -13,7 +13,7 @@ use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
-use super::site::{Site, arrival, of_wait};
+use super::site::{Arrival, Site, arrival, of_wait};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, sort};
@@ -41,6 +41,8 @@ const ABOVE: usize = 3;
 
 /// Number of contexts that are asked who created them, at least.
 const SAMPLED: usize = 256;
+/// Of those it is found out where.
+const ARRIVALS: usize = 16;
 
 /// A group with its place and code.
 struct Placed {
@@ -338,28 +340,47 @@ fn row_of_making(graph: &Graph, weights: &Weights, library: Option<Place>) -> Re
     let mut row = Row::of(Loss::Scheduling);
     if library.is_some() {
         row.code = library;
-    } else if let Some(task) = maker(graph)?
-        && let Some(made) = arrival(graph, weights, task)?
-    {
-        (row.code, row.callers) = (Some(made.site.place), made.callers);
-        row.callers.truncate(ABOVE);
+    } else {
+        let (op, makers) = makers(graph)?;
+        row.threads = op == Some(SyncOp::ThreadCreate);
+        if let Some(made) = making(graph, weights, &makers)? {
+            (row.code, row.callers) = (Some(made.site.place), made.callers);
+            row.callers.truncate(ABOVE);
+        }
     }
     Ok(row)
 }
 
-/// A task that creates a context by the operation that creates most of them.
-fn maker(graph: &Graph) -> Result<Option<TaskId>> {
+/// How most of these tasks that create contexts come to do so.
+fn making(graph: &Graph, weights: &Weights, makers: &[TaskId]) -> Result<Option<Arrival>> {
+    let mut made: Vec<(usize, Arrival)> = Vec::new();
+    for &task in makers.iter().step_by(makers.len() / ARRIVALS + 1) {
+        let Some(arrival) = arrival(graph, weights, task)? else {
+            continue;
+        };
+        match made.iter_mut().find(|(_, one)| one.site == arrival.site) {
+            Some((number, _)) => *number += 1,
+            None => made.push((1, arrival)),
+        }
+    }
+    // The first one of those that are equal.
+    let most = made.into_iter().rev().max_by_key(|(number, _)| *number);
+    Ok(most.map(|(_, arrival)| arrival))
+}
+
+/// The operation that creates most contexts, and some of the tasks that do so.
+fn makers(graph: &Graph) -> Result<(Option<SyncOp>, Vec<TaskId>)> {
     let creators: Vec<TaskId> = graph
         .contexts()
         .filter_map(|context| context.creator)
         .collect();
-    let mut operations: BTreeMap<SyncOp, (usize, TaskId)> = BTreeMap::new();
+    let mut operations: BTreeMap<SyncOp, Vec<TaskId>> = BTreeMap::new();
     for &creator in creators.iter().step_by(creators.len() / SAMPLED + 1) {
         let op = graph.task(creator)?.op();
-        operations.entry(op).or_insert((0, creator)).0 += 1;
+        operations.entry(op).or_default().push(creator);
     }
-    let most = operations.into_values().max();
-    Ok(most.map(|(_, creator)| creator))
+    let most = operations.into_iter().max_by_key(|(_, tasks)| tasks.len());
+    Ok(most.map_or((None, Vec::new()), |(op, tasks)| (Some(op), tasks)))
 }
 
 /// Whether contexts are so small that their cost is mostly that of making and handing them out.
@@ -470,6 +491,7 @@ impl Row {
             wait: None,
             inner: None,
             waits: 0,
+            threads: false,
             mended: Vec::new(),
             repeats: None,
             when: Vec::new(),
