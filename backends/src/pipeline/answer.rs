@@ -120,15 +120,26 @@ impl Answer {
         let account = &data.account;
         let first = account.losses.first();
         let modelled = first.filter(|row| row.share >= WORTH && !self.has(&self.known, row));
+        let more = |row: &&Row| {
+            let told = self.told.first();
+            told.is_some_and(|told| told.promise() < row.promise() && !self.has(&self.told, row))
+        };
+        let more = first.filter(more).is_some();
         match (modelled, account.verdict()) {
             (Some(row), _) if !account.gains_little() => {
-                let more = match self.told.first() {
-                    Some(told) if told.promise() < row.promise() => "This brings more: models of",
-                    _ => "Models of",
+                let models = match more {
+                    true => "This brings more: models of the caches",
+                    false => "Models of the caches",
                 };
-                let models = format!("{more} the caches say what the program lost while it ran:");
+                let models = format!("{models} say what the program lost while it ran:");
                 self.say(&format!("{models} {}", row.sentence()));
                 self.told.push(row.clone());
+            }
+            (_, Some(verdict)) if more => {
+                self.say(&format!(
+                    "All of the run says another thing than its sample. {verdict}"
+                ));
+                self.told.extend(first.cloned());
             }
             (_, Some(verdict)) if self.open => {
                 self.say(&verdict);

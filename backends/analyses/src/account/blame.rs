@@ -406,6 +406,10 @@ impl<'s> Sweep<'s> {
                 let group = self.group_of(Key::of(&outside));
                 group.lose(ns, stretch);
                 group.waited(&outside, ns);
+                if wait.kind == Kind::Lock {
+                    group.holding += ns;
+                    group.behind.get_or_insert(wait.task);
+                }
             }
             Root::Waking => {
                 let group = self.group_of(key);

@@ -103,6 +103,9 @@ pub(super) struct Group {
     pub(super) indirect: f64,
     /// The part of `ns` that is charged to tasks with only little of it each.
     pub(super) in_pieces: f64,
+    /// The part of `ns` that others lost who waited for a lock which the waiting context had, and one of those waits.
+    pub(super) holding: f64,
+    pub(super) behind: Option<TaskId>,
     /// Number of waits that cost something.
     pub(super) waits: u64,
     /// The costliest waits.
@@ -121,6 +124,8 @@ impl Group {
             late: 0.0,
             indirect: 0.0,
             in_pieces: 0.0,
+            holding: 0.0,
+            behind: None,
             waits: 0,
             samples: Vec::new(),
             waiters: FxHashMap::default(),
@@ -166,6 +171,8 @@ impl Group {
         self.late += other.late;
         self.indirect += other.indirect;
         self.in_pieces += other.in_pieces;
+        self.holding += other.holding;
+        self.behind = self.behind.or(other.behind);
         self.waits += other.waits;
         self.samples.extend(other.samples);
         self.shorten();

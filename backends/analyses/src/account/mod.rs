@@ -186,6 +186,8 @@ pub struct Row {
     pub wait: Option<Place>,
     /// Where in the function called at `wait` the contexts waited, if that function is only a wrapper.
     pub inner: Option<Place>,
+    /// Where others wait for a lock that the contexts have which wait at `wait`, if that is much of the loss.
+    pub lock: Option<Place>,
     /// Number of waits.
     pub waits: u64,
     /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.

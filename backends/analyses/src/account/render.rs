@@ -197,6 +197,9 @@ impl Row {
             Loss::Scheduling if self.threads => {
                 "Keep as many threads as there are processors, and let them take one piece after the other."
             }
+            Loss::Io if self.lock.is_some() => {
+                "Give the lock back before, and take it again after."
+            }
             cause => cause.advice(),
         }
     }
@@ -242,6 +245,13 @@ impl Row {
             let _ = write!(text, ", waited for {}", wait.located());
             if let Some(inner) = known(self.inner.as_ref()) {
                 let _ = write!(text, ", there {}", inner.located());
+            }
+            if let Some(lock) = known(self.lock.as_ref()) {
+                let _ = write!(
+                    text,
+                    ", with a lock that others wait for {}",
+                    lock.located()
+                );
             }
         }
         if let Some(code) = known(self.code.as_ref()) {

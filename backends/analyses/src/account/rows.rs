@@ -36,6 +36,8 @@ const LIBRARY_TASK_NS: f64 = 55.0;
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
 const FOLLOWED: u64 = 2_000_000;
+/// If one part in so many of what is lost at a wait is lost by who waits for a lock meanwhile, the lock is told.
+const HOLDING: f64 = 5.0;
 /// The largest number of calls above a place that are told.
 const ABOVE: usize = 3;
 
@@ -52,6 +54,8 @@ struct Placed {
     most: (f64, TaskId),
     /// The numbers of the groups that were merged.
     groups: Vec<u32>,
+    /// Where others wait for a lock that those have who wait here.
+    lock: Option<Place>,
     /// Whether who ends the waits comes to the same place as who waits.
     meets: bool,
 }
@@ -312,6 +316,7 @@ fn placed(
             code: code.remove(&at).unwrap_or_default(),
             most: most.remove(&at).unwrap_or_default(),
             groups: vec![at],
+            lock: None,
             meets: false,
         });
     }
@@ -319,8 +324,18 @@ fn placed(
     for placed in placed.iter_mut().take(PLACED) {
         placed.site = site(graph, &weights, &placed.group)?;
         placed.meets = meets(graph, &weights, &placed.group)?;
+        placed.lock = held(graph, &weights, &placed.group)?;
     }
     Ok((merged(graph.info(), placed), weights))
+}
+
+/// Where others wait for a lock that those have who wait in a group, if that is a good part of what is lost there.
+fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>> {
+    let behind = group.behind.filter(|_| group.holding * HOLDING > group.ns);
+    let Some(behind) = behind else {
+        return Ok(None);
+    };
+    Ok(of_wait(graph, weights, behind)?.map(|site| site.place))
 }
 
 /// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had nothing to do, are waits
@@ -490,6 +505,7 @@ impl Row {
             callers: Vec::new(),
             wait: None,
             inner: None,
+            lock: None,
             waits: 0,
             threads: false,
             mended: Vec::new(),
@@ -512,6 +528,7 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
         callers,
         wait: site.as_ref().map(|site| site.place.clone()),
         inner: site.and_then(|site| site.inner),
+        lock: placed.lock.clone(),
         waits: placed.group.waits,
         ..Row::of(loss)
     })
