@@ -389,6 +389,36 @@ fn who_lacks_a_processor_works_on_one_at_once() {
 }
 
 #[test]
+fn who_sleeps_with_a_lock_that_others_wait_for_is_told_of_the_lock() {
+    let mut b = builder("./sleep");
+    let code = code(&mut b, "usleep");
+    let threads = ["one", "other"].map(|name| b.context(name));
+    let mut free = None;
+    for &thread in &threads {
+        work(&mut b, thread, 0, 0, &[code.own]);
+    }
+    for round in 0..10 {
+        // They take the lock in turn, sleep with it for 4 ms, and work for 1 ms after.
+        for (number, &thread) in (0..).zip(&threads) {
+            let at = 8 * round + 4 * number;
+            let from = if round == 0 { 0 } else { at - 3 };
+            let locked = b.sync_at(thread, 9, SyncOp::MutexLock, from * MS, at * MS);
+            if let Some(free) = free.filter(|_| at > from) {
+                b.edge(free, locked);
+            }
+            work(&mut b, thread, at, at, &[code.call]);
+            b.sync_at(thread, 0, SyncOp::Sleep, at * MS, (at + 4) * MS);
+            free = Some(b.sync_at(thread, 9, SyncOp::MutexUnlock, (at + 4) * MS, (at + 4) * MS));
+            work(&mut b, thread, at + 4, at + 5, &[code.own]);
+        }
+    }
+    let report = account(b, 2);
+    let first = &report.losses[0];
+    assert_eq!(first.cause, Loss::Io, "{report:?}");
+    assert!(first.lock.is_some(), "{report:?}");
+}
+
+#[test]
 fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
     for (ran, recorded, cause) in [
         (2, true, Loss::Io),

@@ -188,6 +188,8 @@ pub struct Row {
     pub inner: Option<Place>,
     /// Where others wait for a lock that the contexts have which wait at `wait`, if that is much of the loss.
     pub lock: Option<Place>,
+    /// The number of places of the queue in which the contexts wait for room, if more places would help most.
+    pub room: Option<u64>,
     /// Number of waits.
     pub waits: u64,
     /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.

@@ -13,6 +13,8 @@ use super::{Account, Loss, Row};
 /// Number of losses that a replay removes, the largest ones, at most and of a very long run.
 const REPLAYED: usize = 8;
 const LEAST: usize = 2;
+/// The bit of the first loss whose waits are removed, and not the code that is waited for.
+const ROOMS: usize = REPLAYED;
 
 /// A loss on its way to the report.
 #[derive(Debug)]
@@ -70,6 +72,8 @@ impl Predicted {
         let most = (MOST / all).clamp(LEAST, REPLAYED);
         let replayed = |lost: &&mut Lost| lost.row.cause.is_replayed();
         let chosen: Vec<&mut Lost> = losses.iter_mut().filter(replayed).take(most).collect();
+        let rooms = run.strands.rooms();
+        let rooms: Vec<Option<u64>> = chosen.iter().map(|lost| room(&rooms, keys, lost)).collect();
         let removable = removable(account, keys, &chosen);
         let took = |on: u32, schedule, removed: Losses| {
             let losses = (&removable, removed);
@@ -78,6 +82,8 @@ impl Predicted {
         // What is left out with each replay, and how it is scheduled.
         let as_it_is = wanted.len();
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
+        let queues = (0..chosen.len()).filter(|&at| rooms[at].is_some());
+        wanted.extend(queues.map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
             let on = processors.iter();
@@ -94,8 +100,19 @@ impl Predicted {
             0 => (vec![1.0], Vec::new()),
             _ => (next(), next()),
         };
-        for lost in chosen {
+        let mut chosen = chosen;
+        for lost in &mut chosen {
             lost.row.mended = next();
+        }
+        for (lost, room) in chosen.into_iter().zip(rooms) {
+            if room.is_none() {
+                continue;
+            }
+            // What helps more: that who takes from the queue is faster, or that the queue has more places.
+            let mended: Vec<f64> = next();
+            if mended.first() > lost.row.mended.first() {
+                (lost.row.mended, lost.row.room) = (mended, room);
+            }
         }
         for lost in losses.iter_mut().filter(|lost| lost.row.mended.is_empty()) {
             lost.row.mended = Row::scaled(&greedy, lost.row.share);
@@ -109,7 +126,18 @@ impl Predicted {
     }
 }
 
-/// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody waits for it.
+/// The number of places of the queue, if a loss is made of waits for room in one.
+fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
+    let place = |group: &u32| match keys.get(*group as usize) {
+        Some(Key::Wait(Kind::Word, condition)) => rooms.get(condition).copied(),
+        _ => None,
+    };
+    let places: Option<Vec<u64>> = lost.groups.iter().map(place).collect();
+    places?.into_iter().max()
+}
+
+/// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody waits for it, and with
+/// the bits from [`ROOMS`] on nobody waits for room.
 fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable {
     let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
     let mut locks: FxHashMap<Key, Losses> = FxHashMap::default();
@@ -121,7 +149,11 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
                 Some(&key) if matches!(lost.row.cause, Loss::Lock | Loss::Barrier) => {
                     *locks.entry(key).or_default() |= bit
                 }
-                _ => *bits.entry(group).or_default() |= bit,
+                Some(&key) => {
+                    *bits.entry(group).or_default() |= bit;
+                    *locks.entry(key).or_default() |= bit << ROOMS;
+                }
+                None => *bits.entry(group).or_default() |= bit,
             }
         }
         if lost.row.cause == Loss::Io {

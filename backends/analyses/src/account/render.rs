@@ -1,5 +1,6 @@
 //! The account as text and on the page.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -181,12 +182,16 @@ impl Row {
 
     /// What the time went to, in words.
     #[must_use]
-    pub fn words(&self) -> &'static str {
-        match self.cause {
-            Loss::Scheduling if self.threads => {
-                "making and ending threads that do very little each"
+    pub fn words(&self) -> Cow<'static, str> {
+        match (self.cause, self.room) {
+            (Loss::Scheduling, _) if self.threads => {
+                "making and ending threads that do very little each".into()
             }
-            cause => cause.words(),
+            (Loss::Producer, Some(places)) => {
+                let places = plural(places, "place");
+                format!("waiting for room in a queue that has {places}").into()
+            }
+            (cause, _) => cause.words().into(),
         }
     }
 
@@ -196,6 +201,9 @@ impl Row {
         match self.cause {
             Loss::Scheduling if self.threads => {
                 "Keep as many threads as there are processors, and let them take one piece after the other."
+            }
+            Loss::Producer if self.room.is_some() => {
+                "Give the queue more places: one side works on while the other one takes longer for once."
             }
             Loss::Io if self.lock.is_some() => {
                 "Give the lock back before, and take it again after."

@@ -506,6 +506,7 @@ impl Row {
             wait: None,
             inner: None,
             lock: None,
+            room: None,
             waits: 0,
             threads: false,
             mended: Vec::new(),

@@ -188,6 +188,21 @@ impl Strands {
         lock.filter(|(lock, _)| self.known.has_state(*lock))
     }
 
+    /// The conditions that say that a full queue has room, with the number of its places: before anything is taken from
+    /// such a queue, something can be put into it.
+    pub(super) fn rooms(&self) -> FxHashMap<u64, u64> {
+        let mut rooms = FxHashMap::default();
+        for counted in self.counts.values() {
+            let lead = self.queues[counted.queue as usize].lead;
+            if let Some(wait) = self.waits.get(counted.wait as usize)
+                && lead < 0
+            {
+                rooms.insert(wait.wait.object, lead.unsigned_abs());
+            }
+        }
+        rooms
+    }
+
     /// The strands that a task is in.
     pub(super) fn strands_of(&self, task: TaskId) -> Range<usize> {
         let Some(&context) = self.numbers.get(&task.context) else {

@@ -2,7 +2,7 @@
 
 use contech_backends::account::Report;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{BlockId, ContextId, SyncOp};
+use taskgraph::{BlockId, ContextId, SyncOp, TaskId};
 
 use super::{Loss, MS, account, builder, code, work};
 
@@ -96,6 +96,71 @@ fn whoever_is_free_takes_the_next_job_whoever_took_it_in_the_recorded_run() {
 fn threads_that_count_what_is_done_with_the_lock_of_the_jobs_take_the_next_one_all_the_same() {
     let report = pool([&[1; 6], &[1; 2]], true);
     assert_eq!(report.replayed_ns, 5 * MS, "{report:?}");
+}
+
+/// Waits for a condition from one time to another, ns, with the lock.
+fn waits(
+    b: &mut GraphBuilder,
+    context: ContextId,
+    (from, to): (u64, u64),
+    by: Option<TaskId>,
+    condition: u64,
+) {
+    b.sync_at(context, LOCK, SyncOp::CondRelease, from, from);
+    let woken = b.sync_at(context, condition, SyncOp::CondWake, from, to);
+    if let Some(by) = by {
+        b.edge(by, woken);
+    }
+    b.sync_at(context, LOCK, SyncOp::CondReacquire, to, to);
+}
+
+/// One thread makes things, another one takes them from a queue with one place. Both need so long (ms) for each.
+fn queue_of_one(costs: &[(u64, u64)]) -> Report {
+    /// How long it takes to go on after a wait, ns.
+    const LATER: u64 = 100;
+    let mut b = builder("./queue");
+    let code = code(&mut b, "f");
+    let [maker, taker] = ["maker", "taker"].map(|name| b.context(name));
+    let (mut put, mut taken, mut done) = (0, 0, 0);
+    let mut room = None;
+    for &(makes, takes) in costs {
+        let made = put + makes * MS;
+        b.work(maker, put, made, |w| w.block(code.own, &[]));
+        put = made.max(taken + LATER);
+        b.sync_at(maker, LOCK, SyncOp::MutexLock, made, made);
+        if put > made {
+            waits(&mut b, maker, (made, put), room, DONE);
+        }
+        let filled = b.sync_at(maker, CONDITION, SyncOp::CondSignal, put, put);
+        b.sync_at(maker, LOCK, SyncOp::MutexUnlock, put, put);
+        taken = done.max(put + LATER);
+        b.sync_at(taker, LOCK, SyncOp::MutexLock, done, done);
+        if taken > done {
+            waits(&mut b, taker, (done, taken), Some(filled), CONDITION);
+        }
+        room = Some(b.sync_at(taker, DONE, SyncOp::CondSignal, taken, taken));
+        b.sync_at(taker, LOCK, SyncOp::MutexUnlock, taken, taken);
+        done = taken + takes * MS;
+        b.work(taker, taken, done, |w| w.block(code.held, &[]));
+    }
+    account(b, 2)
+}
+
+#[test]
+fn a_queue_with_few_places_is_told_where_more_would_help() {
+    // Now one side takes longer, now the other one.
+    let bursts = [[(1, 4); 6], [(4, 1); 6], [(1, 4); 6], [(4, 1); 6]].concat();
+    let report = queue_of_one(&bursts);
+    let first = &report.losses[0];
+    assert_eq!(first.room, Some(1), "{report:?}");
+    let sentence = first.sentence();
+    assert!(
+        sentence.contains("room in a queue that has 1 place"),
+        "{sentence}"
+    );
+    // Who takes longer each time has to be faster.
+    let report = queue_of_one(&[(1, 4); 20]);
+    assert_eq!(report.losses[0].room, None, "{report:?}");
 }
 
 #[test]
