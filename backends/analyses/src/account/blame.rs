@@ -408,7 +408,7 @@ impl<'s> Sweep<'s> {
                 group.waited(&outside, ns);
                 if wait.kind == Kind::Lock {
                     group.holding += ns;
-                    group.behind.get_or_insert(wait.task);
+                    group.behind.get_or_insert((wait.task, wait.object));
                 }
             }
             Root::Waking => {

@@ -103,9 +103,10 @@ pub(super) struct Group {
     pub(super) indirect: f64,
     /// The part of `ns` that is charged to tasks with only little of it each.
     pub(super) in_pieces: f64,
-    /// The part of `ns` that others lost who waited for a lock which the waiting context had, and one of those waits.
+    /// The part of `ns` that others lost who waited for a lock which the waiting context had; one of those waits, and the
+    /// lock.
     pub(super) holding: f64,
-    pub(super) behind: Option<TaskId>,
+    pub(super) behind: Option<(TaskId, u64)>,
     /// Number of waits that cost something.
     pub(super) waits: u64,
     /// The costliest waits.

@@ -195,7 +195,7 @@ pub struct Row {
     /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.
     pub threads: bool,
     /// How many times as fast the run would be without this loss, for each number of processors of
-    /// [`Predicted::processors`].
+    /// [`Predicted::processors`]. With a `room` the queue has places without end, and with a `lock` nobody waits for it.
     pub mended: Vec<f64>,
     /// The same for the run's own processors in several runs, if there were several.
     pub repeats: Option<Repeats>,

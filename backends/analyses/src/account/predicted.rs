@@ -25,6 +25,8 @@ pub(super) struct Lost {
     pub(super) when: When,
     /// The groups that it is made of.
     pub(super) groups: Vec<u32>,
+    /// The lock of [`Row::lock`].
+    pub(super) lock: Option<u64>,
 }
 
 impl Lost {
@@ -34,6 +36,7 @@ impl Lost {
             ns,
             when: When::default(),
             groups: Vec::new(),
+            lock: None,
         }
     }
 }
@@ -82,7 +85,9 @@ impl Predicted {
         // What is left out with each replay, and how it is scheduled.
         let as_it_is = wanted.len();
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
-        let queues = (0..chosen.len()).filter(|&at| rooms[at].is_some());
+        let others = |at: &usize| rooms[*at].is_some() || chosen[*at].lock.is_some();
+        let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
+        let queues = others.iter();
         wanted.extend(queues.map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
@@ -104,14 +109,16 @@ impl Predicted {
         for lost in &mut chosen {
             lost.row.mended = next();
         }
-        for (lost, room) in chosen.into_iter().zip(rooms) {
-            if room.is_none() {
-                continue;
-            }
-            // What helps more: that who takes from the queue is faster, or that the queue has more places.
-            let mended: Vec<f64> = next();
-            if mended.first() > lost.row.mended.first() {
-                (lost.row.mended, lost.row.room) = (mended, room);
+        for at in others {
+            let (row, mended): (_, Vec<f64>) = (&mut chosen[at].row, next());
+            match rooms[at] {
+                // What helps more: that who takes from the queue is faster, or that the queue has more places.
+                Some(places) if mended.first() > row.mended.first() => {
+                    (row.mended, row.room) = (mended, Some(places));
+                }
+                Some(_) => {}
+                // To sleep or to wait for input without the lock.
+                None => row.mended = mended,
             }
         }
         for lost in losses.iter_mut().filter(|lost| lost.row.mended.is_empty()) {
@@ -137,7 +144,7 @@ fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
 }
 
 /// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody waits for it, and with
-/// the bits from [`ROOMS`] on nobody waits for room.
+/// the bits from [`ROOMS`] on nobody waits for room, or for a lock whose holder sleeps.
 fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable {
     let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
     let mut locks: FxHashMap<Key, Losses> = FxHashMap::default();
@@ -158,6 +165,9 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
         }
         if lost.row.cause == Loss::Io {
             asleep |= bit;
+        }
+        if let Some(lock) = lost.lock {
+            *locks.entry(Key::Wait(Kind::Lock, lock)).or_default() |= bit << ROOMS;
         }
     }
     let Account { run, .. } = account;

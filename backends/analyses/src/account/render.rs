@@ -242,7 +242,11 @@ impl Row {
         } else {
             ""
         };
-        format!(" Without it, the run would be {times} times as fast{repeats}{why}.")
+        let without = match (self.cause, &self.lock) {
+            (Loss::Io, Some(_)) => "Then",
+            _ => "Without it,",
+        };
+        format!(" {without} the run would be {times} times as fast{repeats}{why}.")
     }
 
     /// `, waited for in pop (q.c:3), while make (q.c:9) ran`.

@@ -145,6 +145,8 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         known.ns += placed.group.ns;
         known.when.join(&placed.group.when, left);
         known.groups.extend(placed.groups);
+        let lock = placed.group.behind.filter(|_| known.row.lock.is_some());
+        known.lock = lock.map(|(_, lock)| lock).or(known.lock);
     }
     let mut losses: Vec<Lost> = rows.into_values().collect();
     if scheduling > 0.0 {
@@ -332,7 +334,7 @@ fn placed(
 /// Where others wait for a lock that those have who wait in a group, if that is a good part of what is lost there.
 fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>> {
     let behind = group.behind.filter(|_| group.holding * HOLDING > group.ns);
-    let Some(behind) = behind else {
+    let Some((behind, _)) = behind else {
         return Ok(None);
     };
     Ok(of_wait(graph, weights, behind)?.map(|site| site.place))
