@@ -12,6 +12,8 @@ pub(super) struct Queue {
     pub(super) taken: u64,
     /// The least by which what was made was more than what was taken.
     pub(super) lead: i64,
+    /// Whether it is the room of a queue: something is taken before any is made, and whoever takes makes something else.
+    pub(super) room: bool,
     /// The strands before which something was made, in the recorded order, with how much was made then.
     pub(super) makers: Vec<(u64, u32)>,
     /// The strands before which something is taken, in the recorded order.

@@ -208,7 +208,11 @@ impl Found {
                 return None;
             }
             found.takes(strands, group, awaited)?;
-            for (condition, more) in found.makes(group, awaited) {
+            let makes = found.makes(group, awaited);
+            if let Some(&queue) = awaited.and_then(|condition| found.numbers.get(&condition)) {
+                found.queues[queue as usize].room &= !makes.is_empty();
+            }
+            for (condition, more) in makes {
                 let queue = found.number(condition);
                 for (strand, more) in found.places(strands, group, LockUse::Give, more)? {
                     found.add(strand, (queue, more))?;
@@ -336,6 +340,9 @@ impl Found {
             };
             let queue = &mut self.queues[number as usize];
             queue.taken += u64::from(less);
+            if queue.takers.is_empty() {
+                queue.room = queue.made < queue.taken;
+            }
             queue.takers.push(strand);
             let lead = signed(queue.made) - signed(queue.taken);
             queue.lead = queue.lead.min(lead);

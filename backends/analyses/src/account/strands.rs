@@ -188,16 +188,15 @@ impl Strands {
         lock.filter(|(lock, _)| self.known.has_state(*lock))
     }
 
-    /// The conditions that say that a full queue has room, with the number of its places: before anything is taken from
-    /// such a queue, something can be put into it.
+    /// The conditions that say that a full queue has room, with the number of its places.
     pub(super) fn rooms(&self) -> FxHashMap<u64, u64> {
         let mut rooms = FxHashMap::default();
         for counted in self.counts.values() {
-            let lead = self.queues[counted.queue as usize].lead;
+            let queue = &self.queues[counted.queue as usize];
             if let Some(wait) = self.waits.get(counted.wait as usize)
-                && lead < 0
+                && queue.room
             {
-                rooms.insert(wait.wait.object, lead.unsigned_abs());
+                rooms.insert(wait.wait.object, queue.lead.unsigned_abs());
             }
         }
         rooms
