@@ -185,8 +185,14 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let repeats = || repeat::accounts(arguments, &converter, &interrupt);
     // The program does not run again beside other work.
     let first = arguments.repeat > 1 || !answer.is_begun();
-    let page = (report_path.as_path(), first);
-    write_report(&graph, arguments.budget, page, &mut answer, repeats)?;
+    write_report(
+        &graph,
+        arguments.budget,
+        &report_path,
+        first,
+        &mut answer,
+        repeats,
+    )?;
     say!(
         "contech: report  {}{}",
         report_path.display(),
@@ -255,7 +261,8 @@ fn sample_of(trace: &Path) -> u64 {
 fn write_report(
     graph: &Graph,
     budget: Budget,
-    (path, first): (&Path, bool),
+    path: &Path,
+    first: bool,
     answer: &mut Answer,
     repeats: impl FnOnce() -> Result<Vec<account::Report>>,
 ) -> Result<()> {

@@ -126,18 +126,15 @@ impl PageData {
             progress("code and accesses");
             Outcomes::of(graph, &choices, false)
         };
-        let (all, others) = if first {
-            let mut all = answer()?;
-            let others = tell(all.have()?)?;
-            all.join(rest()?);
-            (all, others)
+        let (answer, beside) = if first {
+            (answer(), None)
         } else {
-            let (answer, rest) = rayon::join(answer, rest);
-            let mut all = answer?;
-            all.join(rest?);
-            let others = tell(all.have()?)?;
-            (all, others)
+            let (answer, beside) = rayon::join(answer, rest);
+            (answer, Some(beside))
         };
+        let mut all = answer?;
+        let others = tell(all.have()?)?;
+        all.join(beside.unwrap_or_else(rest)?);
         let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
         account.estimate(all.get().filter(|_| has_accesses), all.get(), all.get());

@@ -406,7 +406,7 @@ impl<'s> Sweep<'s> {
                 let group = self.group_of(Key::of(&outside));
                 group.lose(ns, stretch);
                 group.waited(&outside, ns);
-                if wait.kind == Kind::Lock {
+                if (wait.kind, outside.kind) == (Kind::Lock, Kind::Outside) {
                     group.holding += ns;
                     group.behind.get_or_insert((wait.task, wait.object));
                 }

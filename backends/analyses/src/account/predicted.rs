@@ -74,7 +74,7 @@ impl Predicted {
         let all = run.strands.all.len().max(1);
         let most = (MOST / all).clamp(LEAST, REPLAYED);
         let replayed = |lost: &&mut Lost| lost.row.cause.is_replayed();
-        let chosen: Vec<&mut Lost> = losses.iter_mut().filter(replayed).take(most).collect();
+        let mut chosen: Vec<&mut Lost> = losses.iter_mut().filter(replayed).take(most).collect();
         let rooms = run.strands.rooms();
         let rooms: Vec<Option<u64>> = chosen.iter().map(|lost| room(&rooms, keys, lost)).collect();
         let removable = removable(account, keys, &chosen);
@@ -87,8 +87,11 @@ impl Predicted {
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
         let others = |at: &usize| rooms[*at].is_some() || chosen[*at].lock.is_some();
         let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
-        let queues = others.iter();
-        wanted.extend(queues.map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
+        wanted.extend(
+            others
+                .iter()
+                .map(|at| (Schedule::Greedy, 1 << (ROOMS + at))),
+        );
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
             let on = processors.iter();
@@ -105,7 +108,6 @@ impl Predicted {
             0 => (vec![1.0], Vec::new()),
             _ => (next(), next()),
         };
-        let mut chosen = chosen;
         for lost in &mut chosen {
             lost.row.mended = next();
         }
@@ -140,6 +142,7 @@ fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
         _ => None,
     };
     let places: Option<Vec<u64>> = lost.groups.iter().map(place).collect();
+    let places = places.filter(|_| lost.row.cause == Loss::Producer);
     places?.into_iter().max()
 }
 
@@ -151,16 +154,14 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
     let mut asleep = 0;
     for (at, lost) in losses.iter().enumerate() {
         let bit = 1 << at;
+        let of_waits = matches!(lost.row.cause, Loss::Lock | Loss::Barrier);
         for &group in &lost.groups {
-            match keys.get(group as usize) {
-                Some(&key) if matches!(lost.row.cause, Loss::Lock | Loss::Barrier) => {
-                    *locks.entry(key).or_default() |= bit
-                }
-                Some(&key) => {
-                    *bits.entry(group).or_default() |= bit;
-                    *locks.entry(key).or_default() |= bit << ROOMS;
-                }
-                None => *bits.entry(group).or_default() |= bit,
+            let key = keys.get(group as usize);
+            if let Some(&key) = key {
+                *locks.entry(key).or_default() |= if of_waits { bit } else { bit << ROOMS };
+            }
+            if key.is_none() || !of_waits {
+                *bits.entry(group).or_default() |= bit;
             }
         }
         if lost.row.cause == Loss::Io {

@@ -205,9 +205,7 @@ impl Row {
             Loss::Producer if self.room.is_some() => {
                 "Give the queue more places: one side works on while the other one takes longer for once."
             }
-            Loss::Io if self.lock.is_some() => {
-                "Give the lock back before, and take it again after."
-            }
+            _ if self.lock.is_some() => "Give the lock back before, and take it again after.",
             cause => cause.advice(),
         }
     }
@@ -242,9 +240,9 @@ impl Row {
         } else {
             ""
         };
-        let without = match (self.cause, &self.lock) {
-            (Loss::Io, Some(_)) => "Then",
-            _ => "Without it,",
+        let without = match self.lock {
+            Some(_) => "Then",
+            None => "Without it,",
         };
         format!(" {without} the run would be {times} times as fast{repeats}{why}.")
     }
