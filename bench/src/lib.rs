@@ -5,21 +5,16 @@
 //! machine that gets slower or faster meanwhile treats all forms alike. The bench reports the ratio of the smallest
 //! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
-pub mod ahead;
 pub mod answer;
 pub mod compare;
-pub mod equal;
 pub mod findings;
 pub mod form;
 pub mod gain;
 pub mod generate;
 pub mod goals;
-pub mod kept;
 pub mod measure;
 pub mod programs;
 pub mod real;
 pub mod record;
-pub mod scale;
 pub mod spread;
 pub mod subject;
-pub mod workspan;

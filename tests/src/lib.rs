@@ -19,7 +19,6 @@ pub mod program;
 pub mod python;
 pub mod random;
 pub mod recording;
-pub mod scaling;
 pub mod scratch;
 pub mod tally;
 pub mod toolchain;

@@ -35,12 +35,7 @@ impl Toolchain {
 
     #[must_use]
     pub fn contech() -> Self {
-        Self::of(Outputs::get().dir())
-    }
-
-    /// The drivers in a folder.
-    #[must_use]
-    pub fn of(folder: &Path) -> Self {
+        let folder = Outputs::get().dir();
         Self {
             cc: folder.join("contech-cc"),
             cxx: folder.join("contech-c++"),
@@ -83,9 +78,6 @@ impl Toolchain {
     /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have compiled before from
     /// the same files is linked there again.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
-        if !self.is_native() && self.cc != Outputs::get().cc() {
-            return self.build(program, level, to);
-        }
         let name = format!("{}-{level}", program.name);
         let built = kept(self, &name, &sources(program)?, |to| {
             self.build(program, level, to).map(drop)

@@ -26,5 +26,4 @@ mod python;
 mod races;
 mod sanitizers;
 mod scale;
-mod scaling_programs;
 mod spans;

@@ -6,7 +6,6 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::{Finished, run};
-use contech_tests::scaling::compile;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
@@ -14,7 +13,9 @@ fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
     let program = scratch.join("planted");
     if !program.is_file() {
         let source = workspace().join("tests/programs/scale/planted.c");
-        compile(&source, &program)?;
+        let mut compile = Command::new("clang-22");
+        compile.args(["-O2", "-g", "-fopenmp", "-pthread"]);
+        run(compile.arg(&source).arg("-o").arg(&program))?.ok()?;
     }
     let mut command = Command::new(Outputs::get().command("contech"));
     command
@@ -35,7 +36,7 @@ fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
 }
 
 /// The result of `contech scale` for a run that was measured before, on a machine with two processors. The times are
-/// that machine's, so a busy machine does not change the result. (`cargo bench-scale` measures.)
+/// that machine's, so a busy machine does not change the result.
 fn recorded(variant: &str) -> Result<Value> {
     let measurement = workspace().join(format!("tests/programs/scale/planted.{variant}.json"));
     let mut command = Command::new(Outputs::get().command("contech"));
