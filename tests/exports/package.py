@@ -96,7 +96,7 @@ for wrong, kind, part in (
     (lambda: graph.analyse("cach"), ValueError, "there is no analysis cach"),
     (lambda: graph.analyse("cache", size="1K"), ValueError, "--size"),
     (lambda: graph.accesses(context=1 << 20), ValueError, "no context"),
-    (lambda: graph.export(pprof="/nowhere/file"), OSError, "cannot write /nowhere/file"),
+    (lambda: graph.export(callgrind="/nowhere/file"), OSError, "cannot write /nowhere/file"),
 ):
     try:
         wrong()

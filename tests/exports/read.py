@@ -18,7 +18,7 @@ def perfetto(path):
     names, places, says = {}, {}, {}
     slices, categories, running, files = Counter(), Counter(), Counter(), set()
     starts, ends = Counter(), Counter()
-    counted, merged = [], None
+    counted = []
     for packet in trace.packet:
         for table, entries in (
             (names, packet.interned_data.event_names),
@@ -35,7 +35,6 @@ def perfetto(path):
         starts.update(one.flow_ids)
         ends.update(one.terminating_flow_ids)
         said = {says[a.name_iid]: a.string_value or a.uint_value for a in one.debug_annotations}
-        merged = said.get("merged", merged)
         if one.type == event.TYPE_COUNTER:
             counted.append((packet.timestamp, one.counter_value))
         elif one.type == event.TYPE_SLICE_END:
@@ -61,7 +60,6 @@ def perfetto(path):
         "flows": len(starts),
         "whole_flows": sum(starts[flow] == ends[flow] == 1 for flow in starts | ends),
         "running_ns": area,
-        "merged": merged,
     }
 
 
@@ -78,24 +76,6 @@ def folded(path):
 
     visit(root)
     return {"total": root.values[0], "names": sorted(names)}
-
-
-def pprof(path):
-    from flamegraph_textual.parsers import parse, pprof_parser
-
-    profile = parse(path.read_bytes(), path.name, "pprof")
-    types = [kind.sample_type for kind in profile.sample_types]
-    raw = pprof_parser.unmarshal(path.read_bytes())
-    files = {raw.string_table[f.filename].rsplit("/")[-1] for f in raw.function}
-    labels = {raw.string_table[label.str] for sample in raw.sample for label in sample.label}
-    lines = {line.line for location in raw.location for line in location.line}
-    return {
-        "totals": dict(zip(types, profile.root_stack.values)),
-        "units": [kind.sample_unit for kind in profile.sample_types],
-        "files": sorted(files),
-        "causes": sorted(labels),
-        "lines": sorted(lines),
-    }
 
 
 def otf2_archive(path):
@@ -179,7 +159,6 @@ READERS = {
     "archive": otf2_archive,
     "trace.pftrace": perfetto,
     "work.folded": folded,
-    "profile.pb.gz": pprof,
 }
 
 if __name__ == "__main__":

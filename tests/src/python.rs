@@ -12,7 +12,7 @@ use crate::process::run;
 
 /// The packages with all that they need: what is installed is what was tested.
 const PACKAGES: [&str; 14] = [
-    "flamegraph-textual==0.1.2", // folded stacks and pprof
+    "flamegraph-textual==0.1.2", // folded stacks
     "iteround==1.0.4",           // for that
     "markdown-it-py==4.3.0",     // for that
     "mdurl==0.1.2",              // for that

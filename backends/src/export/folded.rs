@@ -56,7 +56,7 @@ pub(super) fn write(
     };
     let stack = |node| {
         let mut names = vec![frame(&program(graph))];
-        names.extend(profile.stack(node, 0).iter().map(|at| name(at.0)));
+        names.extend(profile.stack(node).into_iter().map(name));
         names
     };
     let mut stacks = Stacks::default();

@@ -8,7 +8,6 @@ mod lanes;
 mod otf2;
 mod parquet;
 mod perfetto;
-mod pprof;
 mod profile;
 
 use std::io::Write;
@@ -23,7 +22,6 @@ use crate::output;
 use crate::size::Sizes;
 use crate::view::say;
 use crate::workspan::{self, WorkSpan};
-use lanes::Plan;
 use profile::{Profile, Profiler};
 
 pub use folded::Weight;
@@ -37,9 +35,6 @@ pub struct Options {
     /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as flows
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Most slices of a timeline; in a graph with more, short neighbours are merged
-    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub slices: u64,
     /// Stacks for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
@@ -49,9 +44,6 @@ pub struct Options {
     /// Profile for KCachegrind and callgrind_annotate
     #[arg(long, value_name = "FILE")]
     pub callgrind: Option<PathBuf>,
-    /// Profile for go tool pprof and Pyroscope
-    #[arg(long, value_name = "FILE")]
-    pub pprof: Option<PathBuf>,
     /// Sizes of the caches whose misses a profile has: one shared cache each, fully associative
     #[arg(long, value_name = "SIZES", default_value = "32K,8M")]
     pub sizes: Sizes,
@@ -78,12 +70,12 @@ struct Form {
     write: fn(&mut dyn Write, &Graph, &Options, &Made) -> Result<()>,
 }
 
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 3] = [
     Form {
         option: "--perfetto",
         is_text: false,
         file: |options| options.perfetto.as_ref(),
-        write: |out, graph, _, made| perfetto::write(out, graph, made.plan()?),
+        write: |out, graph, _, _| perfetto::write(out, graph),
     },
     Form {
         option: "--folded",
@@ -100,12 +92,6 @@ const FORMS: [Form; 4] = [
         file: |options| options.callgrind.as_ref(),
         write: |out, graph, _, made| callgrind::write(out, graph, made.profile()?),
     },
-    Form {
-        option: "--pprof",
-        is_text: false,
-        file: |options| options.pprof.as_ref(),
-        write: |out, graph, _, made| pprof::write(out, graph, made.profile()?),
-    },
 ];
 
 /// What forms are views of, if a form that is asked for needs it.
@@ -113,13 +99,12 @@ const FORMS: [Form; 4] = [
 struct Made {
     profile: Option<Profile>,
     span: Option<workspan::Report>,
-    plan: Option<Plan>,
 }
 
 impl Made {
     fn new(options: &Options, graph: &Graph) -> Result<Self> {
         let spans = options.folded.is_some() && options.weight == Weight::Span;
-        let lines = options.callgrind.is_some() || options.pprof.is_some();
+        let lines = options.callgrind.is_some();
         let misses = options.folded.is_some() && options.weight == Weight::Misses;
         let profiled = lines || options.folded.is_some() && !spans;
         if misses {
@@ -143,20 +128,14 @@ impl Made {
         if !parts.is_empty() {
             run_all(graph, &mut parts)?;
         }
-        let plan = || Plan::new(graph, options.slices);
         Ok(Self {
             profile: profile.map(|part| part.finish(graph)).transpose()?,
             span: span.map(|part| part.finish(graph)).transpose()?,
-            plan: options.perfetto.is_some().then(plan).transpose()?,
         })
     }
 
     fn profile(&self) -> Result<&Profile> {
         self.profile.as_ref().context("no profile was made")
-    }
-
-    fn plan(&self) -> Result<&Plan> {
-        self.plan.as_ref().context("no lanes were made")
     }
 }
 
@@ -208,9 +187,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         say!("warning: {}: {warning}", options.graph.display());
     }
     let made = Made::new(&options, &graph)?;
-    if let Some(merged) = made.plan.as_ref().and_then(|plan| plan.merged(&graph)) {
-        say!("note: {}: {merged}", options.graph.display());
-    }
     for (form, file) in wanted {
         let write = |out: &mut dyn Write| (form.write)(out, &graph, &options, &made);
         if form.is_text {

@@ -59,11 +59,10 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
     })
 }
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 3] = [
     ("--perfetto", "trace.pftrace"),
     ("--folded", "work.folded"),
     ("--callgrind", "callgrind.out"),
-    ("--pprof", "profile.pb.gz"),
 ];
 
 fn export(graph: &Path) -> Command {
@@ -161,41 +160,7 @@ fn a_timeline_has_every_task_and_wait_and_every_dependence() -> Result<()> {
             trace["files"] == serde_json::json!([name]),
             "{name}: {trace}"
         );
-        ensure!(trace["merged"].is_null(), "{name}: {trace}");
     }
-    Ok(())
-}
-
-#[test]
-fn a_timeline_with_too_many_slices_is_merged_and_says_so() -> Result<()> {
-    let Exported { graph, .. } = exported(PROGRAMS[1].0, PROGRAMS[1].1)?;
-    let said = Said::of(&graph)?;
-    let scratch = Scratch::new("export-merged")?;
-    let mut export = export(&graph);
-    export.args(["--slices", "300", "--perfetto"]);
-    let export = run(export.arg(scratch.join("trace.pftrace")))?.ok()?;
-    ensure!(export.err().contains("are merged into slices"), "{export}");
-    let seen = seen(scratch.dir())?;
-    let trace = &seen["trace.pftrace"];
-    let slices = trace["categories"].as_object().context("categories")?;
-    let all: u64 = slices.values().filter_map(Value::as_u64).sum();
-    ensure!(all <= 300, "{trace}");
-    ensure!(slices["merged"].as_u64() > Some(0), "{trace}");
-    ensure!(
-        trace["merged"]
-            .as_str()
-            .is_some_and(|text| text.contains("tasks")),
-        "{trace}"
-    );
-    ensure!(trace["whole_flows"] == trace["flows"], "{trace}");
-    let shown: u64 = trace["ns"]
-        .as_object()
-        .context("ns")?
-        .values()
-        .filter_map(Value::as_u64)
-        .sum();
-    ensure!(shown == said.running + said.waiting, "{shown}: {trace}");
-    scratch.done();
     Ok(())
 }
 
@@ -222,24 +187,6 @@ fn stacks_add_up_to_what_the_analyses_say() -> Result<()> {
                 seen[file]
             );
         }
-        let profile = &seen["profile.pb.gz"];
-        let totals = &profile["totals"];
-        ensure!(totals["time"] == said.running, "{name}: {profile}");
-        ensure!(totals["wait"] == said.waiting, "{name}: {profile}");
-        ensure!(totals["reads"] == said.stats["reads"], "{name}: {profile}");
-        ensure!(
-            totals["writes"] == said.stats["writes"],
-            "{name}: {profile}"
-        );
-        ensure!(totals["miss32k"] == said.misses[0], "{name}: {profile}");
-        ensure!(totals["miss8m"] == said.misses[1], "{name}: {profile}");
-        ensure!(
-            profile["files"]
-                .as_array()
-                .context("files")?
-                .contains(&name.into()),
-            "{profile}"
-        );
     }
     let queue = seen(&exported(PROGRAMS[1].0, PROGRAMS[1].1)?.folder)?;
     let names = queue["wait.folded"]["names"].as_array().context("names")?;
@@ -558,7 +505,7 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
     }
     let file = scratch.join("same");
     let twice = run(export(&graph)
-        .arg("--pprof")
+        .arg("--folded")
         .arg(&file)
         .arg("--callgrind")
         .arg(&file))?
@@ -566,7 +513,7 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
     ensure!(
         twice
             .err()
-            .contains("--callgrind and --pprof have the same file"),
+            .contains("--callgrind and --folded have the same file"),
         "{twice}"
     );
     let none = run(&mut export(&graph))?.expect("exit 1")?;

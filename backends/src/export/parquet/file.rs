@@ -152,37 +152,11 @@ impl Table {
     /// The next row; it is filled from the first column to the last.
     #[inline]
     pub(super) fn row(&mut self) -> Result<Row<'_>> {
-        self.added(0)?;
-        self.rows += 1;
-        Ok(Row(&mut self.columns))
-    }
-
-    /// A column of numbers, for who adds to all columns as many values ([`Table::added`]).
-    #[inline]
-    pub(super) fn ints(&mut self, column: usize) -> &mut Vec<i64> {
-        match &mut self.columns[column] {
-            Column::Int(values) => values,
-            _ => unreachable!("the column has no numbers"),
-        }
-    }
-
-    /// A column of flags, likewise.
-    #[inline]
-    pub(super) fn flags(&mut self, column: usize) -> &mut Vec<bool> {
-        match &mut self.columns[column] {
-            Column::Flag(values) => values,
-            _ => unreachable!("the column has no flags"),
-        }
-    }
-
-    /// All columns have so many values more.
-    #[inline]
-    pub(super) fn added(&mut self, rows: usize) -> Result<()> {
-        self.rows += rows;
-        if self.rows >= ROWS {
+        if self.rows == ROWS {
             self.flush()?;
         }
-        Ok(())
+        self.rows += 1;
+        Ok(Row(&mut self.columns))
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -8,21 +8,21 @@ use std::io::Write;
 use anyhow::Result;
 use prost::Message;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, TaskId, TaskKind};
+use taskgraph::{BlockCounts, ContextId, TaskId, TaskKind};
 
 use self::message::{
     Annotation, BEGIN, COUNTER, Counter, END, INSTANT, InternedData, Name, Process, SourceLocation,
     Thread, Trace, TracePacket, TrackDescriptor, TrackEvent,
 };
 use super::folded::program;
-use super::lanes::{Plan, Slice, What, main_block};
+use super::lanes::{Slice, What, in_lanes, main_block, slices};
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Graph, State, Task, sweep};
 use crate::view::names;
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted from 1.
-const SAYS: [&str; 12] = [
+const SAYS: [&str; 8] = [
     "task",
     "operation",
     "object",
@@ -30,10 +30,6 @@ const SAYS: [&str; 12] = [
     "reads",
     "writes",
     "bytes",
-    "tasks",
-    "running_ns",
-    "waiting_ns",
-    "merged",
     "context",
 ];
 
@@ -41,8 +37,9 @@ const SAYS: [&str; 12] = [
 const COUNTED: u64 = 1 << 32;
 const FIRST_LANE: u64 = 1 << 33;
 
-/// Writes the trace; of lanes that have many slices, short ones are merged.
-pub(super) fn write(out: &mut dyn Write, graph: &Graph, plan: &Plan) -> Result<()> {
+/// Writes the trace.
+pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> Result<()> {
+    let lanes = in_lanes(graph);
     let mut writer = Writer {
         out,
         buffer: Vec::new(),
@@ -50,13 +47,13 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, plan: &Plan) -> Result<(
         places: FxHashMap::default(),
         interned: InternedData::default(),
     };
-    writer.processes(graph, plan)?;
-    writer.counter(graph, plan)?;
+    writer.processes(graph, &lanes)?;
+    writer.counter(graph)?;
     let mut counts = BlockCounts::new();
-    for lane in 0..plan.lanes.len() {
+    for (at, lane) in (FIRST_LANE..).zip(&lanes) {
         let mut before = None;
-        for slice in plan.slices(graph, lane) {
-            writer.slice(graph, plan, lane, &slice?, &mut before, &mut counts)?;
+        for slice in slices(graph, lane) {
+            writer.slice(graph, at, &slice?, &mut before, &mut counts)?;
         }
     }
     Ok(())
@@ -103,7 +100,7 @@ impl Writer<'_> {
     }
 
     /// The tracks of the processes and of the contexts.
-    fn processes(&mut self, graph: &Graph, plan: &Plan) -> Result<()> {
+    fn processes(&mut self, graph: &Graph, lanes: &[Vec<ContextId>]) -> Result<()> {
         let says = (1..).zip(SAYS).map(|(iid, name)| Name {
             iid,
             name: name.to_owned(),
@@ -137,8 +134,8 @@ impl Writer<'_> {
                 ..TracePacket::default()
             })?;
         }
-        let shared = plan.lanes.iter().any(|lane| lane.len() > 1);
-        for (at, lane) in (0..).zip(&plan.lanes) {
+        let shared = lanes.iter().any(|lane| lane.len() > 1);
+        for (at, lane) in (0..).zip(lanes) {
             let Some(context) = lane.first().and_then(|&id| graph.context(id)) else {
                 continue;
             };
@@ -164,8 +161,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// How many contexts run, over time: at most one value for the length below which slices are merged.
-    fn counter(&mut self, graph: &Graph, plan: &Plan) -> Result<()> {
+    /// How many contexts run, over time.
+    fn counter(&mut self, graph: &Graph) -> Result<()> {
         self.track(TrackDescriptor {
             uuid: COUNTED,
             name: "running contexts".to_owned(),
@@ -176,7 +173,7 @@ impl Writer<'_> {
             ..TrackDescriptor::default()
         })?;
         let mut running = 0i64;
-        let mut said: Option<(u64, i64)> = None;
+        let mut said = None;
         let mut last_ns = 0;
         let value = |value| TrackEvent {
             kind: COUNTER,
@@ -186,13 +183,9 @@ impl Writer<'_> {
         };
         sweep(graph, |change| {
             // Several changes at one time are one.
-            if change.at_ns > last_ns
-                && said.is_none_or(|(at, said)| {
-                    said != running && last_ns >= at.saturating_add(plan.least_ns)
-                })
-            {
+            if change.at_ns > last_ns && said != Some(running) {
                 self.event(last_ns, value(running))?;
-                said = Some((last_ns, running));
+                said = Some(running);
             }
             last_ns = change.at_ns;
             running -= i64::from(change.from == Some(State::Running));
@@ -200,16 +193,6 @@ impl Writer<'_> {
             Ok(())
         })?;
         self.event(last_ns, value(running))?;
-        if let Some(merged) = plan.merged(graph) {
-            let event = TrackEvent {
-                kind: INSTANT,
-                track_uuid: 1,
-                name_iid: Some(self.name("merged")),
-                debug_annotations: vec![text("merged", merged)],
-                ..TrackEvent::default()
-            };
-            self.event(0, event)?;
-        }
         Ok(())
     }
 
@@ -217,8 +200,7 @@ impl Writer<'_> {
     fn slice<'g>(
         &mut self,
         graph: &'g Graph,
-        plan: &Plan,
-        lane: usize,
+        track_uuid: u64,
         slice: &Slice<'g>,
         before: &mut Option<Task<'g>>,
         counts: &mut BlockCounts,
@@ -229,28 +211,15 @@ impl Writer<'_> {
             } else {
                 INSTANT
             },
-            track_uuid: FIRST_LANE + lane as u64,
+            track_uuid,
             ..TrackEvent::default()
         };
         let mut end = TrackEvent {
             kind: END,
-            track_uuid: event.track_uuid,
+            track_uuid,
             ..TrackEvent::default()
         };
         match &slice.what {
-            What::Merged {
-                tasks,
-                running_ns,
-                waiting_ns,
-            } => {
-                event.categories = vec!["merged".to_owned()];
-                event.name_iid = Some(self.name(&plural(*tasks, "task")));
-                event.debug_annotations = vec![
-                    number("tasks", *tasks),
-                    number("running_ns", *running_ns),
-                    number("waiting_ns", *waiting_ns),
-                ];
-            }
             What::Gap { context, cause } => {
                 self.wait(graph, &mut event, *cause, before.as_ref())?;
                 event.debug_annotations = vec![number("context", context.get().into())];
@@ -273,7 +242,7 @@ impl Writer<'_> {
                     (None, block) => self.runs(graph, &mut event, task, block),
                 }
                 event.debug_annotations = about(task);
-                self.flows(plan, slice, task, &mut event, &mut end)?;
+                flows(slice, task, &mut event, &mut end)?;
                 if task.block_count() > 0 {
                     *before = Some(task.clone());
                 }
@@ -322,35 +291,6 @@ impl Writer<'_> {
         event.source_location_iid = place.and_then(|place| self.place(place));
     }
 
-    /// The dependences of a task, where both ends are shown. One that arrives while the task waits ends the wait.
-    fn flows(
-        &self,
-        plan: &Plan,
-        slice: &Slice<'_>,
-        task: &Task<'_>,
-        event: &mut TrackEvent,
-        end: &mut TrackEvent,
-    ) -> Result<()> {
-        if !plan.shows(task) {
-            return Ok(());
-        }
-        let id = task.id();
-        for to in task.dependents()? {
-            if plan.shows(&task.other(to)?) {
-                event.flow_ids.push(flow(id, to));
-            }
-        }
-        for &from in task.stored_dependencies() {
-            let other = task.other(from)?;
-            if plan.shows(&other) {
-                let late = event.kind == BEGIN && other.end_ns() > slice.from_ns;
-                let at = if late { &mut *end } else { &mut *event };
-                at.terminating_flow_ids.push(flow(from, id));
-            }
-        }
-        Ok(())
-    }
-
     /// The number of a slice's name.
     fn name(&mut self, name: &str) -> u64 {
         if let Some(&known) = self.names.get(name) {
@@ -383,6 +323,24 @@ impl Writer<'_> {
         self.places.insert(place, iid);
         Some(iid)
     }
+}
+
+/// The dependences of a task. One that arrives while the task waits ends the wait.
+fn flows(
+    slice: &Slice<'_>,
+    task: &Task<'_>,
+    event: &mut TrackEvent,
+    end: &mut TrackEvent,
+) -> Result<()> {
+    let id = task.id();
+    let to = task.dependents()?.into_iter();
+    event.flow_ids.extend(to.map(|to| flow(id, to)));
+    for &from in task.stored_dependencies() {
+        let late = event.kind == BEGIN && task.other(from)?.end_ns() > slice.from_ns;
+        let at = if late { &mut *end } else { &mut *event };
+        at.terminating_flow_ids.push(flow(from, id));
+    }
+    Ok(())
 }
 
 /// What a task says of itself.

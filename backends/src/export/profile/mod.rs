@@ -45,7 +45,6 @@ const MISSES: usize = 5;
 pub(super) struct Metric {
     /// A word without spaces.
     pub(super) name: String,
-    pub(super) unit: &'static str,
     pub(super) about: String,
 }
 
@@ -87,19 +86,14 @@ pub(super) struct Profile {
 impl Profile {
     /// The column of the time in which contexts ran.
     pub(super) const TIME: usize = TIME;
-    /// The column of the time in which contexts waited.
-    pub(super) const WAIT: usize = WAIT;
     /// The column of the misses of the smallest cache.
     pub(super) const MISSES: usize = MISSES;
 
-    /// The invocations from the outermost to a calling context, each with the line that it is at: that of its call, and
-    /// `line` for the innermost.
-    pub(super) fn stack(&self, node: u32, line: u32) -> Vec<(u32, u32)> {
-        let mut stack = vec![(node, line)];
-        let mut at = &self.nodes[node as usize];
-        while let Some(parent) = at.parent {
-            stack.push((parent, at.line));
-            at = &self.nodes[parent as usize];
+    /// The calling contexts from the outermost to this one.
+    pub(super) fn stack(&self, node: u32) -> Vec<u32> {
+        let mut stack = vec![node];
+        while let Some(parent) = self.nodes[stack[stack.len() - 1] as usize].parent {
+            stack.push(parent);
         }
         stack.reverse();
         stack
@@ -388,27 +382,22 @@ impl<'g> Profiler<'g> {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let metric = |name: &str, unit, about: &str| Metric {
+        let metric = |name: &str, about: &str| Metric {
             name: name.to_owned(),
-            unit,
             about: about.to_owned(),
         };
         let mut metrics = vec![
-            metric("Time", "nanoseconds", "nanoseconds in which contexts ran"),
-            metric(
-                "Wait",
-                "nanoseconds",
-                "nanoseconds in which contexts waited",
-            ),
-            metric("Instr", "count", "IR instructions executed"),
-            metric("Reads", "count", "memory reads"),
-            metric("Writes", "count", "memory writes"),
+            metric("Time", "nanoseconds in which contexts ran"),
+            metric("Wait", "nanoseconds in which contexts waited"),
+            metric("Instr", "IR instructions executed"),
+            metric("Reads", "memory reads"),
+            metric("Writes", "memory writes"),
         ];
         let caches = self.caches.iter().flat_map(|caches| &caches.all);
         metrics.extend(caches.map(|cache| {
             let size = Size::text(cache.size);
             let about = format!("misses of one shared cache of {size} bytes");
-            metric(&format!("Miss{size}"), "count", &about)
+            metric(&format!("Miss{size}"), &about)
         }));
         metrics
     }

@@ -77,7 +77,7 @@ fn a_file_that_is_no_graph_is_named() {
         assert_eq!(times, 1, "{analysis}: {message}");
     }
     for name in ["missing.tg", "empty.tg", "text.tg", "cut.tg"] {
-        for form in ["perfetto", "pprof", "callgrind", "parquet"] {
+        for form in ["perfetto", "folded", "callgrind", "parquet"] {
             let message = folder.fails(&format!("export {name} --{form} out"));
             assert!(message.contains(name), "{form}: {message}");
             assert!(!folder.path("out").exists(), "{form}");
@@ -102,7 +102,7 @@ fn no_result_replaces_a_graph() {
     let before = fs::read(folder.path("two.tg")).unwrap();
     for line in [
         "stats two.tg --output two.tg",
-        "export two.tg --pprof two.tg",
+        "export two.tg --callgrind two.tg",
         "export two.tg --folded two.tg",
         "report two.tg --output two.tg",
     ] {
@@ -113,9 +113,9 @@ fn no_result_replaces_a_graph() {
         );
         assert_eq!(fs::read(folder.path("two.tg")).unwrap(), before, "{line}");
     }
-    let message = folder.fails("export two.tg --pprof a --otf2 a");
+    let message = folder.fails("export two.tg --folded a --otf2 a");
     assert!(
-        message.contains("--pprof and --otf2 have the same file, a"),
+        message.contains("--folded and --otf2 have the same file, a"),
         "{message}"
     );
 }
