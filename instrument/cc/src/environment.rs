@@ -134,18 +134,11 @@ const DEVELOPERS: [(&str, &[Variable]); 3] = [
     ),
     (
         "the pass (the compilers and the tests set them)",
-        &[
-            of(
-                "CONTECH_PASS_OPTIONS",
-                "",
-                "the options of the pass, comma-separated",
-            ),
-            of(
-                "CONTECH_PLANTED_BUG",
-                "",
-                "a rule of the fast form to break, so that --contech-check can be tested",
-            ),
-        ],
+        &[of(
+            "CONTECH_PASS_OPTIONS",
+            "",
+            "the options of the pass, comma-separated",
+        )],
     ),
 ];
 

@@ -25,7 +25,6 @@ use self::uses::Uses;
 use self::width::Facts;
 use super::collapse::Shape;
 use super::graph::Graph;
-use super::planted::{Bug, planted};
 use super::scev::{Analysis, Source, Sym, Val};
 
 /// A function with more leaf bytes in one node stays in the naive form.
@@ -126,12 +125,7 @@ fn run<'m>(
         chosen.push(exprs);
         for l in &graph.before[node] {
             if let Some(sym) = shapes[*l].collapsed().and_then(|c| c.count.as_ref()) {
-                let count = chooser.expression(node, sym);
-                counts[*l] = Some(if planted(Bug::Count) {
-                    Expr::Add(vec![count, Expr::Const(1)])
-                } else {
-                    count
-                });
+                counts[*l] = Some(chooser.expression(node, sym));
             }
         }
         chooser.leave(node);

@@ -7,7 +7,6 @@ pub(crate) mod emit;
 mod graph;
 mod leaves;
 mod paths;
-mod planted;
 mod room;
 mod scev;
 

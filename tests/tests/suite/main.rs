@@ -21,7 +21,6 @@ mod mpi;
 mod observe;
 mod openmp_runtimes;
 mod package;
-mod planted_bugs;
 mod python;
 mod races;
 mod sanitizers;

@@ -10,7 +10,6 @@ use super::width::{Facts, width};
 use super::{Globals, Record};
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
-use crate::fast::planted::{Bug, planted};
 use crate::fast::scev::{Source, Sym};
 
 /// How many low bits of an address or length are compared.
@@ -97,7 +96,6 @@ impl Chooser<'_, '_, '_> {
             let mut known = known.clone();
             for p in predecessors {
                 match &self.out[*p] {
-                    Some(other) if planted(Bug::Dominance) => known.join(other),
                     Some(other) => known.meet(other),
                     None => return,
                 }
@@ -253,7 +251,6 @@ impl Chooser<'_, '_, '_> {
         if delta == 0 {
             expr
         } else {
-            let delta = delta + u64::from(planted(Bug::Delta));
             Expr::Add(vec![expr, Expr::Const(delta)])
         }
     }

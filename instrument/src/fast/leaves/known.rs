@@ -18,13 +18,6 @@ impl Known {
             *w &= !(1 << (i % 64));
         }
     }
-    /// Breaks the rule of dominance for the planted bug, see `planted`.
-    pub(super) fn join(&mut self, other: &Known) {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a |= b;
-        }
-    }
     pub(super) fn meet(&mut self, other: &Known) {
         self.0.truncate(other.0.len());
         for (a, b) in self.0.iter_mut().zip(&other.0) {

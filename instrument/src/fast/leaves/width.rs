@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::fast::planted::{Bug, planted};
 use crate::fast::scev::{Analysis, LeafFacts, Source};
 
 /// What is known of leaves, which is asked for once.
@@ -54,7 +53,6 @@ pub(super) fn width(facts: &LeafFacts, source: Source, need: u8) -> (u8, u8) {
     let bits = need.min(facts.active);
     let width = match bits {
         0..=8 => 1,
-        9..=16 if planted(Bug::Width) => 1,
         9..=16 => 2,
         17..=32 => 4,
         33..=48 => 6,
