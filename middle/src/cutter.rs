@@ -6,7 +6,6 @@ use contech_trace::event::{Event, NOWHERE, Recorded};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
-use self::piece::Piece;
 pub(crate) use self::positions::Position;
 use crate::contexts::Contexts;
 use crate::draft::Draft;
@@ -249,29 +248,6 @@ impl Cutter {
     /// Whether work tasks without blocks are kept.
     fn keeps_empty(&self) -> bool {
         self.keep_empty || self.without
-    }
-
-    /// Takes time out of work: the work ends at `at`, and more of it begins `taken` later.
-    fn time(&mut self, context: u32, at: u64, taken: u64) -> Result<()> {
-        self.cut_at_gate(context, at)?;
-        let keep_empty = self.keeps_empty();
-        let (state, _) = self.contexts.entry(context);
-        if state.open.span.is_none() {
-            // No task ends here, so the time is taken out of the task that grows.
-            state.shift = state.shift.saturating_add(taken);
-            return Ok(());
-        }
-        let (name, logs) = (&self.name, &mut self.logs);
-        let mut piece = Piece {
-            context,
-            name,
-            state,
-            logs,
-        };
-        piece.end_work(at, keep_empty)?;
-        piece.state.shift = 0;
-        piece.state.clock += taken;
-        Ok(())
     }
 
     fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {

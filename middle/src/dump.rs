@@ -8,7 +8,6 @@ use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 
-use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::{Program, ProgramBuilder};
@@ -91,7 +90,7 @@ impl Dump {
 
     fn chunk(&mut self, chunk: &Chunk) {
         let mut raw = Vec::new();
-        match payload(chunk, &mut raw) {
+        match chunk.payload(&mut raw) {
             Ok(bytes) => self.payload(chunk, bytes),
             Err(e) => self.line(&format!("unreadable {e}")),
         }
@@ -247,7 +246,6 @@ fn event_text(event: &Event) -> String {
         Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
         Event::Accesses { at, recorded } => format!("accesses {recorded:?} at {at}"),
-        Event::Time { before, taken } => format!("time {before} taken {taken}"),
         Event::Switch {
             context,
             piece,

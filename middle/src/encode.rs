@@ -4,12 +4,10 @@
 //! goes on with that chunk's last frame, unless there are so many contexts that their frames would take too much
 //! memory.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use contech_trace::event::{AUX_GIVES, AUX_TAKES, Event, NOWHERE, SyncOp};
 use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
-use contech_trace::file::CODEC_ZSTD;
 use contech_trace::mpi::Meeting;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
@@ -159,7 +157,7 @@ impl ChunkEncoder {
             ..EncodedChunk::default()
         };
         let mut raw = std::mem::take(&mut self.raw);
-        let encoded = match payload(chunk, &mut raw) {
+        let encoded = match chunk.payload(&mut raw) {
             Ok(payload) => {
                 let state = (decoder, sample);
                 self.encode_payload(payload, program, state, out, spanning, hand_over)
@@ -167,7 +165,7 @@ impl ChunkEncoder {
             Err(e) => {
                 decoder.forget();
                 EncodedChunk {
-                    fault: Some((e, header.raw_len.into())),
+                    fault: Some((e.to_string(), header.raw_len.into())),
                     segments: vec![Segment::default()],
                     ..out
                 }
@@ -243,24 +241,6 @@ fn lost_bytes(error: &contech_trace::Error) -> u64 {
         contech_trace::Error::Truncated { have, .. } => *have,
         contech_trace::Error::Invalid { offset, .. } => *offset,
         _ => 0,
-    }
-}
-
-/// The chunk's payload, which is decompressed or unpacked into `raw` if it is compressed or packed.
-pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
-    let expected = chunk.header.raw_len as usize;
-    if chunk.header.codec != CODEC_ZSTD {
-        return chunk.payload(raw).map_err(|e| e.to_string());
-    }
-    // The buffer grows with what really comes out, at most to one byte more than the header claims.
-    zstd::stream::read::Decoder::with_buffer(chunk.stored.as_slice())
-        .and_then(|d| d.single_frame().take(expected as u64 + 1).read_to_end(raw))
-        .map_err(|e| format!("zstd: {e}"))?;
-    if raw.len() == expected {
-        Ok(raw)
-    } else {
-        let got = raw.len();
-        Err(format!("{got} bytes or more, the header says {expected}"))
     }
 }
 

@@ -13,7 +13,7 @@ use contech_trace::file::{ChunkKind, ModuleLoad};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use taskgraph::{Action, ContextId};
 
-use crate::encode::{action, payload};
+use crate::encode::action;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::ProgramBuilder;
@@ -115,7 +115,8 @@ fn of_trace(trace: Input) -> Result<BTreeMap<u32, Digest>> {
         raw.clear();
         match chunk.header.kind {
             ChunkKind::Module => {
-                let load = payload(&chunk, &mut raw)
+                let load = chunk
+                    .payload(&mut raw)
                     .ok()
                     .and_then(|p| ModuleLoad::from_bytes(p).ok());
                 // A module that cannot be used has no blocks here, and none in the graph.
@@ -149,7 +150,7 @@ fn of_chunk(
         decoder.forget();
     }
     *next = seq.saturating_add(1);
-    match payload(chunk, raw) {
+    match chunk.payload(raw) {
         // What cannot be read is missing in both.
         Ok(payload) => drop(decoder.chunk(payload, &program.snapshot().ids, split)),
         Err(_) => decoder.forget(),

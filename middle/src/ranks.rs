@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use contech_trace::file::{ChunkKind, FileHeader, RankInfo, RunInfo};
 use contech_trace::reader::{ChunkReader, Next};
 
-use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::rules::MOST_TRACES;
@@ -104,7 +103,7 @@ fn peek(path: &Path) -> Result<Ranked> {
             Next::End => break,
         };
         let wanted = matches!(chunk.header.kind, ChunkKind::Run | ChunkKind::Rank);
-        let Some(bytes) = wanted.then(|| payload(&chunk, &mut raw).ok()).flatten() else {
+        let Some(bytes) = wanted.then(|| chunk.payload(&mut raw).ok()).flatten() else {
             continue;
         };
         if chunk.header.kind == ChunkKind::Run {

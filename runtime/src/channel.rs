@@ -52,24 +52,8 @@ const SIGNAL: u64 = 7;
 const LISTENED: u64 = 8;
 const CONNECTED: u64 = 9;
 
-/// True once the program may be forbidden the system calls that tell what a descriptor is.
-static BLIND: AtomicBool = AtomicBool::new(false);
-
-/// The system calls of this module.
-pub(crate) const NEEDED: [libc::c_long; 4] = [
-    libc::SYS_fstat,
-    libc::SYS_getpeername,
-    libc::SYS_getsockname,
-    libc::SYS_getsockopt,
-];
-
 /// True once a counter has two descriptors.
 static DUPLICATED: AtomicBool = AtomicBool::new(false);
-
-/// From now on descriptors order nothing.
-pub(crate) fn be_blind() {
-    BLIND.store(true, Relaxed);
-}
 
 fn object(sort: u64, number: u64) -> Ptr {
     const BITS: u32 = OWN_OBJECTS.trailing_zeros();
@@ -178,18 +162,14 @@ fn name(call: libc::c_long, file: c_int) -> Option<Name> {
 fn can_order() -> bool {
     // What a library of tasks does is no order of the program. The only context orders nothing with another, and needs
     // not be asked about its files.
-    !is_blind() && !library::is_called() && !current::recorder().is_none_or(Recorder::is_alone)
-}
-
-fn is_blind() -> bool {
-    BLIND.load(Relaxed)
+    !library::is_called() && !current::recorder().is_none_or(Recorder::is_alone)
 }
 
 /// Notes that `call` gives a descriptor a second number.
 pub(crate) fn duplicates(file: c_int, call: impl FnOnce() -> c_int) -> c_int {
     let result = call();
     signal::copies(file, result);
-    if result >= 0 && !is_blind() && sort_of(file).is_some_and(|(sort, _)| sort == 0) {
+    if result >= 0 && sort_of(file).is_some_and(|(sort, _)| sort == 0) {
         DUPLICATED.store(true, Relaxed);
     }
     result

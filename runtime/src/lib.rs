@@ -25,7 +25,6 @@ mod condition;
 mod contract;
 mod current;
 mod exports;
-mod filter;
 mod flush;
 mod fork;
 mod fortran;

@@ -16,7 +16,7 @@ use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::tls::block;
 
-/// Bytes of the writer thread's stack. Its deepest call is zstd's, which keeps its state on the heap.
+/// Bytes of the writer thread's stack.
 const STACK: usize = 512 << 10;
 
 pub(crate) struct Service {

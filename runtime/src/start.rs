@@ -90,12 +90,6 @@ fn has_environment() -> bool {
 }
 
 /// The slow path of instrumented code.
-pub(crate) fn gap(tls: &'static TlsBlock, cursor: *mut u8) -> *mut u8 {
-    guarded(|| recorder().map(|recorder| recorder.gap(tls, cursor)))
-        .flatten()
-        .unwrap_or_else(|| scratch::last_resort(tls, Lane::Stream))
-}
-
 pub(crate) fn flush(tls: &'static TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
     let flushed = guarded(|| {
         recorder()

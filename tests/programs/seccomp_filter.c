@@ -1,10 +1,10 @@
 // A filter that lets a program make only some system calls, and refuses others (or ends the program at them):
-// it makes threads and fills buffers as without being recorded, and all is recorded.
-// MODE: verify
+// it makes threads and goes on as without being recorded. What it did before is recorded.
+// MODE: incomplete
 // EXPECT: exit 13
 // ENV: CONTECH_BUFFER=32K
 // ARGS: kill
-// COUNT: thread_create 2
+// NOTE: seccomp leaves a thread no way to record
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

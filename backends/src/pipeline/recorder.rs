@@ -2,15 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::builder::FalseyValueParser;
-
 const SAMPLE: &str = "CONTECH_SAMPLE";
 const LIMIT: &str = "CONTECH_LIMIT";
 const ROI: &str = "CONTECH_ROI";
-const TIMES: &str = "CONTECH_TIMES";
 const BUFFER: &str = "CONTECH_BUFFER";
 const MEMORY: &str = "CONTECH_MEMORY";
-const COMPRESS: &str = "CONTECH_COMPRESS";
 const STATS: &str = "CONTECH_STATS";
 /// The variable that says where a program writes its trace.
 pub(super) const TRACE: &str = "CONTECH_TRACE";
@@ -31,12 +27,6 @@ pub(super) struct Recorder {
     /// Record accesses only in the regions that the program marks (marks), or in a time of the run (time:2s-3s)
     #[arg(long, value_name = "REGION", env = ROI, hide_env_values = true)]
     roi: Option<OsString>,
-    /// Record times within tasks; each cuts the work task
-    #[arg(long, env = TIMES, hide_env_values = true, value_parser = FalseyValueParser::new())]
-    times: bool,
-    /// Compress records while a core is idle
-    #[arg(long, env = COMPRESS, hide_env_values = true, value_parser = FalseyValueParser::new())]
-    compress: bool,
     /// Buffer of each thread, 32K to 256M
     #[arg(long, value_name = "SIZE", env = BUFFER, hide_env_values = true)]
     buffer: Option<OsString>,
@@ -55,14 +45,11 @@ impl Recorder {
             true => OsString::from("1"),
             false => roi.clone(),
         });
-        let set = |flag: bool| flag.then(|| OsString::from("1"));
         let all = [
             (TRACE, Some(trace.to_owned())),
             (SAMPLE, self.sample.clone()),
             (LIMIT, self.limit.clone()),
             (ROI, roi),
-            (TIMES, set(self.times)),
-            (COMPRESS, set(self.compress)),
             (BUFFER, self.buffer.clone()),
             (MEMORY, self.memory.clone()),
             (STATS, self.stats.clone()),

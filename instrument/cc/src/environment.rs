@@ -64,17 +64,6 @@ const TABLE: [(&str, &[Variable]); 3] = [
                 "how much may wait for the disk before the program is paused: a size, or a share of the memory",
             ),
             of(
-                "CONTECH_COMPRESS",
-                "0",
-                "1: compress records while a core is idle",
-            ),
-            of(
-                "CONTECH_TIMES",
-                "0",
-                "1: record times within tasks, every half microsecond or 2 KiB of records, without the time of other \
-                programs on the processor; each time cuts the work task, so the number of tasks differs from run to run",
-            ),
-            of(
                 "CONTECH_STATS",
                 "",
                 "file for the counts of what was recorded (bytes, events, pauses), as JSON",

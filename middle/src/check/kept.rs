@@ -6,7 +6,6 @@ use std::sync::Arc;
 use contech_trace::file::{ChunkHeader, ChunkKind};
 use contech_trace::reader::Chunk;
 
-use crate::encode::payload;
 use crate::error::Result;
 use crate::program::Program;
 use crate::spill::Spill;
@@ -100,9 +99,9 @@ impl Kept {
             offset: kept.offset,
         };
         let mut raw = Vec::new();
-        let read = payload(&chunk, &mut raw).map(|_| ());
+        let read = chunk.payload(&mut raw).map(|_| ());
         match read {
-            Err(e) => Ok(Err(e)),
+            Err(e) => Ok(Err(e.to_string())),
             Ok(()) if raw.is_empty() => Ok(Ok(std::mem::take(&mut chunk.stored))),
             Ok(()) => Ok(Ok(raw)),
         }

@@ -96,7 +96,6 @@ impl Cutter {
             }
             // The work that grows is shorter by that. It stays one task.
             Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
-            Event::Time { before, taken } => return self.time(context, full(before), taken),
             // Switches and positions were taken out of the stream before, the decoder repeats, and the encoder has the
             // actions.
             Event::Switch { .. }

@@ -9,7 +9,6 @@ use crossbeam_channel::Sender;
 
 use super::{End, Item, Message, Shared, Task, Watch};
 use crate::check::Kept;
-use crate::encode::payload;
 use crate::program::ProgramBuilder;
 use crate::spill::Spill;
 
@@ -181,9 +180,9 @@ impl Reading {
             )))
         };
         let mut raw = Vec::new();
-        let bytes = match payload(chunk, &mut raw) {
+        let bytes = match chunk.payload(&mut raw) {
             Ok(bytes) => bytes,
-            Err(e) => return unusable("chunk", e),
+            Err(e) => return unusable("chunk", e.to_string()),
         };
         match chunk.header.kind {
             ChunkKind::Run => match RunInfo::from_bytes(bytes) {

@@ -5,7 +5,7 @@ use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{
     AtomicLoad, AtomicRmw, AtomicStore, Barrier, MutexLock, MutexUnlock, SemPost, SemWait,
 };
-use contech_trace::file::{CODEC_PACKED, CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
+use contech_trace::file::{CODEC_PACKED, ChunkKind, HEADER_BYTES, Totals};
 
 use crate::graph::{convert_with, converted, everything, fine, options, tasks};
 use crate::trace::{BASE, LOAD, LOOP, PLAIN, TraceBuilder, assemble, module, module_with_loop};
@@ -103,7 +103,7 @@ fn a_loop_that_leaves_the_addresses_is_refused() {
 
 #[test]
 fn any_chunk_may_be_missing() {
-    let t = rich(CODEC_ZSTD);
+    let t = rich(CODEC_PACKED);
     for missing in 0..t.pieces.len() {
         let mut pieces = t.pieces.clone();
         let gone = pieces.remove(missing);
@@ -416,13 +416,10 @@ fn what_is_no_trace_is_refused_by_name() {
 }
 
 #[test]
-fn a_compressed_chunk_that_lies_about_its_size_is_damage() {
-    for (codec, change) in [CODEC_ZSTD, CODEC_PACKED]
-        .into_iter()
-        .flat_map(|codec| [-1i32, 1, 1 << 27].map(|change| (codec, change)))
-    {
+fn a_packed_chunk_that_lies_about_its_size_is_damage() {
+    for change in [-1i32, 1, 1 << 27] {
         let mut t = TraceBuilder::new();
-        t.codec = codec;
+        t.codec = CODEC_PACKED;
         t.work(0);
         t.end(0);
         t.close();

@@ -7,8 +7,8 @@ use contech_program::{BlockId, MemOp, OpKind};
 use contech_trace::event::{EndReason, Event, MAX_EVENT, SyncOp};
 use contech_trace::fast::{Edge, FastFunction, LoopStep, Start, Target};
 use contech_trace::file::{
-    CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo,
-    Totals, checksum,
+    CODEC_PACKED, CODEC_RAW, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals,
+    checksum,
 };
 use contech_trace::pack;
 use contech_trace::table::{Block, Call, Function, ModuleTable};
@@ -162,7 +162,6 @@ impl Piece {
     /// The chunk's bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let stored = match self.codec {
-            CODEC_ZSTD => zstd::bulk::compress(&self.payload, 1).unwrap(),
             CODEC_PACKED => packed(&self.payload),
             _ => self.payload.clone(),
         };

@@ -20,9 +20,6 @@ use crate::primitive::atomic::{AtomicUsize, Ordering, fence};
 pub const HEADER: usize = 64;
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// The most bytes of a buffer that are worth touching. Bytes further on would be out of the caches again when they are
-/// used.
-const TOUCHED: usize = 1 << 20;
 
 #[repr(C)]
 struct Header {
@@ -208,17 +205,6 @@ impl Buffer {
             len,
             keeps: len,
         })
-    }
-
-    /// Brings up to `TOUCHED` bytes of the buffer into this processor's caches, to be written soon. The memory may not
-    /// be mapped yet, or may be in the caches of the processor that the writer runs on. Records in the buffer are lost.
-    pub fn touch(&mut self) {
-        const LINE: usize = 64;
-        for at in (0..self.room().min(TOUCHED)).step_by(LINE) {
-            // SAFETY: the address is within the mapping, of which this is the only owner. The write is volatile because
-            // nobody may ever read it.
-            unsafe { self.data().add(at).write_volatile(0) };
-        }
     }
 }
 
@@ -420,21 +406,6 @@ mod tests {
             assert_eq!(back.data(), at);
             assert!(Part::from(back).release().is_some(), "as good as new");
         }
-    }
-
-    #[test]
-    fn a_buffer_that_was_touched_is_in_memory() {
-        let mut b = Buffer::map(BYTES).unwrap();
-        let present = |b: &Buffer| {
-            let mut pages = [0u8; BYTES / 4096];
-            // SAFETY: the mapping is of that many pages, for each of which there is a byte.
-            let told = unsafe { libc::mincore(b.0.0.as_ptr().cast(), BYTES, pages.as_mut_ptr()) };
-            assert_eq!(told, 0);
-            pages.iter().filter(|&page| page & 1 == 1).count()
-        };
-        assert!(present(&b) < BYTES / 4096);
-        b.touch();
-        assert_eq!(present(&b), BYTES / 4096);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::meter::LONG;
 use contech_trace::event::Event;
 
 use crate::append::encode_at;
@@ -33,17 +32,6 @@ impl Recorder {
     pub fn flush_lane(&'static self, tls: &TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
         if tls.is_quiet() || !tls.takes_part() {
             return scratch::last_resort(tls, lane);
-        }
-        // A null limit demands a flush whatever the cursor.
-        if lane == Lane::Stream
-            && !tls.limit().is_null()
-            && let Some(limit) = tls.stamps().pass(cursor)
-        {
-            if tls.stamps().interval(ticks()) > LONG {
-                return self.gap(tls, cursor);
-            }
-            tls.set_at(lane, (cursor, limit));
-            return cursor;
         }
         let asked = lane == Lane::Stream && positions::is_asked(tls.limit());
         // A handler that comes before signals are blocked must know what is recorded.
@@ -114,12 +102,6 @@ impl Recorder {
     ) -> *mut u8 {
         let depth = inner.depth;
         let now = self.clock.now();
-        let stolen = if self.stamp_cost > 0 && lane == Lane::Stream {
-            let interval = tls.stamps().interval(ticks());
-            thread.meter.read().min(interval)
-        } else {
-            0
-        };
         let begun = inner.status == Status::Live;
         if let Some(full) = &mut inner.tape(depth, lane).buffer {
             thread.uses(full, cursor);
@@ -151,21 +133,14 @@ impl Recorder {
         if lane == Lane::Stream && depth == 0 {
             thread.mark.store(std::ptr::null_mut(), Relaxed);
         }
-        let Some(mut buffer) = self.buffer() else {
+        let Some(buffer) = self.buffer() else {
             self.stop("no memory for a buffer; recording stops here, the program goes on");
             return own_scratch(inner, tls, lane);
         };
-        if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
-            // The time this takes here is not counted as the program's; between the program's records it would be.
-            buffer.touch();
-        }
-        let (mut at, mut limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
-        let begin = at;
+        let (mut at, limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
         if !begun && depth == 0 {
             // The thread's clocks count from here.
-            if !self.confined.load(Relaxed) {
-                thread.meter.read();
-            }
+            thread.meter.read();
             tls.stamps().note(ticks());
         }
         inner.status = Status::Live;
@@ -194,19 +169,6 @@ impl Recorder {
             {
                 at = encode_at(at, &switch);
             }
-        }
-        // Only the program's level notes times, because handlers are short.
-        if tls.is_gated() {
-            tls.stamps().off();
-        } else if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
-            let clock = (self.clock.start_ticks(), self.stamp_cost);
-            // This reads the meter to clear it: what other programs took until now is part of the time that changing
-            // buffers took, and the program's time has none of that.
-            thread.meter.read();
-            let before = now.saturating_sub(stolen);
-            let taken = self.clock.now().saturating_sub(before);
-            limit = tls.stamps().begin((begin, limit), at, clock);
-            at = encode_at(at, &Event::Time { before, taken });
         }
         tls.set_at(lane, (at, limit));
         if lane == Lane::Check {

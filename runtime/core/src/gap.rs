@@ -9,8 +9,7 @@ use crate::append::encode_at;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::stamps::OPEN;
-use crate::thread::Thread;
-use crate::tls::{self, TlsBlock};
+use crate::tls::TlsBlock;
 use contech_guest::arch::ticks;
 
 /// After an interval of so many ticks between two operations, others are asked for: less than a thousandth of the time
@@ -69,22 +68,19 @@ impl Recorder {
         waited
     }
 
-    /// Records what other programs took of the last `interval` ticks, unless times within tasks are noted anyway.
+    /// Records what other programs took of the last `interval` ticks.
     #[cold]
     fn take_out(&self, tls: &TlsBlock, interval: u64) {
         self.answer_now(tls);
         // A thread between two contexts does no work.
         let works = self.current_context(tls).is_some();
         let room = !tls.cursor().is_null() && tls.cursor() < tls.limit();
-        if self.stamp_cost > 0 || !works || !room || tls.handlers() > 0 || tls.is_gated() {
+        if !works || !room || tls.handlers() > 0 || tls.is_gated() {
             return;
         }
         let Some(thread) = registry::current(tls) else {
             return;
         };
-        if self.confined.load(Relaxed) {
-            return;
-        }
         // Something remains of the work: the thread came here.
         let taken = thread.meter.read().min(interval - interval / 64);
         if taken > 0 {
@@ -92,51 +88,9 @@ impl Recorder {
         }
     }
 
-    /// Notes the time after a long interval, without what other programs took of it. The cursor must have room. Returns
-    /// the cursor to go on with.
-    pub fn gap(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
-        let (_, limit) = tls.at(tls::Lane::Stream);
-        if tls.is_quiet()
-            || !tls.takes_part()
-            || limit.is_null()
-            || tls.stamps().pass(cursor).is_none()
-        {
-            return self.flush(tls, cursor);
-        }
-        let Some(thread) = registry::current(tls) else {
-            return self.flush(tls, cursor);
-        };
-        let at = self.note_gap(tls, thread, cursor);
-        tls.forget_spin();
-        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, ticks())));
-        at
-    }
-
     /// Notes the time at the end of the calling thread's records, before which nothing may have been recorded for long.
     pub(crate) fn last_gap(&self, tls: &TlsBlock) {
-        if self.stamp_cost == 0 {
-            self.take_out(tls, tls.stamps().interval(ticks()));
-            return self.last_position(tls);
-        }
-        let cursor = tls.cursor();
-        if tls.stamps().pass(cursor).is_some()
-            && tls.stamps().interval(ticks()) > LONG
-            && let Some(thread) = registry::current(tls)
-        {
-            let at = self.note_gap(tls, thread, cursor);
-            tls.set_cursor(at);
-        }
-    }
-
-    /// Writes the event of a long interval.
-    fn note_gap(&self, tls: &TlsBlock, thread: &Thread, cursor: *mut u8) -> *mut u8 {
-        let now = self.clock.now();
-        let interval = tls.stamps().interval(ticks());
-        let stolen = thread.meter.read().min(interval);
-        let event = Event::Time {
-            before: now.saturating_sub(stolen),
-            taken: stolen + self.clock.now().saturating_sub(now),
-        };
-        encode_at(cursor, &event)
+        self.take_out(tls, tls.stamps().interval(ticks()));
+        self.last_position(tls);
     }
 }

@@ -20,10 +20,6 @@ pub struct Options {
     pub off: bool,
     /// The file for the statistics, if one is wanted.
     pub stats: Option<PathBuf>,
-    /// Chunks are compressed while a core is idle.
-    pub compress: bool,
-    /// Times within tasks are noted.
-    pub times: bool,
     /// How long the trace may become before accesses are left out; `None` for a default.
     pub limit: Option<u64>,
     /// Where accesses are recorded.
@@ -128,16 +124,6 @@ const TABLE: &[Spec] = &[
         },
     },
     Spec {
-        name: "CONTECH_COMPRESS",
-        default: "0",
-        set: |o, v, _| flag(&mut o.compress, v),
-    },
-    Spec {
-        name: "CONTECH_TIMES",
-        default: "0",
-        set: |o, v, _| flag(&mut o.times, v),
-    },
-    Spec {
         name: "CONTECH_ROI",
         default: "0",
         set: |o, v, _| {
@@ -198,8 +184,6 @@ impl Options {
             memory: 0,
             off: false,
             stats: None,
-            compress: false,
-            times: false,
             limit: None,
             region: Region::All,
             sample: 1,
@@ -253,7 +237,7 @@ mod tests {
         assert_eq!(o.target, Target::Path("trace.bin".into()));
         assert_eq!(o.buffer, 1 << 20);
         assert_eq!(o.memory, (10 << 30) / 100 * 90);
-        assert!(!o.off && !o.compress && o.stats.is_none());
+        assert!(!o.off && o.stats.is_none());
         assert!(effective.contains(&"CONTECH_BUFFER=1M".to_owned()));
     }
 
@@ -283,7 +267,6 @@ mod tests {
             ("CONTECH_BUFFER", "1G"),
             ("CONTECH_MEMORY", "200%"),
             ("CONTECH_OFF", "maybe"),
-            ("CONTECH_COMPRESS", "yes"),
             ("CONTECH_ROI", "2"),
             ("CONTECH_SAMPLE", "1/0"),
             ("CONTECH_SAMPLE", "10%"),

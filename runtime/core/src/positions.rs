@@ -71,8 +71,8 @@ impl Recorder {
     /// Asks all threads for their positions, if it is time. Returns how long it is until the next time; `None` if
     /// positions are of no use.
     pub(crate) fn ask_positions(&self, asker: &mut Asker) -> Option<Duration> {
-        let wanted = self.stamp_cost == 0 && self.options.target != Target::Null;
-        if !wanted || !self.is_recording() || self.confined.load(Relaxed) {
+        let wanted = self.options.target != Target::Null;
+        if !wanted || !self.is_recording() {
             return None;
         }
         let rest = asker.period.saturating_sub(asker.last.elapsed());
@@ -122,11 +122,8 @@ impl Recorder {
         Some(cursor)
     }
 
-    /// Notes a position at a cursor with room, if the program may ask the kernel. Returns the cursor behind it.
+    /// Notes a position at a cursor with room. Returns the cursor behind it.
     pub(crate) fn position(&self, thread: &Thread, cursor: *mut u8) -> *mut u8 {
-        if self.confined.load(Relaxed) {
-            return cursor;
-        }
         let ran = ran();
         let event = Event::Position {
             at: self.clock.now(),

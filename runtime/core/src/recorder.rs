@@ -27,7 +27,6 @@ use crate::pool::Pool;
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
-use crate::stamps;
 use crate::sync::lock;
 use crate::target::Target;
 use crate::thread::{NO_CONTEXT, Thread};
@@ -112,12 +111,7 @@ pub struct Recorder {
     pub(crate) replacing: AtomicU32,
     /// Held by the thread that is to replace the program, while it ends the trace.
     pub(crate) checkpoint: Mutex<()>,
-    /// Ticks that noting a time takes; 0 if no times are noted within tasks.
-    pub(crate) stamp_cost: u64,
-    /// Whether the program has given up the right to some system calls.
-    pub(crate) confined: AtomicBool,
-    /// Whether operations may leave their time open. Without blocks the time is all that is known of work, and with
-    /// times within tasks every time counts.
+    /// Whether operations may leave their time open. Without blocks the time is all that is known of work.
     pub(crate) may_open: AtomicBool,
     pub(crate) next_context: AtomicU32,
     next_stream: AtomicU32,
@@ -169,12 +163,6 @@ impl Recorder {
             ended: AtomicBool::new(false),
             replacing: AtomicU32::new(0),
             checkpoint: Mutex::new(()),
-            confined: AtomicBool::new(false),
-            stamp_cost: if options.times {
-                stamps::cost().max(1)
-            } else {
-                0
-            },
             may_open: AtomicBool::new(false),
             next_context: AtomicU32::new(1),
             next_stream: AtomicU32::new(TEAM_STREAMS),
@@ -292,7 +280,7 @@ impl Recorder {
         let _blocked = Blocked::new();
         for found in modules {
             let object = found.object.clone();
-            if found.descriptor.flags & MODULE_SYNC == 0 && self.stamp_cost == 0 {
+            if found.descriptor.flags & MODULE_SYNC == 0 {
                 self.may_open.store(true, Relaxed);
             }
             let added = lock(&self.modules).add(found);
@@ -539,12 +527,6 @@ impl Recorder {
         }
     }
 
-    /// Prepares for a program that gives up the right to some system calls.
-    pub fn expect_filter(&'static self) {
-        self.confined.store(true, Relaxed);
-        self.expect_threads();
-    }
-
     /// Starts the writer thread, because modules are loaded, if no flush may do that.
     pub fn expect_flushes(&'static self) {
         if !self.starts_late {
@@ -577,13 +559,11 @@ impl Recorder {
 
     /// Writes a message, and the small ones behind it.
     pub(crate) fn write(&self, writer: &mut Writer, message: Message) {
-        // The writer itself needs a core, and one more must be idle.
-        let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
         let now = self.clock.now();
         let written = self.pace.time(|| {
             let mut next = Some(message);
             while let Some(message) = next {
-                let (part, written) = writer.put(message, compress, now);
+                let (part, written) = writer.put(message, now);
                 if let Some(part) = part {
                     self.desk.pool.put(part);
                 }

@@ -941,31 +941,6 @@ fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_do
 }
 
 #[test]
-fn a_long_time_without_records_before_the_end_is_noted_without_what_others_took_of_it() {
-    let run = run(&NoThreads, &[("CONTECH_TIMES", "1")]);
-    let tls = tls();
-    block(run.recorder, tls, 0);
-    let begun = contech_guest::arch::ticks();
-    while contech_guest::arch::ticks() - begun <= 2 * contech_guest::meter::LONG {
-        std::hint::spin_loop();
-    }
-    finish(run.recorder, tls);
-    let trace = read(&run);
-    let records = &trace.contexts[&1];
-    let last = &records[records.len() - 2..];
-    assert!(
-        matches!(
-            last,
-            [
-                Seen::Event(Event::Time { .. }),
-                Seen::Event(Event::ContextEnd { .. })
-            ]
-        ),
-        "{last:?}"
-    );
-}
-
-#[test]
 fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_its_buffer() {
     let run = run(&NoThreads, &[]);
     let (recorder, tls) = (run.recorder, tls());

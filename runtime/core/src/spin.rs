@@ -53,12 +53,6 @@ pub struct Spin {
     turns: Turns,
 }
 
-/// Offsets of the words that [`Spin::forget`] clears.
-pub(crate) const OFFSETS: [usize; 2] = [
-    std::mem::offset_of!(Spin, event),
-    std::mem::offset_of!(Spin, mark),
-];
-
 /// An atomic operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Try {

@@ -9,7 +9,7 @@ use contech_trace::abi;
 
 use crate::gate::EACH;
 pub use crate::lane::Lane;
-use crate::spin::{self, Spin};
+use crate::spin::Spin;
 use crate::stamps::Stamps;
 
 /// The thread takes part in recording.
@@ -67,13 +67,6 @@ const _: () = {
 pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 /// Offset of the upper end of the thread's own stack, for code that is not Rust.
 pub const OWN_STACK: usize = std::mem::offset_of!(TlsBlock, own_stack);
-/// Offset of the thread's [`Stamps`], for code that is not Rust.
-pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
-/// Offsets of the words that `Spin::forget` clears.
-pub const SPIN: [usize; 2] = [
-    std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[0],
-    std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[1],
-];
 
 impl Default for TlsBlock {
     fn default() -> Self {
@@ -320,7 +313,6 @@ impl TlsBlock {
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
         self.spin.clear();
-        self.stamps.off();
         self.set_gate(0, false, u64::MAX);
         self.set_own_stack(0);
         self.set_role(PROGRAM);

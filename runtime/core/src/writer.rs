@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use contech_trace::file::{
-    CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, RunInfo, checksum,
+    CODEC_PACKED, CODEC_RAW, ChunkHeader, ChunkKind, FileHeader, RunInfo, checksum,
 };
 
 use crate::buffer::Part;
@@ -13,19 +13,16 @@ use crate::output::Output;
 use crate::pack::pack;
 use crate::queue::{Message, Records, SMALL};
 
-/// zstd's fastest level with its usual ratio, because the writer must keep up with the program.
-const LEVEL: i32 = 1;
-/// Smaller chunks are not worth compressing or packing.
-const MIN_COMPRESSED: usize = 4096;
+/// Smaller chunks are not worth packing.
+const MIN_PACKED: usize = 4096;
 
 #[allow(missing_debug_implementations, reason = "the output is a trait object")]
 pub struct Writer {
     output: Option<Box<dyn Output>>,
-    /// Bytes that compression and packing have saved so far.
+    /// Bytes that packing has saved so far.
     saved: u64,
-    compressor: Option<zstd::bulk::Compressor<'static>>,
     /// What is stored instead of a chunk's records.
-    compressed: Vec<u8>,
+    packed: Vec<u8>,
     /// Small chunks that are written together.
     small: Vec<u8>,
     /// The next number, by kind, of chunks that are in no context.
@@ -50,8 +47,7 @@ impl Writer {
         Writer {
             output,
             saved: 0,
-            compressor: None,
-            compressed: Vec::new(),
+            packed: Vec::new(),
             small: Vec::new(),
             seqs: HashMap::new(),
         }
@@ -63,7 +59,7 @@ impl Writer {
         self.output.is_some()
     }
 
-    /// Bytes that compression and packing have saved so far.
+    /// Bytes that packing has saved so far.
     pub(crate) fn saved(&self) -> u64 {
         self.saved
     }
@@ -81,16 +77,11 @@ impl Writer {
     }
 
     /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now` is in ticks. Returns
-    /// the part of a buffer that the message came in. Streams are packed, or with `compress` compressed.
+    /// the part of a buffer that the message came in. Streams are packed.
     ///
     /// # Errors
     /// An error of the output. In that case the writer drops its output, so that the file is visibly cut.
-    pub fn put(
-        &mut self,
-        message: Message,
-        compress: bool,
-        now: u64,
-    ) -> (Option<Part>, io::Result<()>) {
+    pub fn put(&mut self, message: Message, now: u64) -> (Option<Part>, io::Result<()>) {
         match message {
             Message::Stream {
                 lane,
@@ -114,7 +105,7 @@ impl Writer {
                     last,
                     waited: now.saturating_sub(last),
                 };
-                let written = self.chunk(&place, records.bytes(), compress);
+                let written = self.chunk(&place, records.bytes());
                 match records {
                     Records::Part(part) => (Some(part), written),
                     Records::Inline(..) => (None, written),
@@ -139,19 +130,17 @@ impl Writer {
             last: 0,
             waited: 0,
         };
-        self.chunk(&place, payload, false)
+        self.chunk(&place, payload)
     }
 
-    fn chunk(&mut self, place: &Place, raw: &[u8], compress: bool) -> io::Result<()> {
+    fn chunk(&mut self, place: &Place, raw: &[u8]) -> io::Result<()> {
         if self.output.is_none() {
             return Ok(());
         }
         let stream = matches!(place.kind, ChunkKind::Stream | ChunkKind::Check);
-        let codec = if !stream || raw.len() < MIN_COMPRESSED {
+        let codec = if !stream || raw.len() < MIN_PACKED {
             CODEC_RAW
-        } else if compress && self.compress(raw) {
-            CODEC_ZSTD
-        } else if pack(raw, &mut self.compressed) {
+        } else if pack(raw, &mut self.packed) {
             CODEC_PACKED
         } else {
             CODEC_RAW
@@ -159,7 +148,7 @@ impl Writer {
         let stored = if codec == CODEC_RAW {
             raw
         } else {
-            &self.compressed
+            &self.packed
         };
         let length = |n: usize| u32::try_from(n).map_err(io::Error::other);
         let header = ChunkHeader {
@@ -206,22 +195,6 @@ impl Writer {
             *output = None;
         }
         written
-    }
-
-    /// Compresses into the writer's own buffer. Returns false if that fails or does not pay.
-    fn compress(&mut self, raw: &[u8]) -> bool {
-        if self.compressor.is_none() {
-            self.compressor = zstd::bulk::Compressor::new(LEVEL).ok();
-        }
-        let Some(compressor) = &mut self.compressor else {
-            return false;
-        };
-        self.compressed.clear();
-        self.compressed
-            .reserve(zstd::zstd_safe::compress_bound(raw.len()));
-        compressor
-            .compress_to_buffer(raw, &mut self.compressed)
-            .is_ok_and(|n| n < raw.len())
     }
 }
 
@@ -304,11 +277,11 @@ mod tests {
         let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
-        let (back, written) = w.put(stream(0, b"abc"), false, 2);
+        let (back, written) = w.put(stream(0, b"abc"), 2);
         assert!(back.is_some() && written.is_ok());
-        w.put(Message::Module(vec![1]), false, 2).1.unwrap();
-        w.put(Message::Module(vec![2]), false, 2).1.unwrap();
-        w.put(Message::End(Box::default()), false, 2).1.unwrap();
+        w.put(Message::Module(vec![1]), 2).1.unwrap();
+        w.put(Message::Module(vec![2]), 2).1.unwrap();
+        w.put(Message::End(Box::default()), 2).1.unwrap();
         w.flush().unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert!(whole);
@@ -331,39 +304,20 @@ mod tests {
     }
 
     #[test]
-    fn compressed_chunks_are_one_frame() {
-        let disk = Disk::new(usize::MAX);
-        let mut w = Writer::new(Some(Box::new(disk.clone())));
-        w.begin(&FileHeader::default(), &RunInfo::default())
-            .unwrap();
-        let raw = vec![7; 10_000];
-        w.put(stream(0, &raw), true, 2).1.unwrap();
-        w.put(stream(1, b"short"), true, 2).1.unwrap();
-        w.flush().unwrap();
-        let (chunks, _) = read(&disk.bytes());
-        assert_eq!(
-            (chunks[1].0.codec, chunks[2].0.codec),
-            (CODEC_ZSTD, CODEC_RAW)
-        );
-        assert!(chunks[1].1.len() < 1000);
-        assert_eq!(zstd::bulk::decompress(&chunks[1].1, 10_000).unwrap(), raw);
-    }
-
-    #[test]
     fn after_a_full_disk_nothing_more_is_written_and_the_file_is_visibly_cut() {
         let disk = Disk::new(300);
         let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
-        let (back, written) = w.put(stream(0, &[1; 1000]), false, 2);
+        let (back, written) = w.put(stream(0, &[1; 1000]), 2);
         assert!(back.is_some(), "the buffer comes back all the same");
         assert_eq!(
             written.and_then(|()| w.flush()).unwrap_err().kind(),
             io::ErrorKind::StorageFull
         );
         assert!(!w.has_output());
-        w.put(stream(1, b"x"), false, 2).1.unwrap();
-        w.put(Message::End(Box::default()), false, 2).1.unwrap();
+        w.put(stream(1, b"x"), 2).1.unwrap();
+        w.put(Message::End(Box::default()), 2).1.unwrap();
         w.flush().unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert_eq!(chunks.len(), 1);

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use contech_trace::event::SyncOp::{Receive, Send};
 
-use super::{
-    CONNECTED, LISTENED, Name, can_order, family, is_blind, name, object, path, port, sort_of,
-};
+use super::{CONNECTED, LISTENED, Name, can_order, family, name, object, path, port, sort_of};
 use crate::active::Active;
 use crate::real::Ptr;
 
@@ -106,7 +104,7 @@ fn keep_pair(inodes: [u64; 2]) {
 /// Keeps which sockets are the ends of the pair that `call` makes.
 pub(crate) fn pairs(pair: *mut [c_int; 2], call: impl FnOnce() -> c_int) -> c_int {
     let result = call();
-    if result == 0 && !is_blind() {
+    if result == 0 {
         // SAFETY: success stored the descriptors there.
         if let [Some((_, a)), Some((_, b))] = unsafe { *pair }.map(sort_of) {
             keep_pair([a, b]);

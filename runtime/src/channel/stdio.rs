@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use contech_trace::event::SyncOp::{Receive, Send};
 
-use super::{is_blind, object_of, sort_of, theirs};
+use super::{object_of, sort_of, theirs};
 use crate::active::Active;
 use crate::real::{Ptr, real};
 
@@ -42,8 +42,7 @@ pub(crate) fn opens(call: impl FnOnce() -> Ptr) -> Ptr {
         forget(stream);
         // SAFETY: the stream was opened here.
         let file = unsafe { libc::fileno(stream.cast()) };
-        if !is_blind()
-            && let Some((libc::S_IFIFO | libc::S_IFSOCK | 0, _)) = sort_of(file)
+        if let Some((libc::S_IFIFO | libc::S_IFSOCK | 0, _)) = sort_of(file)
             && let Some(free) = find(0)
         {
             free.store(stream.addr(), Relaxed);

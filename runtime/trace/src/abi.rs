@@ -2,12 +2,12 @@
 //! Both sides take it from here. Whoever changes it must also change [`ABI_VERSION`].
 
 /// Version of this contract. Every [`ModuleDescriptor`] contains it, and it is checked when a module registers.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;
 
 /// Thread-local block of the runtime (initial-exec): a struct of pointers with [`TLS_SIZE`] bytes.
 pub const TLS_SYMBOL: &str = "__contech_tls";
 /// Size of the thread-local block in bytes; the tail is reserved and zero.
-pub const TLS_SIZE: usize = 320;
+pub const TLS_SIZE: usize = 256;
 /// Offset of the cursor, which is where the next record goes. It is null until the thread first flushes.
 pub const TLS_CURSOR: usize = 0;
 /// Offset of the limit: if `cursor >= limit`, the code must flush before it writes. The limit is null at first, so

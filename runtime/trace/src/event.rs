@@ -125,13 +125,6 @@ events! {
             /// Number of bytes.
             size: u64,
         }
-        /// The time between two records: the records before took until then.
-        Time = 12, 16 bytes {
-            /// Ticks at this event.
-            before: u64,
-            /// Ticks that it took to note the time.
-            taken: u64,
-        }
         /// What the last records of this chunk say happened again, so many times. Only the decoder sees this event.
         Again = 13, 14 bytes {
             /// Bytes of the records before this event that are meant.

@@ -9,7 +9,7 @@ use contech_program::numbered;
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format. It must be increased when anything in this crate's encodings changes.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -150,10 +150,8 @@ numbered! {
 
 /// The payload is stored as it is.
 pub const CODEC_RAW: u8 = 0;
-/// The payload is one zstd frame.
-pub const CODEC_ZSTD: u8 = 1;
 /// The payload is packed, see [`mod@crate::pack`].
-pub const CODEC_PACKED: u8 = 2;
+pub const CODEC_PACKED: u8 = 1;
 
 /// Ticks of which [`ChunkHeader::waited`] is a multiple.
 pub const WAITED_UNIT: u64 = 1024;
@@ -163,7 +161,7 @@ pub const WAITED_UNIT: u64 = 1024;
 pub struct ChunkHeader {
     /// What the chunk holds.
     pub kind: ChunkKind,
-    /// [`CODEC_RAW`], [`CODEC_ZSTD`] or [`CODEC_PACKED`].
+    /// [`CODEC_RAW`] or [`CODEC_PACKED`].
     pub codec: u8,
     /// 0 for the program, n for the n-th signal handler on top of it. No buffer holds records of two levels.
     pub level: u8,
@@ -174,7 +172,7 @@ pub struct ChunkHeader {
     pub waited: u64,
     /// Number of this chunk in its context and kind, from 0 without gaps.
     pub seq: u64,
-    /// Payload bytes after decompression.
+    /// Payload bytes when unpacked.
     pub raw_len: u32,
     /// Payload bytes in the file.
     pub stored_len: u32,

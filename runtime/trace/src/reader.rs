@@ -8,7 +8,7 @@ use crate::file::{
 use crate::pack::unpack;
 use crate::{Error, Result};
 
-/// A chunk with its stored (perhaps compressed) payload.
+/// A chunk with its stored (perhaps packed) payload.
 #[derive(Debug, Clone)]
 pub struct Chunk {
     pub header: ChunkHeader,
@@ -19,7 +19,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The payload of a chunk that is not compressed, unpacked into `raw` if it is packed.
+    /// The payload, unpacked into `raw` if it is packed.
     ///
     /// # Errors
     /// The bytes are not packed, or have another length than the header says.

@@ -8,8 +8,8 @@ use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{Decoder, Records, Segment};
 use contech_trace::file::{
-    CHUNK_HEADER_BYTES, CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkKind, HEADER_BYTES, ModuleLoad,
-    RankInfo, RunInfo, Totals, checksum,
+    CHUNK_HEADER_BYTES, CODEC_PACKED, CODEC_RAW, ChunkKind, HEADER_BYTES, ModuleLoad, RankInfo,
+    RunInfo, Totals, checksum,
 };
 use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
@@ -63,22 +63,18 @@ fn split(file: &[u8]) -> Option<Vec<Piece>> {
 
 /// The payload of a chunk; for a module, the list of what is loaded where, and the module's table.
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
-    let payload = if piece.head[CODEC] == CODEC_ZSTD {
-        zstd::bulk::decompress(&piece.stored, 1 << 20).ok()?
-    } else {
-        piece.stored.clone()
-    };
+    let payload = &piece.stored;
     if piece.head[KIND] == ChunkKind::Module as u8
-        && let Ok(mut load) = ModuleLoad::from_bytes(&payload)
+        && let Ok(mut load) = ModuleLoad::from_bytes(payload)
     {
         let table = std::mem::take(&mut load.table);
         return Some(vec![load.to_bytes(), table]);
     }
-    Some(vec![payload])
+    Some(vec![payload.clone()])
 }
 
-fn shut(piece: &Piece, parts: &[Vec<u8>]) -> Vec<u8> {
-    let payload = match parts {
+fn shut(_: &Piece, parts: &[Vec<u8>]) -> Vec<u8> {
+    match parts {
         [load, table] => ModuleLoad::from_bytes(load).map_or_else(
             |_| load.clone(),
             |mut load| {
@@ -87,11 +83,7 @@ fn shut(piece: &Piece, parts: &[Vec<u8>]) -> Vec<u8> {
             },
         ),
         _ => parts.concat(),
-    };
-    if piece.head[CODEC] == CODEC_ZSTD {
-        return zstd::bulk::compress(&payload, 1).unwrap_or_default();
     }
-    payload
 }
 
 fn join(pieces: &[Piece]) -> Vec<u8> {
@@ -103,9 +95,6 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
             let length = u32::try_from(piece.stored.len()).unwrap_or(u32::MAX);
             if head[CODEC] == CODEC_RAW {
                 head[RAW_LENGTH..STORED_LENGTH].copy_from_slice(&length.to_le_bytes());
-            } else if let Ok(Some(raw)) = zstd::zstd_safe::get_frame_content_size(&piece.stored) {
-                let raw = u32::try_from(raw).unwrap_or(u32::MAX);
-                head[RAW_LENGTH..STORED_LENGTH].copy_from_slice(&raw.to_le_bytes());
             }
             head[STORED_LENGTH..STORED_LENGTH + 4].copy_from_slice(&length.to_le_bytes());
             head[SUM..OWN_SUM].copy_from_slice(&checksum(&piece.stored).to_le_bytes());
@@ -171,12 +160,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         t.end(0);
         t.finish()
     };
-    vec![
-        fast(CODEC_RAW, false),
-        fast(CODEC_ZSTD, true),
-        fast(CODEC_PACKED, true),
-        cut(),
-    ]
+    vec![fast(CODEC_RAW, false), fast(CODEC_PACKED, true), cut()]
 }
 
 /// A receiver of records that keeps none of them.
@@ -215,14 +199,12 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
             Next::End => break,
         };
         let mut raw = Vec::new();
-        let payload = if chunk.header.codec == CODEC_ZSTD {
-            raw = zstd::bulk::decompress(&chunk.stored, 1 << 20).unwrap_or_default();
-            &raw
-        } else if let Ok(payload) = chunk.payload(&mut raw) {
-            payload
-        } else {
-            sound = false;
-            continue;
+        let payload = match chunk.payload(&mut raw) {
+            Ok(payload) => payload,
+            Err(_) => {
+                sound = false;
+                continue;
+            }
         };
         sound &= match chunk.header.kind {
             ChunkKind::Run => RunInfo::from_bytes(payload).is_ok(),

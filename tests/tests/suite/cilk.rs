@@ -11,11 +11,10 @@ mod recurrences;
 use std::process::Command;
 
 use anyhow::Result;
-use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use profile::{number, numbers, site, sites};
-use programs::{PROGRAMS, analyse, analyse_by, build, build_and_run, from_graph, on_line};
+use programs::{PROGRAMS, analyse, build, build_and_run, from_graph, on_line};
 use serde_json::Value;
 
 #[test]
@@ -65,7 +64,7 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
 }
 
 #[test]
-fn known_shares_of_the_time_are_those_of_both_profiles() -> Result<()> {
+fn known_shares_of_the_time_are_those_of_the_on_line_profile() -> Result<()> {
     // The test compares shares of a tenth of a second of CPU time, which a busy machine does not change. Their
     // tolerance is far from what operations alone would give.
     const DEAR: f64 = 0.75;
@@ -81,41 +80,12 @@ fn known_shares_of_the_time_are_those_of_both_profiles() -> Result<()> {
     let scratch = Scratch::new("cilk-planted")?;
     let program = build("planted.c", scratch.dir(), &[])?;
     let mut command = Command::new(&program);
-    command
-        .env("CONTECH_TRACE", scratch.join("trace.bin"))
-        .env("CONTECH_TIMES", "1");
+    command.env("CONTECH_TRACE", scratch.join("trace.bin"));
     run(&mut command)?.ok()?;
     let operations = share(&analyse(scratch.dir())?)?;
     assert!(operations < DEAR - 3.0 * TOLERANCE, "{operations}");
-    let graph = share(&analyse_by(scratch.dir(), "time")?)?;
-    assert!((graph - DEAR).abs() < TOLERANCE, "from the graph {graph}");
     scratch.done();
     let line = share(&on_line("planted", "time")?)?;
     assert!((line - DEAR).abs() < TOLERANCE, "on-line {line}");
-    Ok(())
-}
-
-#[test]
-fn times_within_tasks_change_neither_blocks_nor_operations() -> Result<()> {
-    let scratch = Scratch::new("cilk-times")?;
-    let program = build("quicksort.c", scratch.dir(), &[])?;
-    let mut all = Vec::new();
-    for times in ["0", "1"] {
-        let mut command = Command::new(&program);
-        command
-            .env("CONTECH_TRACE", scratch.join("trace.bin"))
-            .env("CONTECH_TIMES", times);
-        run(&mut command)?.ok()?;
-        let profile = analyse(scratch.dir())?;
-        let mut compare = Command::new(Outputs::get().command("contech-middle"));
-        compare.arg("--compare");
-        compare
-            .arg(scratch.join("trace.bin"))
-            .arg(scratch.join("graph.tg"));
-        run(&mut compare)?.ok()?;
-        all.push(sites(&profile, numbers));
-    }
-    scratch.done();
-    assert_eq!(all[0], all[1]);
     Ok(())
 }

@@ -7,8 +7,7 @@ use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
-    /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions (record with
-    /// CONTECH_TIMES=1, so that tasks are short).
+    /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions.
     #[default]
     Time,
     /// IR instructions executed.

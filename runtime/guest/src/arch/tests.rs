@@ -167,12 +167,6 @@ struct Block {
     limit: AtomicUsize,
     role: AtomicU32,
     left: AtomicU32,
-    from: AtomicUsize,
-    to: AtomicUsize,
-    last: AtomicUsize,
-    epoch: AtomicUsize,
-    taken: AtomicUsize,
-    spin: [AtomicUsize; 2],
     caller: AtomicUsize,
     stack: AtomicUsize,
 }
@@ -299,7 +293,7 @@ fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
 
 thread_local! {
     /// The cursors that the slow paths were called with.
-    static CALLED: Cell<[usize; 3]> = const { Cell::new([0; 3]) };
+    static CALLED: Cell<[usize; 2]> = const { Cell::new([0; 2]) };
     /// An address in the stack frame of the last one.
     static FRAME: Cell<usize> = const { Cell::new(0) };
 }
@@ -314,45 +308,26 @@ fn called(path: usize, cursor: *mut u8) -> *mut u8 {
 extern "C" fn flush_slow(cursor: *mut u8) -> *mut u8 {
     called(0, cursor)
 }
-extern "C" fn flush_gap(cursor: *mut u8) -> *mut u8 {
+extern "C" fn flush_check(cursor: *mut u8) -> *mut u8 {
     called(1, cursor)
 }
-extern "C" fn flush_check(cursor: *mut u8) -> *mut u8 {
-    called(2, cursor)
-}
 
-/// The role of a thread that has ended, the scratch memory before the limit, and ticks of a long interval.
+/// The role of a thread that has ended, and the scratch memory before the limit.
 const ENDED: u32 = 2;
 const SCRATCH: usize = 70_000;
-const LONG: usize = 1 << 30;
 
 flush_stubs! {
     contech_guest_test_block;
-    {
+    flush {
         role = const offset_of!(Block, role),
         stack = const offset_of!(Block, stack),
         ended = const ENDED,
         scratch = const SCRATCH,
-        gap = sym flush_gap,
-        long = const LONG,
         cursor = const offset_of!(Block, cursor),
         limit = const offset_of!(Block, limit),
-        from = const offset_of!(Block, from),
-        to = const offset_of!(Block, to),
-        last = const offset_of!(Block, last),
-        epoch = const offset_of!(Block, epoch),
-        taken = const offset_of!(Block, taken),
-        spin_event = const offset_of!(Block, spin),
-        spin_mark = const offset_of!(Block, spin) + 8,
-        time = const 12,
-        time_taken = const 6,
-        time_id = const 12,
-        event = const 16,
-        apart = const 0,
-        every = const 2048,
         slow = sym flush_slow,
     }
-    {
+    check_flush {
         role = const offset_of!(Block, role),
         stack = const offset_of!(Block, stack),
         ended = const ENDED,
@@ -365,11 +340,11 @@ flush_stubs! {
 
 #[test]
 fn a_full_buffer_is_handed_over_and_an_ended_thread_uses_its_scratch_again() {
-    CALLED.set([0; 3]);
+    CALLED.set([0; 2]);
     let at = |address| std::ptr::without_provenance_mut::<u8>(address);
     assert_eq!(flush(at(100)).addr(), 101);
-    assert_eq!(check_flush(at(200)).addr(), 203);
-    assert_eq!(CALLED.get(), [100, 0, 200]);
+    assert_eq!(check_flush(at(200)).addr(), 202);
+    assert_eq!(CALLED.get(), [100, 200]);
     block().role.store(ENDED, Relaxed);
     block().limit.store(SCRATCH + 50, Relaxed);
     assert_eq!(flush(at(100)).addr(), 50);
@@ -381,35 +356,6 @@ fn a_full_buffer_is_handed_over_and_an_ended_thread_uses_its_scratch_again() {
         301,
         "the scratch memory is not set up"
     );
-}
-
-#[test]
-fn a_time_is_noted_in_the_buffer_and_a_long_interval_takes_the_slow_way() {
-    CALLED.set([0; 3]);
-    let mut buffer = [0u8; 8192];
-    let at = buffer.as_mut_ptr();
-    let block = block();
-    block.role.store(0, Relaxed);
-    block.from.store(at.addr(), Relaxed);
-    block.to.store(at.addr() + 8000, Relaxed);
-    block.limit.store(at.addr() + 10, Relaxed);
-    let now = usize::try_from(ticks()).expect("64 bits");
-    block.last.store(now, Relaxed);
-    block.epoch.store(now, Relaxed);
-    block.taken.store(0x0102_0304, Relaxed);
-    block.spin[1].store(9, Relaxed);
-    let after = flush(at);
-    assert_eq!(after.addr() - at.addr(), 16);
-    assert_eq!(
-        (buffer[6..12].to_vec(), buffer[12]),
-        (vec![4, 3, 2, 1, 0, 0], 12)
-    );
-    assert_eq!(block.cursor.load(Relaxed), after.addr());
-    assert_eq!(block.limit.load(Relaxed), after.addr() + 1);
-    assert_eq!(block.spin[1].load(Relaxed), 0);
-    block.last.store(now.wrapping_sub(1 << 40), Relaxed);
-    assert_eq!(flush(at.wrapping_add(32)).addr(), at.addr() + 34);
-    assert_eq!(CALLED.get(), [0, at.addr() + 32, 0]);
 }
 
 #[test]

@@ -15,9 +15,6 @@ pub use calls::{raw_call, system_call};
 pub use flush::keeping_all;
 pub use pack::pack;
 
-/// How filters of system calls name this architecture.
-pub const AUDIT_ARCH: u32 = 0xc000_003e;
-
 /// The clock: ticks at a constant rate, the same on every core except for a few ticks. Only differences have a
 /// meaning.
 #[inline(always)]

@@ -48,10 +48,6 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
             own: 9,
         },
         Event::Roi { begin: true, at: 3 },
-        Event::Time {
-            before: 11,
-            taken: 12,
-        },
         Event::Again {
             bytes: 40,
             count: 13,

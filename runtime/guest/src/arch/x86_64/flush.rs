@@ -16,94 +16,12 @@ const AREA: u32 = 2688;
 /// Defines the functions that instrumented code calls when its buffer is full: `flush` takes the cursor in rdi and
 /// returns the next one in rax, `check_flush` does the same for the second cursor. Every register except rax, r11 and
 /// the flags is unchanged (`preserve_all`).
-///
-/// If the buffer is not full but the time must be noted, `flush` writes that event itself and saves few registers. The
-/// operands are offsets in the calling thread's block and constants of that event; `slow`, `gap` and `check_slow` are
-/// the slow paths, which take a cursor and return one.
+/// The operands are offsets in the calling thread's block; `slow` is the slow path, which takes a cursor and returns one.
 #[macro_export]
 macro_rules! flush_stubs {
-    ($block:ident; {$($operand:tt)*} {$($check_operand:tt)*}) => {
+    ($block:ident; $($name:ident {$($operand:tt)*})*) => {$(
         #[unsafe(naked)]
-        pub(crate) extern "C" fn flush(cursor: *mut u8) -> *mut u8 {
-            ::std::arch::naked_asm!(
-                ".cfi_startproc",
-                concat!("mov r11, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
-                "cmp rdi, qword ptr fs:[r11 + {to}]",
-                "jae 2f",
-                "cmp rdi, qword ptr fs:[r11 + {from}]",
-                "jb 2f",
-                // A null limit demands a flush.
-                "cmp qword ptr fs:[r11 + {limit}], 0",
-                "je 2f",
-                "push rdx",
-                ".cfi_adjust_cfa_offset 8",
-                "push rcx",
-                ".cfi_adjust_cfa_offset 8",
-                "rdtsc",
-                "shl rdx, 32",
-                "or rax, rdx",
-                // rcx is the number of ticks since the last time event.
-                "mov rcx, rax",
-                "sub rcx, qword ptr fs:[r11 + {last}]",
-                "cmp rcx, {long}",
-                "ja 3f",
-                "mov qword ptr fs:[r11 + {last}], rax",
-                // Each store of the event writes two bytes more than it means, and the next store overwrites them.
-                "sub rax, qword ptr fs:[r11 + {epoch}]",
-                "mov qword ptr [rdi], rax",
-                "mov rax, qword ptr fs:[r11 + {taken}]",
-                "mov qword ptr [rdi + {time_taken}], rax",
-                "mov dword ptr [rdi + {time_id}], {time}",
-                "lea rax, [rdi + {event}]",
-                "mov qword ptr fs:[r11 + {cursor}], rax",
-                "mov qword ptr fs:[r11 + {spin_event}], 0",
-                "mov qword ptr fs:[r11 + {spin_mark}], 0",
-                // The next time event comes at the next check that has something before it, or some bytes on.
-                "lea rdx, [rax + 1]",
-                "cmp rcx, {apart}",
-                "lea rcx, [rax + {every}]",
-                "cmovb rdx, rcx",
-                "mov rcx, qword ptr fs:[r11 + {to}]",
-                "cmp rdx, rcx",
-                "cmova rdx, rcx",
-                "mov qword ptr fs:[r11 + {limit}], rdx",
-                "pop rcx",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rdx",
-                ".cfi_adjust_cfa_offset -8",
-                "ret",
-                "2:",
-                "cmp dword ptr fs:[r11 + {role}], {ended}",
-                "je 5f",
-                "4:",
-                "lea rax, [rip + {slow}]",
-                "mov r11, qword ptr fs:[r11 + {stack}]",
-                "jmp {preserving}",
-                "5:",
-                // The scratch memory is used from the start again, because this thread may not be allowed any system
-                // call any more.
-                "mov rax, qword ptr fs:[r11 + {limit}]",
-                "sub rax, {scratch}",
-                "jb 4b",
-                "mov qword ptr fs:[r11 + {cursor}], rax",
-                "ret",
-                "3:",
-                ".cfi_adjust_cfa_offset 16",
-                "pop rcx",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rdx",
-                ".cfi_adjust_cfa_offset -8",
-                "lea rax, [rip + {gap}]",
-                "mov r11, qword ptr fs:[r11 + {stack}]",
-                "jmp {preserving}",
-                ".cfi_endproc",
-                $($operand)*
-                preserving = sym $crate::arch::keeping_all,
-            )
-        }
-
-        #[unsafe(naked)]
-        pub(crate) extern "C" fn check_flush(cursor: *mut u8) -> *mut u8 {
+        pub(crate) extern "C" fn $name(cursor: *mut u8) -> *mut u8 {
             ::std::arch::naked_asm!(
                 concat!("mov r11, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
                 "cmp dword ptr fs:[r11 + {role}], {ended}",
@@ -113,16 +31,18 @@ macro_rules! flush_stubs {
                 "mov r11, qword ptr fs:[r11 + {stack}]",
                 "jmp {preserving}",
                 "3:",
+                // The scratch memory is used from the start again, because this thread may not be allowed any system
+                // call any more.
                 "mov rax, qword ptr fs:[r11 + {limit}]",
                 "sub rax, {scratch}",
                 "jb 2b",
                 "mov qword ptr fs:[r11 + {cursor}], rax",
                 "ret",
-                $($check_operand)*
+                $($operand)*
                 preserving = sym $crate::arch::keeping_all,
             )
         }
-    };
+    )*};
 }
 
 /// Calls the function in rax with the argument in rdi and returns its result in rax. Every other register is
