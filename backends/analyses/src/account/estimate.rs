@@ -115,8 +115,11 @@ impl Report {
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        let lost = found.iter().map(|(cause, found)| (cause, found.lost(slow)));
-        let lost: Vec<_> = lost.collect();
+        let lost = found
+            .iter()
+            .map(|(cause, found)| (*cause, found.lost(slow)));
+        let mut lost: Vec<_> = lost.collect();
+        join_operations(&mut lost);
         // They may see the same time: what an atomic operation takes is in that of its line.
         let all: f64 = lost.iter().map(|lost| lost.1.0).sum();
         let possible = (self.useful_ns as f64 / all.max(1.0)).min(1.0);
@@ -131,14 +134,37 @@ impl Report {
                 share: ratio(ns, self.total_ns),
                 code,
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
-                ..Row::of(*cause)
+                ..Row::of(cause)
             };
-            match self.losses.iter_mut().find(|other| other.cause == *cause) {
+            match self.losses.iter_mut().find(|other| other.cause == cause) {
                 Some(other) => other.join(row),
                 None => self.losses.push(row),
             }
         }
         super::sort(&mut self.losses);
+    }
+}
+
+/// Where most lines are taken by the operations that cost most themselves, both are one loss: whoever is without these
+/// operations is without both.
+fn join_operations(lost: &mut [(Loss, (f64, Option<Place>))]) {
+    let line = |cause: Loss| {
+        let found = lost.iter().find(|one| one.0 == cause)?;
+        let place = found.1.1.as_ref().filter(|_| found.1.0 > 0.0)?;
+        Some((place.file.clone(), place.line, found.1.0))
+    };
+    let (Some(own), Some(lines)) = (line(Loss::Locking), line(Loss::Sharing)) else {
+        return;
+    };
+    if (&own.0, own.1) != (&lines.0, lines.1) {
+        return;
+    }
+    for (cause, (ns, _)) in lost {
+        match cause {
+            Loss::Locking => *ns += lines.2,
+            Loss::Sharing => *ns = 0.0,
+            _ => {}
+        }
     }
 }
 
@@ -375,5 +401,33 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
         measured_ns: kernel.memory_ns + kernel.faults_ns * again,
         code,
         ..Estimate::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_atomic_operations_take_from_each_other_are_a_part_of_their_cost() {
+        let at = |line| {
+            let place = Place {
+                file: "a.c".to_owned(),
+                line,
+                ..Place::default()
+            };
+            Some(place)
+        };
+        let joined = |other| {
+            let mut lost = [
+                (Loss::Sharing, (40.0, at(other))),
+                (Loss::Locking, (10.0, at(7))),
+            ];
+            join_operations(&mut lost);
+            lost.map(|one| one.1.0)
+        };
+        assert_eq!(joined(7), [0.0, 50.0]);
+        // False sharing elsewhere is another loss.
+        assert_eq!(joined(8), [40.0, 10.0]);
     }
 }
