@@ -69,7 +69,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         // What was estimated without the models is estimated anew.
-        let former = |row: &Row| KNOWN.contains(&row.cause);
+        let former = |row: &Row| KNOWN.contains(&row.cause) || row.cause == Loss::Allocation;
         let ns = self
             .losses
             .iter()
@@ -95,9 +95,19 @@ impl Report {
         ]);
     }
 
-    /// Moves the time that copies, the system, and operations of locks and atomic variables take, which needs no model.
+    /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic variables take, which
+    /// needs no model.
     pub(super) fn estimate_known(&mut self) {
-        self.lose(&[]);
+        let memory = |measured: &Kernel| Estimate {
+            measured_ns: measured.memory_ns,
+            code: measured.memory.clone(),
+            ..Estimate::default()
+        };
+        let memory = self
+            .measured
+            .as_ref()
+            .map_or_else(Estimate::default, memory);
+        self.lose(&[(Loss::Allocation, memory)]);
     }
 
     /// Moves the time of these causes, and of those that need no model.
@@ -186,7 +196,12 @@ impl Report {
     fn known(&self, cause: Loss) -> Estimate {
         let measured = self.measured.as_ref();
         let (ns, measured_ns, code) = match cause {
-            Loss::Locking => (self.locking.0, 0.0, self.locking.1.as_ref()),
+            Loss::Locking => {
+                let waking_ns = measured.map_or(0.0, |measured| measured.waking_ns);
+                let waking = measured.and_then(|measured| measured.waking.as_ref());
+                let code = waking.filter(|_| waking_ns > self.locking.0);
+                (self.locking.0, waking_ns, code.or(self.locking.1.as_ref()))
+            }
             Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
             _ => (
                 0.0,
@@ -396,9 +411,19 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
         (number + row.site.allocations, pages + row.peak_bytes / PAGE)
     });
     let again = (kernel.faults - pages as f64).max(0.0) / kernel.faults.max(1.0);
+    let ns = number as f64 * ALLOCATION_NS;
+    let faults_ns = kernel.faults_ns * again;
+    // The model knows where memory is asked for, and the kernel what it did for whom.
+    let code = if ns >= kernel.memory_ns.max(faults_ns) {
+        code
+    } else if kernel.memory_ns >= faults_ns {
+        kernel.memory.clone().or(code)
+    } else {
+        kernel.faulting.clone().or(code)
+    };
     Estimate {
-        ns: number as f64 * ALLOCATION_NS,
-        measured_ns: kernel.memory_ns + kernel.faults_ns * again,
+        ns,
+        measured_ns: kernel.memory_ns + faults_ns,
         code,
         ..Estimate::default()
     }
