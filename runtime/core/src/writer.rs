@@ -348,25 +348,4 @@ mod tests {
         assert!(chunks[1].1.len() < 1000);
         assert_eq!(zstd::bulk::decompress(&chunks[1].1, 10_000).unwrap(), raw);
     }
-
-    #[test]
-    fn after_a_full_disk_nothing_more_is_written_and_the_file_is_visibly_cut() {
-        let disk = Disk::new(300);
-        let mut w = Writer::new(Some(Box::new(disk.clone())));
-        w.begin(&FileHeader::default(), &RunInfo::default())
-            .unwrap();
-        let (back, written) = w.put(stream(0, &[1; 1000]), false, 2);
-        assert!(back.is_some(), "the buffer comes back all the same");
-        assert_eq!(
-            written.and_then(|()| w.flush()).unwrap_err().kind(),
-            io::ErrorKind::StorageFull
-        );
-        assert!(!w.has_output());
-        w.put(stream(1, b"x"), false, 2).1.unwrap();
-        w.put(Message::End(Box::default()), false, 2).1.unwrap();
-        w.flush().unwrap();
-        let (chunks, whole) = read(&disk.bytes());
-        assert_eq!(chunks.len(), 1);
-        assert!(!whole);
-    }
 }
