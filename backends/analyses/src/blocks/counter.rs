@@ -248,25 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn executions_spread_evenly_over_their_task() {
-        // The ten executions over 100 ns are at 5, 15, ... 95: four before 40, three before 70, and three after.
-        assert_eq!(
-            count(0, 100, &[0; 10]),
-            [((0, 1), 4), ((0, 2), 3), ((0, 3), 3)]
-        );
-        // The order within the task counts: the first four executions are of block 0.
-        assert_eq!(
-            count(0, 100, &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
-            [((0, 1), 4), ((1, 3), 3), ((2, 2), 3)]
-        );
-    }
-
-    #[test]
-    fn one_execution_sits_in_the_middle() {
-        assert_eq!(count(0, 100, &[3]), [((3, 3), 1)]);
-    }
-
-    #[test]
     fn a_task_without_duration_takes_the_level_of_its_moment() {
         assert_eq!(count(70, 70, &[0, 1, 0]), [((0, 2), 2), ((1, 2), 1)]);
     }
