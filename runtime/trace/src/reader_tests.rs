@@ -1,13 +1,8 @@
 //! Tests of the reader on complete, cut and damaged files.
 
-use crate::event::{Event, MAX_EVENT};
-use crate::file::{ChunkHeader, ChunkKind, FileHeader, HEADER_BYTES, checksum};
-use crate::ids::IdMap;
+use crate::file::{ChunkHeader, ChunkKind, FileHeader, checksum};
 use crate::reader::{ChunkReader, Next};
-use crate::stream::{What, event, operands, scan};
-use crate::table::{Block, Function, ModuleTable};
 use crate::{Error, Result};
-use contech_program::{MemOp, OpKind};
 
 fn chunk(seq: u64, payload: &[u8]) -> Vec<u8> {
     let len = u32::try_from(payload.len()).unwrap();
