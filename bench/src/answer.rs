@@ -14,6 +14,7 @@ use contech_tests::program::is_cxx;
 
 use crate::form::Form;
 use crate::measure::{Usage, measure, watched};
+use crate::real::PACKAGES;
 
 /// Programs below `bench/`, and the argument with which they run about a tenth of a second natively, or less where the
 /// recording is large.
@@ -62,6 +63,8 @@ struct Run {
     /// Until the program had ended, and until the answer was told.
     ended: Spent,
     answer: Spent,
+    /// The answer.
+    said: String,
     whole: Usage,
 }
 
@@ -83,27 +86,68 @@ fn compiled(file: &str, form: Form, dir: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs `contech run` of a folder of tools.
-fn answered(home: &Path, program: &Path, argument: &str, dir: &Path) -> Result<Run> {
+/// Runs `contech run` of a folder of tools on a command.
+fn answered(home: &Path, program: &Command, dir: &Path) -> Result<Run> {
     let mut command = Command::new(home.join("contech"));
     // A sentence is one line then.
     command.env("COLUMNS", "10000");
     command.arg("run").arg("-o").arg(dir.join("out"));
-    command.arg("--").arg(program).arg(argument);
-    let (mut ended, mut answer) = (None, None);
+    command
+        .arg("--")
+        .arg(program.get_program())
+        .args(program.get_args());
+    if let Some(folder) = program.get_current_dir() {
+        command.current_dir(folder);
+    }
+    let (mut ended, mut answer, mut said) = (None, None, String::new());
     let whole = watched(&mut command, |line, spent| {
         if line.ends_with(ENDED) {
             ended = Some(spent);
         }
         if line.contains(ANSWER) && answer.is_none() {
             answer = Some(spent);
+            said = line.trim_start_matches("contech: ").to_owned();
         }
     })?;
     Ok(Run {
         ended: ended.context("the program did not end")?,
         answer: answer.context("there was no answer")?,
+        said,
         whole,
     })
+}
+
+/// The first sentence of each package, beside how much of two processors the kernel says that the native program used.
+pub fn sentences(only: &str, dir: &Path) -> Result<String> {
+    let mut text = String::from(
+        "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel; *ran* is what the account says of the recorded run.\n\n\
+         | program | native, s | used | ran | answer after, s | what is said first |\n|---|---:|---:|---:|---:|---|\n",
+    );
+    let home = Outputs::get().dir().to_owned();
+    for package in PACKAGES {
+        if package.threads < 2 || !package.name.contains(only) {
+            continue;
+        }
+        let subject = package.subject(dir, false)?;
+        let (_, native) = measure(&mut subject.command(Form::Native, true))?;
+        let run = answered(&home, &subject.command(Form::Fast, true), dir)?;
+        let wall = native.wall.as_secs_f64();
+        let used = native.cpu().as_secs_f64() / wall.max(0.001) / 2.0;
+        let before = run.said.split(ANSWER).next().unwrap_or_default();
+        let ran = before.rsplit(' ').next().unwrap_or_default();
+        let after = run.answer.0 - run.ended.0;
+        let _ = writeln!(
+            text,
+            "| {} | {wall:.2} | {:.0}% | {ran} | {:.1} | {} |",
+            package.name,
+            used * 100.0,
+            after.as_secs_f64(),
+            run.said
+        );
+        eprintln!("{}", text.lines().last().unwrap_or_default());
+        fs::remove_dir_all(dir.join("out"))?;
+    }
+    Ok(text)
 }
 
 /// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are measured.
@@ -130,7 +174,9 @@ pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
         let (_, native) = measure(Command::new(native).arg(&argument))?;
         let (mut runs, mut costs) = (Vec::new(), Vec::new());
         for home in &homes {
-            runs.push(answered(home, &program, &argument, dir)?);
+            let mut command = Command::new(&program);
+            command.arg(&argument);
+            runs.push(answered(home, &command, dir)?);
         }
         let graph = dir.join("out/graph.tg");
         for name in ANALYSES {

@@ -21,7 +21,7 @@ pub struct Package {
     /// Name of the source package.
     pub name: &'static str,
     class: Class,
-    threads: u32,
+    pub threads: u32,
     /// Shell commands in the source tree that make `prog`; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
     /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the shell runs them.

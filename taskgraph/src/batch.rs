@@ -13,7 +13,7 @@ use crate::statics::StaticInfo;
 mod executions;
 
 pub(crate) use executions::number;
-pub use executions::{Accesses, Executions};
+pub use executions::{Accesses, ExecutedRow, Executions};
 use executions::{Row, Scripts, Sizes};
 
 /// Accesses, rows and pieces of a full batch. They stay in the caches while every reader goes over them.

@@ -71,7 +71,7 @@ mod writer;
 pub(crate) use contech_program::{op, statics};
 
 pub use action::{Action, BlockAccesses, BlockExec};
-pub use batch::{Accesses, Batch, Executions, Piece};
+pub use batch::{Accesses, Batch, ExecutedRow, Executions, Piece};
 pub use contech_program::{AllocKind, Family, SyncOp, TaskKind, WaitCause};
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};

@@ -74,23 +74,3 @@ fn replace(word: &OsStr, what: &[u8], number: u32) -> OsString {
     out.extend(rest.as_bytes());
     OsString::from_vec(out)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placeholders_become_numbers_wherever_they_are() {
-        let template = Template::of(&["./a".into(), "-t{threads},{threads}".into(), "{p}".into()]);
-        assert!(template.work_depends());
-        assert_eq!(template.at(1, 8), ["./a", "-t1,1", "8"]);
-    }
-
-    #[test]
-    fn quotes_are_understood_and_must_close() {
-        let template = Template::parse("--baseline", "./a 'b c' d").unwrap();
-        assert_eq!(template.at(1, 1), ["./a", "b c", "d"]);
-        assert!(Template::parse("--baseline", "./a 'b").is_err());
-        assert!(Template::parse("--baseline", " ").is_err());
-    }
-}

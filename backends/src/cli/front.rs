@@ -96,9 +96,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn about_ten_analyses_are_in_the_help() {
-        assert_eq!(of(Place::Analyse).count(), 10);
-    }
 }

@@ -42,20 +42,3 @@ impl FromStr for Selection {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_task_or_a_whole_context_can_be_selected() {
-        assert_eq!(
-            "3:17".parse(),
-            Ok(Selection::Task(TaskId::new(ContextId::new(3), 17)))
-        );
-        assert_eq!("3:*".parse(), Ok(Selection::Context(ContextId::new(3))));
-        for text in ["*", "*:3", ":*", "3", "x:*"] {
-            assert!(text.parse::<Selection>().is_err(), "{text}");
-        }
-    }
-}

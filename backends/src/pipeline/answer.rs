@@ -20,6 +20,8 @@ const LAST: usize = 2;
 const MODELS: usize = 4;
 /// The least share of a loss that is told.
 const WORTH: f64 = 0.01;
+/// What was told is told again if it brings so many times as much.
+const GREW: f64 = 1.25;
 /// Findings beside the account, the most important first.
 const OTHERS: [&str; 4] = ["races", "unrecorded", "spawns", "bottleneck"];
 
@@ -125,6 +127,12 @@ impl Answer {
             told.is_some_and(|told| told.promise() < row.promise() && !self.has(&self.told, row))
         };
         let more = first.filter(more).is_some();
+        // What was told first, but with more of it.
+        let grown = first.filter(|row| {
+            let told = self.told.first().and_then(Row::promise);
+            let grew = told.zip(row.promise());
+            self.has(&self.told, row) && grew.is_some_and(|(told, now)| now > told * GREW)
+        });
         match (modelled, account.verdict()) {
             (Some(row), _) if !account.gains_little() => {
                 let models = match more {
@@ -134,6 +142,12 @@ impl Answer {
                 let models = format!("{models} say what the program lost while it ran:");
                 self.say(&format!("{models} {}", row.sentence()));
                 self.told.push(row.clone());
+            }
+            _ if grown.is_some() => {
+                let found = grown.map(Row::sentence).unwrap_or_default();
+                self.say(&format!(
+                    "Models of the caches say that it costs more: {found}"
+                ));
             }
             (_, Some(verdict)) if more => {
                 self.say(&format!(

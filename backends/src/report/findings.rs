@@ -132,11 +132,18 @@ fn serial_form(results: &Results<'_>) -> Option<Finding> {
 fn outside(results: &Results<'_>) -> Option<Finding> {
     let most = results.parallelism.outside.first()?;
     let ns = results.parallelism.outside.iter().map(|at| at.ns).sum();
+    // Where code was measured, page faults and calls of the system are told apart from it.
+    let measured = results.account.unrecorded.as_ref();
+    let measured = measured.filter(|_| !most.place.function.is_empty());
+    let ns = measured.map_or(ns, |of| of.ns);
     let part = ratio(ns, results.account.total_ns).min(1.0);
     if part < WORTH {
         return None;
     }
     let place = match (most.callee.as_str(), most.place.located()) {
+        _ if let Some(of) = measured => {
+            format!("most of it in {}, called {}", of.callee, of.code.located())
+        }
         _ if most.place.function.is_empty() => {
             "most of it in threads that execute no recorded code".to_owned()
         }
@@ -163,13 +170,14 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
             share(part)
         ),
     };
-    let short = if most.place.function.is_empty() {
+    let at = measured.map_or(&most.place, |of| &of.code);
+    let short = if at.function.is_empty() {
         String::new()
     } else {
-        most.place.short()
+        at.short()
     };
     Some(Finding {
-        places: vec![most.place.clone()],
+        places: vec![at.clone()],
         ..finding("unrecorded", short, part, text)
     })
 }

@@ -603,12 +603,6 @@ fn processors_without_a_thread_are_a_loss_of_their_own() {
     assert_eq!(report.losses[0].cause, Loss::Threads, "{report:?}");
 }
 
-#[test]
-fn nothing_has_an_account_of_nothing() {
-    let report = account(nothing(), 2);
-    assert_eq!((report.total_ns, report.losses.len()), (0, 0));
-}
-
 /// The loss to caches of a program that fills an array and then reads it as the addresses say, in 10 ms.
 fn cached(lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
     cached_in(10 * MS, lines, read)

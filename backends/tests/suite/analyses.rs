@@ -2,12 +2,11 @@
 #![allow(clippy::float_cmp, reason = "the expected values are exact")]
 
 use crate::samples::{builder, graph, many, nothing, single, two};
-use contech_backends::analysis::{Analysis, Cause, run};
+use contech_backends::analysis::{Cause, run};
 use contech_backends::blocks::{self, Blocks};
 use contech_backends::cache::{self, Cache, Ways};
 use contech_backends::parallelism::{self, Parallelism};
 use contech_backends::report::PageData;
-use contech_backends::stats::{self, Stats};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AccessesOf, Block, BlockId, CallSite, MemOp, SyncOp, Unrecorded};
 
@@ -35,28 +34,6 @@ fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cac
     let mut options = cache::Options::default();
     change(&mut options);
     run::<Cache>(options, &graph(builder)).unwrap()
-}
-
-#[test]
-fn stats_are_those_of_the_graph() {
-    let report = run::<Stats>(stats::Options {}, &graph(two())).unwrap();
-    let sum = report.summary;
-    let tasks = sum.tasks;
-    assert_eq!(
-        (
-            tasks.work,
-            tasks.create,
-            tasks.join,
-            tasks.sync,
-            tasks.barrier
-        ),
-        (8, 1, 1, 4, 1)
-    );
-    // Create -> 1:0, unlock -> lock, barrier in and out, last -> join.
-    assert_eq!((sum.contexts, sum.edges, sum.functions), (2, 5, 2));
-    assert_eq!((sum.reads, sum.writes, sum.accesses), (95, 105, 200));
-    assert_eq!((sum.bytes_accessed, sum.duration_ns), (1600, 800_000));
-    assert!(report.complete);
 }
 
 #[test]
@@ -312,17 +289,6 @@ fn block_executions_are_counted_by_running_contexts() {
     assert_eq!(body.average, (45.0 + 2.0 * 50.0) / 95.0);
 }
 
-#[test]
-fn one_context_runs_every_block_alone() {
-    let report = run::<Blocks>(blocks::Options::default(), &graph(single())).unwrap();
-    assert!(
-        report
-            .blocks
-            .iter()
-            .all(|row| row.average == 1.0 && row.levels == [(1, 4000)])
-    );
-}
-
 /// Two contexts that read the same 8 lines twice, with a store across a line border and a copy of 200 bytes.
 fn sharing() -> GraphBuilder {
     let mut b = builder("./sharing");
@@ -340,14 +306,6 @@ fn sharing() -> GraphBuilder {
         w.block(copy, &[0x4_0000, 0x3_0020, 200]);
     });
     b
-}
-
-#[test]
-fn every_line_an_access_touches_is_looked_up() {
-    let report = cache(sharing(), |options| options.ways = vec![Ways::Full]);
-    // 32 reads; the store touches 2 lines; the copy reads 0x20..0xe8 (4 lines) and writes 200 bytes (4 lines).
-    let largest = report.points.last().unwrap();
-    assert_eq!((largest.accesses, largest.misses), (32 + 2 + 8, 8 + 2 + 8));
 }
 
 #[test]
@@ -424,29 +382,6 @@ fn the_findings_are_what_brings_the_most_first_and_races_last() {
     let causes: Vec<_> = data.findings.iter().map(|finding| finding.cause).collect();
     // One context on one processor is not idle, and its misses do not take a millisecond.
     assert!(causes.is_empty(), "{causes:?}");
-}
-
-#[test]
-fn many_small_tasks_are_what_costs_most() {
-    let mut b = builder("./small");
-    let main = b.context("main");
-    b.work(main, 0, 1000, |_| {});
-    let children: Vec<_> = (0..2000)
-        .map(|i| {
-            let child = b.create(main);
-            // Two at a time.
-            b.work(child, 1000 + i * 300, 1500 + i * 300, |_| {});
-            child
-        })
-        .collect();
-    b.clock(main, 700_000);
-    for child in children {
-        b.join(main, child);
-    }
-    let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
-    let first = &data.findings[0];
-    assert_eq!(first.cause, "scheduling", "{}", first.text);
-    assert!(first.share > 0.3, "{}", first.text);
 }
 
 #[test]
@@ -642,19 +577,6 @@ fn a_graph_of_nothing_gives_empty_results() {
             .blocks
             .is_empty()
     );
-}
-
-#[test]
-fn names_of_analyses_are_those_of_the_command_line() {
-    let names = [Stats::NAME, Parallelism::NAME, Blocks::NAME, Cache::NAME];
-    for name in names {
-        assert!(
-            contech_backends::cli::registry::ENTRIES
-                .iter()
-                .any(|entry| entry.name == name),
-            "{name}"
-        );
-    }
 }
 
 #[test]

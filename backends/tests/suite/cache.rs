@@ -1,7 +1,6 @@
 //! Every number of the one-pass cache model against a simulator that does one cache at a time the obvious way.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
-use crate::graphs::affine;
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{
     self, Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, Sample, Ways,
@@ -85,20 +84,6 @@ fn uniform_random_accesses_of_all_alignments() {
             .collect();
         check("uniform", "1K..64K", &WAYS, "64", &stream);
     }
-}
-
-#[test]
-fn a_matrix_product() {
-    let mut stream = Vec::new();
-    let n = 24;
-    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        for k in 0..n {
-            stream.push((0x10_0000 + (i * n + k) * 8, 8));
-            stream.push((0x20_0000 + (k * n + j) * 8, 8));
-        }
-        stream.push((0x30_0008 + (i * n + j) * 8, 8));
-    }
-    check("matrix", "1K..32K", &WAYS, "64", &stream);
 }
 
 #[test]
@@ -193,88 +178,6 @@ fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
         }
         assert_eq!(groups.lines(), list.len() as u64);
     }
-}
-
-#[test]
-fn iterations_counted_in_affine_runs_are_those_replayed_one_by_one() {
-    let path = std::env::temp_dir().join(format!("contech-runs-{}.tg", std::process::id()));
-    for seed in 1..40 {
-        let graph = affine::random_graph(seed, &path);
-        for (line, ways) in [("64", &WAYS[..]), ("32", &WAYS[2..3]), ("16", &WAYS[5..])] {
-            let sizes = "1K..64K";
-            let geometries =
-                Geometries::new(&sizes.parse().unwrap(), ways, line.parse().unwrap()).unwrap();
-            let mut model = CacheModel::new(&geometries);
-            for task in graph.tasks() {
-                let task = task.expect("readable");
-                task.for_each_access(|a| model.access(a.addr, a.size))
-                    .expect("readable");
-            }
-            model.end();
-            let options = Options {
-                sizes: sizes.parse().unwrap(),
-                ways: ways.to_vec(),
-                line: line.parse().unwrap(),
-                ..Options::default()
-            };
-            let report = run::<Cache>(options, &graph).expect("a readable graph");
-            for (point, geometry) in report.points.iter().zip(&geometries.all) {
-                assert_eq!(point.accesses, model.accesses(), "seed {seed}");
-                assert_eq!(
-                    point.misses,
-                    model.misses(geometry),
-                    "seed {seed}: {geometry:?}"
-                );
-            }
-        }
-    }
-    std::fs::remove_file(path).expect("written above");
-}
-
-#[test]
-fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
-    let mut random = Rng::with_seed(11);
-    let geometries = Geometries::new(
-        &"64K..16M".parse().unwrap(),
-        &[Ways::Full],
-        "64".parse().unwrap(),
-    )
-    .unwrap();
-    // A hot part, a loop over 4 MB, and accesses anywhere in 64 MB.
-    let mut stream = Vec::new();
-    for step in 0..400_000u64 {
-        stream.push((0x100_0000 + random.u64(..1 << 14), 8));
-        stream.push((0x800_0000 + step * 64 % (4 << 20), 8));
-        if step % 4 == 0 {
-            stream.push((0x4000_0000 + random.u64(..64 << 20), 8));
-        }
-    }
-    let mut exact = CacheModel::new(&geometries);
-    let mut sampled = CacheModel::of(&geometries, Sample::new(0.05));
-    let mut everything = CacheModel::of(&geometries, Sample::new(1.0));
-    for &(address, size) in &stream {
-        exact.access(address, size);
-        sampled.access(address, size);
-        everything.access(address, size);
-    }
-    for model in [&mut exact, &mut sampled, &mut everything] {
-        model.end();
-    }
-    let all = exact.accesses() as f64;
-    for geometry in &geometries.all {
-        let (exact, estimate) = (exact.misses(geometry), sampled.misses(geometry));
-        let error = (exact as f64 - estimate as f64).abs() / all;
-        assert!(
-            error < 0.02,
-            "{geometry:?}: {exact} misses, {estimate} estimated"
-        );
-        assert_eq!(
-            everything.misses(geometry),
-            exact,
-            "a sample of all is exact"
-        );
-    }
-    assert_eq!(everything.accesses(), exact.accesses());
 }
 
 /// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses that span lines.

@@ -16,25 +16,6 @@ use folder::Folder;
 use serde_json::Value;
 
 #[test]
-fn the_list_names_every_analysis() {
-    let list = Folder::new().ok("--list");
-    for name in [
-        "stats",
-        "parallelism",
-        "blocks",
-        "cache",
-        "dump",
-        "verify",
-        "report",
-    ] {
-        assert!(
-            list.lines().any(|line| line.starts_with(name)),
-            "{name} is not in\n{list}"
-        );
-    }
-}
-
-#[test]
 fn json_has_the_agreed_keys() {
     let folder = Folder::new();
     let stats = folder.json("stats two.tg --format json");

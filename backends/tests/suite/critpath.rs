@@ -297,23 +297,3 @@ fn a_contended_lock_is_on_the_path() {
         .collect();
     assert_eq!(causes, [("join", 1, 210), ("lock", 1, 95)]);
 }
-
-#[test]
-fn a_graph_without_tasks_or_blocks_has_a_clear_answer() {
-    let empty = report(&graph(GraphBuilder::new()), options());
-    assert_eq!(
-        (empty.span_ns, empty.tasks, empty.functions.len()),
-        (0, 0, 0)
-    );
-
-    let mut b = GraphBuilder::new();
-    b.block("f", "f.c", 1, &[]);
-    let main = b.context("main");
-    b.work(main, 0, 70, |_| {});
-    let sync_only = graph(b);
-    let bare = report(&sync_only, options());
-    assert_eq!(
-        (bare.span_ns, bare.functions[0].place.function.as_str()),
-        (70, "(no code recorded)")
-    );
-}

@@ -206,16 +206,3 @@ fn a_leak_shows_at_the_end_and_mapped_memory_apart() {
         "most in the stretch"
     );
 }
-
-#[test]
-fn an_empty_graph_uses_no_memory() {
-    let report = report(&graph(GraphBuilder::new()), 5);
-    assert_eq!(
-        (
-            report.peak_bytes,
-            report.footprint_bytes,
-            report.sites.len()
-        ),
-        (0, 0, 0)
-    );
-}

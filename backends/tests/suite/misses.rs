@@ -182,53 +182,6 @@ fn every_instruction_and_site_has_the_misses_of_a_simulation_of_each_cache() {
 }
 
 #[test]
-fn the_misses_of_all_instructions_are_those_of_the_cache_analysis() {
-    for seed in 20..24 {
-        let graph = random_graph(seed);
-        for ways in [Ways::Full, Ways::Set(2), Ways::Set(8)] {
-            let (sizes, line) = (
-                "1K..256K".parse().expect("sizes"),
-                "64".parse().expect("size"),
-            );
-            let cache = run::<Cache>(
-                cache::Options {
-                    sizes,
-                    ways: vec![ways],
-                    line,
-                    shared: true,
-                    private: false,
-                    sample: None,
-                },
-                &graph,
-            );
-            let report = report(&graph, "1K..256K", ways);
-            assert_eq!(
-                report.points,
-                totals(cache.expect("readable")),
-                "seed {seed} {ways:?}"
-            );
-            for (at, point) in report.points.iter().enumerate() {
-                let instructions: u64 = report.instructions.iter().map(|row| row.misses[at]).sum();
-                let sites: u64 = report.sites.iter().map(|row| row.misses[at]).sum();
-                assert_eq!(
-                    (instructions, sites),
-                    (point.misses, point.misses),
-                    "seed {seed} {ways:?}"
-                );
-            }
-            assert_eq!(
-                report
-                    .instructions
-                    .iter()
-                    .map(|row| row.accesses)
-                    .sum::<u64>(),
-                report.points[0].accesses
-            );
-        }
-    }
-}
-
-#[test]
 fn a_length_is_a_claim_that_costs_nothing() {
     let mut b = GraphBuilder::new();
     let fill = b.block("fill", "f.c", 7, &[MemOp::new(OpKind::Set, 0, 0)]);
@@ -293,17 +246,6 @@ fn an_array_that_is_swept_again_and_again_fits_in_a_cache_of_its_size() {
             .fits
     };
     assert_eq!((fits("sweep"), fits("stream")), (Some(16 << 10), None));
-}
-
-/// The points of `cache` without what `misses` does not tell.
-fn totals(cache: cache::Report) -> Vec<cache::Point> {
-    let points = cache.points.into_iter();
-    points
-        .map(|point| cache::Point {
-            split: None,
-            ..point
-        })
-        .collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use contech_backends::analysis::{
 use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
 use contech_backends::memuse::{self, MemUse};
-use contech_backends::misses::{self, Misses};
+use contech_backends::misses::Misses;
 use contech_backends::parallelism::Parallelism;
 use contech_backends::races::{self, Races};
 use contech_backends::report::default_config;
@@ -322,26 +322,6 @@ fn runs_in_storms_of_locks_give_what_their_executions_one_by_one_give() {
         same::<Blocks>(&graph);
         same::<Parallelism>(&graph);
     }
-}
-
-#[test]
-fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
-    each_graph(|graph| {
-        same::<Cache>(graph);
-        same::<Misses>(graph);
-        same::<Sharing>(graph);
-        same::<Races>(graph);
-        same::<MemUse>(graph);
-        let sample = Some(0.25);
-        same_with::<Cache>(graph, || cache::Options {
-            sample,
-            ..cache::Options::default()
-        });
-        same_with::<Misses>(graph, || misses::Options {
-            sample,
-            ..default_config::<Misses>().expect("options")
-        });
-    });
 }
 
 /// Notes how many actions each piece has, and whether that is a synchronisation that is no task.

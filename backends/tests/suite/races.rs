@@ -47,19 +47,3 @@ fn little_memory_means_more_passes_and_the_same_races() {
     let error = with("1K").expect_err("not even one page fits").to_string();
     assert!(error.contains("give more"), "{error}");
 }
-
-#[test]
-fn a_graph_without_blocks_is_refused() {
-    let mut b = GraphBuilder::new();
-    let main = b.context("main");
-    b.work(main, 0, 10, |_| {});
-    let error = run::<Races>(
-        Options {
-            windows: None,
-            memory: "1M".parse().expect("size"),
-        },
-        &graph(b),
-    )
-    .expect_err("nothing to see");
-    assert!(error.to_string().contains("sync mode"), "{error}");
-}

@@ -7,9 +7,7 @@ use std::process::Command;
 use crate::samples::{builder, graph, many, nothing, single, two};
 use contech_backends::laboratory;
 use contech_backends::report::{Choices, PageData, render};
-use contech_backends::scaling::{
-    Activity, Actual, Measured, MeasuredPoint, Measurement, PhaseRun, Point, Run,
-};
+use contech_backends::scaling::{Activity, Measurement, PhaseRun, Point, Run};
 use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
@@ -170,48 +168,6 @@ fn one_context_and_no_context_at_all_are_said_and_not_drawn() {
     }
 }
 
-#[test]
-fn a_graph_without_accesses_says_which_sections_need_them() {
-    let mut b = builder("./sync_only");
-    let main = b.context("main");
-    b.work(main, 0, 1000, |_| {});
-    let seen = look("sync", b, "light");
-    assert_eq!(seen.console, [] as [&str; 0]);
-    assert!(
-        seen.section("sharing").contains("needs a full recording"),
-        "{}",
-        seen.section("sharing")
-    );
-}
-
-#[test]
-fn measured_speedups_are_a_curve_beside_the_bounds() {
-    for (theme, threads) in [("light", &[1, 3, 12][..]), ("dark", &[2])] {
-        let points = threads.iter().map(|&threads| MeasuredPoint {
-            threads,
-            t: 1.0,
-            speedup: Actual { actual: 1.25 },
-        });
-        let measured = Measured {
-            baseline: 1.25,
-            points: points.collect(),
-        };
-        let choices = Choices {
-            measured: Some(measured),
-            ..Choices::default()
-        };
-        let seen = look_with("measured", two(), theme, choices);
-        assert_eq!(seen.console, [] as [&str; 0], "{theme}");
-        let section = seen.section("workspan");
-        assert_eq!(section.matches("class=\"curve\"").count(), 4, "{section}");
-        // The colour of the fourth curve: its line and a dot for each point.
-        let circles = section.split("<circle").skip(1);
-        let of = |circle: &&str| circle.split('>').next().is_some_and(|c| c.contains("--w3"));
-        let fourth = circles.filter(of).count();
-        assert_eq!(fourth, threads.len(), "{theme}");
-    }
-}
-
 /// A measurement with one thread and with `threads`, of a second each.
 fn measurement(threads: u32) -> Measurement {
     const NS: u64 = 1_000_000_000;
@@ -287,14 +243,6 @@ fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
         assert!(activity.contains("<path"), "{activity}");
         assert!(seen.document.contains("<span class=\"meter\">"));
     }
-}
-
-#[test]
-fn a_measurement_of_nothing_says_so() {
-    let seen = look_at_scale("empty", Measurement::default(), "light");
-    assert_eq!(seen.console, [] as [&str; 0]);
-    assert!(seen.document.contains("Nothing was measured."));
-    assert!(seen.section("speedups").contains("class=\"empty\""));
 }
 
 /// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and whether there is

@@ -316,39 +316,6 @@ fn memory_that_another_task_has_freed_is_not_shared_with_it() {
     assert!(found.totals[0].false_misses <= 1, "{:?}", found.totals[0]);
 }
 
-#[test]
-fn what_everybody_only_reads_moves_once() {
-    let (b, _) = pair(
-        |i| 0x8000 + 64 * i,
-        |i| 0x1000 + 8 * (i % 10),
-        MemOp::load(8),
-    );
-    let found = report(&graph(b), "64", 100);
-    assert_eq!(
-        (
-            found.totals[0].true_misses,
-            found.totals[0].false_misses,
-            found.lines.len()
-        ),
-        (0, 0, 0)
-    );
-}
-
-#[test]
-fn lines_that_make_no_sense_are_refused() {
-    let graph = random_graph(1);
-    for line in ["48", "256", "4"] {
-        let options = Options {
-            windows: None,
-            line: line.parse().expect("sizes"),
-            slice: 0,
-            top: 1,
-        };
-        let error = run::<Sharing>(options, &graph).expect_err(line).to_string();
-        assert!(error.contains("8, 16, 32, 64 or 128"), "{error}");
-    }
-}
-
 /// Two contexts add eight times to so many lines in order, twelve times, each for `length` ns from
 /// `begins(time, context)` on. Until then they are busy with something else.
 fn passes(lines: u64, length: u64, begins: impl Fn(u64, u64) -> u64) -> Graph {

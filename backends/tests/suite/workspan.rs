@@ -1,4 +1,4 @@
-//! Work and span by call site on graphs whose answers are known: the paper's programs as recurrences, and random
+//! Work and span by call site on graphs whose answers are known: those of the paper that wait for what is serial, and random
 //! fork-join programs against the paper's own algorithm.
 #![allow(
     clippy::cast_possible_truncation,
@@ -9,7 +9,6 @@
 mod program;
 
 mod bottlenecks;
-mod fib;
 mod random;
 mod synchronisation;
 

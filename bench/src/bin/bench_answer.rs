@@ -22,6 +22,9 @@ struct Arguments {
     /// Only the programs whose names contain this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// What is said first of real programs, instead
+    #[arg(long)]
+    real: bool,
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
@@ -37,8 +40,14 @@ fn run(arguments: &Arguments) -> Result<()> {
         .dir
         .join(format!("contech-bench-answer-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let tables = answer::tables(arguments.old.as_deref(), &arguments.only, &scratch);
+    let (what, tables) = match arguments.real {
+        true => ("sentences", answer::sentences(&arguments.only, &scratch)),
+        false => {
+            let old = arguments.old.as_deref();
+            ("answer", answer::tables(old, &arguments.only, &scratch))
+        }
+    };
     fs::remove_dir_all(&scratch)?;
     let text = heading("The answer of a recorded run") + &tables?;
-    record::publish(&text, "answer", arguments.dry)
+    record::publish(&text, what, arguments.dry)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::graph::{convert_with, everything, fine, options};
+use crate::graph::{convert_with, fine, options};
 use crate::trace::{
     BASE, COPY, GATHER, LOAD, LOOP, STORE_LOAD, TraceBuilder, assemble, module_with_loop,
 };
@@ -97,56 +97,6 @@ fn contexts_of_which_only_a_record_is_kept_make_the_same_graph() {
     let context = reference.graph.contexts().nth(8000).unwrap();
     assert_eq!(context.creator.map(|c| c.context.get()), Some(0));
     assert_eq!(context.task_count, 4);
-}
-
-#[test]
-fn small_and_large_memory_agree_in_every_detail() {
-    let trace = large(150, true);
-    let reference = convert_with(trace.clone(), &options(512 << 20, 1)).unwrap();
-    let other = convert_with(trace, &options(1, 2)).unwrap();
-    assert_eq!(everything(&other.graph), everything(&reference.graph));
-}
-
-#[test]
-fn a_hundred_thousand_lock_pairs_are_ordered() {
-    let mut t = TraceBuilder::new();
-    t.create(0, 1);
-    const PAIRS: u64 = 100_000;
-    for i in 0..PAIRS {
-        let context = u32::try_from(i % 2).unwrap();
-        t.sync(context, MutexLock, 0x2000);
-        t.work(context);
-        t.sync(context, MutexUnlock, 0x2000);
-        if i % 1000 == 0 {
-            t.flush(context);
-        }
-    }
-    t.join(0, 1);
-    t.end(0);
-    let c = convert_with(t.finish(), &options(8 << 20, 2)).unwrap();
-    // One edge between each pair and the next, one for create, one for join.
-    assert_eq!(c.summary.edges, PAIRS - 1 + 2);
-    // Nothing comes before the first acquire, so that it is an action.
-    assert_eq!(c.summary.tasks.sync, 2 * PAIRS - 1);
-}
-
-#[test]
-fn ten_thousand_threads_are_ten_thousand_contexts() {
-    let mut t = TraceBuilder::new();
-    const THREADS: u32 = 10_000;
-    for child in 1..=THREADS {
-        t.create(0, child);
-        t.work(child);
-        t.flush(child);
-    }
-    for child in 1..=THREADS {
-        t.join(0, child);
-    }
-    t.end(0);
-    let c = convert_with(t.finish(), &options(1 << 20, 2)).unwrap();
-    assert!(c.summary.complete);
-    assert_eq!(c.summary.contexts, u64::from(THREADS) + 1);
-    assert_eq!(c.summary.edges, 2 * u64::from(THREADS));
 }
 
 #[test]
@@ -272,13 +222,4 @@ fn a_cancelled_conversion_leaves_nothing() {
     o.cancel = Some(Arc::new(AtomicBool::new(true)));
     let error = convert_with(large(10, false), &o).err().unwrap();
     assert!(matches!(error, Error::Cancelled));
-}
-
-#[test]
-fn trailing_pieces_without_streams_are_fine() {
-    let mut t = TraceBuilder::new();
-    t.end(0);
-    t.close();
-    let c = convert_with(assemble(&t.pieces), &options(1 << 20, 1)).unwrap();
-    assert_eq!(c.summary.trace_bytes, assemble(&t.pieces).len() as u64);
 }

@@ -186,15 +186,6 @@ fn a_missing_or_additional_tail_is_a_mismatch() {
 }
 
 #[test]
-fn a_naive_form_that_never_came_is_a_mismatch() {
-    let mut t = started();
-    t.block(0, PLAIN, &[]);
-    t.end(0);
-    let c = check(t.finish());
-    assert_eq!((c.compared, c.mismatches), (0, 1));
-}
-
-#[test]
 fn the_end_of_a_thread_that_still_ran_may_be_in_one_form_only() {
     for reason in [EndReason::ProcessExit, EndReason::Exec] {
         let mut t = started();
@@ -263,14 +254,6 @@ fn modules_recorded_in_one_form_are_not_compared() {
     assert!(s.complete, "{:?}", s.notes);
     let c = s.check.unwrap();
     assert_eq!((c.compared, c.mismatches, s.blocks), (2, 0, 3));
-}
-
-#[test]
-fn without_a_module_in_both_forms_there_is_no_comparison() {
-    let mut t = TraceBuilder::new();
-    t.work(0);
-    t.end(0);
-    assert_eq!(summary(t.finish()).check, None);
 }
 
 #[test]

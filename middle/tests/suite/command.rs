@@ -206,20 +206,6 @@ fn notes_in_json_tell_what_is_missing_from_what_no_recording_holds() {
 }
 
 #[test]
-fn an_incomplete_trace_ends_with_3_and_a_graph() {
-    let folder = tempfile::tempdir().unwrap();
-    let trace = sample();
-    std::fs::write(folder.path().join("t.bin"), &trace[..trace.len() - 10]).unwrap();
-    let out = middle(folder.path(), &["t.bin", "g.tg"]);
-    assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
-    assert!(text(&out.stdout).contains("complete   no"));
-    taskgraph::map(folder.path().join("g.tg"))
-        .unwrap()
-        .verify()
-        .unwrap();
-}
-
-#[test]
 fn a_trace_alone_becomes_the_graph_of_the_usual_name() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("t.bin"), sample()).unwrap();

@@ -226,28 +226,6 @@ fn a_module_with_reserved_ids_is_reported_not_used() {
 }
 
 #[test]
-fn modules_loaded_one_after_the_other_in_the_same_place_are_told_apart() {
-    let mut t = TraceBuilder::new();
-    let distinct = 1 + 2; // the builder's own and these
-    for (name, times) in [("one.c", 1), ("two.c", 2), ("one.c", 3)] {
-        let mut loaded = module();
-        loaded.name = name.into();
-        loaded.functions[0].name = name.into();
-        t.module(BASE, &loaded);
-        (0..times).for_each(|_| t.work(0));
-        t.flush(0);
-    }
-    t.end(0);
-    let c = converted(t.finish());
-    assert!(c.summary.complete, "{:?}", c.summary.notes);
-    assert_eq!(
-        c.graph.info().blocks.len(),
-        distinct * module().blocks.len()
-    );
-    assert_eq!(c.summary.blocks, 6);
-}
-
-#[test]
 fn blocks_of_no_module_are_lost_up_to_the_last_of_them() {
     let mut t = TraceBuilder::new();
     t.work(0);
@@ -272,23 +250,6 @@ fn a_context_without_its_first_chunk_still_appears() {
     assert_eq!(
         context.flags & taskgraph::Context::CUT,
         taskgraph::Context::CUT
-    );
-}
-
-#[test]
-fn what_the_pass_could_not_record_is_summed_up() {
-    let mut t = TraceBuilder::new();
-    for base in [0x90_0000, 0xa0_0000] {
-        let mut table = module();
-        table.unrecorded = vec![("inline assembly".into(), 2)];
-        table.name = format!("{base}.c");
-        t.module(base, &table);
-    }
-    t.end(0);
-    let c = converted(t.finish());
-    assert_eq!(
-        c.summary.notes,
-        ["not recorded: inline assembly, 4 places in the program"]
     );
 }
 
@@ -387,32 +348,6 @@ fn an_empty_recording_has_the_first_task() {
     assert!(c.summary.complete);
     let note = "nothing was recorded of the first context";
     assert_eq!(c.summary.notes, [note]);
-}
-
-#[test]
-fn what_is_no_trace_is_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let graph = folder.path().join("g.tg");
-    let newer = {
-        let mut b = assemble(&[]);
-        b[8] += 1;
-        b
-    };
-    for (bytes, word) in [
-        (Vec::new(), "empty"),
-        (b"CONTECHG123".to_vec(), "contech-backend"),
-        (b"\x7fELF".to_vec(), "program"),
-        (newer, "version"),
-        (assemble(&[])[..20].to_vec(), "truncated"),
-    ] {
-        let path = folder.path().join("t.bin");
-        std::fs::write(&path, &bytes).unwrap();
-        let error = convert(path.as_path(), &graph, &options(1 << 20, 1))
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("t.bin") && error.contains(word), "{error}");
-        assert!(!graph.exists());
-    }
 }
 
 #[test]

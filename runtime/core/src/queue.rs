@@ -445,39 +445,10 @@ mod tests {
         Message::Module(vec![n])
     }
 
-    fn number(m: &Message) -> u8 {
-        match m {
-            Message::Module(b) => b[0],
-            other => unreachable!("only modules are sent here, not {other:?}"),
-        }
-    }
-
     const NONE: Patience = Patience {
         stall: Duration::ZERO,
         total: Duration::ZERO,
     };
-
-    #[test]
-    fn messages_arrive_once_and_in_order_and_drain_waits_for_them() {
-        let queue = Queue::new(4);
-        let got = std::thread::scope(|s| {
-            let writer = s.spawn(|| {
-                let mut got = Vec::new();
-                while queue.wait(|| None) {
-                    got.push(number(&queue.take().unwrap()));
-                    queue.done();
-                }
-                got
-            });
-            for n in 0..200 {
-                queue.send(message(n));
-            }
-            assert!(queue.drain(None));
-            queue.close();
-            writer.join().unwrap()
-        });
-        assert_eq!(got, (0..200).collect::<Vec<u8>>());
-    }
 
     #[test]
     fn small_messages_are_taken_together_up_to_a_batch_and_none_with_them() {

@@ -645,47 +645,6 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
 }
 
 #[test]
-fn an_unwritable_path_runs_untraced() {
-    let run = run(&NoThreads, &[("CONTECH_TRACE", "/nonexistent/dir/t.bin")]);
-    let tls = tls();
-    assert!(!run.recorder.is_recording());
-    for _ in 0..100_000 {
-        block(run.recorder, tls, 0);
-    }
-    finish(run.recorder, tls);
-}
-
-#[test]
-fn a_full_disk_stops_the_recording_and_the_program_goes_on() {
-    // The header alone fails on this device, as does everything later.
-    let run = run(threads(), &[("CONTECH_TRACE", "/dev/full")]);
-    let tls = tls();
-    assert!(!run.recorder.is_recording());
-    block(run.recorder, tls, 0);
-    finish(run.recorder, tls);
-}
-
-#[test]
-fn null_counts_and_throws_away() {
-    let stats = std::env::temp_dir().join(format!("contech-null-{}.json", memory::process_id()));
-    for given in [None, Some(stats.to_str().unwrap())] {
-        let mut options = vec![("CONTECH_TRACE", "null"), ("CONTECH_BUFFER", "32K")];
-        options.extend(given.map(|path| ("CONTECH_STATS", path)));
-        let run = run(&NoStart, &options);
-        let tls = tls();
-        for i in 0..40_000 {
-            block(run.recorder, tls, i % 3);
-        }
-        finish(run.recorder, tls);
-        assert!(!run.path.exists());
-    }
-    let text = std::fs::read_to_string(&stats).unwrap();
-    std::fs::remove_file(&stats).unwrap();
-    assert!(!text.contains("\"bytes\":0,"), "{text}");
-    assert!(text.contains("\"complete\":true"), "{text}");
-}
-
-#[test]
 fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
     let run = run(
         threads(),
@@ -747,48 +706,6 @@ fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come(
     let (addr, size) = (0, 0);
     let nothing = [Event::Free { addr }, Event::Unmap { addr, size }];
     assert_eq!(ends, [free, nothing[0], unmap, nothing[1]]);
-}
-
-#[test]
-fn a_module_among_anothers_ids_stops_the_recording_and_what_was_before_is_kept() {
-    let run = run(&NoThreads, &[]);
-    let tls = tls();
-    block(run.recorder, tls, 3);
-    run.recorder
-        .register(tls, vec![module(BASE + 4, "library")]);
-    assert!(!run.recorder.is_recording());
-    block(run.recorder, tls, 5);
-    finish(run.recorder, tls);
-    let trace = read(&run);
-    let totals = &trace.totals[0];
-    assert!(!totals.complete);
-    assert!(totals.notes[0].contains("program"), "{:?}", totals.notes);
-    assert_eq!(blocks(&trace.contexts[&1]), [3]);
-}
-
-#[test]
-fn modules_loaded_one_after_the_other_in_the_same_place_are_told_apart() {
-    let run = run(threads(), &[]);
-    let (recorder, own, other) = (run.recorder, tls(), tls());
-    let library = |name| module(BASE + 0x100, name);
-    recorder.register(own, vec![library("one")]);
-    for thread in [own, other] {
-        block(recorder, thread, 0x101);
-    }
-    let handler = recorder.enter_handler(other, &entry(0x1000));
-    block(recorder, other, 0x102);
-    recorder.leave_handler(other, &handler, true);
-    recorder.unregister(library("one").address);
-    recorder.register(own, vec![library("two")]);
-    for thread in [own, other] {
-        block(recorder, thread, 0x103);
-    }
-    finish(recorder, own);
-    let trace = read(&run);
-    // The reader numbers blocks densely: 8 of the program, then those of the two libraries.
-    assert_eq!(blocks(&trace.contexts[&1]), [9, 19]);
-    assert_eq!(blocks(&trace.contexts[&2]), [9, 10, 19]);
-    assert!(trace.totals[0].complete, "{:?}", trace.totals[0].notes);
 }
 
 #[test]

@@ -107,89 +107,11 @@ impl Stripes {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64 as Variable, Ordering::Relaxed};
-
     use super::*;
     use crate::bias::Entry;
     use crate::owners::Owners;
+    use crate::stripe::COUNTERS;
     use crate::stripe::Taken;
-    use crate::stripe::{COUNTERS, STEP, TICKET};
-
-    static STRIPES_UNDER_TEST: Stripes = Stripes::new();
-    static OWNERS: Owners = Owners::new();
-
-    fn me(number: u64) -> Me<'static> {
-        OWNERS.set_fenced(contech_guest::kernel::prepare_barriers());
-        OWNERS.thread(number)
-    }
-
-    fn place(stripe: usize) -> u64 {
-        Stripes::place(stripe)
-    }
-
-    #[test]
-    fn tickets_of_writes_are_the_order_of_their_values() {
-        static VARIABLE: Variable = Variable::new(0);
-        let stripe = Stripes::of((&raw const VARIABLE).addr());
-        let first = STRIPES_UNDER_TEST[stripe].word.load(Relaxed) & TICKET;
-        let work = move |owner: u64| {
-            let pairs = (0..2000).map(|_| {
-                let me = me(owner);
-                let taken = STRIPES_UNDER_TEST[stripe].take(&me, place(stripe));
-                let value = VARIABLE.fetch_add(1, Relaxed);
-                let ticket = STRIPES_UNDER_TEST[stripe].draw(true);
-                STRIPES_UNDER_TEST[stripe].give(&me, taken);
-                (ticket, value)
-            });
-            pairs.collect::<Vec<_>>()
-        };
-        let all: Vec<_> = std::thread::scope(|s| {
-            let threads: Vec<_> = (1..5).map(|owner| s.spawn(move || work(owner))).collect();
-            threads
-                .into_iter()
-                .flat_map(|t| t.join().unwrap())
-                .collect()
-        });
-        for (ticket, value) in all {
-            assert_eq!(ticket, first + STEP * (value + 1));
-        }
-    }
-
-    #[test]
-    fn a_load_stands_between_two_writes() {
-        let stripes = Stripes::new();
-        let drawn = [true, false, false, true].map(|writes| {
-            let taken = stripes[5].take(&me(1), 6);
-            let ticket = stripes[5].draw(writes);
-            stripes[5].give(&me(1), taken);
-            ticket
-        });
-        assert_eq!(drawn, [2, 3, 3, 4]);
-    }
-
-    #[test]
-    fn a_load_without_the_lock_finds_the_value_of_its_ticket() {
-        static STRIPES: Stripes = Stripes::new();
-        static VARIABLE: Variable = Variable::new(0);
-        let write = |owner: u64| {
-            for _ in 0..20_000 {
-                let taken = STRIPES[7].take(&me(owner), 8);
-                VARIABLE.fetch_add(1, Relaxed);
-                STRIPES[7].draw(true);
-                STRIPES[7].give(&me(owner), taken);
-            }
-        };
-        let look = |owner: u64| {
-            for _ in 0..20_000 {
-                let (ticket, value) = STRIPES[7].look(&me(owner), 8, || VARIABLE.load(Relaxed));
-                assert_eq!(ticket, STEP * value + 1);
-            }
-        };
-        std::thread::scope(|s| {
-            (1..3).for_each(|owner| drop(s.spawn(move || write(owner))));
-            (3..5).for_each(|owner| drop(s.spawn(move || look(owner))));
-        });
-    }
 
     #[test]
     fn a_load_waits_for_the_thread_that_operates_and_not_for_itself() {

@@ -302,25 +302,4 @@ mod tests {
         assert_eq!(chunks[1].1, b"abc");
         assert!(Totals::from_bytes(&chunks[4].1).is_ok());
     }
-
-    #[test]
-    fn after_a_full_disk_nothing_more_is_written_and_the_file_is_visibly_cut() {
-        let disk = Disk::new(300);
-        let mut w = Writer::new(Some(Box::new(disk.clone())));
-        w.begin(&FileHeader::default(), &RunInfo::default())
-            .unwrap();
-        let (back, written) = w.put(stream(0, &[1; 1000]), 2);
-        assert!(back.is_some(), "the buffer comes back all the same");
-        assert_eq!(
-            written.and_then(|()| w.flush()).unwrap_err().kind(),
-            io::ErrorKind::StorageFull
-        );
-        assert!(!w.has_output());
-        w.put(stream(1, b"x"), 2).1.unwrap();
-        w.put(Message::End(Box::default()), 2).1.unwrap();
-        w.flush().unwrap();
-        let (chunks, whole) = read(&disk.bytes());
-        assert_eq!(chunks.len(), 1);
-        assert!(!whole);
-    }
 }

@@ -3,8 +3,6 @@
 
 mod kinds;
 mod layout;
-#[cfg(test)]
-mod tests;
 
 pub use contech_program::{AllocKind, SyncOp};
 pub use kinds::{Arrival, EndReason, Recorded};

@@ -361,94 +361,59 @@ mod tests {
     }
 
     #[test]
-    fn simple_operations_access_their_address() {
-        assert_eq!(expanded(&MemOp::load(4), &[16]), [(false, 16, 4)]);
-        assert_eq!(expanded(&MemOp::store(8), &[16]), [(true, 16, 8)]);
-        let rmw = MemOp::new(OpKind::Rmw, 8, 0);
-        assert_eq!(expanded(&rmw, &[16]), [(false, 16, 8), (true, 16, 8)]);
-    }
-
-    #[test]
-    fn a_copy_reads_its_source_before_it_writes_its_destination() {
-        let copy = MemOp::new(OpKind::Copy, 0, 0);
-        assert_eq!(
-            expanded(&copy, &[100, 200, 30]),
-            [(false, 200, 30), (true, 100, 30)]
-        );
-        assert_eq!(expanded(&copy, &[100, 200, 0]), []);
-        let fixed = MemOp {
+    fn each_kind_of_operation_has_its_accesses() {
+        let op = |kind, size, lanes| MemOp::new(kind, size, lanes);
+        let fixed = |kind, const_len| MemOp {
             flags: MemOp::CONST_LEN,
-            const_len: 24,
-            ..copy
+            const_len,
+            ..op(kind, 0, 0)
         };
-        assert_eq!(
-            expanded(&fixed, &[100, 200]),
-            [(false, 200, 24), (true, 100, 24)]
-        );
-    }
-
-    #[test]
-    fn a_set_writes_its_length() {
-        let set = MemOp::new(OpKind::Set, 0, 0);
-        assert_eq!(expanded(&set, &[100, 30]), [(true, 100, 30)]);
-        assert_eq!(expanded(&set, &[100, 0]), []);
-        let fixed = MemOp {
-            flags: MemOp::CONST_LEN,
-            const_len: 5,
-            ..set
-        };
-        assert_eq!(expanded(&fixed, &[100]), [(true, 100, 5)]);
-    }
-
-    #[test]
-    fn a_scan_reads_its_length() {
-        let scan = MemOp::new(OpKind::Scan, 0, 0);
-        assert_eq!(expanded(&scan, &[100, 30]), [(false, 100, 30)]);
-        assert_eq!(expanded(&scan, &[100, 0]), []);
-        let fixed = MemOp {
-            flags: MemOp::CONST_LEN,
-            const_len: 5,
-            ..scan
-        };
-        assert_eq!(expanded(&fixed, &[100]), [(false, 100, 5)]);
-    }
-
-    #[test]
-    fn masked_forms_access_enabled_lanes_only() {
-        let load = MemOp::new(OpKind::MaskedLoad, 4, 4);
-        assert_eq!(
-            expanded(&load, &[100, 0b1010]),
-            [(false, 104, 4), (false, 112, 4)]
-        );
-        assert_eq!(
-            expanded(&load, &[100, 0xf0]),
-            [],
-            "bits above the lanes mean nothing"
-        );
-        let store = MemOp::new(OpKind::MaskedStore, 4, 64);
-        assert_eq!(expanded(&store, &[0, u64::MAX]).len(), 64);
-    }
-
-    #[test]
-    fn expand_and_compress_forms_access_consecutive_elements() {
-        let load = MemOp::new(OpKind::ExpandLoad, 4, 8);
-        assert_eq!(
-            expanded(&load, &[100, 0b1010_0000]),
-            [(false, 100, 4), (false, 104, 4)]
-        );
-        let store = MemOp::new(OpKind::CompressStore, 8, 64);
-        assert_eq!(expanded(&store, &[0, u64::MAX]).len(), 64);
-    }
-
-    #[test]
-    fn gather_and_scatter_use_the_address_of_each_enabled_lane() {
-        let gather = MemOp::new(OpKind::Gather, 8, 3);
-        assert_eq!(
-            expanded(&gather, &[0b101, 10, 20, 30]),
-            [(false, 10, 8), (false, 30, 8)]
-        );
-        let scatter = MemOp::new(OpKind::Scatter, 8, 1);
-        assert_eq!(expanded(&scatter, &[1, 10]), [(true, 10, 8)]);
+        let (r, w) = (false, true);
+        for (op, operands, expected) in [
+            (MemOp::load(4), &[16][..], &[(r, 16, 4)][..]),
+            (MemOp::store(8), &[16], &[(w, 16, 8)]),
+            (op(OpKind::Rmw, 8, 0), &[16], &[(r, 16, 8), (w, 16, 8)]),
+            // A copy reads before it writes.
+            (
+                op(OpKind::Copy, 0, 0),
+                &[100, 200, 30],
+                &[(r, 200, 30), (w, 100, 30)],
+            ),
+            (op(OpKind::Copy, 0, 0), &[100, 200, 0], &[]),
+            (
+                fixed(OpKind::Copy, 24),
+                &[100, 200],
+                &[(r, 200, 24), (w, 100, 24)],
+            ),
+            (op(OpKind::Set, 0, 0), &[100, 30], &[(w, 100, 30)]),
+            (op(OpKind::Set, 0, 0), &[100, 0], &[]),
+            (fixed(OpKind::Set, 5), &[100], &[(w, 100, 5)]),
+            (op(OpKind::Scan, 0, 0), &[100, 30], &[(r, 100, 30)]),
+            (fixed(OpKind::Scan, 5), &[100], &[(r, 100, 5)]),
+            (
+                op(OpKind::MaskedLoad, 4, 4),
+                &[100, 0b1010],
+                &[(r, 104, 4), (r, 112, 4)],
+            ),
+            // Bits above the lanes mean nothing.
+            (op(OpKind::MaskedLoad, 4, 4), &[100, 0xf0], &[]),
+            (
+                op(OpKind::ExpandLoad, 4, 8),
+                &[100, 0b1010_0000],
+                &[(r, 100, 4), (r, 104, 4)],
+            ),
+            (
+                op(OpKind::Gather, 8, 3),
+                &[0b101, 10, 20, 30],
+                &[(r, 10, 8), (r, 30, 8)],
+            ),
+            (op(OpKind::Scatter, 8, 1), &[1, 10], &[(w, 10, 8)]),
+        ] {
+            assert_eq!(expanded(&op, operands), expected, "{op:?} {operands:?}");
+        }
+        for kind in [OpKind::MaskedStore, OpKind::CompressStore] {
+            assert_eq!(expanded(&op(kind, 4, 64), &[0, u64::MAX]).len(), 64);
+        }
     }
 
     #[test]

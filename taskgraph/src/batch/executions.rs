@@ -116,6 +116,35 @@ struct Repeated<'c> {
     blocks: &'c [(BlockId, u32)],
     start: u32,
     times: u64,
+    /// The script, if these are all its blocks and others may have executed it, too.
+    script: Option<u32>,
+}
+
+/// Blocks that are executed several times in a row, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct ExecutedRow<'c>(Repeated<'c>);
+
+impl<'c> ExecutedRow<'c> {
+    /// What the blocks are known by: rows of one graph with the same number have the same blocks. The numbers are
+    /// small. `None` for blocks that have no number.
+    #[must_use]
+    #[inline]
+    pub fn number(&self) -> Option<usize> {
+        self.0.script.map(|script| script as usize)
+    }
+
+    /// How often the blocks are executed.
+    #[must_use]
+    #[inline]
+    pub fn times(&self) -> u64 {
+        self.0.times
+    }
+
+    /// The blocks, once.
+    #[inline]
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = BlockId> + Clone + use<'c> {
+        self.0.blocks.iter().map(|block| block.0)
+    }
 }
 
 impl<'c> Executions<'c> {
@@ -153,6 +182,7 @@ impl<'c> Executions<'c> {
             blocks: blocks.get(index(from)..index(to)).unwrap_or(&[]),
             start: ends(blocks, from),
             times,
+            script: Some(row.script).filter(|script| script & SINGLE == 0 && to - from == one),
         };
         if to - from == row.times.saturating_mul(one) {
             return [part(0, one, row.times), part(0, 0, 0), part(0, 0, 0)];
@@ -176,14 +206,23 @@ impl<'c> Executions<'c> {
         rows.filter(|part| part.times > 0 && !part.blocks.is_empty())
     }
 
+    /// Calls `f` with rows of blocks, in order: each row is executed as often as it says before the next one begins.
+    #[inline]
+    pub fn for_each_row(&self, mut f: impl FnMut(ExecutedRow<'c>)) {
+        for row in self.rows {
+            for part in self.parts(row) {
+                if part.times > 0 && !part.blocks.is_empty() {
+                    f(ExecutedRow(part));
+                }
+            }
+        }
+    }
+
     /// Calls `f` with blocks and how often they are executed. A block may come several times, and the blocks do not
     /// come in the order of execution.
     #[inline]
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
-        for part in self.repeated() {
-            let blocks = part.blocks.iter();
-            blocks.for_each(|block| f(block.0, part.times));
-        }
+        self.for_each_row(|row| row.blocks().for_each(|block| f(block, row.times())));
     }
 
     /// The blocks, in order.

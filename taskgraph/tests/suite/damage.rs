@@ -94,17 +94,6 @@ fn a_file_cut_anywhere_is_an_error_that_says_so() {
 }
 
 #[test]
-fn bytes_after_the_end_are_an_error() {
-    let mut bytes = small();
-    bytes.push(0);
-    let error = TaskGraph::from_bytes(&bytes[..]).unwrap_err();
-    assert!(
-        matches!(error.kind(), ErrorKind::Truncated { .. }),
-        "{error}"
-    );
-}
-
-#[test]
 fn other_files_are_told_apart() {
     let error = |bytes: &[u8]| TaskGraph::from_bytes(bytes.to_vec()).unwrap_err();
     assert!(matches!(error(b"").kind(), ErrorKind::Empty));
@@ -127,28 +116,4 @@ fn other_files_are_told_apart() {
         ),
         "{newer}"
     );
-}
-
-#[test]
-fn an_error_of_a_mapped_file_names_it() {
-    let path = std::env::temp_dir().join(format!("contech-damage-{}.tg", std::process::id()));
-    let name = path.display().to_string();
-    let missing = taskgraph::map(&path).unwrap_err().to_string();
-    assert!(
-        missing.contains(&name) && missing.contains("open"),
-        "{missing}"
-    );
-    std::fs::write(&path, b"").unwrap();
-    let empty = taskgraph::map(&path).unwrap_err().to_string();
-    assert!(empty.contains(&name) && empty.contains("empty"), "{empty}");
-    let bytes = small();
-    std::fs::write(&path, &bytes).unwrap();
-    let graph = taskgraph::map(&path).unwrap();
-    graph.verify().unwrap();
-    let no_task = graph.task("5:5".parse().unwrap()).unwrap_err().to_string();
-    assert!(
-        no_task.contains(&name) && no_task.contains("5:5"),
-        "{no_task}"
-    );
-    std::fs::remove_file(&path).unwrap();
 }

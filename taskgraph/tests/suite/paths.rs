@@ -256,19 +256,6 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
 }
 
 #[test]
-fn nested_loops_are_runs_in_each_iteration_of_the_outer_one() {
-    let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
-    assert!(segment(&mut r, 3, &entry(0x2000, 4), &[]));
-    let frames = r.encoder.finish().into_iter().collect();
-    let graph = graph(&info, &r, frames);
-    let expected: Vec<u64> = (0..3)
-        .flat_map(|outer| (0..5).map(move |i| 0x2000 + 100 * outer + 8 * i))
-        .collect();
-    assert_eq!(addresses(&graph), expected);
-}
-
-#[test]
 fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
     let info = info();
     let mut f = whole_function();
@@ -298,19 +285,6 @@ fn executions_of_loops_whose_addresses_are_masked_are_counted_as_one() {
 }
 
 #[test]
-fn short_runs_and_plain_loops_are_blocks() {
-    let info = info();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
-    assert!(segment(&mut r, 0, &entry(0x3000, 1), &[]));
-    assert!(segment(&mut r, 4, &entry(0x4000, 0), &[]));
-    assert!(segment(&mut r, 5, &[0xfe], &[]));
-    let frames = r.encoder.finish().into_iter().collect();
-    let graph = graph(&info, &r, frames);
-    let expected = [0x3000, 0x3008, 0x4000, 0x4000, 0x40fe, 0x4001];
-    assert_eq!(addresses(&graph), expected);
-}
-
-#[test]
 fn many_segments_in_many_frames_read_back() {
     let info = info();
     let mut r = Recorder::new(&info, &whole_function(), 10);
@@ -331,57 +305,6 @@ fn many_segments_in_many_frames_read_back() {
     }
     frames.extend(r.encoder.finish());
     assert!(frames.len() > 1);
-    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
-}
-
-#[test]
-fn loops_that_leave_in_their_middle_read_back() {
-    let info = info();
-    let mut frames = Vec::new();
-    let mut r = Recorder::new(&info, &whole_function(), 10);
-    let mut expected = Vec::new();
-    let mut x = 1u64;
-    let mut random = |n: u64| {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (x >> 40) % n
-    };
-    for _ in 0..3_000 {
-        let base = random(1 << 24) << 4;
-        let mut iterations = |from: u64, n: u64, last: bool| {
-            let mut bytes = Vec::new();
-            for i in from..from + n + u64::from(last) {
-                let (two, four) = (random(1 << 16), random(1 << 20));
-                bytes.extend_from_slice(&two.to_le_bytes()[..2]);
-                expected.push(base + two + (i << 20));
-                if i < from + n {
-                    bytes.extend_from_slice(&four.to_le_bytes()[..4]);
-                    expected.push(base + four);
-                }
-            }
-            bytes.extend_from_slice(&[0xff; 6]);
-            bytes
-        };
-        let entry = entry(base, 5);
-        let n = base / 16 % 4;
-        let mut whole = entry.clone();
-        if base & 256 == 0 {
-            whole.extend(iterations(0, n, true));
-            whole.extend([7, 0, 0, 0]);
-            expected.push(base + 7);
-            assert!(segment(&mut r, 7, &whole, &[n]));
-        } else {
-            whole.extend(iterations(0, n, false));
-            assert!(segment(&mut r, 8, &whole, &[n]));
-            let mut rest = iterations(n, n + 1, true);
-            rest.push(9);
-            expected.push(base + 9);
-            assert!(segment(&mut r, 9, &rest, &[n + 1]));
-        }
-        if r.encoder.is_full() {
-            frames.extend(r.encoder.finish());
-        }
-    }
-    frames.extend(r.encoder.finish());
     assert_eq!(addresses(&graph(&info, &r, frames)), expected);
 }
 

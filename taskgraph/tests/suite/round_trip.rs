@@ -482,31 +482,3 @@ fn a_huge_task_spans_frames() {
     check_task(&model, &task);
     graph.verify().unwrap();
 }
-
-#[test]
-fn threads_share_a_graph() {
-    let acts = |n: u64| {
-        (0..n)
-            .map(|i| Act::Block(0, vec![i * 8, i]))
-            .collect::<Vec<_>>()
-    };
-    let step = |i: usize| Step {
-        context: i % 5,
-        executor: 0,
-        kind: TaskKind::Work,
-        op: SyncOp::None,
-        object: 0,
-        gap: 0,
-        duration: 9,
-        acts: acts(30),
-        after: Vec::new(),
-        cut: i.is_multiple_of(300),
-    };
-    let (model, bytes) = write((0..2000).map(step).collect());
-    let graph = TaskGraph::from_bytes(bytes).unwrap();
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| graph.tasks().for_each(|t| check_task(&model, &t.unwrap())));
-        }
-    });
-}

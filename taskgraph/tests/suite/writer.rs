@@ -180,33 +180,6 @@ fn an_encoder_is_full_at_the_documented_sizes() {
 }
 
 #[test]
-fn a_frame_of_more_blocks_than_a_byte_has_numbers_reads_back() {
-    let mut b = GraphBuilder::new();
-    let ops = [MemOp::load(8), MemOp::store(8)];
-    let blocks: Vec<BlockId> = (0..300)
-        .map(|i| b.block(&format!("f{i}"), "a.c", i, &ops))
-        .collect();
-    let main = b.context("main");
-    let mut expected = Vec::new();
-    b.work(main, 0, 10, |w| {
-        for i in 0..3000u64 {
-            let block = blocks[usize::try_from(i * i % 300).unwrap()];
-            let addresses = [0x1000 + 8 * i, 0x9000_0000 + 24 * (i % 7)];
-            w.block(block, &addresses);
-            w.free(i);
-            expected.extend(addresses.map(|a| (block, a)));
-        }
-    });
-    let graph = b.build().unwrap();
-    graph.verify().unwrap();
-    let mut found = Vec::new();
-    let task = graph.task(TaskId::default()).unwrap();
-    task.for_each_block(|block| block.for_each_access(|a| found.push((block.id(), a.addr))))
-        .unwrap();
-    assert_eq!(found, expected);
-}
-
-#[test]
 fn tasks_out_of_order_are_refused() {
     let refused = |ids: &[(u32, u32)], name: &str| {
         let mut writer = GraphWriter::in_memory(info()).unwrap();

@@ -69,7 +69,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         // What was estimated without the models is estimated anew.
-        let former = |row: &Row| KNOWN.contains(&row.cause);
+        let former = |row: &Row| KNOWN.contains(&row.cause) || row.cause == Loss::Allocation;
         let ns = self
             .losses
             .iter()
@@ -95,9 +95,19 @@ impl Report {
         ]);
     }
 
-    /// Moves the time that copies, the system, and operations of locks and atomic variables take, which needs no model.
+    /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic variables take, which
+    /// needs no model.
     pub(super) fn estimate_known(&mut self) {
-        self.lose(&[]);
+        let memory = |measured: &Kernel| Estimate {
+            measured_ns: measured.memory_ns,
+            code: measured.memory.clone(),
+            ..Estimate::default()
+        };
+        let memory = self
+            .measured
+            .as_ref()
+            .map_or_else(Estimate::default, memory);
+        self.lose(&[(Loss::Allocation, memory)]);
     }
 
     /// Moves the time of these causes, and of those that need no model.
@@ -115,8 +125,11 @@ impl Report {
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        let lost = found.iter().map(|(cause, found)| (cause, found.lost(slow)));
-        let lost: Vec<_> = lost.collect();
+        let lost = found
+            .iter()
+            .map(|(cause, found)| (*cause, found.lost(slow)));
+        let mut lost: Vec<_> = lost.collect();
+        join_operations(&mut lost);
         // They may see the same time: what an atomic operation takes is in that of its line.
         let all: f64 = lost.iter().map(|lost| lost.1.0).sum();
         let possible = (self.useful_ns as f64 / all.max(1.0)).min(1.0);
@@ -131,14 +144,37 @@ impl Report {
                 share: ratio(ns, self.total_ns),
                 code,
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
-                ..Row::of(*cause)
+                ..Row::of(cause)
             };
-            match self.losses.iter_mut().find(|other| other.cause == *cause) {
+            match self.losses.iter_mut().find(|other| other.cause == cause) {
                 Some(other) => other.join(row),
                 None => self.losses.push(row),
             }
         }
         super::sort(&mut self.losses);
+    }
+}
+
+/// Where most lines are taken by the operations that cost most themselves, both are one loss: whoever is without these
+/// operations is without both.
+fn join_operations(lost: &mut [(Loss, (f64, Option<Place>))]) {
+    let line = |cause: Loss| {
+        let found = lost.iter().find(|one| one.0 == cause)?;
+        let place = found.1.1.as_ref().filter(|_| found.1.0 > 0.0)?;
+        Some((place.file.clone(), place.line, found.1.0))
+    };
+    let (Some(own), Some(lines)) = (line(Loss::Locking), line(Loss::Sharing)) else {
+        return;
+    };
+    if (&own.0, own.1) != (&lines.0, lines.1) {
+        return;
+    }
+    for (cause, (ns, _)) in lost {
+        match cause {
+            Loss::Locking => *ns += lines.2,
+            Loss::Sharing => *ns = 0.0,
+            _ => {}
+        }
     }
 }
 
@@ -160,7 +196,12 @@ impl Report {
     fn known(&self, cause: Loss) -> Estimate {
         let measured = self.measured.as_ref();
         let (ns, measured_ns, code) = match cause {
-            Loss::Locking => (self.locking.0, 0.0, self.locking.1.as_ref()),
+            Loss::Locking => {
+                let waking_ns = measured.map_or(0.0, |measured| measured.waking_ns);
+                let waking = measured.and_then(|measured| measured.waking.as_ref());
+                let code = waking.filter(|_| waking_ns > self.locking.0);
+                (self.locking.0, waking_ns, code.or(self.locking.1.as_ref()))
+            }
             Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
             _ => (
                 0.0,
@@ -370,10 +411,48 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
         (number + row.site.allocations, pages + row.peak_bytes / PAGE)
     });
     let again = (kernel.faults - pages as f64).max(0.0) / kernel.faults.max(1.0);
+    let ns = number as f64 * ALLOCATION_NS;
+    let faults_ns = kernel.faults_ns * again;
+    // The model knows where memory is asked for, and the kernel what it did for whom.
+    let code = if ns >= kernel.memory_ns.max(faults_ns) {
+        code
+    } else if kernel.memory_ns >= faults_ns {
+        kernel.memory.clone().or(code)
+    } else {
+        kernel.faulting.clone().or(code)
+    };
     Estimate {
-        ns: number as f64 * ALLOCATION_NS,
-        measured_ns: kernel.memory_ns + kernel.faults_ns * again,
+        ns,
+        measured_ns: kernel.memory_ns + faults_ns,
         code,
         ..Estimate::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_atomic_operations_take_from_each_other_are_a_part_of_their_cost() {
+        let at = |line| {
+            let place = Place {
+                file: "a.c".to_owned(),
+                line,
+                ..Place::default()
+            };
+            Some(place)
+        };
+        let joined = |other| {
+            let mut lost = [
+                (Loss::Sharing, (40.0, at(other))),
+                (Loss::Locking, (10.0, at(7))),
+            ];
+            join_operations(&mut lost);
+            lost.map(|one| one.1.0)
+        };
+        assert_eq!(joined(7), [0.0, 50.0]);
+        // False sharing elsewhere is another loss.
+        assert_eq!(joined(8), [40.0, 10.0]);
     }
 }

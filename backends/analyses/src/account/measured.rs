@@ -113,11 +113,16 @@ pub(super) struct Kernel {
     /// Calls of the system, ns, and where most of it was spent.
     pub(super) system_ns: f64,
     pub(super) system: Option<Place>,
-    /// Calls that ask for memory or give it back, ns.
+    /// Calls that ask for memory or give it back, ns, and where most of it was spent.
     pub(super) memory_ns: f64,
-    /// Page faults, ns, and their number.
+    pub(super) memory: Option<Place>,
+    /// Calls with which a context wakes others, ns, and where most of it was spent.
+    pub(super) waking_ns: f64,
+    pub(super) waking: Option<Place>,
+    /// Page faults, ns, their number, and the code that has most of them.
     pub(super) faults_ns: f64,
     pub(super) faults: f64,
+    pub(super) faulting: Option<Place>,
     pub(super) code: Vec<Code>,
 }
 
@@ -265,6 +270,28 @@ const MEMORY: [&str; 13] = [
     "__rustc::",
 ];
 
+/// Operations that wake others, and what is in the names of functions that do so by a call of the system.
+const WAKES: [&str; 6] = [
+    "pthread_cond_broadcast",
+    "pthread_cond_signal",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_unlock",
+    "pthread_spin_unlock",
+    "sem_post",
+];
+const WAKING: [&str; 2] = ["futex_wake", "unpark"];
+
+/// Whether the call of a block wakes others. Who waits has the processor for as long only as it takes to give it away.
+fn wakes(info: &StaticInfo, block: BlockId, callee: &str) -> bool {
+    let named = |name: &str| WAKING.iter().any(|part| name.contains(part));
+    WAKES.contains(&callee)
+        || callee.starts_with("syscall")
+            && info.block(block).is_some_and(|block| {
+                let mut frames = info.frames(block.function, block.line, block.inlined);
+                frames.any(|frame| named(frame.function))
+            })
+}
+
 /// Whether time in a call of this function is told as that of waiting or of memory.
 pub(super) fn has_own_time(callee: &str) -> bool {
     let mut starts = WAITING.iter().chain(&MEMORY);
@@ -284,22 +311,28 @@ impl Kernel {
             code: measured.code(info, &calls),
             ..Self::default()
         };
-        let mut most = 0.0;
+        let faulting = measured.faulting.iter();
+        let faulting = faulting.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        kernel.faulting = faulting.map(|(block, _)| Place::of_block(info, *block));
+        let mut most = [0.0; 3];
         for (&block, &ns) in &measured.system {
             let call = info.block(block).and_then(|block| block.call.as_ref());
             let callee = call.map_or("", |call| call.callee.as_str());
-            // The time of an operation is in the graph, and so is that of a wait.
-            if is_operation(callee) || WAITING.iter().any(|start| callee.starts_with(start)) {
+            let (at, sum, place) = if wakes(info, block, callee) {
+                (0, &mut kernel.waking_ns, &mut kernel.waking)
+            } else if is_operation(callee) || WAITING.iter().any(|start| callee.starts_with(start))
+            {
+                // The time of another operation is in the graph, and so is that of a wait.
                 continue;
-            }
-            if MEMORY.iter().any(|start| callee.starts_with(start)) {
-                kernel.memory_ns += ns;
-                continue;
-            }
-            kernel.system_ns += ns;
-            if ns > most {
-                most = ns;
-                kernel.system = Place::of_call(info, block).map(|call| call.0);
+            } else if MEMORY.iter().any(|start| callee.starts_with(start)) {
+                (1, &mut kernel.memory_ns, &mut kernel.memory)
+            } else {
+                (2, &mut kernel.system_ns, &mut kernel.system)
+            };
+            *sum += ns;
+            if ns > most[at] {
+                most[at] = ns;
+                *place = Place::of_call(info, block).map(|call| call.0);
             }
         }
         kernel

@@ -14,6 +14,7 @@ mod estimate;
 mod explain;
 mod group;
 mod locks;
+mod looks;
 mod loss;
 mod measured;
 mod pop;

@@ -20,6 +20,8 @@ const USEFUL: f64 = 0.8;
 const BUSY: u64 = 5;
 /// Code that was not recorded and takes a smaller part of the processors' time is not told of.
 const UNRECORDED: f64 = 0.1;
+/// If it takes this part, little can be said of the whole.
+const HIDDEN: f64 = 0.5;
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -74,8 +76,14 @@ impl Report {
                 most.sentence()
             )
         } else if self.gains_little() {
+            let little = match self.hides_much() {
+                true => {
+                    "What the code loses that was not recorded is not known. Beside that there is little to gain"
+                }
+                false => "There is little to gain",
+            };
             format!(
-                "There is little to gain: the largest loss that the program could avoid is {} ({}), {}{}.",
+                "{little}: the largest loss that the program could avoid is {} ({}), {}{}.",
                 share(most.share),
                 time(most.ns),
                 most.words(),
@@ -99,10 +107,21 @@ impl Report {
         crate::view::units::ratio(self.useful_ns, self.total_ns) < USEFUL
     }
 
+    /// The share of the time in code that was not recorded.
+    fn unrecorded_share(&self) -> f64 {
+        let ns = self.unrecorded.as_ref().map_or(0, |of| of.ns);
+        crate::view::units::ratio(ns, self.total_ns)
+    }
+
+    /// Whether so much of the time is in code that was not recorded that what it loses could be most of all.
+    fn hides_much(&self) -> bool {
+        self.unrecorded_share() >= HIDDEN
+    }
+
     /// How much of the time ran code that was not recorded, if that was much.
     fn in_unrecorded(&self) -> Option<String> {
         let of = self.unrecorded.as_ref()?;
-        let part = crate::view::units::ratio(of.ns, self.total_ns);
+        let part = self.unrecorded_share();
         (part >= UNRECORDED).then(|| {
             format!(
                 ", {} code that was not recorded (most of it {}, called {})",
@@ -330,6 +349,7 @@ impl Render for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Unrecorded;
 
     #[test]
     fn a_gain_beyond_the_share_has_its_reason() {
@@ -345,5 +365,33 @@ mod tests {
             "{said}"
         );
         assert!(row(900.0).gain().contains("more than 100 times"));
+    }
+
+    #[test]
+    fn little_is_said_of_a_run_whose_code_was_not_recorded() {
+        let verdict = |ns| {
+            let of = Unrecorded {
+                ns,
+                code: Place::default(),
+                callee: "rand".to_owned(),
+            };
+            let report = Report {
+                total_ns: 100,
+                useful_ns: 98,
+                unrecorded: Some(of),
+                losses: vec![Row {
+                    mended: vec![1.01],
+                    ..Row::of(Loss::System)
+                }],
+                ..Report::default()
+            };
+            report.verdict().expect("something is lost")
+        };
+        assert!(verdict(20).starts_with("There is little to gain: "));
+        let said = verdict(90);
+        assert!(
+            said.contains("not known. Beside that there is little to gain: "),
+            "{said}"
+        );
     }
 }

@@ -214,7 +214,11 @@ fn measured(
     }
     let outside = |block| account.moves.outside(block);
     let measured = Measured::of(&account.stretches, &executed, outside);
-    let (groups, mut weights) = placed(graph, groups, shards, measured.as_ref())?;
+    let ran_ns = match account.run.too_long {
+        true => f64::INFINITY,
+        false => account.run.blame.used,
+    };
+    let (groups, mut weights) = placed(graph, groups, shards, (measured.as_ref(), ran_ns))?;
     if let Some(measured) = &measured {
         weights.find_unrecorded(graph.info(), &account.moves, measured);
     }
@@ -276,7 +280,7 @@ fn placed(
     graph: &Graph,
     groups: Vec<Group>,
     shards: Vec<Shard>,
-    measured: Option<&Measured>,
+    (measured, ran_ns): (Option<&Measured>, f64),
 ) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
     let mut of_kinds: FxHashMap<(u32, u32), FxHashMap<BlockId, f64>> = FxHashMap::default();
@@ -295,7 +299,7 @@ fn placed(
         }
     }
     weights.finish(graph.info());
-    weights.measured(measured);
+    weights.measured(measured, ran_ns);
     if let Some(measured) = measured {
         // How long tasks take is known. Only what is within one kind of them is not.
         for code in of_kinds.values_mut() {

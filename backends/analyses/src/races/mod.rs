@@ -15,7 +15,9 @@
 //! too.
 //!
 //! Limits: where the source does make a load that the compiler made above its condition, its races are missed (`a || !b`
-//! at -O1 and -O2 may load both); without the optimiser they are found. Stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
+//! at -O1 and -O2 may load both); without the optimiser they are found. The lanes of a vector instruction are one
+//! access of one context, so races between iterations of a loop that `omp simd` promises to be independent are
+//! missed. Stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
 //! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest
 //! 40 are remembered, so a race with only one of the others would be missed. If the shadow memory (4 bytes for 8
 //! bytes of memory, more if many contexts read) outgrows `--memory`, the graph is read once for each part of memory.

@@ -100,7 +100,9 @@ impl BlockFacts {
 
     /// Whether its weight is always the same, and no frame begins, ends or waits with it.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self.weight, Weight::Always(_)) && !(self.entry || self.returns || self.calls)
+        matches!(self.weight, Weight::Always(_))
+            && !(self.entry || self.returns || self.calls)
+            && self.mark.is_none()
     }
 
     /// Weight of one execution if it is always the same; 0 if it depends on masks and lengths.

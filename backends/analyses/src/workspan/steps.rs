@@ -10,7 +10,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taskgraph::{BlockCounts, BlockId, FunctionId, Invocation, Piece, StackChange, TaskKind};
+use taskgraph::{
+    BlockCounts, BlockId, ExecutedRow, FunctionId, Invocation, Piece, StackChange, TaskKind,
+};
 
 use super::metric::{BlockFacts, Mark, Metric};
 use crate::analysis::{State, Task, state_of};
@@ -80,6 +82,9 @@ struct Frame {
     found: Option<(Option<u32>, u32, u32)>,
 }
 
+/// Blocks that are executed one after the other, with their weights.
+type Few = Box<[(BlockId, u64)]>;
+
 /// Computes the steps of tasks.
 #[derive(Debug)]
 pub(super) struct Steps {
@@ -89,6 +94,8 @@ pub(super) struct Steps {
     counted: bool,
     /// For the current task: its time, and its executions if they are kept until its end.
     cut: Cut,
+    /// What of a row of blocks is executed one by one, by its number.
+    rows: Vec<Option<Few>>,
     keeping: bool,
     kept: Vec<(BlockId, u64)>,
     counts: BlockCounts,
@@ -107,6 +114,7 @@ impl Steps {
             facts: facts.into(),
             metric,
             cut: Cut::default(),
+            rows: Vec::new(),
             keeping: false,
             kept: Vec::new(),
             counts: BlockCounts::new(),
@@ -152,10 +160,7 @@ impl Steps {
                 }
             }
             Piece::Blocks(blocks) => {
-                for block in blocks.blocks() {
-                    let weight = of(block).map_or(0, BlockFacts::always);
-                    self.executed(&facts, block, weight);
-                }
+                blocks.for_each_row(|row| self.row(&facts, row));
             }
             Piece::Run(run) if !run.first().all(|block| plain(block.id())) => {
                 run.for_each_block(|block| {
@@ -184,6 +189,34 @@ impl Steps {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes a row of blocks, as few steps for each time that it is executed.
+    fn row(&mut self, facts: &[BlockFacts], row: ExecutedRow<'_>) {
+        let number = row.number();
+        let known = number.and_then(|at| self.rows.get_mut(at)?.take());
+        let steps = known.unwrap_or_else(|| in_few(facts, row.blocks()));
+        // What stays in its frame may be executed at once.
+        let stays = match &*steps {
+            [(block, _)] => facts.get(block.index()).is_some_and(BlockFacts::is_plain),
+            _ => false,
+        };
+        let (times, each) = if stays {
+            (1, row.times())
+        } else {
+            (row.times(), 1)
+        };
+        for _ in 0..times {
+            for &(block, weight) in &*steps {
+                self.executed(facts, block, weight.saturating_mul(each));
+            }
+        }
+        if let Some(at) = number {
+            if self.rows.len() <= at {
+                self.rows.resize_with(at + 1, || None);
+            }
+            self.rows[at] = Some(steps);
         }
     }
 
@@ -393,6 +426,29 @@ impl Frame {
             found: None,
         }
     }
+}
+
+/// Blocks in order with their weights, but those that go on in the frame of the one before are a part of that one.
+fn in_few(facts: &[BlockFacts], blocks: impl Iterator<Item = BlockId>) -> Few {
+    let mut few: Vec<(BlockId, u64)> = Vec::new();
+    // The function that goes on if a plain block of it comes next.
+    let mut open = None;
+    for block in blocks {
+        let Some(facts) = facts.get(block.index()) else {
+            open = None;
+            continue;
+        };
+        let weight = facts.always();
+        match few.last_mut() {
+            Some(last) if facts.is_plain() && open == Some(facts.function) => {
+                last.1 = last.1.saturating_add(weight);
+            }
+            _ => few.push((block, weight)),
+        }
+        let stays = !facts.calls && !facts.returns && facts.mark.is_none();
+        open = stays.then_some(facts.function);
+    }
+    few.into()
 }
 
 /// Whether a task executes blocks, which then share its time.

@@ -113,17 +113,4 @@ mod tests {
             prop_assert!((factors.delay.overhead + factors.delay.inflation - factors.delay.hardware).abs() < 1e-9);
         }
     }
-
-    #[test]
-    fn less_work_than_the_sequential_program_is_a_negative_delay() {
-        let account = Account {
-            running: 6.0,
-            unoccupied: 2.0,
-            ..Account::default()
-        };
-        let factors = Factors::of(&account, 10.0, 10.0, Blocking::Imbalance);
-        assert!(factors.superlinear());
-        assert_eq!(factors.work, 10.0 / 8.0);
-        assert_eq!(factors.delay.hardware, -4.0 / 8.0);
-    }
 }

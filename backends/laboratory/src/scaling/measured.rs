@@ -130,12 +130,4 @@ mod tests {
         };
         assert_eq!(Measured::read(&file).expect("read"), expected);
     }
-
-    #[test]
-    fn numbers_of_threads_ascend_from_one_on() {
-        assert!(ascending([1, 2, 8].into_iter()));
-        for wrong in [&[0, 1][..], &[2, 1], &[2, 2], &[1, 4, 3]] {
-            assert!(!ascending(wrong.iter().copied()), "{wrong:?}");
-        }
-    }
 }

@@ -52,12 +52,6 @@ mod tests {
     }
 
     #[test]
-    fn balanced_overheads_leave_the_size() {
-        assert!(near(ratio(8, 0.2, 0.2), 1.0));
-        assert!(near(ratio(8, 0.0, 0.0), 1.0));
-    }
-
-    #[test]
     fn one_worker_and_what_is_no_number_are_harmless() {
         assert!(near(ratio(1, 0.9, 0.0), 1.0));
         assert!(near(ratio(0, 0.9, 0.9), 1.0));

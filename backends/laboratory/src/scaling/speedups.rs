@@ -43,17 +43,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_program_without_losses_is_linear() {
-        let speedups = Speedups::of(4.0, 8.0, 8.0, 2.0, 0.0, Some(8.0));
-        assert_eq!(speedups.actual, 4.0);
-        assert_eq!(
-            (speedups.maximal, speedups.idle, speedups.inflation),
-            (4.0, 4.0, 4.0)
-        );
-        assert_eq!(speedups.elision, Some(4.0));
-    }
-
-    #[test]
     fn each_curve_leaves_out_what_it_is_named_for() {
         // Two processors for 8 units: 16 = 10 of work on one, 4 idle, 2 of inflation; the baseline takes 9.
         let speedups = Speedups::of(2.0, 9.0, 10.0, 8.0, 4.0, None);

@@ -50,10 +50,3 @@ totals: 1050000 450000 309 95 105 6 6
 ";
     assert_eq!(text, expected);
 }
-
-#[test]
-fn forms_do_not_share_a_file() {
-    let folder = Folder::new();
-    let message = folder.fails("export two.tg --folded - --callgrind -");
-    assert!(message.contains("have the same file, -"), "{message}");
-}

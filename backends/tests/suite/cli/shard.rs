@@ -5,33 +5,6 @@ use std::fs;
 use super::folder::Folder;
 
 #[test]
-fn shares_that_any_number_of_workers_do_are_merged_to_the_result_of_one_process() {
-    let folder = Folder::new();
-    for (workers, analysis) in [
-        (1, "cache"),
-        (3, "cache --sizes 1K..64K --ways 2,4,full"),
-        (4, "cache --private --sizes 1K..1M"),
-        (7, "cache --sizes 1K,2K --ways 1"),
-        (3, "workspan"),
-    ] {
-        let (name, options) = analysis.split_once(' ').unwrap_or((analysis, ""));
-        folder.ok(&format!(
-            "shard plan p{workers}{name} --workers {workers} --graph two.tg {analysis}"
-        ));
-        for number in (1..=workers).rev() {
-            folder.ok(&format!("shard run p{workers}{name} {number}"));
-        }
-        let one = folder.ok(&format!("{name} two.tg --format json {options}"));
-        assert_eq!(
-            folder.ok(&format!("shard merge p{workers}{name}")),
-            one,
-            "{analysis}"
-        );
-        fs::remove_dir_all(folder.path(&format!("p{workers}{name}"))).unwrap();
-    }
-}
-
-#[test]
 fn a_share_that_is_missing_damaged_or_of_another_plan_is_named_and_done_again() {
     let folder = Folder::new();
     for (plan, ways) in [("one", 1), ("other", 2)] {

@@ -132,12 +132,7 @@ fn path(number: u32) -> Option<Path> {
     })
 }
 
-/// One task of some hundred loops, read from a file that `at` names.
-pub(crate) fn random_graph(seed: u64, at: &FilePath) -> Graph {
-    random_contexts(seed, 1, at)
-}
-
-/// The same in several contexts at one time.
+/// A task of some hundred loops in each of several contexts at one time, read from a file that `at` names.
 pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
     let mut random = Rng::with_seed(seed);
     let (info, functions, slots) = program(&mut random);

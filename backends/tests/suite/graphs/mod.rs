@@ -3,20 +3,15 @@
 
 pub(crate) mod affine;
 
+pub(crate) use crate::samples::graph;
+
 use std::collections::BTreeMap;
 
-use contech_backends::analysis::{Graph, open};
+use contech_backends::analysis::Graph;
+
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, MemOp, SyncOp, TaskId};
-
-/// The built graph, by way of a file as the commands read it.
-pub(crate) fn graph(builder: GraphBuilder) -> Graph {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("graph.tg");
-    builder.write(&path).expect("a valid graph");
-    open(&path).expect("a graph just written")
-}
 
 /// Contexts of many short tasks between operations on locks, now and then a long one, a pause or an allocation.
 pub(crate) fn storm(seed: u64) -> Graph {

@@ -29,51 +29,6 @@ fn two_writes_that_nothing_orders() {
 }
 
 #[test]
-fn a_write_and_a_read_race_in_either_order_but_two_reads_do_not() {
-    for (first_writes, second_writes, races) in
-        [(true, false, 1), (false, true, 1), (false, false, 0)]
-    {
-        let mut p = Program::new();
-        let op = |writes| {
-            if writes {
-                MemOp::store(8)
-            } else {
-                MemOp::load(8)
-            }
-        };
-        let (one, two) = (p.one, p.two);
-        p.access(one, X, op(first_writes));
-        p.access(two, X, op(second_writes));
-        assert_eq!(
-            p.races().races.len(),
-            races,
-            "{first_writes} {second_writes}"
-        );
-    }
-}
-
-#[test]
-fn different_bytes_of_one_word_do_not_race() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    p.access(one, X, MemOp::store(4));
-    p.access(two, X + 4, MemOp::store(4));
-    p.access(one, X + 9, MemOp::store(1));
-    p.access(two, X + 10, MemOp::store(2));
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
-fn overlapping_bytes_race_at_the_first_common_one() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    p.access(one, X + 6, MemOp::store(4));
-    p.access(two, X + 9, MemOp::store(8));
-    let report = p.races();
-    assert_eq!((report.races.len(), report.races[0].address), (1, X + 9));
-}
-
-#[test]
 fn atomics_race_with_plain_accesses_only() {
     let atomic = |op: MemOp| MemOp {
         flags: MemOp::ATOMIC,

@@ -116,19 +116,6 @@ fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
 }
 
 #[test]
-fn memory_freed_by_one_and_allocated_by_another_has_two_lives() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    for context in [one, two] {
-        p.alloc(context, 0x5000, 104);
-        p.write(context, 0x5000);
-        p.write(context, 0x5060);
-        p.free(context, 0x5000);
-    }
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
 fn lives_of_memory_are_told_apart_when_tasks_are_visited_in_another_order() {
     // `two` starts first and is visited first, as a whole; in the run `one` freed before `two` allocated.
     let mut p = Program::new();
@@ -154,20 +141,6 @@ fn lives_of_memory_are_told_apart_when_tasks_are_visited_in_another_order() {
     let report = p.races();
     assert_eq!(report.races.len(), 0);
     assert_eq!(report.unowned, 3, "each access of the earlier life");
-}
-
-#[test]
-fn a_race_within_one_life_of_memory_is_found() {
-    let mut p = Program::new();
-    let main = p.main;
-    p.alloc(main, 0x5000, 64);
-    let (three, four) = (p.b.create(main), p.b.create(main));
-    p.write(three, 0x5008);
-    p.write(four, 0x5008);
-    p.b.join(main, three);
-    p.b.join(main, four);
-    p.free(main, 0x5000);
-    assert_eq!(p.lines(), [(11, 12)]);
 }
 
 #[test]

@@ -5,15 +5,6 @@ use taskgraph::{MemOp, SyncOp};
 use super::program::{NONE, Program, X};
 
 #[test]
-fn a_lock_around_both_orders_them() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    let release = p.locked(one, None, |p| _ = p.write(one, X));
-    p.locked(two, Some(release), |p| _ = p.write(two, X));
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
 fn a_lock_around_one_of_them_does_not() {
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
@@ -70,95 +61,6 @@ fn an_access_after_the_unlock_is_not_covered() {
 }
 
 #[test]
-fn the_order_of_a_lock_holds_for_this_run_even_where_the_lock_protects_nothing() {
-    // Before the lock in one, after it in two: ordered by the graph, whichever way another run would go.
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    p.write(one, X);
-    let release = p.locked(one, None, |_| {});
-    p.locked(two, Some(release), |_| {});
-    p.write(two, X);
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
-fn a_barrier_orders_before_with_after() {
-    let mut p = Program::new();
-    let (main, one, two) = (p.main, p.one, p.two);
-    p.write(one, X);
-    p.write(two, X + 8);
-    p.b.barrier(&[main, one, two], 0xba);
-    p.read(two, X);
-    p.read(one, X + 8);
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
-fn a_barrier_orders_nothing_after_it() {
-    let mut p = Program::new();
-    let (main, one, two) = (p.main, p.one, p.two);
-    p.write(one, X);
-    p.b.barrier(&[main, one, two], 0xba);
-    p.write(one, X);
-    p.read(two, X);
-    assert_eq!(p.lines(), [(12, 13)]);
-}
-
-#[test]
-fn creating_and_joining_order() {
-    let mut p = Program::new();
-    let (main, two) = (p.main, p.two);
-    let child = {
-        p.write(main, X);
-        let child = p.b.create(main);
-        p.write(child, X);
-        child
-    };
-    p.b.join(main, child);
-    p.write(main, X);
-    p.write(two, X + 8);
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
-fn between_creating_and_joining_nothing_is_ordered() {
-    let mut p = Program::new();
-    let main = p.main;
-    let child = p.b.create(main);
-    p.write(child, X);
-    p.read(main, X);
-    p.b.join(main, child);
-    assert_eq!(p.lines(), [(11, 12)]);
-}
-
-#[test]
-fn order_is_transitive_over_contexts_and_objects() {
-    let mut p = Program::new();
-    let (main, one, two) = (p.main, p.one, p.two);
-    p.write(one, X);
-    let post = p.sync(one, 0x5e, SyncOp::SemPost);
-    let wait = p.sync(main, 0x5e, SyncOp::SemWait);
-    p.b.edge(post, wait);
-    let signal = p.sync(main, 0xc0, SyncOp::CondSignal);
-    let wake = p.sync(two, 0xc0, SyncOp::CondWake);
-    p.b.edge(signal, wake);
-    p.write(two, X);
-    assert_eq!(p.lines(), NONE);
-}
-
-#[test]
-fn a_signal_before_the_write_does_not_order_it() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
-    let signal = p.sync(one, 0xc0, SyncOp::CondSignal);
-    p.write(one, X);
-    let wake = p.sync(two, 0xc0, SyncOp::CondWake);
-    p.b.edge(signal, wake);
-    p.read(two, X);
-    assert_eq!(p.lines(), [(11, 12)]);
-}
-
-#[test]
 fn readers_of_a_rwlock_may_read_together_but_not_write() {
     for (writes, expected) in [(false, vec![]), (true, vec![(12, 13)])] {
         let mut p = Program::new();
@@ -196,17 +98,6 @@ fn readers_of_a_rwlock_may_read_together_but_not_write() {
             );
         }
     }
-}
-
-#[test]
-fn tasks_of_one_thread_race_like_any_other() {
-    // Explicit tasks are contexts: two that the same thread happened to run one after the other are not ordered.
-    let mut p = Program::new();
-    let main = p.main;
-    let (first, second) = (p.b.create(main), p.b.create(main));
-    p.write(first, X);
-    p.write(second, X);
-    assert_eq!(p.lines(), [(11, 12)]);
 }
 
 #[test]

@@ -1,81 +1,11 @@
-//! Matrix multiply and quicksort: where the parallelism is, and what holds it back.
+//! Quicksort: what holds it back, and what a change would bring.
 
-use contech_backends::analysis::{Graph, run};
+use contech_backends::analysis::run;
 use contech_backends::workspan::{Options, WorkSpan, parallel, scale};
 use taskgraph::{Block, BlockId, ContextId};
 
 use super::program::Recorder;
-use super::{ops, report, site};
-
-/// Figure 8, two levels: the base case is never reached from an outermost mm.
-fn matrix_multiply(n: u32) -> Graph {
-    struct Mm(Recorder, [BlockId; 6], Vec<BlockId>);
-    fn mm(m: &mut Mm, context: ContextId, n: u32) {
-        let [entry, base, base_entry, base_return, sync, end] = m.1;
-        m.0.run(context, entry);
-        if n <= 1 {
-            for block in [base, base_entry, base_return, end] {
-                m.0.run(context, block);
-            }
-            return;
-        }
-        let mut children = Vec::new();
-        for at in 0..3 {
-            m.0.run(context, m.2[at]);
-            let child = m.0.create(context);
-            mm(m, child, n / 2);
-            children.push(child);
-        }
-        m.0.run(context, m.2[3]);
-        mm(m, context, n / 2);
-        m.0.run(context, sync);
-        children
-            .into_iter()
-            .for_each(|child| m.0.join(context, child));
-        m.0.run(context, end);
-    }
-    let mut r = Recorder::default();
-    let main = r.block("main", 19, 3, Block::ENTRY);
-    let call = r.call("main", 24, 3, "mm");
-    let rest = r.block("main", 25, 3, Block::RETURN);
-    let blocks = [
-        r.block("mm", 1, 2, Block::ENTRY),
-        r.call("mm", 4, 2, "base"),
-        r.block("base", 30, 1000, Block::ENTRY),
-        r.block("base", 31, 5000, Block::RETURN),
-        r.call("mm", 15, 2, "pthread_join"),
-        r.block("mm", 17, 2, Block::RETURN),
-    ];
-    let sites = [
-        (7, "pthread_create"),
-        (9, "pthread_create"),
-        (11, "pthread_create"),
-        (13, "mm"),
-    ];
-    let sites = sites
-        .map(|(line, callee)| r.call("mm", line, 4, callee))
-        .to_vec();
-    let mut m = Mm(r, blocks, sites);
-    let context = m.0.main();
-    m.0.run(context, main);
-    m.0.run(context, call);
-    mm(&mut m, context, n);
-    m.0.run(context, rest);
-    m.0.graph()
-}
-
-#[test]
-fn the_base_case_of_matrix_multiply_has_no_top_caller_work_and_nearly_all_local_work() {
-    let report = report(&matrix_multiply(16));
-    let base = site(&report, "base", 4);
-    assert_eq!(base.on_work.top_caller, workspan::Sum::default());
-    assert_eq!(base.on_work.top_call_site.parallelism(), 1.0);
-    assert!(base.on_work.local.work as f64 > 0.99 * report.work as f64);
-    assert_eq!(base.count, 256);
-    let top = site(&report, "mm", 24);
-    assert!(top.parallelism > 200.0, "{}", top.parallelism);
-    assert_eq!(report.bottleneck().map(|s| s.callee.as_str()), Some("base"));
-}
+use super::{ops, report};
 
 #[test]
 fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_parallel() {

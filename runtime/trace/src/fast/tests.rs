@@ -42,14 +42,6 @@ fn edge(target: Target, increment: u32) -> Edge {
     }
 }
 
-fn stepped(target: Target, increment: u32, step: LoopStep) -> Edge {
-    Edge {
-        target,
-        increment,
-        step,
-    }
-}
-
 fn node(
     block: u32,
     leaves: &[(u32, u8)],
@@ -141,89 +133,6 @@ fn diamond() -> FastFunction {
     )
 }
 
-#[test]
-fn path_ids_name_the_blocks_and_leaves_give_addresses() {
-    let p = program(&[1, 1, 1], diamond());
-    let s = Stream::new(3)
-        .value(0x1000, 6)
-        .path(0)
-        .value(0x2000, 6)
-        .path(1);
-    let want = vec![
-        (0, vec![0x1000]),
-        (1, vec![0x1008]),
-        (0, vec![0x2000]),
-        (2, vec![0x9000]),
-    ];
-    assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
-}
-
-/// The entry records base. In a loop that is not collapsed, the header accesses base + 16 i.
-fn plain_loop() -> FastFunction {
-    FastFunction::new(
-        0,
-        1,
-        vec![
-            node(
-                0,
-                &[(0, 6)],
-                vec![],
-                vec![stepped(Target::Node(1), 0, LoopStep::Enter(0))],
-            ),
-            node(
-                1,
-                &[],
-                vec![strided(0, 0, 16)],
-                vec![
-                    stepped(Target::Cut(1), 0, LoopStep::Next(0)),
-                    edge(Target::End, 1),
-                ],
-            ),
-        ],
-        vec![PathLoop::Plain],
-        vec![start(0, true, 0, 2), start(1, false, 2, 2)],
-    )
-}
-
-#[test]
-fn knowledge_and_iteration_numbers_pass_over_back_edges_and_chunks() {
-    let p = program(&[0, 1], plain_loop());
-    let one = Stream::new(2).value(0x100, 6).path(0).path(2);
-    let two = Stream::new(2).path(2).path(3);
-    let want = vec![
-        (0, vec![]),
-        (1, vec![0x100]),
-        (1, vec![0x110]),
-        (1, vec![0x120]),
-        (1, vec![0x130]),
-    ];
-    assert_eq!(decode(&p, &[&one.0, &two.0]).unwrap(), want);
-    let lost = decode(&p, &[&two.0]).unwrap_err().to_string();
-    assert!(lost.contains("was to follow"), "{lost}");
-}
-
-#[test]
-fn a_function_goes_on_after_the_signal_handler_that_interrupted_it() {
-    let p = program(&[0, 1], plain_loop());
-    let interrupted = Stream::new(2).value(0x100, 6).path(0).path(2);
-    // The handler runs the same function, and is itself cut at the same place.
-    let handler = Stream::new(2).value(0x500, 6).path(0).path(3);
-    let rest = Stream::new(2).path(3);
-    let want = vec![
-        (0, vec![]),
-        (1, vec![0x100]),
-        (1, vec![0x110]),
-        (0, vec![]),
-        (1, vec![0x500]),
-        (1, vec![0x510]),
-        (1, vec![0x120]),
-    ];
-    assert_eq!(
-        decode(&p, &[&interrupted.0, &handler.0, &rest.0]).unwrap(),
-        want
-    );
-}
-
 /// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3. It accesses base + 100 i + 8 j.
 fn nest() -> Program {
     let address = Expr::Add(vec![
@@ -265,17 +174,6 @@ fn trip_counts_no_program_has_are_errors_and_end() {
     assert!(error.contains("its loops have no end"), "{error}");
 }
 
-#[test]
-fn a_collapsed_nest_records_nothing_per_iteration() {
-    let p = nest();
-    let s = Stream::new(5).value(0x1000, 6).value(1, 4).path(0);
-    let got = decode(&p, &[&s.0]).unwrap();
-    let addresses: Vec<u64> = got.iter().flat_map(|(_, o)| o.clone()).collect();
-    assert_eq!(addresses, [0x1000, 0x1008, 0x1010, 0x1064, 0x106c, 0x1074]);
-    let blocks: Vec<u32> = got.iter().map(|(b, _)| *b).collect();
-    assert_eq!(blocks, [0, 1, 2, 2, 2, 3, 1, 2, 2, 2, 3, 4]);
-}
-
 /// A gather loop: the leaf of each iteration is recorded, and the count last. The loop may be cut and resumed.
 fn gather_loop() -> FastFunction {
     let address = Expr::Add(vec![
@@ -314,53 +212,6 @@ fn gather_loop() -> FastFunction {
             },
         ],
     )
-}
-
-#[test]
-fn a_recorded_loop_is_read_back_over_a_cut() {
-    let p = program(&[0, 2, 0], gather_loop());
-    let minus = u64::from((-1i32).cast_unsigned());
-    // A complete loop has 3 iterations (the back edge is taken twice).
-    let s = Stream::new(3)
-        .value(0x800, 6)
-        .value(5, 4)
-        .value(minus, 4)
-        .value(7, 4)
-        .value(2, 6);
-    let s = s.path(0);
-    let want = vec![
-        (0, vec![]),
-        (1, vec![0x800, 0x828]),
-        (1, vec![0x804, 0x7f8]),
-        (1, vec![0x808, 0x838]),
-        (2, vec![]),
-    ];
-    assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
-    // The loop is cut after two iterations, and resumed in the next chunk, which ends at once.
-    let a = Stream::new(3)
-        .value(0x800, 6)
-        .value(5, 4)
-        .value(minus, 4)
-        .value(2, 6)
-        .path(1);
-    let b = Stream::new(3).value(7, 4).value(0, 6).path(2);
-    assert_eq!(decode(&p, &[&a.0, &b.0]).unwrap(), want);
-    // The loop is resumed twice.
-    let b = Stream::new(3).value(7, 4).value(1, 6).path(3);
-    let c = Stream::new(3).value(1, 4).value(0, 6).path(2);
-    let got = decode(&p, &[&a.0, &b.0, &c.0]).unwrap();
-    assert_eq!(got[4], (1, vec![0x80c, 0x808]));
-}
-
-#[test]
-fn an_address_that_is_not_linear_still_finds_its_global() {
-    let index = Expr::Sext(32, Box::new(Expr::Slot(0)));
-    let mut f = diamond();
-    std::sync::Arc::make_mut(&mut f.code).nodes[2].operands =
-        vec![Expr::Add(vec![Expr::Global(0), index])];
-    let p = program(&[1, 1, 1], f);
-    let s = Stream::new(3).value(0xffff_fff8, 6).path(1);
-    assert_eq!(decode(&p, &[&s.0]).unwrap()[1], (2, vec![0x8ff8]));
 }
 
 #[test]
