@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use contech_program::{MemOp, OpKind};
+use contech_program::OpKind;
 use contech_tests::outputs::Outputs;
 use contech_trace::fast::Target;
 use contech_trace::table::{
@@ -208,41 +208,6 @@ fn a_module_registers_once_per_linked_file() {
 }
 
 #[test]
-fn the_table_tells_what_the_code_records() {
-    let t = table(&instrumented(&source("memory.ll").1));
-    let kinds: Vec<_> = t
-        .blocks
-        .iter()
-        .flat_map(|b| &b.ops)
-        .map(|o| o.kind)
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            OpKind::Copy,
-            OpKind::Copy,
-            OpKind::Set,
-            OpKind::MaskedLoad,
-            OpKind::Scatter,
-            OpKind::Rmw,
-            OpKind::Rmw
-        ]
-    );
-    let copy = &t.blocks[0];
-    assert_eq!(
-        (copy.flags, copy.ir_ops, copy.operand_bytes()),
-        (BLOCK_ENTRY | BLOCK_RETURN, 3, 30)
-    );
-    assert_eq!(
-        (copy.ops[1].flags, copy.ops[1].const_len),
-        (MemOp::CONST_LEN, 32)
-    );
-    let scatter = &t.blocks[3].ops[0];
-    assert_eq!((scatter.size, scatter.lanes), (8, 2));
-    assert_eq!(t.blocks[4].ops[0].flags, MemOp::ATOMIC);
-}
-
-#[test]
 fn pieces_carry_their_callee_and_their_place() {
     let t = table(&instrumented(&source("calls.ll").1));
     let of = |name: &str| {
@@ -355,40 +320,5 @@ fn a_long_block_is_split_and_checked_within_the_slack() {
     assert!(
         checks >= bytes / contech_trace::abi::MAX_UNCHECKED,
         "{checks} checks, {bytes} bytes"
-    );
-}
-
-#[test]
-fn a_second_run_adds_nothing() {
-    // The IR reader writes the order of predecessors into comments.
-    let code = |ir: &str| {
-        let lines = ir
-            .lines()
-            .map(|l| l.split(';').next().unwrap().trim_end().to_owned());
-        lines.collect::<Vec<_>>()
-    };
-    for file in ["calls.ll", "excluded.ll"] {
-        let once = instrumented(&source(file).1);
-        assert_eq!(code(&once), code(&instrumented(&once)));
-    }
-}
-
-#[test]
-fn mode_sync_registers_the_module_and_leaves_the_code_alone() {
-    let (_, ir) = source("memory.ll");
-    let output = opt(&ir, "contech", "mode=sync");
-    let got = String::from_utf8(output.stdout).unwrap();
-    assert!(!got.contains("@__contech_tls") && got.contains("section \"contech_modules\""));
-    let t = table(&got);
-    assert_eq!((t.functions.len(), t.blocks.len()), (5, 0));
-}
-
-#[test]
-fn an_unknown_option_is_a_compile_error() {
-    let output = opt("define void @f() {\n ret void\n}\n", "contech", "mode=fast");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && error.contains("unknown option `mode=fast`"),
-        "{error}"
     );
 }

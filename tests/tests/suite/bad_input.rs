@@ -70,31 +70,6 @@ fn a_full_disk_leaves_no_graph() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn unknown_options_are_usage_errors() -> Result<()> {
-    let scratch = Scratch::new("bad_input/options")?;
-    for tool in ["contech-middle", "contech"] {
-        let done = run(Command::new(Outputs::get().command(tool)).arg("--no-such-option"))?;
-        assert!(
-            ["exit 1", "exit 2"].contains(&done.outcome().as_str()),
-            "{done}"
-        );
-        assert!(done.err().contains("--no-such-option"), "{done}");
-    }
-    let source = scratch.write("x.c", "int main(void) { return 0; }\n")?;
-    let mut driver = Command::new(Outputs::get().cc());
-    driver
-        .arg("--contech-no-such-option")
-        .arg(&source)
-        .arg("-o")
-        .arg(scratch.join("x"));
-    let done = run(&mut driver)?;
-    clear_error(&done, "--contech-no-such-option");
-    assert!(!scratch.join("x").exists());
-    scratch.done();
-    Ok(())
-}
-
 /// Checks that the program runs as if untraced, with one more line on standard error that names the trace.
 fn runs_untraced(trace: &Path) -> Result<()> {
     let plain = run(Command::new(&base().program).env("CONTECH_OFF", "1"))?.ok()?;
@@ -122,18 +97,4 @@ fn a_program_whose_trace_cannot_be_opened_runs_untraced() -> Result<()> {
 #[test]
 fn a_program_whose_disk_is_full_runs_to_its_end() -> Result<()> {
     runs_untraced(Path::new("/dev/full"))
-}
-
-#[test]
-fn a_run_switched_off_leaves_no_trace() -> Result<()> {
-    let scratch = Scratch::new("bad_input/off")?;
-    let mut command = Command::new(&base().program);
-    command
-        .current_dir(scratch.dir())
-        .env("CONTECH_OFF", "1")
-        .env("CONTECH_TRACE", "trace.bin");
-    run(&mut command)?.ok()?;
-    assert_eq!(fs::read_dir(scratch.dir())?.count(), 0);
-    scratch.done();
-    Ok(())
 }

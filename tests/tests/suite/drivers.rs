@@ -1,7 +1,9 @@
-//! `contech-cc` and `contech-c++` in place of clang: same files, same messages, same exit codes, in every way in
-//! which a build calls a compiler. What they build can be recorded.
+//! `contech-cc`, `contech-c++` and `contech-fc` in place of clang and flang: same files, same messages, same exit codes, in every way
+//! in which a build calls a compiler; and what they build can be recorded.
+//!
+//! A build is a shell script in a folder with [`SOURCES`]. `$CC`, `$CXX` and `$FC` are the drivers, and `$CLANG` is clang alone. The
+//! programs `fortran_*` of `programs/` say what is recorded of Fortran.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,517 +14,321 @@ use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
 use contech_tests::scratch::Scratch;
 
-fn cc(dir: &Path, words: &[&str]) -> Result<Finished> {
-    run(Command::new(Outputs::get().cc())
-        .current_dir(dir)
-        .args(words))
-}
+/// Programs in C, C++ and Fortran that print 12, and what is wrong with a few others.
+const SOURCES: [(&str, &str); 13] = [
+    ("value.h", "#define VALUE 4\nint triple(int);\n"),
+    (
+        "main.c",
+        "#include <stdio.h>\n#include \"value.h\"\nint cell;\nint main(void) { cell = triple(VALUE); printf(\"%d\\n\", cell); return 0; }\n",
+    ),
+    (
+        "triple.c",
+        "#include \"value.h\"\nstatic int last;\nint triple(int x) { last = 3 * x; return last; }\n",
+    ),
+    (
+        "main.cpp",
+        "#include <iostream>\n#include <string>\nint main() { std::string s(\"12\"); std::cout << s << '\\n'; }\n",
+    ),
+    (
+        "numbers.f90",
+        "module numbers\n  implicit none\n  integer :: cell = 4\ncontains\n  integer function triple(x)\n    integer, intent(in) :: x\n    cell = 3 * x\n    triple = cell\n  end function\nend module\n",
+    ),
+    (
+        "main.f90",
+        "program main\n  use numbers\n  implicit none\n  print '(i0)', triple(cell)\nend program\n",
+    ),
+    ("twice.c", "int twice(int x) { return 2 * x; }\n"),
+    (
+        "both.f90",
+        "program main\n  use numbers\n  use iso_c_binding\n  implicit none\n  interface\n    integer(c_int) function twice(x) bind(c)\n      import\n      integer(c_int), value :: x\n    end function\n  end interface\n  print '(i0)', triple(twice(cell) / 2)\nend program\n",
+    ),
+    (
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.18)\nproject(t C Fortran)\nadd_executable(p both.f90 numbers.f90 twice.c)\n",
+    ),
+    (
+        "Makefile",
+        "FFLAGS = -O2\np: both.o numbers.o twice.o\n\t$(FC) -o $@ $^\nboth.o: numbers.o\n%.o: %.f90\n\t$(FC) $(FFLAGS) -c $<\n",
+    ),
+    (
+        "wrong.c",
+        "int main(void) { int unused; return undeclared; }\n",
+    ),
+    (
+        "wrong.f90",
+        "program w\n  implicit none\n  x = 1\nend program\n",
+    ),
+    (
+        "two.F90",
+        "#define N 2\nprogram p\n  print *, N\nend program\n",
+    ),
+];
 
-fn cxx(dir: &Path, words: &[&str]) -> Result<Finished> {
-    run(Command::new(Outputs::get().cxx())
-        .current_dir(dir)
-        .args(words))
-}
-
-fn clang(dir: &Path, words: &[&str]) -> Result<Finished> {
-    run(Command::new("clang-22").current_dir(dir).args(words))
-}
-
-/// Writes two sources and a header; the program prints 12.
-fn two_sources(scratch: &Scratch) -> Result<()> {
-    scratch.write("value.h", "#define VALUE 4\nint triple(int);\n")?;
-    scratch.write("main.c", "#include <stdio.h>\n#include \"value.h\"\nint cell;\nint main(void) { cell = triple(VALUE); printf(\"%d\\n\", cell); return 0; }\n")?;
-    scratch.write("triple.c", "#include \"value.h\"\nstatic int last;\nint triple(int x) { last = 3 * x; return last; }\n")?;
-    Ok(())
-}
-
-/// Records `./name` in `dir`: it must print `output`, and its graph must verify and have executed these functions.
-#[track_caller]
-fn records(dir: &Path, name: &str, output: &str, functions: &[&str]) -> Result<()> {
-    let recording = Recording::of(
-        Command::new(format!("./{name}")).current_dir(dir),
-        &dir.join("traces"),
-    )?;
-    recording.run.clone().ok()?;
-    assert_eq!(recording.run.out(), output);
-    let graphs = recording.graphs(true)?;
-    let blocks = backend(&["dump", "--blocks", "0:*"], &graphs[0])?
-        .ok()?
-        .out();
-    for function in functions {
-        assert!(
-            blocks.contains(function),
-            "no block of {function} was executed:\n{blocks}"
-        );
-    }
-    fs::remove_dir_all(dir.join("traces"))?;
-    Ok(())
-}
-
-/// Runs a test in a scratch directory with the two sources.
-fn with_sources(name: &str, test: impl Fn(&Scratch) -> Result<()>) -> Result<()> {
+/// A folder with the sources.
+fn folder(name: &str) -> Result<Scratch> {
     let scratch = Scratch::new(&format!("drivers/{name}"))?;
-    two_sources(&scratch)?;
-    test(&scratch)?;
+    for (file, text) in SOURCES {
+        scratch.write(file, text)?;
+    }
+    Ok(scratch)
+}
+
+/// Runs a script in a folder, with these compilers for C and Fortran.
+fn shell(dir: &Path, script: &str, cc: &Path, fc: &Path) -> Result<Finished> {
+    let outputs = Outputs::get();
+    let mut path = outputs.dir().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.current_dir(dir).args(["-ec", script]);
+    shell.env("PATH", path).env("CLANG", "clang-22");
+    shell.env("CC", cc).env("CXX", outputs.cxx()).env("FC", fc);
+    run(&mut shell)
+}
+
+/// Runs a script with the drivers.
+fn ours(dir: &Path, script: &str) -> Result<Finished> {
+    let outputs = Outputs::get();
+    shell(dir, script, &outputs.cc(), &outputs.fc())
+}
+
+/// A way to build `p`: its name, words of which a commit takes one for `{}`, and words of blocks that the program executes.
+type Build = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static [&'static str],
+);
+
+const ONE: &[&str] = &[""];
+const BOTH: &[&str] = &["main", "triple"];
+const NUMBERS: &[&str] = &["numbers::triple"];
+const LTO: &[&str] = &["-flto", "-flto=thin"];
+const MODELS: &[&str] = &[
+    "-no-pie",
+    "-fPIE -pie",
+    "-fno-plt -Wl,-z,now",
+    "-fvisibility=hidden",
+    "-mcmodel=medium",
+    "-ffunction-sections -fdata-sections -Wl,--gc-sections",
+];
+
+#[rustfmt::skip]
+const BUILDS: [Build; 30] = [
+    ("several", ONE, "$CC main.c triple.c -o p", BOTH),
+    ("a_out", ONE, "$CC main.c triple.c; mv a.out p", BOTH),
+    ("link_only", ONE, "$CC -c main.c triple.c; $CC main.o triple.o -o p", BOTH),
+    ("mixed", ONE, "$CC -c main.c; $CLANG -c triple.c; $CC main.o triple.o -o p", &["main"]),
+    ("archive", &["-ltriple", "libtriple.a"],
+     "$CC -c -O2 triple.c; ar rcs libtriple.a triple.o
+      $CC -O2 main.c -L. {} -o p 2> said; test ! -s said", BOTH),
+    ("shared", ONE,
+     "$CC -shared -fPIC triple.c -o libtriple.so
+      $CC main.c -L. -ltriple -Wl,-rpath,'$ORIGIN' -o p", BOTH),
+    ("shared_in_plain", ONE,
+     "$CC -shared -fPIC triple.c -o libtriple.so
+      $CLANG main.c -L. -ltriple -Wl,-rpath,'$ORIGIN' -o p", &["triple"]),
+    ("relocatable", ONE,
+     "$CC -c main.c triple.c; $CC -r main.o triple.o -o both.o; $CC both.o -o p", BOTH),
+    ("freestanding", ONE,
+     "$CC -c -ffreestanding triple.c; ! nm triple.o | grep -q contech
+      $CC main.c triple.o -o p", &["main"]),
+    // `triple` is inlined into main.
+    ("lto", LTO, "$CC -O2 {} -c main.c triple.c; $CC -O2 {} main.o triple.o -o p", &["main"]),
+    ("lto_lines", LTO, "$CC -O1 {} -g -fno-inline main.c triple.c -o p", BOTH),
+    ("debug", ONE, "$CC -g -O1 main.c triple.c -o p", &["triple.c 3", "main.c 4"]),
+    ("assembly", ONE,
+     "$CC -S triple.c; grep -q triple: triple.s; $CC -c triple.s
+      $CC main.c triple.o -o p; $CC -fsyntax-only main.c", BOTH),
+    ("ir", ONE,
+     "$CC -S -emit-llvm triple.c -o triple.ll; $CLANG -c -emit-llvm main.c -o main.bc
+      $CC main.bc triple.ll -o p", BOTH),
+    ("response_files", ONE,
+     r#"echo triple.c -O1 > inner.rsp; echo "main.c @inner.rsp \"-o\" 'p q'" > words.rsp
+        $CC @words.rsp; mv 'p q' p"#, BOTH),
+    ("language", ONE,
+     "mv triple.c triple.txt; $CC -x c triple.txt -x none main.c -o p", BOTH),
+    ("standard_input", ONE,
+     "$CC -x c - -c -o triple.o < triple.c; $CC main.c triple.o -o p", BOTH),
+    ("naive", ONE, "$CC --contech-naive --contech-mode=full main.c triple.c -o p", BOTH),
+    ("models", MODELS, "$CC {} -O2 -fno-inline main.c triple.c -o p", BOTH),
+    ("linkers", &["bfd", "lld", "gold"], "$CC -fuse-ld={} main.c triple.c -o p", BOTH),
+    ("static", ONE, "$CC -static main.c triple.c -o p", BOTH),
+    ("cxx", ONE, "$CXX -O2 main.cpp -o p", &["main"]),
+    ("cxx_link", ONE, "$CXX -c main.cpp; $CXX main.o -o p", &["main"]),
+    ("fortran_modules", &["-O0", "-O1", "-O2", "-O3"],
+     "mkdir mods; $FC {} -g -J mods -c numbers.f90; test -f mods/numbers.mod
+      $FC {} -Imods -c main.f90 -o m.o; $FC m.o numbers.o -o p", NUMBERS),
+    ("fortran_module_folder", ONE,
+     "$FC -O0 -module-dir . numbers.f90 main.f90 -o p 2> said; test ! -s said",
+     &["numbers.f90 5", "main.f90 5"]),
+    ("fortran_shared", ONE,
+     "$FC -shared -fPIC numbers.f90 -Wl,-soname,libn.so -o libn.so
+      $FC main.f90 -L. -ln -Wl,-rpath,'$ORIGIN' -o p", NUMBERS),
+    ("fortran_archive", &["bfd", "lld"],
+     "$FC -O1 -c numbers.f90; ar rcs libn.a numbers.o; $FC -fuse-ld={} main.f90 libn.a -o p",
+     NUMBERS),
+    ("fortran_lto", ONE, "$FC -O2 -flto -fuse-ld=lld numbers.f90 main.f90 -o p", &[]),
+    ("fortran_cmake", ONE, "cmake -S . -B out; cmake --build out; cp out/p .", NUMBERS),
+    ("fortran_make", ONE, "make -s FC=$FC CC=$CC", NUMBERS),
+];
+
+#[test]
+fn what_is_built_in_any_way_is_recorded() -> Result<()> {
+    for (name, words, script, executed) in BUILDS {
+        for word in ways(name, words) {
+            is_recorded(name, &script.replace("{}", word), executed)
+                .with_context(|| format!("{name} {word}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_recorded(name: &str, script: &str, executed: &[&str]) -> Result<()> {
+    let scratch = folder(name)?;
+    ours(scratch.dir(), script)?.ok()?;
+    let mut program = Command::new("./p");
+    program.current_dir(scratch.dir());
+    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
+    let said = recording.run.clone().ok()?;
+    ensure!(said.out() == "12\n", "{said}");
+    let graphs = recording.graphs(true)?;
+    let blocks = backend(&["dump", "--blocks", "0:*"], &graphs[0])?.ok()?;
+    for words in executed {
+        ensure!(blocks.out().contains(words), "no {words} in {blocks}");
+    }
     scratch.done();
     Ok(())
-}
-
-const BOTH: &[&str] = &["main", "triple"];
-
-#[test]
-fn several_sources_in_one_line() -> Result<()> {
-    with_sources("several", |s| {
-        cc(s.dir(), &["main.c", "triple.c", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn the_default_output_is_a_out() -> Result<()> {
-    with_sources("a_out", |s| {
-        cc(s.dir(), &["main.c", "triple.c"])?.ok()?;
-        records(s.dir(), "a.out", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn compile_then_link_only() -> Result<()> {
-    with_sources("link_only", |s| {
-        cc(s.dir(), &["-c", "main.c", "triple.c"])?.ok()?;
-        assert!(s.join("main.o").exists() && s.join("triple.o").exists());
-        cc(s.dir(), &["main.o", "triple.o", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn a_clang_object_and_an_instrumented_one_link_together() -> Result<()> {
-    with_sources("mixed", |s| {
-        cc(s.dir(), &["-c", "main.c"])?.ok()?;
-        clang(s.dir(), &["-c", "triple.c"])?.ok()?;
-        let linked = cc(s.dir(), &["main.o", "triple.o", "-o", "p"])?.ok()?;
-        let said = "contech-cc: warning: triple.o was not compiled with contech-cc: its code will not be recorded\n";
-        ensure!(linked.err() == said, "{}", linked.err());
-        run(Command::new("ar")
-            .current_dir(s.dir())
-            .args(["rcs", "libtriple.a", "triple.o"]))?
-        .ok()?;
-        let linked = cc(s.dir(), &["main.o", "triple.o", "libtriple.a", "-o", "p"])?.ok()?;
-        let said = linked.err();
-        ensure!(
-            said.contains("2 files were not compiled with contech-cc")
-                && said.contains("(the first is triple.o)"),
-            "{said}"
-        );
-        ensure!(said.lines().count() == 1, "{said}");
-        records(s.dir(), "p", "12\n", &["main"])
-    })
-}
-
-#[test]
-fn a_static_archive() -> Result<()> {
-    with_sources("archive", |s| {
-        cc(s.dir(), &["-c", "-O2", "triple.c"])?.ok()?;
-        run(Command::new("ar")
-            .current_dir(s.dir())
-            .args(["rcs", "libtriple.a", "triple.o"]))?
-        .ok()?;
-        for library in ["-ltriple", "libtriple.a"] {
-            let linked = cc(s.dir(), &["-O2", "main.c", "-L.", library, "-o", "p"])?.ok()?;
-            ensure!(linked.stderr.is_empty(), "{}", linked.err());
-            records(s.dir(), "p", "12\n", BOTH)?;
-        }
-        Ok(())
-    })
-}
-
-#[test]
-fn a_shared_library() -> Result<()> {
-    with_sources("shared", |s| {
-        cc(
-            s.dir(),
-            &["-shared", "-fPIC", "triple.c", "-o", "libtriple.so"],
-        )?
-        .ok()?;
-        cc(
-            s.dir(),
-            &["main.c", "-L.", "-ltriple", "-Wl,-rpath,$ORIGIN", "-o", "p"],
-        )?
-        .ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn an_instrumented_shared_library_in_a_plain_program() -> Result<()> {
-    with_sources("shared_plain", |s| {
-        cc(
-            s.dir(),
-            &["-shared", "-fPIC", "triple.c", "-o", "libtriple.so"],
-        )?
-        .ok()?;
-        clang(
-            s.dir(),
-            &["main.c", "-L.", "-ltriple", "-Wl,-rpath,$ORIGIN", "-o", "p"],
-        )?
-        .ok()?;
-        records(s.dir(), "p", "12\n", &["triple"])
-    })
-}
-
-#[test]
-fn a_relocatable_link() -> Result<()> {
-    with_sources("relocatable", |s| {
-        cc(s.dir(), &["-c", "main.c", "triple.c"])?.ok()?;
-        cc(s.dir(), &["-r", "main.o", "triple.o", "-o", "both.o"])?.ok()?;
-        cc(s.dir(), &["both.o", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn link_time_optimisation_full_and_thin() -> Result<()> {
-    with_sources("lto", |s| {
-        for flag in ways("lto", &["-flto", "-flto=thin"]) {
-            cc(s.dir(), &["-O2", flag, "-c", "main.c", "triple.c"])?.ok()?;
-            cc(s.dir(), &["-O2", flag, "main.o", "triple.o", "-o", "p"])?.ok()?;
-            // `triple` is inlined into main, and its blocks are counted once, not twice.
-            records(s.dir(), "p", "12\n", &["main"]).context(flag)?;
-            cc(
-                s.dir(),
-                &[
-                    "-O1",
-                    flag,
-                    "-g",
-                    "-fno-inline",
-                    "main.c",
-                    "triple.c",
-                    "-o",
-                    "q",
-                ],
-            )?
-            .ok()?;
-            records(s.dir(), "q", "12\n", BOTH).context(flag)?;
-        }
-        Ok(())
-    })
 }
 
 #[test]
 fn no_function_is_instrumented_twice_under_lto() -> Result<()> {
-    with_sources("lto_once", |s| {
-        let mut counts = Vec::new();
-        for flags in [
-            &["-O1", "-fno-inline"][..],
-            &["-O1", "-fno-inline", "-flto"],
-            &["-O1", "-fno-inline", "-flto=thin"],
-        ] {
-            let mut words = flags.to_vec();
-            words.extend(["main.c", "triple.c", "-o", "p"]);
-            cc(s.dir(), &words)?.ok()?;
-            let recording =
-                Recording::of(Command::new("./p").current_dir(s.dir()), &s.join("traces"))?;
-            let graphs = recording.graphs(true)?;
-            let stats = backend_json(&["stats"], &graphs[0])?;
-            counts.push(stats["writes"].as_u64().context("writes")?);
-            fs::remove_dir_all(s.join("traces"))?;
-        }
-        assert!(
-            counts.iter().all(|&c| c == counts[0]),
-            "writes without, with full, with thin LTO: {counts:?}"
-        );
-        Ok(())
-    })
+    let writes = |flag: &str| {
+        let scratch = folder("lto_once")?;
+        let script = format!("$CC -O1 -fno-inline {flag} main.c triple.c -o p");
+        ours(scratch.dir(), &script)?.ok()?;
+        let mut program = Command::new(scratch.join("p"));
+        let recording = Recording::of(&mut program, &scratch.join("traces"))?;
+        let stats = backend_json(&["stats"], &recording.graphs(true)?[0])?;
+        scratch.done();
+        stats["writes"].as_u64().context("writes")
+    };
+    let without = writes("")?;
+    for flag in LTO {
+        let with = writes(flag)?;
+        ensure!(with == without, "{flag}: {with} writes, {without} without");
+    }
+    Ok(())
 }
 
-#[test]
-fn debug_information_gives_lines() -> Result<()> {
-    with_sources("debug", |s| {
-        cc(s.dir(), &["-g", "-O1", "main.c", "triple.c", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", &["triple.c 3", "main.c 4"])
-    })
-}
+/// Calls whose output, messages, files and exit codes are the compiler's.
+const SAME: [&str; 23] = [
+    "$CC -c wrong.c",
+    "$CC -Wall -Wextra -c wrong.c",
+    "$CC -Wall -c twice.c",
+    "$CC -c missing.c",
+    "$CC",
+    "$CC --version",
+    "$CC -dumpmachine",
+    "$CC -dumpversion",
+    "$CC -print-search-dirs",
+    "$CC -print-file-name=libc.so",
+    "$CC -print-resource-dir",
+    "$CC -E main.c",
+    "$CC -M main.c",
+    "$CC -MMD -MP -c main.c -o main.o; cat main.d",
+    "$CC -MD -MF deps.txt -MT target -c main.c; cat deps.txt",
+    "$FC -c wrong.f90",
+    "$FC -c missing.f90",
+    "$FC -c -bogus-option main.f90",
+    "$FC -c numbers.f90",
+    "$FC",
+    "$FC --version",
+    "$FC -dumpmachine",
+    "$FC -E two.F90",
+];
 
 #[test]
-fn preprocessing_and_assembly_are_as_with_clang() -> Result<()> {
-    with_sources("stages", |s| {
-        let ours = cc(s.dir(), &["-E", "main.c"])?.ok()?;
-        let theirs = clang(s.dir(), &["-E", "main.c"])?.ok()?;
-        assert_eq!(ours.out(), theirs.out());
-        cc(s.dir(), &["-S", "triple.c"])?.ok()?;
-        let assembly = fs::read_to_string(s.join("triple.s"))?;
-        assert!(assembly.contains("triple:"), "{assembly}");
-        cc(s.dir(), &["-c", "triple.s"])?.ok()?;
-        cc(s.dir(), &["main.c", "triple.o", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)?;
-        cc(s.dir(), &["-fsyntax-only", "main.c"])?.ok()?;
-        Ok(())
-    })
-}
-
-#[test]
-fn llvm_ir_in_and_out() -> Result<()> {
-    with_sources("ir", |s| {
-        cc(
-            s.dir(),
-            &["-S", "-emit-llvm", "triple.c", "-o", "triple.ll"],
-        )?
-        .ok()?;
-        clang(s.dir(), &["-c", "-emit-llvm", "main.c", "-o", "main.bc"])?.ok()?;
-        cc(s.dir(), &["main.bc", "triple.ll", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn dependency_files_are_as_with_clang() -> Result<()> {
-    with_sources("dependencies", |s| {
-        cc(s.dir(), &["-MMD", "-MP", "-c", "main.c", "-o", "main.o"])?.ok()?;
-        let ours = fs::read_to_string(s.join("main.d"))?;
-        clang(s.dir(), &["-MMD", "-MP", "-c", "main.c", "-o", "main.o"])?.ok()?;
-        assert_eq!(ours, fs::read_to_string(s.join("main.d"))?);
-        let ours = cc(s.dir(), &["-M", "main.c"])?.ok()?;
-        assert_eq!(ours.out(), clang(s.dir(), &["-M", "main.c"])?.ok()?.out());
-        cc(
-            s.dir(),
-            &["-MD", "-MF", "deps.txt", "-MT", "target", "-c", "main.c"],
-        )?
-        .ok()?;
-        assert!(fs::read_to_string(s.join("deps.txt"))?.starts_with("target:"));
-        Ok(())
-    })
-}
-
-#[test]
-fn response_files() -> Result<()> {
-    with_sources("response", |s| {
-        s.write("inner.rsp", "triple.c -O1\n")?;
-        s.write("words.rsp", "main.c\n@inner.rsp \"-o\" 'p q'\n")?;
-        cc(s.dir(), &["@words.rsp"])?.ok()?;
-        records(s.dir(), "p q", "12\n", BOTH)?;
-        s.write("compile.rsp", "-c main.c")?;
-        cc(s.dir(), &["@compile.rsp"])?.ok()?;
-        assert!(s.join("main.o").exists());
-        Ok(())
-    })
-}
-
-#[test]
-fn language_by_option_and_source_from_standard_input() -> Result<()> {
-    with_sources("language", |s| {
-        fs::rename(s.join("triple.c"), s.join("triple.txt"))?;
-        cc(
-            s.dir(),
-            &["-x", "c", "triple.txt", "-x", "none", "main.c", "-o", "p"],
-        )?
-        .ok()?;
-        records(s.dir(), "p", "12\n", BOTH)?;
-        let ours = Outputs::get().cc();
-        let mut shell = Command::new("sh");
-        shell
-            .current_dir(s.dir())
-            .args(["-c", "\"$0\" -x c - -c -o triple.o < triple.txt"])
-            .arg(ours);
-        run(&mut shell)?.ok()?;
-        cc(s.dir(), &["main.c", "triple.o", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", BOTH)
-    })
-}
-
-#[test]
-fn the_cxx_driver_links_the_cxx_library() -> Result<()> {
-    let scratch = Scratch::new("drivers/cxx")?;
-    scratch.write("m.cpp", "#include <iostream>\n#include <string>\nint main() { std::string s(\"twelve\"); std::cout << s << '\\n'; }\n")?;
-    cxx(scratch.dir(), &["-O2", "m.cpp", "-o", "p"])?.ok()?;
-    records(scratch.dir(), "p", "twelve\n", &["main"])?;
-    cxx(scratch.dir(), &["-c", "m.cpp"])?.ok()?;
-    cxx(scratch.dir(), &["m.o", "-o", "p"])?.ok()?;
-    records(scratch.dir(), "p", "twelve\n", &["main"])?;
+fn output_messages_and_exit_codes_are_the_compilers() -> Result<()> {
+    let scratch = folder("same")?;
+    for script in SAME {
+        let ours = ours(scratch.dir(), script)?;
+        let plain = ["clang-22", "flang-22"].map(Path::new);
+        let theirs = shell(scratch.dir(), script, plain[0], plain[1])?;
+        ensure!(ours.outcome() == theirs.outcome(), "{ours}\n{theirs}");
+        // `--version` has one line more.
+        let out = ours.out();
+        let out = out.split("Contech ").next().unwrap_or_default();
+        ensure!(out == theirs.out(), "{ours}\n{theirs}");
+        // A driver uses its own name in its own messages.
+        let named = |done: &Finished| {
+            let said = done.err().replace("contech-cc", "clang");
+            let said = said.replace("contech-fc", "flang");
+            said.replace("clang-22", "clang")
+                .replace("flang-22", "flang")
+        };
+        ensure!(named(&ours) == named(&theirs), "{ours}\n{theirs}");
+    }
     scratch.done();
     Ok(())
 }
 
-#[test]
-fn static_and_position_dependent_executables() -> Result<()> {
-    with_sources("models", |s| {
-        let all = [
-            &["-no-pie"][..],
-            &["-fPIE", "-pie"],
-            &["-fno-plt", "-Wl,-z,now"],
-            &["-fvisibility=hidden"],
-            &["-mcmodel=medium"],
-            &[
-                "-ffunction-sections",
-                "-fdata-sections",
-                "-Wl,--gc-sections",
-            ],
-        ];
-        for flags in ways("models", &all) {
-            let mut words = flags.to_vec();
-            words.extend(["-O2", "-fno-inline", "main.c", "triple.c", "-o", "p"]);
-            cc(s.dir(), &words)?.ok()?;
-            records(s.dir(), "p", "12\n", BOTH).with_context(|| format!("{flags:?}"))?;
-        }
-        Ok(())
-    })
-}
+/// What is said of a call, and how it ends. Each is told in a line of its own.
+#[rustfmt::skip]
+const SAID: [(&str, &str, &str); 26] = [
+    ("$CC main.c -o p", "exit 1", "triple"),
+    ("$CC -c main.c; $CLANG -c triple.c; $CC main.o triple.o -o p", "exit 0",
+     "contech-cc: warning: triple.o was not compiled with contech-cc: its code will not be recorded\n"),
+    ("$CC -c main.c; $CLANG -c triple.c; ar rcs lib.a triple.o; $CC main.o triple.o lib.a -o p",
+     "exit 0", "2 files were not compiled with contech-cc"),
+    ("$CC -static main.c triple.c -o p", "exit 0", "-static is left out"),
+    ("$CC --contech-explain main.c triple.c -o p", "exit 0", "triple"),
+    ("$CC --contech-no-such-option -c main.c", "exit 1", "--contech-explain"),
+    ("$CC -v", "exit 0", "clang version"),
+    ("$CC '-###' -c main.c", "exit 0", "-cc1"),
+    ("$CC --version", "exit 0", "Contech "),
+    ("$CC --help", "exit 0", "--contech-explain"),
+    ("CONTECH_HOME=/nowhere $CC -E main.c", "exit 0", "int triple(int)"),
+    ("CONTECH_CLANG=/nowhere/clang $CC -c main.c", "exit 1", "clang-22"),
+    ("CONTECH_FLANG=/nowhere/flang $FC -c main.f90", "exit 1",
+     "contech-fc: error: flang 22 not found: looked for CONTECH_FLANG=/nowhere/flang; install it (Debian: flang-22 and libflang-22-dev), or set CONTECH_FLANG to its path\n"),
+    ("$FC -fcoarray main.f90", "exit 1", "coarrays are not supported"),
+    ("$FC --contech-mod=full main.f90", "exit 1", "unknown option"),
+    ("$FC --contech-help", "exit 0", "CONTECH_FLANG"),
+    ("$CC --contech-mode=workspan -fopenmp main.c", "exit 1",
+     "OpenMP programs do not profile themselves"),
+    // A compiler that knows no folder of the library answers with its name.
+    ("printf '#!/bin/sh\necho libomp.so\n' > clang; chmod +x clang; unset LIBRARY_PATH
+      CONTECH_CLANG=$PWD/clang $CC -fopenmp a.o", "exit 1", "Debian: libomp-22-dev"),
+    ("touch libomp.so; for words in '-fopenmp -L. a.o' '-fopenmp -c a.c' '-fopenmp=libgomp a.o'; do
+      CONTECH_CLANG=$PWD/clang $CC $words; done", "exit 0", ""),
+    ("yes -- -DNAME=value | head -1000000 > long; echo --contech-check -c main.c >> long; $CC @long",
+     "exit 1", "CONTECH_OPTIONS"),
+    ("$CC -O2 -g -c triple.c -o a.o; $CC -O2 -g -c triple.c -o b.o; cmp a.o b.o", "exit 0", ""),
+    ("echo 'int x; int main(void) { __asm__(\"movl $5, %0\" : \"=m\"(x)); return x - 5; }' > asm.c
+      $CC asm.c -o asm; ./asm; contech-middle; contech-backend stats", "exit 0", "assembly"),
+    // Commands find the files of their folder.
+    ("$CC main.c triple.c -o p; ./p; contech-middle; contech-backend dump --blocks '0:*'",
+     "exit 0", "triple"),
+    ("rm graph.tg; contech-backend stats", "exit 1", "no graph.tg in this folder"),
+    ("export CONTECH_OPTIONS=--contech-mode=sync; $CC main.c triple.c -o p; ./p
+      contech-middle; contech-backend stats --format csv", "exit 0", "accesses,0"),
+    // The locks of the Fortran library itself are no tasks.
+    ("$FC --contech-mode=sync numbers.f90 main.f90 -o p; ./p
+      contech-middle; contech-backend stats --format csv", "exit 0", "sync,0"),
+];
 
 #[test]
-fn other_linkers() -> Result<()> {
-    with_sources("linkers", |s| {
-        let all = ["-fuse-ld=bfd", "-fuse-ld=lld", "-fuse-ld=gold"];
-        for linker in ways("linkers", &all) {
-            cc(s.dir(), &[linker, "main.c", "triple.c", "-o", "p"])?.ok()?;
-            records(s.dir(), "p", "12\n", BOTH).context(linker)?;
-        }
-        Ok(())
-    })
-}
-
-#[test]
-fn a_static_build_records_and_commands_find_the_files_of_their_folder() -> Result<()> {
-    with_sources("static", |s| {
-        let linked = cc(s.dir(), &["-static", "main.c", "triple.c", "-o", "p"])?.ok()?;
-        assert!(linked.err().contains("-static is left out"), "{linked}");
-        run(Command::new("./p").current_dir(s.dir()))?.ok()?;
-        let here = |name: &str, words: &[&str]| {
-            let mut command = Command::new(Outputs::get().command(name));
-            run(command.current_dir(s.dir()).args(words))
-        };
-        here("contech-middle", &[])?.ok()?;
-        let blocks = here("contech-backend", &["dump", "--blocks", "0:*"])?.ok()?;
-        assert!(blocks.out().contains("triple"), "{blocks}");
-        fs::remove_file(s.join("graph.tg"))?;
-        let none = here("contech-backend", &["stats"])?.expect("exit 1")?;
-        assert!(none.err().contains("no graph.tg in this folder"), "{none}");
-        Ok(())
-    })
-}
-
-#[test]
-fn messages_and_exit_codes_are_clangs() -> Result<()> {
-    with_sources("messages", |s| {
-        s.write("wrong.c", "int main(void) { return undeclared; }\n")?;
-        s.write("warns.c", "int main(void) { int unused; return 0; }\n")?;
-        let cases: [&[&str]; 6] = [
-            &["-c", "wrong.c"],
-            &["-Wall", "-Wextra", "-c", "warns.c"],
-            &["-c", "missing.c"],
-            &[],
-            &["--version"],
-            &["-dumpmachine"],
-        ];
-        for words in cases {
-            let (ours, theirs) = (cc(s.dir(), words)?, clang(s.dir(), words)?);
-            assert_eq!(ours.outcome(), theirs.outcome(), "{ours}\n{theirs}");
-            let out = ours.out();
-            // `--version` has one line more.
-            let out = out.split("Contech ").next().unwrap_or_default();
-            assert_eq!(out, theirs.out());
-            // A driver uses its own name in its own messages.
-            let name = |e: String| {
-                e.replace("contech-cc", "clang")
-                    .replace("clang-22", "clang")
-            };
-            assert_eq!(name(ours.err()), name(theirs.err()));
-        }
-        // A failed link gives the linker's message, and the exit code is not 0.
-        let ours = cc(s.dir(), &["main.c", "-o", "p"])?;
-        assert_ne!(ours.outcome(), "exit 0");
-        assert!(ours.err().contains("triple"), "{ours}");
-        assert!(!s.join("p").exists());
-        Ok(())
-    })
-}
-
-#[test]
-fn queries_pass_through() -> Result<()> {
-    with_sources("queries", |s| {
-        for words in [
-            &["-print-search-dirs"][..],
-            &["-print-file-name=libc.so"],
-            &["-print-resource-dir"],
-            &["-dumpversion"],
-        ] {
-            let (ours, theirs) = (cc(s.dir(), words)?.ok()?, clang(s.dir(), words)?.ok()?);
-            assert_eq!(ours.out(), theirs.out(), "{words:?}");
-        }
-        assert!(cc(s.dir(), &["-v"])?.ok()?.err().contains("clang version"));
-        assert!(
-            cc(s.dir(), &["-###", "-c", "main.c"])?
-                .ok()?
-                .err()
-                .contains("-cc1")
-        );
-        assert!(!s.join("main.o").exists());
-        Ok(())
-    })
-}
-
-#[test]
-fn two_compilations_give_the_same_object() -> Result<()> {
-    with_sources("reproducible", |s| {
-        cc(s.dir(), &["-O2", "-g", "-c", "triple.c", "-o", "a.o"])?.ok()?;
-        cc(s.dir(), &["-O2", "-g", "-c", "triple.c", "-o", "b.o"])?.ok()?;
-        assert_eq!(fs::read(s.join("a.o"))?, fs::read(s.join("b.o"))?);
-        Ok(())
-    })
-}
-
-#[test]
-fn contech_options_by_flag_and_by_environment() -> Result<()> {
-    with_sources("options", |s| {
-        cc(
-            s.dir(),
-            &[
-                "--contech-naive",
-                "--contech-mode=full",
-                "main.c",
-                "triple.c",
-                "-o",
-                "p",
-            ],
-        )?
-        .ok()?;
-        records(s.dir(), "p", "12\n", BOTH)?;
-        let explained = cc(
-            s.dir(),
-            &["--contech-explain", "main.c", "triple.c", "-o", "p"],
-        )?
-        .ok()?;
-        assert!(explained.err().contains("triple"), "{explained}");
-        let mut command = Command::new(Outputs::get().cc());
-        command
-            .current_dir(s.dir())
-            .env("CONTECH_OPTIONS", "--contech-mode=sync")
-            .args(["main.c", "triple.c", "-o", "p"]);
-        run(&mut command)?.ok()?;
-        let recording = Recording::of(Command::new("./p").current_dir(s.dir()), &s.join("traces"))?;
-        let graphs = recording.graphs(true)?;
-        let stats = backend_json(&["stats"], &graphs[0])?;
-        assert_eq!(stats["accesses"].as_u64(), Some(0), "{stats}");
-        Ok(())
-    })
-}
-
-#[test]
-fn code_that_cannot_be_recorded_is_reported() -> Result<()> {
-    let scratch = Scratch::new("drivers/unrecorded")?;
-    scratch.write("m.c", "int x;\nint main(void) { __asm__ volatile(\"movl $5, %0\" : \"=m\"(x) : : \"memory\"); return x - 5; }\n")?;
-    cc(scratch.dir(), &["m.c", "-o", "p"])?.ok()?;
-    let recording = Recording::of(
-        Command::new("./p").current_dir(scratch.dir()),
-        &scratch.join("traces"),
-    )?;
-    recording.run.clone().ok()?;
-    let graphs = recording.graphs(true)?;
-    let stats = backend(&["stats"], &graphs[0])?.ok()?;
-    let all = format!("{}{}", stats.out(), stats.err()).to_lowercase();
-    assert!(
-        all.contains("asm") || all.contains("assembly"),
-        "inline assembly is not mentioned: {stats}"
-    );
+fn what_is_particular_to_the_drivers_is_said() -> Result<()> {
+    let scratch = folder("said")?;
+    for (script, outcome, words) in SAID {
+        let done = ours(scratch.dir(), script)?.expect(outcome)?;
+        let (out, err) = (done.out(), done.err());
+        let is_said = out.contains(words) || err.contains(words);
+        ensure!(is_said, "{words} is not said: {done}");
+        let own = err.lines().filter(|line| line.starts_with("contech-"));
+        ensure!(own.count() <= 1, "{done}");
+    }
     scratch.done();
     Ok(())
 }

@@ -9,7 +9,6 @@ mod cilk_bad_input;
 mod drivers;
 mod export;
 mod first_answer;
-mod fortran;
 mod gate;
 mod guests;
 mod heap;
