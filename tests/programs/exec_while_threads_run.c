@@ -4,7 +4,7 @@
 // COUNT: thread_create 4
 // NATIVE: turn.c
 // LEVELS: O2
-// REPEAT: 10
+// REPEAT: 3
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // call_once and static variables: the initialisation comes before every use.
 // MODE: verify
 // CHECK: log-order
-#define SECTIONS 200
+#define SECTIONS 60
 #include "order.h"
 #include <atomic>
 #include <mutex>

@@ -1,8 +1,8 @@
 // Two threads draw 10^6 numbers from one atomic counter: the graph has the draws in the order of the numbers.
 // MODE: verify
 // CHECK: log-order
-// ARGS: 500000
-// COUNT: atomic_rmw 1000000
+// ARGS: 150000
+// COUNT: atomic_rmw 300000
 // LEVELS: O2
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,9 +2,9 @@
 // the same sequence.
 // MODE: verify
 // CHECK: lock-order
-// ARGS: 500000
-// COUNT: mutex_lock 1000000
-// COUNT: mutex_unlock 1000000
+// ARGS: 150000
+// COUNT: mutex_lock 300000
+// COUNT: mutex_unlock 300000
 // LEVELS: O2
 #include <pthread.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 // the sections in their order. What is tried in vain is not a task each.
 // MODE: verify
 // CHECK: log-order
-// ARGS: 500000
-// COUNT: atomic_give 1000000
+// ARGS: 150000
+// COUNT: atomic_give 300000
 // LEVELS: O2
-#define SECTIONS 1000000
+#define SECTIONS 300000
 #include "order.h"
 #include <pthread.h>
 #include <sched.h>

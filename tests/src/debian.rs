@@ -12,7 +12,7 @@ use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
-pub const TEST_PACKAGES: [&str; 29] = [
+pub const TEST_PACKAGES: [&str; 28] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
     "llvm-22-dev",        // headers for the shim of the pass, llvm-config
@@ -26,7 +26,6 @@ pub const TEST_PACKAGES: [&str; 29] = [
     "cmake",              // toy and real projects
     "dpkg-dev",           // unpacking Debian sources
     "zlib1g-dev",         // minimap2
-    "libbz2-dev",         // pbzip2
     "libsimde-dev",       // minimap2
     "libtbb-dev",         // a oneTBB program
     "chromium",           // draws the report

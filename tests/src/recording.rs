@@ -36,21 +36,21 @@ impl Recording {
     ///
     /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
     pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
-        let outcome = if complete { "exit 0" } else { "exit 3" };
-        let made = self.traces.iter().map(|trace| made(trace, outcome));
-        made.map(|made| Ok(made?.0)).collect()
+        Ok(self.checked(complete)?.0)
     }
 
-    /// [`Recording::graphs`] of whole traces with both forms, which must agree, in so many blocks of each at least.
-    pub fn checked(&self, least: u64) -> Result<Vec<PathBuf>> {
-        let made = self.traces.iter().map(|trace| {
-            let (graph, check) = made(trace, "exit 0")?;
-            let number = |key: &str| check[key].as_u64();
-            ensure!(number("mismatches") == Some(0), "{check:#}");
-            ensure!(number("compared") >= Some(least), "{check:#}");
-            Ok(graph)
-        });
-        made.collect()
+    /// [`Recording::graphs`], and in how many blocks both forms of the traces were compared, which must agree.
+    pub fn checked(&self, complete: bool) -> Result<(Vec<PathBuf>, u64)> {
+        let outcome = if complete { "exit 0" } else { "exit 3" };
+        let (mut graphs, mut compared) = (Vec::new(), 0);
+        for trace in &self.traces {
+            let (graph, check) = made(trace, outcome)?;
+            let number = |key: &str| check[key].as_u64().unwrap_or(0);
+            ensure!(number("mismatches") == 0, "{check:#}");
+            compared += number("compared");
+            graphs.push(graph);
+        }
+        Ok((graphs, compared))
     }
 }
 

@@ -61,6 +61,13 @@ impl Toolchain {
         }
     }
 
+    /// Compiles and links a source with these flags; a command that runs the program.
+    pub fn compile(&self, source: &Path, flags: &[&str], to: &Path) -> Result<Command> {
+        let mut compile = Command::new(self.compiler_of(source));
+        run(compile.arg(source).args(flags).arg("-o").arg(to))?.ok()?;
+        Ok(Command::new(to))
+    }
+
     pub fn object(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
         let stem = source.file_stem().context("a source has a name")?;
         let object = to.join(stem).with_extension("o");

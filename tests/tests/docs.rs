@@ -11,6 +11,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
 /// Options of other programs that the documents name.
@@ -423,16 +424,17 @@ fn the_readme_is_a_page() -> Result<()> {
     Ok(())
 }
 
+/// How programs of the guide are compiled.
+const FLAGS: &[&str] = &["-g", "-O2", "-pthread", "-Wall", "-Werror"];
+
 /// Compares everything that the README says of the guide's example, except for times.
 #[test]
 fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
     let scratch = Scratch::new("docs-example")?;
     let program = scratch.join("histogram");
-    let mut compile = Command::new(Outputs::get().cc());
-    compile.args(["-g", "-O2", "-pthread", "-Wall", "-Werror"]);
-    compile.arg(workspace().join("docs/src/guide/histogram.c"));
-    run(compile.arg("-o").arg(&program))?.ok()?;
-    let recording = Recording::of(&mut Command::new(&program), &scratch.join("traces"))?;
+    let source = workspace().join("docs/src/guide/histogram.c");
+    let mut command = Toolchain::contech().compile(&source, FLAGS, &program)?;
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     recording.run.clone().ok()?;
     let graphs = recording.graphs(true)?;
     let stats = backend_json(&["stats"], &graphs[0])?;
@@ -458,29 +460,28 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
 }
 
 /// What the page of the three programs says is found in them, whatever the machine does meanwhile: the lock at its line,
-/// the line of the cache that is shared for nothing, and the slow stage. The mended ones do the same and do not share.
+/// the line of the cache that is shared for nothing, and the slow stage. The mended one of those that share does the same and
+/// does not.
 #[test]
 fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
     let scratch = Scratch::new("docs-cases")?;
     let recorded = |name: &str, options: &[&str]| -> Result<(String, PathBuf)> {
         let folder = scratch.subdir(format!("{name}{}", options.len()))?;
         let program = folder.join(name);
-        let mut compile = Command::new(Outputs::get().cc());
-        compile.args(["-g", "-O2", "-pthread", "-Wall", "-Werror"]);
-        compile.args(options);
-        compile.arg(workspace().join(format!("docs/src/guide/cases/{name}.c")));
-        run(compile.arg("-o").arg(&program))?.ok()?;
-        let recording = Recording::of(&mut Command::new(&program), &folder)?;
+        let source = workspace().join(format!("docs/src/guide/cases/{name}.c"));
+        let mut command =
+            Toolchain::contech().compile(&source, &[FLAGS, options].concat(), &program)?;
+        let recording = Recording::of(&mut command, &folder)?;
         let said = recording.run.clone().ok()?.out();
         let graph = recording.graphs(true)?.into_iter().next();
         Ok((said, graph.context("a graph")?))
     };
-    let [lock, sharing, pipeline] = ["lock", "sharing", "pipeline"].map(|name| {
-        let (said, graph) = recorded(name, &[])?;
-        let (mended, other) = recorded(name, &["-DFIXED"])?;
-        ensure!(said == mended, "{name}: {said}{mended}");
-        Ok((graph, other))
-    });
+    let [lock, pipeline] = ["lock", "pipeline"].map(|name| recorded(name, &[]));
+    let ((said, shared), (mended, apart)) = (
+        recorded("sharing", &[])?,
+        recorded("sharing", &["-DFIXED"])?,
+    );
+    ensure!(said == mended, "{said}{mended}");
     let has_loss = |graph: &Path, is: &dyn Fn(&Value) -> bool| -> Result<bool> {
         let account = backend_json(&["account"], graph)?;
         Ok(account["losses"]
@@ -488,10 +489,9 @@ fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
             .is_some_and(|all| all.iter().any(is)))
     };
     let waits = |loss: &Value| loss["cause"] == "lock" && loss["wait"]["line"] == 32;
-    ensure!(has_loss(&lock?.0, &waits)?, "lock.c waits at no lock");
+    ensure!(has_loss(&lock?.1, &waits)?, "lock.c waits at no lock");
     let slow = |loss: &Value| loss["code"]["function"] == "is_prime";
-    ensure!(has_loss(&pipeline?.0, &slow)?, "is_prime holds nobody up");
-    let (shared, apart) = sharing?;
+    ensure!(has_loss(&pipeline?.1, &slow)?, "is_prime holds nobody up");
     let false_lines = |graph: &Path| -> Result<usize> {
         let found = backend_json(&["sharing"], graph)?;
         let lines = found["lines"].as_array().context("lines")?;

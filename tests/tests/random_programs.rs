@@ -1,4 +1,4 @@
-//! The oracle over random programs: a half of 128 seeds, the other one in another commit (2,000 seeds with `cargo
+//! The oracle over random programs: a quarter of 128 seeds, another one in another commit (2,000 seeds with `cargo
 //! test-all --matrix`), each compiled in the way whose
 //! turn it is, recorded in both forms at once and compared, and run natively for the output. Then follow the seeds
 //! and the programs that were kept because they once failed (`tests/random`).
@@ -20,7 +20,7 @@ use contech_tests::scratch::Scratch;
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Seeds of which a commit takes a half, seeds of the whole matrix, and seeds of one trial.
+/// Seeds of which a commit takes a quarter, seeds of the whole matrix, and seeds of one trial.
 const SEEDS: u64 = 128;
 const MATRIX_SEEDS: u64 = 2000;
 const PART: u64 = 16;
@@ -33,7 +33,7 @@ fn main() {
     let mut trials = Vec::new();
     let seeds = if matrix::whole() { MATRIX_SEEDS } else { SEEDS };
     let parts: Vec<u64> = (0..seeds / PART).collect();
-    for first in matrix::share("seeds", &parts, 2)
+    for first in matrix::share("seeds", &parts, 4)
         .into_iter()
         .map(|n| n * PART)
     {

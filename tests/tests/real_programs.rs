@@ -1,31 +1,44 @@
-//! Programs that nobody here wrote, from Debian's archive, built by their own build systems with only CC, CXX and FC
+//! Programs that nobody here wrote, from Debian's archive, built by their own build systems with only the compilers
 //! replaced: the output with tracing on is byte-identical, and the graphs are well formed. Each runs with 1, 2 or 4
 //! threads, with another number of them in the next commit.
 
-mod real;
+#[path = "real/frame.rs"]
+mod frame;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use contech_tests::debian;
-use contech_tests::matrix::ways;
-use contech_tests::process::{Finished, run};
-use contech_tests::recording::{Recording, backend_json};
+use contech_tests::matrix::{share, ways};
+use contech_tests::mpi::merge;
+use contech_tests::process::{Finished, run, run_for};
+use contech_tests::recording::{Recording, backend_json, verify};
 use contech_tests::scratch::Scratch;
-use contech_tests::toolchain::Toolchain;
-use real::Source;
+use contech_tests::toolchain::{Toolchain, kept};
 
-/// A program, how it is run, and on what.
+/// A Debian source package, how its own build system is called, how the program is run, and on what.
 struct Package {
-    /// The test sets `$CC`, `$CXX` and `$FC`.
-    source: Source,
+    name: &'static str,
+    /// Shell commands in the source tree; the test sets `$CC`, `$CXX`, `$FC` and `$MPICC`.
+    build: &'static str,
     /// Shell commands that run the program with `{}` threads, in the tree beside the input; the result goes to
     /// standard output.
     run: &'static str,
-    threads: &'static [u64],
+    kind: Kind,
     input: Input,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Its numbers of threads.
+    Threads(&'static [u64]),
+    /// Two ranks of MPI.
+    Ranks,
+    /// A suite of tests that throw often, built with `--contech-check`: it says this when all is well.
+    Suite(&'static str),
 }
 
 /// What a program works on.
@@ -35,163 +48,146 @@ enum Input {
     Text(usize),
     /// The package's own two mitochondrial genomes, cut into reads, are in `genomes.fa` and `reads.fa`.
     Genomes,
-    /// `alignment.fa` has so many related sequences, aligned.
-    Alignment(usize),
     /// The package brings its own input.
     Own,
 }
 
-const THREADS: &[u64] = &[1, 2, 4];
+const THREADS: Kind = Kind::Threads(&[1, 2, 4]);
+const RANKS: u64 = 2;
 
-const PACKAGES: [Package; 9] = [
+const PACKAGES: [Package; 7] = [
     // make, C, hand-written SSE
     Package {
-        source: Source {
-            name: "minimap2",
-            build: "make -s -j2 CC=\"$CC\" minimap2",
-            program: "minimap2",
-        },
+        name: "minimap2",
+        build: "make -s -j2 CC=\"$CC\" minimap2",
         run: "./minimap2 -c -t{} ../genomes.fa ../reads.fa",
-        threads: THREADS,
+        kind: THREADS,
         input: Input::Genomes,
-    },
-    // make, C++
-    Package {
-        // The source was written before C++11, which takes "text"MACRO for a user-defined literal.
-        source: Source {
-            name: "pbzip2",
-            build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2",
-            program: "pbzip2",
-        },
-        run: "./pbzip2 -c -k -b1 -1 -p{} ../input",
-        threads: THREADS,
-        input: Input::Text(400_000),
     },
     // autotools, C, a shared library of its own
     Package {
-        source: Source {
-            name: "xz-utils",
-            build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath && make -s -j2",
-            program: "src/xz/xz",
-        },
+        name: "xz-utils",
+        build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath && make -s -j2",
         run: "src/xz/xz -c -k -0 -T{} --block-size=100000 ../input",
-        threads: THREADS,
+        kind: THREADS,
         input: Input::Text(400_000),
-    },
-    // CMake, C
-    Package {
-        source: Source {
-            name: "libzstd",
-            build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF && cmake --build out -j2 --target zstd",
-            program: "out/programs/zstd",
-        },
-        run: "out/programs/zstd -c -q -1 -T{} -B524288 ../input",
-        threads: THREADS,
-        input: Input::Text(3_000_000),
     },
     // make, C++ with threads; two processes, one compresses and one unpacks
     Package {
-        source: Source {
-            name: "zpaq",
-            build: "make -s -j2 CXX=\"$CXX\" CXXFLAGS=-O0 zpaq",
-            program: "zpaq",
-        },
+        name: "zpaq",
+        build: "make -s -j2 CXX=\"$CXX\" CXXFLAGS=-O0 zpaq",
         run: "rm -f o.zpaq x; ./zpaq a o.zpaq ../input -m2 -t{} >&2; ./zpaq x o.zpaq ../input -to x -t{} >&2; cat x",
-        threads: THREADS,
+        kind: THREADS,
         input: Input::Text(100_000),
-    },
-    // make, C with OpenMP
-    Package {
-        source: Source {
-            name: "fasttree",
-            build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP",
-            program: "fasttreeMP",
-        },
-        run: "OMP_NUM_THREADS={} ./fasttreeMP -nt -quiet -nopr -nosupport -noml -nome ../alignment.fa",
-        threads: THREADS,
-        input: Input::Alignment(40),
     },
     // CMake, C with OpenMP in a shared library
     Package {
-        source: Source {
-            name: "libdivsufsort",
-            build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON && cmake --build out -j2 --target mksary",
-            program: "out/examples/mksary",
-        },
+        name: "libdivsufsort",
+        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON && cmake --build out -j2 --target mksary",
         run: "OMP_NUM_THREADS={} out/examples/mksary ../input array >&2; cat array",
-        threads: THREADS,
+        kind: THREADS,
         input: Input::Text(100_000),
-    },
-    // FORTRAN 77; one of the drivers of its authors, with their data
-    Package {
-        source: Source {
-            name: "minpack",
-            build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o least",
-            program: "least",
-        },
-        run: "./least < ex/file22",
-        threads: &[1],
-        input: Input::Own,
     },
     // make, Fortran 77 and 90: the reference BLAS and its own test of the third level
     Package {
-        source: Source {
-            name: "lapack",
-            build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2",
-            program: "BLAS/TESTING/xblat3d",
-        },
+        name: "lapack",
+        build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2",
         run: "BLAS/TESTING/xblat3d < BLAS/TESTING/dblat3.in; cat dblat3.out",
-        threads: &[1],
+        kind: Kind::Threads(&[1]),
+        input: Input::Own,
+    },
+    // make, MPI: messages there and back, blocking and not, with barriers and broadcasts between them. Ranks print in any
+    // order, and times come after the arrows.
+    Package {
+        name: "netpipe",
+        build: "make -s mpi MPICC=\"$MPICC\" CFLAGS=\"-O2 -w\"",
+        run: "mpirun.openmpi --allow-run-as-root --oversubscribe -np 2 ./NPmpi -n 5 -u 1000 -o /dev/null 2>&1 | sed 's/-->.*//' | sort",
+        kind: Kind::Ranks,
+        input: Input::Own,
+    },
+    // A parser of expressions: a hundred of its six hundred expressions are wrong and throw through its whole stack.
+    Package {
+        name: "muparser",
+        build: "echo '#include \"muParserTest.h\"\nint main() { mu::Test::ParserTester all; all.Run(); }' > all.cpp
+            for f in src/muParser.cpp src/muParser[BCEIT]*.cpp all.cpp; do echo $f; done |
+            xargs -P2 -n1 $CXX --contech-check -std=c++17 -O1 -w -DMUPARSER_STATIC -Iinclude -c
+            $CXX --contech-check *.o -o all",
+        run: "./all",
+        kind: Kind::Suite("Test passed (596 expressions)"),
         input: Input::Own,
     },
 ];
 
+/// How many shares commits have of the packages.
+const SHARES: usize = 4;
+
 fn main() {
-    real::main(
-        (&PACKAGES, 4),
-        |package| &package.source,
+    frame::main(
+        share("real_programs", &PACKAGES, SHARES),
+        |package| package.name,
+        |package| debian::available(package.name),
         trial,
         "all_sources_were_fetched",
     );
 }
 
-fn trial(package: &Package) -> Result<()> {
-    let scratch = Scratch::new(&format!("real/{}", package.source.name))?;
-    let tree = debian::source(package.source.name, &debian::cache())?;
-    write_input(package.input, &tree, &scratch)?;
-    let build = |to: &str, tools: &Toolchain| {
-        let compilers = [
-            ("CC", tools.compiler(false)),
-            ("CXX", tools.compiler(true)),
-            ("FC", tools.compiler_of("source.f90".as_ref())),
-        ];
-        let to = scratch.join(to);
-        package.source.build(&tree, &to, tools, &compilers)?;
-        anyhow::Ok(to)
+/// Builds the program from a copy of `tree` and puts all that is built into `to`. What is kept of an earlier run is not
+/// built again.
+fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result<()> {
+    let copy = |from: &Path, to: &Path| {
+        let from = from.join(".");
+        run(Command::new("cp").arg("-a").arg(from).arg(to))?.ok()
     };
-    let native = build("native", &Toolchain::native())?;
-    let traced = build("traced", &Toolchain::contech())?;
-    for threads in ways(package.source.name, package.threads) {
-        let plain = run(&mut command(package, &native, threads))?.ok()?;
-        if plain.stdout.len() < 500 {
-            bail!("too little output to compare: {plain}");
-        }
+    let cc = tools.compiler(false);
+    let compilers = [
+        ("CC", cc),
+        ("CXX", tools.compiler(true)),
+        ("FC", tools.compiler_of("source.f90".as_ref())),
+        ("MPICC", "mpicc.openmpi".as_ref()),
+        ("OMPI_CC", cc),
+    ];
+    let from = (tree, package.build, compilers);
+    let built = kept(tools, &format!("real-{}", package.name), &from, |built| {
+        copy(tree, built)?;
+        let mut shell = Command::new("sh");
+        shell.current_dir(built).args(["-ec", package.build]);
+        run_for(shell.envs(compilers), Duration::from_secs(600))?.ok()?;
+        Ok(())
+    })?;
+    copy(&built, to)?;
+    Ok(())
+}
+
+fn trial(package: &Package) -> Result<()> {
+    let scratch = Scratch::new(&format!("real/{}", package.name))?;
+    let tree = debian::source(package.name, &debian::cache())?;
+    write_input(package.input, &tree, &scratch)?;
+    let [native, traced] = ["native", "traced"].map(|name| scratch.join(name));
+    build(package, &tree, &traced, &Toolchain::contech())?;
+    if !matches!(package.kind, Kind::Suite(_)) {
+        build(package, &tree, &native, &Toolchain::native())?;
+    }
+    let threads = match package.kind {
+        Kind::Threads(all) => ways(package.name, all),
+        Kind::Ranks | Kind::Suite(_) => vec![1],
+    };
+    for threads in threads {
         let traces = scratch.join(format!("traces{threads}"));
         let recording = Recording::of(&mut command(package, &traced, threads), &traces)?;
-        same(&plain, &recording.run, threads)?;
-        let graphs = recording.graphs(true)?;
-        for graph in &graphs {
-            let stats = backend_json(&["stats"], graph)?;
-            let contexts = stats["contexts"].as_u64().context("contexts")?;
-            if threads > 1 && contexts < threads {
-                bail!("{threads} threads, but {contexts} contexts: {stats}");
+        ensure!(!recording.traces.is_empty(), "no trace: {}", recording.run);
+        match package.kind {
+            Kind::Suite(words) => is_well(&recording, words)?,
+            kind => {
+                let plain = run(&mut command(package, &native, threads))?.ok()?;
+                same(&plain, &recording.run, threads)?;
+                let (graphs, contexts) = match kind {
+                    Kind::Ranks => (merged(&recording)?, RANKS + 1),
+                    _ => (recording.graphs(true)?, threads),
+                };
+                for graph in &graphs {
+                    has(graph, contexts)?;
+                }
             }
-            if stats["accesses"].as_u64().context("accesses")? < 10_000 {
-                bail!("hardly an access: {stats}");
-            }
-        }
-        if graphs.is_empty() {
-            bail!("no trace: {}", recording.run);
         }
         fs::remove_dir_all(&traces)?;
     }
@@ -207,21 +203,54 @@ fn command(package: &Package, tree: &Path, threads: u64) -> Command {
     command
 }
 
+/// A suite says that it is well, and both forms of its recording agree.
+fn is_well(recording: &Recording, words: &str) -> Result<()> {
+    let said = recording.run.clone().ok()?;
+    ensure!(
+        said.out().contains(words) && said.err().is_empty(),
+        "{said}"
+    );
+    let (_, compared) = recording.checked(true)?;
+    ensure!(compared >= 10_000, "{compared} blocks were compared");
+    Ok(())
+}
+
+/// One graph of all ranks, which has their messages and barriers.
+fn merged(recording: &Recording) -> Result<Vec<PathBuf>> {
+    let traces = &recording.traces;
+    ensure!(traces.len() as u64 == RANKS, "{traces:?}");
+    let graph = traces[0].with_extension("tg");
+    let said = merge(traces, &graph)?.ok()?;
+    ensure!(!said.out().contains("MPI"), "not understood: {said}");
+    verify(&graph)?;
+    let tasks = &backend_json(&["stats"], &graph)?["tasks"];
+    for (kind, least) in [("sync", 1000), ("barrier", 10)] {
+        ensure!(tasks[kind].as_u64() >= Some(least), "{kind}: {tasks}");
+    }
+    Ok(vec![graph])
+}
+
+/// The graph has so many contexts at least, and accesses.
+fn has(graph: &Path, least: u64) -> Result<()> {
+    let stats = backend_json(&["stats"], graph)?;
+    let contexts = stats["contexts"].as_u64().context("contexts")?;
+    ensure!(contexts >= least, "{contexts} of {least} contexts: {stats}");
+    let accesses = stats["accesses"].as_u64().context("accesses")?;
+    ensure!(accesses >= 10_000, "hardly an access: {stats}");
+    Ok(())
+}
+
 fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
+    ensure!(native.stdout.len() >= 500, "little to compare: {native}");
     // Some programs report times on standard error, so only the words are compared.
     let words = |f: &Finished| f.err().replace(|c: char| c.is_ascii_digit(), "");
-    if native.status != traced.status
-        || native.stdout != traced.stdout
-        || words(native) != words(traced)
-    {
-        bail!(
-            "at {threads} threads the recorded run differs: {} and {} bytes\n{}\n{}",
-            native.stdout.len(),
-            traced.stdout.len(),
-            native.err(),
-            traced.err()
-        );
-    }
+    let same = native.status == traced.status
+        && native.stdout == traced.stdout
+        && words(native) == words(traced);
+    ensure!(
+        same,
+        "at {threads} threads the recorded run differs\n{native}\n{traced}"
+    );
     Ok(())
 }
 
@@ -229,7 +258,6 @@ fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
     match input {
         Input::Text(size) => scratch.write("input", text(size)?)?,
         Input::Own => return Ok(()),
-        Input::Alignment(n) => scratch.write("alignment.fa", alignment(n))?,
         Input::Genomes => {
             let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
             scratch.write("genomes.fa", read("MT-human.fa")? + &read("MT-orang.fa")?)?;
@@ -260,30 +288,4 @@ fn text(size: usize) -> Result<Vec<u8>> {
     }
     bytes.truncate(size);
     Ok(bytes)
-}
-
-/// Sequences of 120 letters, each copied from an earlier one with every 20th letter or so changed.
-fn alignment(n: usize) -> String {
-    let mut state = 1u64;
-    let mut random = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % below
-    };
-    let letter = |i: u64| ['A', 'C', 'G', 'T'][usize::try_from(i).unwrap_or(0)];
-    let mut all: Vec<String> = vec![(0..120).map(|_| letter(random(4))).collect()];
-    while all.len() < n {
-        let from = all[usize::try_from(random(all.len() as u64)).unwrap_or(0)].clone();
-        let copy = |c| {
-            if random(20) == 0 {
-                letter(random(4))
-            } else {
-                c
-            }
-        };
-        all.push(from.chars().map(copy).collect());
-    }
-    let named = all.iter().enumerate().map(|(i, s)| format!(">s{i}\n{s}\n"));
-    named.collect()
 }

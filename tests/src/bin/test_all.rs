@@ -16,12 +16,11 @@ use contech_tests::verdict;
 use serde_json::Value;
 
 /// Tests that take longest. They begin first, so that none of them is alone at the end.
-const LONG: [&str; 5] = [
+const LONG: [&str; 4] = [
     "tests/suite",
     "tests/programs",
     "tests/real_programs",
     "tests/random_programs",
-    "tests/checked_programs",
 ];
 
 fn main() -> ExitCode {

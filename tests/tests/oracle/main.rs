@@ -5,14 +5,14 @@
 //! that IR. One run gives both recordings, so addresses can be compared as such, thread by thread, with no assumption
 //! about memory layout.
 //!
-//! Each program runs twice: with the callbacks as ordinary calls (each ends a block, so most blocks have one access),
-//! and with the callbacks renamed to library functions that do not end a block, so that the blocks are those of the
-//! program.
+//! Each program runs in one of four ways, in another one in the next commit: at either level, with the callbacks as ordinary
+//! calls (each ends a block, so most blocks have one access), or with the callbacks renamed to library functions that do
+//! not end a block, so that the blocks are those of the program.
 //!
-//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that printf prints, all threads, and their order. It does not cover
-//! these: an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such pair
-//! is counted, and the count is stated below); what va_start and va_copy touch; loads that clang marks as not to be
-//! sanitized (of virtual functions by member pointers); other accesses made by the C library.
+//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that printf prints, all threads,
+//! and their order. It does not cover these: an atomic read-modify-write is one write to the sanitizer and a read and a
+//! write to contech (each such pair is counted, and the count is stated below); what va_start and va_copy touch; loads
+//! that clang marks as not to be sanitized (of virtual functions by member pointers); other accesses made by the C library.
 
 mod callbacks;
 mod streams;
@@ -72,14 +72,13 @@ fn main() {
     }
     let mut trials = Vec::new();
     for (file, rmws) in PROGRAMS {
-        for level in ways(file, &["O0", "O2"]) {
-            for form in [Form::Calls, Form::Whole] {
-                let name = format!("{file}::{level}::{form:?}").to_lowercase();
-                let from = [source(file), recorder()].map(|path| fs::read(path).ok());
-                trials.push(verdict::trial(name, Tools::Recording, &from, move || {
-                    trial(file, rmws, level, form)
-                }));
-            }
+        let all = ["O0", "O2"].map(|level| [Form::Calls, Form::Whole].map(|form| (level, form)));
+        for (level, form) in ways(file, all.as_flattened()) {
+            let name = format!("{file}::{level}::{form:?}").to_lowercase();
+            let from = [source(file), recorder()].map(|path| fs::read(path).ok());
+            trials.push(verdict::trial(name, Tools::Recording, &from, move || {
+                trial(file, rmws, level, form)
+            }));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();

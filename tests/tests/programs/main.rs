@@ -1,6 +1,7 @@
-//! Every program of `programs/`, at one of its optimisation levels, which one depends on the commit (at each with
-//! `cargo test-all --matrix` and of programs that the command line names): native and recorded runs must not differ,
-//! every trace must give a well-formed graph, and the graph must be the expected one.
+//! Every program of `programs/`, at one of its optimisation levels or in one of the ways in which both forms are recorded
+//! and compared; which one depends on the commit (in all ways with `cargo test-all --matrix` and of programs that the
+//! command line names). Native and recorded runs must not differ, every trace must give a well-formed graph, and the
+//! graph must be the expected one.
 //!
 //! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
 
@@ -17,16 +18,17 @@ mod structure;
 mod tasks;
 mod trial;
 mod turns;
+mod way;
 
 use std::iter::{once, repeat};
 use std::path::Path;
 
-use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program;
 use contech_tests::toolchain::sources;
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
+use way::Way;
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -45,12 +47,14 @@ fn main() {
         move || golden::no_orphans(&programs).map_err(Failed::from)
     })];
     for program in programs {
-        let levels = matrix::ways(&program.name, &program.levels);
-        for (level, first) in levels.into_iter().zip(once(true).chain(repeat(false))) {
+        for (way, first) in Way::of(&program)
+            .into_iter()
+            .zip(once(true).chain(repeat(false)))
+        {
             let program = program.clone();
-            let name = format!("{}::{level}", program.name);
+            let name = format!("{}::{way}", program.name);
             let from = (sources(&program).ok(), golden::text(&program));
-            let run = move || trial::run(&program, &level, first);
+            let run = move || trial::run(&program, &way, first);
             trials.push(verdict::trial(name, Tools::Recording, &from, run));
         }
     }

@@ -51,12 +51,11 @@ fn only_a_thread_that_does_nothing_but_try_puts_its_tries_off() -> Result<()> {
     let scratch = Scratch::new("atomics/quiet")?;
     let source = scratch.write("quiet.c", QUIET)?;
     for level in ways("quiet", &["-O0", "-O1", "-O2", "-O3"]) {
-        let mut compile = Command::new(Toolchain::contech().compiler(false));
-        compile.args([level, "-g", "-pthread"]).arg(&source);
-        run(compile.arg("-o").arg(scratch.join("quiet")))?.ok()?;
+        let program = scratch.join("quiet");
+        Toolchain::contech().compile(&source, &[level, "-g", "-pthread"], &program)?;
         for kind in ["x", "o", "c", "l", "s"] {
             let stats = scratch.join("stats.json");
-            let mut command = Command::new(scratch.join("quiet"));
+            let mut command = Command::new(&program);
             command.arg(kind).env("CONTECH_TRACE", "null");
             run(command.env("CONTECH_STATS", &stats))?.ok()?;
             let stats: serde_json::Value = serde_json::from_slice(&fs::read(stats)?)?;

@@ -5,24 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
-use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
 fn compiled(scratch: &Scratch, name: &str) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
     let program = scratch.join("program");
-    let mut compile = Command::new(Outputs::get().command("contech-cc"));
-    compile.args(["--contech-mode=workspan", "-O2", "-pthread"]);
-    run(compile.arg(source).arg("-o").arg(&program))?.ok()?;
+    let flags = ["--contech-mode=workspan", "-O2", "-pthread"];
+    Toolchain::contech().compile(&source, &flags, &program)?;
     Ok(program)
-}
-
-/// The output on standard error and the profile of a program.
-fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Value)> {
-    let (done, profile) = profiled(name, arguments, outcome)?;
-    Ok((done.err(), profile))
 }
 
 /// A program that has ended, and the profile it leaves.
@@ -47,61 +40,52 @@ fn count(profile: &Value, callee: &str) -> u64 {
         .sum()
 }
 
-#[test]
-fn several_threads_are_no_profile_of_the_program() -> Result<()> {
-    let (said, profile) = profile("bad_threads", &[], "exit 0")?;
-    assert!(said.contains("several threads"), "{said}");
-    assert_eq!(profile["complete"], false);
-    assert_eq!(count(&profile, "work"), 1, "that of the first thread");
-    Ok(())
-}
+/// A program with its arguments, how it ends, what is said, and how often functions were called.
+type Cut = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+    [(&'static str, u64); 2],
+);
+
+const INSIDE: &str = "ended inside 2 invocations";
+const LEFT: [(&str, u64); 2] = [("done", 2), ("forever", 0)];
+
+#[rustfmt::skip]
+const CUT: [Cut; 7] = [
+    // The first thread's calls are counted.
+    ("bad_threads", &[], "exit 0", "several threads", [("work", 1), ("work", 1)]),
+    ("bad_exit", &[], "exit 3", INSIDE, [("done", 1), ("leave", 0)]),
+    ("bad_jump", &[], "exit 0", "2 invocations ended by a jump", [("jump", 1), ("after", 1)]),
+    ("bad_forever", &["_exit"], "exit 5", INSIDE, LEFT),
+    ("bad_forever", &["quick_exit"], "exit 6", INSIDE, LEFT),
+    ("bad_forever", &["exit_group"], "exit 8", INSIDE, LEFT),
+    ("bad_forever", &["exec"], "exit 9", "2 invocations have not returned", LEFT),
+];
 
 #[test]
-fn an_exit_inside_a_spawned_function_leaves_what_completed() -> Result<()> {
-    let (said, profile) = profile("bad_exit", &[], "exit 3")?;
-    assert!(said.contains("ended inside 2 invocations"), "{said}");
-    assert_eq!(profile["complete"], false);
-    assert_eq!((count(&profile, "done"), count(&profile, "leave")), (1, 0));
-    Ok(())
-}
-
-#[test]
-fn a_jump_is_told() -> Result<()> {
-    let (said, profile) = profile("bad_jump", &[], "exit 0")?;
-    assert!(said.contains("2 invocations ended by a jump"), "{said}");
-    assert_eq!(profile["complete"], false);
-    assert_eq!((count(&profile, "jump"), count(&profile, "after")), (1, 1));
-    Ok(())
-}
-
-#[test]
-fn an_exit_without_cleaning_up_leaves_what_completed() -> Result<()> {
-    for (how, outcome) in [
-        ("_exit", "exit 5"),
-        ("quick_exit", "exit 6"),
-        ("exit_group", "exit 8"),
-        ("exec", "exit 9"),
-    ] {
-        let (said, profile) = profile("bad_forever", &[how], outcome)?;
-        let told = if how == "exec" {
-            "2 invocations have not returned"
-        } else {
-            "ended inside 2 invocations"
-        };
-        assert!(said.contains(told), "{said}");
+fn a_profile_that_is_cut_has_what_completed_and_says_so() -> Result<()> {
+    for (name, arguments, outcome, words, counts) in CUT {
+        let (done, profile) = profiled(name, arguments, outcome)?;
+        let said = done.err();
+        assert!(said.contains(words), "{said}");
         assert_eq!(profile["complete"], false);
-        assert_eq!(
-            (count(&profile, "done"), count(&profile, "forever")),
-            (2, 0)
-        );
+        for (callee, expected) in counts {
+            assert_eq!(
+                count(&profile, callee),
+                expected,
+                "{name} {arguments:?}: {callee}"
+            );
+        }
     }
     Ok(())
 }
 
 #[test]
 fn a_copy_of_the_process_leaves_the_profile_alone() -> Result<()> {
-    let (said, profile) = profile("bad_forever", &["fork"], "exit 7")?;
-    assert_eq!(said.matches("contech: work").count(), 1, "{said}");
+    let (done, profile) = profiled("bad_forever", &["fork"], "exit 7")?;
+    assert_eq!(done.err().matches("contech: work").count(), 1, "{done}");
     let lines = profile["sites"].as_array().into_iter().flatten();
     let lines: Vec<u64> = lines.filter_map(|site| site["line"].as_u64()).collect();
     assert!(lines.contains(&30) && !lines.contains(&27), "{lines:?}");

@@ -13,7 +13,8 @@ use contech_tests::process::run;
 use contech_tests::python;
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
-use serde_json::Value;
+use contech_tests::toolchain::Toolchain;
+use serde_json::{Value, json};
 
 /// A recorded program, and the folder of its exports.
 #[derive(Clone)]
@@ -29,11 +30,9 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
         let stem = name.split('.').next().unwrap_or(name);
         let scratch = Scratch::new(&format!("export-{stem}"))?;
         let program = scratch.join(stem);
-        let mut build = Command::new(Outputs::get().cc());
-        build.args(["-g", "-O1", "-pthread"]).args(options);
-        build.arg(workspace().join("tests/programs").join(name));
-        run(build.arg("-o").arg(&program))?.ok()?;
-        let mut command = Command::new(&program);
+        let source = workspace().join("tests/programs").join(name);
+        let flags = [&["-g", "-O1", "-pthread"], options].concat();
+        let mut command = Toolchain::contech().compile(&source, &flags, &program)?;
         command.arg("1000").env("OMP_NUM_THREADS", "3");
         let recording = Recording::of(&mut command, scratch.dir())?;
         let graphs = recording.graphs(true)?;
@@ -121,78 +120,104 @@ impl Said {
     }
 }
 
-#[test]
-fn a_timeline_has_every_task_and_wait_and_every_dependence() -> Result<()> {
-    for (name, options) in PROGRAMS {
-        let Exported { graph, folder } = exported(name, options)?;
-        let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
-        let trace = &seen["trace.pftrace"];
+/// Checks that what stands at these places is what the analyses say.
+fn agree(name: &str, seen: &Value, said: &[(&str, Value)]) -> Result<()> {
+    for (place, value) in said {
+        let found = seen.pointer(place);
         ensure!(
-            trace["threads"] == said.stats["contexts"],
-            "{name}: {trace}"
-        );
-        let slices = trace["categories"].as_object().context("categories")?;
-        let tasks: u64 = slices
-            .iter()
-            .filter(|(kind, _)| *kind != "wait")
-            .filter_map(|(_, n)| n.as_u64())
-            .sum();
-        let all = said.stats["tasks"].as_object().context("tasks")?;
-        let all: u64 = all.values().filter_map(Value::as_u64).sum();
-        let waits = slices["wait"].as_u64().context("waits")?;
-        ensure!(
-            tasks <= all && tasks + waits >= all,
-            "{name}: {tasks} + {waits} of {all}: {trace}"
-        );
-        ensure!(trace["flows"] == said.stats["edges"], "{name}: {trace}");
-        ensure!(trace["whole_flows"] == trace["flows"], "{name}: {trace}");
-        ensure!(
-            trace["running_ns"] == said.running,
-            "{name}: {} {trace}",
-            said.running
-        );
-        ensure!(
-            trace["ns"]["wait"] == said.waiting,
-            "{name}: {} {trace}",
-            said.waiting
-        );
-        ensure!(
-            trace["files"] == serde_json::json!([name]),
-            "{name}: {trace}"
+            found == Some(value),
+            "{name} {place}: {found:?}, not {value}"
         );
     }
     Ok(())
 }
 
+/// The sum of the numbers of an object.
+fn sum(of: &Value) -> u64 {
+    let all = of.as_object().into_iter().flat_map(|of| of.values());
+    all.filter_map(Value::as_u64).sum()
+}
+
 #[test]
-fn stacks_add_up_to_what_the_analyses_say() -> Result<()> {
+fn every_form_has_what_the_analyses_say() -> Result<()> {
     for (name, options) in PROGRAMS {
         let Exported { graph, folder } = exported(name, options)?;
         let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
-        for (file, total) in [
-            ("work.folded", said.running),
-            ("wait.folded", said.waiting),
-            ("span.folded", said.span),
-            ("misses.folded", said.misses[0]),
-        ] {
-            ensure!(
-                seen[file]["total"] == total,
-                "{name} {file}: {total} {}",
-                seen[file]
-            );
-            let names = seen[file]["names"].as_array().context("names")?;
-            ensure!(
-                names.contains(&"main".into()),
-                "{name} {file}: {}",
-                seen[file]
-            );
+        let stat = |name: &str| said.stats[name].clone();
+        let numbers = [
+            ("/trace.pftrace/threads", stat("contexts")),
+            ("/trace.pftrace/flows", stat("edges")),
+            ("/trace.pftrace/whole_flows", stat("edges")),
+            ("/trace.pftrace/running_ns", said.running.into()),
+            ("/trace.pftrace/ns/wait", said.waiting.into()),
+            ("/trace.pftrace/files", json!([name])),
+            ("/work.folded/total", said.running.into()),
+            ("/wait.folded/total", said.waiting.into()),
+            ("/span.folded/total", said.span.into()),
+            ("/misses.folded/total", said.misses[0].into()),
+            ("/archive/end_ns", stat("duration_ns")),
+            ("/archive/files", json!(["", name])),
+            ("/instructions/branches", stat("blocks")),
+            ("/instructions/as_the_table", true.into()),
+        ];
+        agree(name, &seen, &numbers)?;
+        let slices = &seen["trace.pftrace"]["categories"];
+        let waits = slices["wait"].as_u64().context("waits")?;
+        let (tasks, all) = (sum(slices) - waits, sum(&said.stats["tasks"]));
+        ensure!(
+            tasks <= all && tasks + waits >= all,
+            "{name}: {slices}, {all} tasks"
+        );
+        let named = |file: &str, list: &str, word: &str| {
+            let all = seen[file][list].as_array();
+            all.is_some_and(|all| all.contains(&word.into()))
+        };
+        for file in ["work.folded", "wait.folded", "span.folded", "misses.folded"] {
+            ensure!(named(file, "names", "main"), "{name}: {}", seen[file]);
         }
+        let traces = &seen["instructions"];
+        let many = traces["files"].as_u64() > Some(1) && traces["jumps"].as_u64() > Some(1000);
+        ensure!(many, "{name}: {traces}");
+        an_archive(name, &said, &seen["archive"], &folder)?;
     }
     let queue = seen(&exported(PROGRAMS[1].0, PROGRAMS[1].1)?.folder)?;
     let names = queue["wait.folded"]["names"].as_array().context("names")?;
     for wait in ["produce", "consume", "[condition]", "[join]"] {
         ensure!(names.contains(&wait.into()), "{names:?}");
     }
+    let inside = &queue["archive"]["inside"];
+    let waited = inside["waits: condition"].as_array().context("waits")?;
+    let stages = [Value::from("produce"), Value::from("consume")];
+    ensure!(waited.iter().all(|at| stages.contains(at)), "{inside}");
+    ensure!(inside["waits: join"] == json!(["main"]), "{inside}");
+    Ok(())
+}
+
+/// An archive has a location for each thread, and the time in functions and waits.
+fn an_archive(name: &str, said: &Said, archive: &Value, folder: &Path) -> Result<()> {
+    let locations = archive["locations"].as_object().context("locations")?;
+    ensure!(locations.contains_key("main"), "{name}: {archive}");
+    let total = |table: &str| locations.values().map(|one| sum(&one[table])).sum::<u64>();
+    let (code, waits) = (total("code_ns"), total("waits_ns"));
+    // Who waits while its thread executes another context is not seen to wait.
+    let is_whole = match name {
+        "queue.c" => code == said.running && waits == said.waiting,
+        _ => code <= said.running && code > said.running / 2 && waits <= said.waiting,
+    };
+    ensure!(
+        is_whole,
+        "{name}: {} {} {archive}",
+        said.running,
+        said.waiting
+    );
+    // The tool of the format's authors counts the same events.
+    let mut print = Command::new("otf2-print");
+    let print = run(print.arg(folder.join("archive/traces.otf2")))?.ok()?;
+    let lines = print.out();
+    let lines = lines
+        .lines()
+        .filter(|line| line.starts_with("ENTER") || line.starts_with("LEAVE"));
+    ensure!(archive["events"] == lines.count(), "{name}: {archive}");
     Ok(())
 }
 
@@ -259,77 +284,6 @@ fn callgrind_annotate_finds_every_function_and_line() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn an_archive_has_a_location_for_each_thread_and_the_time_in_functions_and_waits() -> Result<()> {
-    for (name, options) in PROGRAMS {
-        let Exported { graph, folder } = exported(name, options)?;
-        let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
-        let archive = &seen["archive"];
-        let locations = archive["locations"].as_object().context("locations")?;
-        let total = |table: &str| -> u64 {
-            let all = locations.values().filter_map(|one| one[table].as_object());
-            all.flat_map(|one| one.values().filter_map(Value::as_u64))
-                .sum()
-        };
-        ensure!(locations.contains_key("main"), "{name}: {archive}");
-        ensure!(
-            archive["end_ns"] == said.stats["duration_ns"],
-            "{name}: {archive}"
-        );
-        let (code, waits) = (total("code_ns"), total("waits_ns"));
-        // Who waits while its thread executes another context is not seen to wait.
-        let is_whole = match name {
-            "queue.c" => code == said.running && waits == said.waiting,
-            _ => code <= said.running && code > said.running / 2 && waits <= said.waiting,
-        };
-        ensure!(
-            is_whole,
-            "{name}: {} {} {archive}",
-            said.running,
-            said.waiting
-        );
-        ensure!(
-            archive["files"] == serde_json::json!(["", name]),
-            "{name}: {archive}"
-        );
-        // The tool of the format's authors counts the same events.
-        let mut print = Command::new("otf2-print");
-        let print = run(print.arg(folder.join("archive/traces.otf2")))?.ok()?;
-        let lines = print.out();
-        let lines = lines
-            .lines()
-            .filter(|line| line.starts_with("ENTER") || line.starts_with("LEAVE"));
-        ensure!(archive["events"] == lines.count(), "{name}: {archive}");
-    }
-    let queue = seen(&exported(PROGRAMS[1].0, PROGRAMS[1].1)?.folder)?;
-    let inside = &queue["archive"]["inside"];
-    let waited = inside["waits: condition"].as_array().context("waits")?;
-    let stages = [Value::from("produce"), Value::from("consume")];
-    ensure!(waited.iter().all(|at| stages.contains(at)), "{inside}");
-    ensure!(
-        inside["waits: join"] == serde_json::json!(["main"]),
-        "{inside}"
-    );
-    Ok(())
-}
-
-#[test]
-fn traces_of_instructions_have_every_block_and_every_line_of_every_access() -> Result<()> {
-    for (name, options) in PROGRAMS {
-        let Exported { graph, folder } = exported(name, options)?;
-        let (said, seen) = (Said::of(&graph)?, seen(&folder)?);
-        let traces = &seen["instructions"];
-        ensure!(
-            traces["branches"] == said.stats["blocks"],
-            "{name}: {traces}"
-        );
-        ensure!(traces["as_the_table"] == true, "{name}: {traces}");
-        ensure!(traces["files"].as_u64() > Some(1), "{name}: {traces}");
-        ensure!(traces["jumps"].as_u64() > Some(1000), "{name}: {traces}");
-    }
-    Ok(())
-}
-
 /// The columns of the tables, as the guide has them.
 fn documented() -> Result<BTreeMap<String, Vec<[String; 2]>>> {
     let guide = fs::read_to_string(workspace().join(GUIDE))?;
@@ -362,82 +316,52 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
         read.arg(folder.join("tables")).arg(workspace().join(GUIDE));
         let read = run(&mut read)?.ok()?;
         let seen: Value = serde_json::from_slice(&read.stdout)?;
-        ensure!(
-            seen["columns"] == serde_json::to_value(documented()?)?,
-            "{name}: {}",
-            seen["columns"]
-        );
-        let sum = |column: usize| -> u64 {
-            let kinds = seen["tasks"].as_array().into_iter().flatten();
+        let stat = |name: &str| said.stats[name].clone();
+        let numbers = [
+            ("/columns", serde_json::to_value(documented()?)?),
+            ("/rows/edges", stat("edges")),
+            ("/rows/contexts", stat("contexts")),
+            ("/rows/accesses", stat("accesses")),
+            ("/rows/functions", stat("functions")),
+            ("/end_ns", stat("duration_ns")),
+            ("/written/0", stat("writes")),
+            ("/lost", 0.into()),
+            ("/misplaced", 0.into()),
+            ("/synchronised/1", 0.into()),
+        ];
+        agree(name, &seen, &numbers)?;
+        // Sums that may be too large for a number are texts.
+        let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        let kinds = seen["tasks"].as_array().context("kinds of tasks")?;
+        let column = |at: usize| {
             kinds
-                .filter_map(|kind| {
-                    kind[column]
-                        .as_str()
-                        .map_or(kind[column].as_u64(), |n| n.parse().ok())
-                })
-                .sum()
+                .iter()
+                .filter_map(|kind| number(&kind[at]))
+                .sum::<u64>()
         };
-        for (column, total) in [
-            (2, "blocks"),
-            (3, "reads"),
-            (4, "writes"),
-            (5, "bytes_accessed"),
+        for (found, total) in [
+            (Some(column(2)), said.stat("blocks")),
+            (Some(column(3)), said.stat("reads")),
+            (Some(column(4)), said.stat("writes")),
+            (Some(column(5)), said.stat("bytes_accessed")),
+            (number(&seen["executions"]), said.stat("blocks")),
+            (number(&seen["waiting_ns"]), said.waiting),
+            (number(&seen["bytes"]), said.stat("bytes_accessed")),
         ] {
             ensure!(
-                sum(column) == said.stat(total),
-                "{name} {total}: {}",
-                seen["tasks"]
+                found == Some(total),
+                "{name}: {found:?}, not {total}: {seen}"
             );
         }
         for (kind, count) in said.stats["tasks"].as_object().context("tasks")? {
-            let row = seen["tasks"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .find(|row| row[0] == kind[..]);
+            let row = kinds.iter().find(|row| row[0] == kind[..]);
             let found = row.map_or(Some(0), |row| row[1].as_u64());
-            ensure!(found == count.as_u64(), "{name} {kind}: {}", seen["tasks"]);
+            ensure!(found == count.as_u64(), "{name} {kind}: {kinds:?}");
         }
-        let rows = &seen["rows"];
-        for (table, total) in [
-            ("edges", "edges"),
-            ("contexts", "contexts"),
-            ("accesses", "accesses"),
-            ("functions", "functions"),
-        ] {
-            ensure!(rows[table] == said.stats[total], "{name} {table}: {rows}");
-        }
+        let synchronised = &seen["synchronised"][0];
         ensure!(
-            seen["end_ns"] == said.stats["duration_ns"],
-            "{name}: {seen}"
-        );
-        let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
-        ensure!(
-            number(&seen["executions"]) == said.stats["blocks"].as_u64(),
-            "{name}: {}",
-            seen["executions"]
-        );
-        ensure!(
-            number(&seen["waiting_ns"]) == Some(said.waiting),
-            "{name}: {}",
-            seen["waiting_ns"]
-        );
-        ensure!(
-            number(&seen["bytes"]) == said.stats["bytes_accessed"].as_u64(),
-            "{name}: {}",
-            seen["bytes"]
-        );
-        ensure!(
-            seen["written"][0] == said.stats["writes"],
-            "{name}: {}",
-            seen["written"]
-        );
-        let (lost, misplaced) = (&seen["lost"], &seen["misplaced"]);
-        ensure!(*lost == 0 && *misplaced == 0, "{name}: {lost} {misplaced}");
-        let synchronised = &seen["synchronised"];
-        ensure!(
-            synchronised[1] == 0 && (name != "queue.c" || synchronised[0].as_u64() > Some(1000)),
-            "{name}: {synchronised}"
+            name != "queue.c" || synchronised.as_u64() > Some(1000),
+            "{synchronised}"
         );
         let answers = seen["answers"].as_array().context("answers")?;
         ensure!(answers.len() == 10, "{} questions", answers.len());

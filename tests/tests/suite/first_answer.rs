@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
 /// Two threads that take a lock now and then. Each iteration is recorded, so the trace has more than 16 MB.
 const BRANCHY: &str = "\
@@ -83,9 +84,7 @@ fn repeats_agree_and_differ_by_nothing() -> Result<()> {
     let outputs = Outputs::get();
     let source = scratch.write("serial.c", SERIAL)?;
     let (program, results) = (scratch.join("program"), scratch.join("results"));
-    let mut compiler = Command::new(outputs.command("contech-cc"));
-    compiler.args(["-O0", "-g", "-o"]).arg(&program).arg(source);
-    run(&mut compiler)?.ok()?;
+    Toolchain::contech().compile(&source, &["-O0", "-g"], &program)?;
     let mut contech = Command::new(outputs.command("contech"));
     contech.args(["run", "--repeat", "3", "-o"]).arg(&results);
     let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;
@@ -131,9 +130,7 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     let outputs = Outputs::get();
     let source = scratch.write("branchy.c", BRANCHY)?;
     let (program, results) = (scratch.join("program"), scratch.join("results"));
-    let mut compiler = Command::new(outputs.command("contech-cc"));
-    compiler.args(["-O1", "-g", "-pthread", "-o"]).arg(&program);
-    run(compiler.arg(source))?.ok()?;
+    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
     let mut contech = Command::new(outputs.command("contech"));
     contech.args(["run", "--keep-trace", "-o"]).arg(&results);
     let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;

@@ -68,13 +68,11 @@ fn build(scratch: &Scratch, threads: u32) -> PathBuf {
 fn build_with(scratch: &Scratch, threads: u32, defines: &[&str]) -> PathBuf {
     let source = scratch.write("rounds.c", ROUNDS).unwrap();
     let program = scratch.join("rounds");
-    let mut compiler = Command::new(Toolchain::contech().compiler(false));
-    compiler
-        .args(["-O1", "-g", "-pthread"])
-        .args(defines)
-        .arg(format!("-DTHREADS={threads}"));
-    compiler.arg("-o").arg(&program).arg(source);
-    run(&mut compiler).unwrap().ok().unwrap();
+    let threads = format!("-DTHREADS={threads}");
+    let flags = [&["-O1", "-g", "-pthread", &threads], defines].concat();
+    Toolchain::contech()
+        .compile(&source, &flags, &program)
+        .unwrap();
     program
 }
 
@@ -240,9 +238,10 @@ fn within_functions_is_what_is_within_marks_there() {
     for level in ways("functions", &["-O0", "-O2"]) {
         let graph = |name: &str, flags: &[&str]| {
             let program = scratch.join(format!("{name}{level}"));
-            let mut compiler = Command::new(Toolchain::contech().compiler(true));
-            compiler.args([level, "-o"]).arg(&program).args(flags);
-            run(compiler.arg(&source)).unwrap().ok().unwrap();
+            let flags = [&[level], flags].concat();
+            Toolchain::contech()
+                .compile(&source, &flags, &program)
+                .unwrap();
             let dir = scratch.join(format!("{name}{level}.run"));
             record(&program, &dir, &[("CONTECH_ROI", "1")]).0
         };
@@ -341,14 +340,7 @@ fn a_window_of_time_before_or_after_the_run_has_order_and_no_accesses() {
 #[test]
 fn a_comparison_of_both_forms_ends_at_the_limit() {
     let scratch = Scratch::new("checked").unwrap();
-    let source = scratch.write("rounds.c", ROUNDS).unwrap();
-    let program = scratch.join("rounds");
-    let mut compiler = Command::new(Toolchain::contech().compiler(false));
-    compiler.args(["-O1", "-pthread", "-DTHREADS=3", "--contech-check", "-o"]);
-    run(compiler.arg(&program).arg(source))
-        .unwrap()
-        .ok()
-        .unwrap();
+    let program = build_with(&scratch, 3, &["--contech-check"]);
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let mut command = Command::new(&program);
     command

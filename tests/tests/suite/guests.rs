@@ -306,7 +306,7 @@ int main(void) {
     for (int i = 0; i < 8; i++) pthread_create(&t[i], NULL, work, NULL);
     pid_t me = getpid(), p = _Fork();
     if (p == 0) {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 2; i++) {
             usleep(20000);
             kill(me, SIGSTOP);
             usleep(1200000);

@@ -1,32 +1,22 @@
 //! A recorded program's allocations lie as they do natively: two counters in one cache line, or in two, decide how it
 //! scales.
 
-use std::path::Path;
-use std::process::Command;
-
 use anyhow::{Result, ensure};
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
-
-fn build(scratch: &Scratch, compiler: &Path, options: &[&str], to: &str) -> Result<Command> {
-    let to = scratch.join(to);
-    let mut command = Command::new(compiler);
-    command
-        .args(options)
-        .args(["-O2", "-pthread"])
-        .arg(workspace().join("tests/programs/heap_places.cpp"))
-        .arg("-o")
-        .arg(&to);
-    run(&mut command)?.ok()?;
-    Ok(Command::new(to))
-}
+use contech_tests::toolchain::Toolchain;
 
 #[test]
 fn allocations_are_where_they_are_natively() -> Result<()> {
     let scratch = Scratch::new("heap")?;
     let outputs = Outputs::get();
-    let native = |to| build(&scratch, Path::new("clang++-22"), &[], to);
+    let source = workspace().join("tests/programs/heap_places.cpp");
+    let build = |tools: &Toolchain, mode: &[&str], to: &str| {
+        let flags = [mode, &["-O2", "-pthread"]].concat();
+        tools.compile(&source, &flags, &scratch.join(to))
+    };
+    let native = |to| build(&Toolchain::native(), &[], to);
     let expected = run(&mut native("native")?)?.ok()?.out();
 
     let observer = outputs.command("libcontech_observe.so");
@@ -37,14 +27,9 @@ fn allocations_are_where_they_are_natively() -> Result<()> {
     let found = run(&mut observed)?.ok()?.out();
     ensure!(found == expected, "observed:\n{found}natively:\n{expected}");
 
-    let contech = outputs.command("contech-c++");
     for mode in ["full", "sync"] {
-        let mut recorded = build(
-            &scratch,
-            &contech,
-            &[&format!("--contech-mode={mode}")],
-            mode,
-        )?;
+        let option = format!("--contech-mode={mode}");
+        let mut recorded = build(&Toolchain::contech(), &[&option], mode)?;
         recorded.env("CONTECH_TRACE", scratch.join("trace.bin"));
         let found = run(&mut recorded)?.ok()?.out();
         ensure!(found == expected, "{mode}:\n{found}natively:\n{expected}");

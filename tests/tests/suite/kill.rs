@@ -2,7 +2,7 @@
 //! holds every whole chunk of every thread. It says since when records are missing, and no older ones are but for a buffer of
 //! each thread.
 //!
-//! The test kills 30 times, or as often as `CONTECH_KILLS` says (200 for the record).
+//! The test kills 12 times, or as often as `CONTECH_KILLS` says (200 for the record).
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use contech_tests::process::run;
 use contech_tests::recording::{compare, middle, verify};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -119,7 +118,7 @@ fn compare_with_log(trace: &Path, graph: &Path, log: &Path) {
 
 fn kills() -> u64 {
     let said = std::env::var("CONTECH_KILLS").ok();
-    said.and_then(|n| n.parse().ok()).unwrap_or(30)
+    said.and_then(|n| n.parse().ok()).unwrap_or(12)
 }
 
 #[test]
@@ -127,12 +126,10 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
     let scratch = Scratch::new("kill").unwrap();
     let source = scratch.write("load.c", LOAD).unwrap();
     let program = scratch.join("load");
-    let mut compiler = Command::new(Toolchain::contech().compiler(false));
-    compiler
-        .args(["-O2", "-pthread", "-o"])
-        .arg(&program)
-        .arg(source);
-    run(&mut compiler).unwrap().ok().unwrap();
+    let contech = Toolchain::contech();
+    contech
+        .compile(&source, &["-O2", "-pthread"], &program)
+        .unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let log = scratch.join("log");
     let mut random = fastrand::Rng::with_seed(7);

@@ -1,12 +1,12 @@
 //! Costs are named by lines of the program, wherever the compiler inlined its code.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use contech_tests::outputs::{Outputs, workspace};
-use contech_tests::process::run;
+use contech_tests::outputs::workspace;
+use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
 /// The number of the source line that ends with `end`.
@@ -15,28 +15,19 @@ fn line_of(source: &str, end: &str) -> Result<u64> {
     Ok(at.context("no such line")? as u64 + 1)
 }
 
-fn analysis(name: &str, graph: &Path) -> Result<Value> {
-    let mut backend = Command::new(Outputs::get().command("contech-backend"));
-    backend.arg(name).arg(graph).args(["--format", "json"]);
-    Ok(serde_json::from_slice(&run(&mut backend)?.ok()?.stdout)?)
+fn misses(source: &Path, scratch: &Scratch) -> Result<Value> {
+    let flags = ["-O2", "-g", "-pthread"];
+    let mut program = Toolchain::contech().compile(source, &flags, &scratch.join("program"))?;
+    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
+    backend_json(&["misses"], &recording.graphs(true)?[0])
 }
 
 #[test]
 fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<()> {
     let scratch = Scratch::new("lines")?;
-    let outputs = Outputs::get();
     let path = workspace().join("tests/programs/cxx_lambda.cpp");
     let source = std::fs::read_to_string(&path)?;
-    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
-    let graph = scratch.join("graph.tg");
-    let mut compiler = Command::new(outputs.command("contech-c++"));
-    compiler.args(["-O2", "-g", "-pthread"]).arg(&path);
-    run(compiler.arg("-o").arg(&program))?.ok()?;
-    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
-    let mut middle = Command::new(outputs.command("contech-middle"));
-    run(middle.arg(&trace).arg(&graph))?.ok()?;
-
-    let misses = analysis("misses", &graph)?;
+    let misses = misses(&path, &scratch)?;
     let all = misses["instructions"].as_array().context("instructions")?;
     let most = all
         .iter()
@@ -72,18 +63,8 @@ int main(int count, char** arguments) {
 #[test]
 fn inlined_code_has_the_name_of_its_own_function() -> Result<()> {
     let scratch = Scratch::new("inlined")?;
-    let outputs = Outputs::get();
     let source = scratch.write("inlined.cpp", INLINED)?;
-    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
-    let graph = scratch.join("graph.tg");
-    let mut compiler = Command::new(outputs.command("contech-c++"));
-    compiler.args(["-O2", "-g", "-o"]).arg(&program).arg(source);
-    run(&mut compiler)?.ok()?;
-    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
-    let mut middle = Command::new(outputs.command("contech-middle"));
-    run(middle.arg(&trace).arg(&graph))?.ok()?;
-
-    let misses = analysis("misses", &graph)?;
+    let misses = misses(&source, &scratch)?;
     let all = misses["instructions"].as_array().context("instructions")?;
     // The library fills the vector, which the program calls.
     for (access, function, end) in [

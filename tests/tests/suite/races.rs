@@ -147,10 +147,8 @@ int main(void) {
 fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     let scratch = Scratch::new("races/told")?;
     let source = scratch.write("told.c", TOLD)?;
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O0", "-g", "-pthread"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("told")))?.ok()?;
-    let mut command = Command::new(scratch.join("told"));
+    let to = scratch.join("told");
+    let mut command = Toolchain::contech().compile(&source, &["-O0", "-g", "-pthread"], &to)?;
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     let graphs = recording.graphs(true)?;
     let found = backend_json(&["races"], &graphs[0])?;
@@ -241,11 +239,10 @@ int main(int argc, char **argv) {
 fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() -> Result<()> {
     let scratch = Scratch::new("races/destroyed")?;
     let source = scratch.write("destroyed.c", DESTROYED)?;
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O1", "-g", "-pthread"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("destroyed")))?.ok()?;
+    let program = scratch.join("destroyed");
+    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
     let found = |words: &[&str]| -> Result<Value> {
-        let mut command = Command::new(scratch.join("destroyed"));
+        let mut command = Command::new(&program);
         let dir = scratch.join(format!("traces{}", words.len()));
         let recording = Recording::of(command.args(words), &dir)?;
         backend_json(&["races"], &recording.graphs(true)?[0])
@@ -329,10 +326,8 @@ int main(void) {
 fn what_the_kernel_orders_through_a_ring_is_not_known_and_other_races_are_told() -> Result<()> {
     let scratch = Scratch::new("races/ring")?;
     let source = scratch.write("ring.c", RING)?;
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O1", "-g", "-pthread"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("ring")))?.ok()?;
-    let mut command = Command::new(scratch.join("ring"));
+    let to = scratch.join("ring");
+    let mut command = Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &to)?;
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     let status = recording.run.clone();
     if status.clone().expect("exit 3").is_ok() {
@@ -378,16 +373,15 @@ int main(void) {
 fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> Result<()> {
     let scratch = Scratch::new("races/reductions")?;
     let source = scratch.write("reduction.c", REDUCTION)?;
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O1", "-g", "-fopenmp"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("reduction")))?.ok()?;
+    let program = scratch.join("reduction");
+    Toolchain::contech().compile(&source, &["-O1", "-g", "-fopenmp"], &program)?;
     for (method, threads) in [
         ("critical", "2"),
         ("critical", "8"),
         ("atomic", "4"),
         ("tree", "8"),
     ] {
-        let mut command = Command::new(scratch.join("reduction"));
+        let mut command = Command::new(&program);
         command.env("KMP_FORCE_REDUCTION", method);
         command.env("OMP_NUM_THREADS", threads);
         let dir = scratch.join(format!("{method}{threads}"));
@@ -415,9 +409,8 @@ fn programs_of_hundreds_of_openmp_tasks_that_share_nothing_have_no_races() -> Re
         ("omp_tree", "7"),
     ] {
         let source = workspace().join(format!("tests/programs/{program}.c"));
-        let mut compile = Command::new(Toolchain::contech().compiler(false));
-        compile.args(["-O1", "-g", "-fopenmp", "-w"]);
-        run(compile.arg(&source).arg("-o").arg(scratch.join(program)))?.ok()?;
+        let flags = ["-O1", "-g", "-fopenmp", "-w"];
+        Toolchain::contech().compile(&source, &flags, &scratch.join(program))?;
         let found = races(program, argument, argument, &scratch)?;
         assert!(found.is_empty(), "{program}: invented {found:?}");
     }

@@ -2,11 +2,9 @@
 //! sanitizer finds nothing in the code that records.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Result, bail};
 use contech_tests::process::run;
-use contech_tests::program::is_cxx;
 use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -20,25 +18,18 @@ const PROGRAMS: [&str; 5] = [
     "cxx_exceptions.cpp",
 ];
 
-fn build(tools: &Toolchain, sanitizer: &str, source: &Path, to: &Path) -> Result<()> {
-    let mut command = Command::new(tools.compiler(is_cxx(source)));
-    command.args(["-O1", "-g", "-w", "-pthread"]);
-    command.arg(format!("-fsanitize={sanitizer}"));
-    run(command.arg(source).arg("-o").arg(to))?.ok()?;
-    Ok(())
-}
-
 fn as_natively(sanitizer: &str) -> Result<()> {
     let scratch = Scratch::new(&format!("sanitizers/{sanitizer}"))?;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     for name in PROGRAMS {
         let source = programs.join(name);
         let dir = scratch.subdir(name)?;
-        let (native, recorded) = (dir.join("native"), dir.join("recorded"));
-        build(&Toolchain::native(), sanitizer, &source, &native)?;
-        build(&Toolchain::contech(), sanitizer, &source, &recorded)?;
-        let wanted = run(&mut Command::new(&native))?;
-        let recording = Recording::of(&mut Command::new(&recorded), &dir.join("traces"))?;
+        let sanitizer = format!("-fsanitize={sanitizer}");
+        let flags = ["-O1", "-g", "-w", "-pthread", &sanitizer];
+        let mut native = Toolchain::native().compile(&source, &flags, &dir.join("native"))?;
+        let mut recorded = Toolchain::contech().compile(&source, &flags, &dir.join("recorded"))?;
+        let wanted = run(&mut native)?;
+        let recording = Recording::of(&mut recorded, &dir.join("traces"))?;
         let got = &recording.run;
         if got.outcome() != wanted.outcome()
             || got.stdout != wanted.stdout

@@ -112,21 +112,3 @@ fn a_variant_without_the_plant_has_half_the_time_and_no_such_finding() -> Result
     }
     Ok(())
 }
-
-#[test]
-fn what_is_no_measurement_is_refused() -> Result<()> {
-    let scratch = Scratch::new("scale-refused")?;
-    for (variant, word) in [
-        ("short", "too short to be measured"),
-        ("different", "print different things"),
-    ] {
-        let finished = scale(&scratch, variant)?;
-        ensure!(finished.out().is_empty(), "{variant} gave numbers");
-        ensure!(
-            finished.err().contains(word),
-            "{variant}: {}",
-            finished.err()
-        );
-    }
-    Ok(())
-}

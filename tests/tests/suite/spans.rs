@@ -1,10 +1,8 @@
 //! Work and span of recorded OpenMP programs whose parallelism is tasks alone, in operations.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
-use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -30,10 +28,8 @@ fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
     let (options, arguments): (Vec<&str>, Vec<&str>) =
         options.iter().partition(|option| option.starts_with('-'));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/spans");
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.arg("-fopenmp").args(options).arg(source.join(name));
-    run(compile.arg("-o").arg(scratch.join("program")))?.ok()?;
-    let mut command = Command::new(scratch.join("program"));
+    let (contech, flags) = (Toolchain::contech(), [&["-fopenmp"], &options[..]].concat());
+    let mut command = contech.compile(&source.join(name), &flags, &scratch.join("program"))?;
     command.args(arguments).env("OMP_NUM_THREADS", threads);
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     recording.run.clone().ok()?;

@@ -27,7 +27,6 @@ fn on_both_runtimes<F: Future<Output = ()>>(future: impl Fn() -> F) {
 programs! {
     arc_last_owner
     atomic_publish
-    atomic_spin_lock
     barrier
     builder_small_stack
     c_part
@@ -36,19 +35,16 @@ programs! {
     channel_bounded
     channel_rendezvous
     child_process
-    closures
     collections
     condvar
     condvar_timeout
     crossbeam
     dashmap
     executors
-    exit_code
     fence
     flume
     futures
     generics
-    lazy_lock
     main_panics
     mutex
     mutex_poisoned
@@ -56,20 +52,14 @@ programs! {
     numbers
     once
     own_executor
-    output_of_threads
     park
     parking_lot
     process_exit
-    racy_cell
     racy_channel
-    racy_pointer
     racy_rayon
     racy_read_lock
     racy_relaxed_flag
-    racy_scope
-    racy_static
     racy_tokio
-    racy_unlocked_read
     rayon_fib
     rayon_merge_sort
     rayon_panics
@@ -77,14 +67,10 @@ programs! {
     rayon_scope
     rayon_sort
     rayon_spawn
-    recursion
     rwlock
-    scope
     scope_nested
-    spawn_join
     thread_locals
     thread_panics
-    thread_pool
     threads_in_turn
     tokio_blocking
     tokio_channels
@@ -95,5 +81,4 @@ programs! {
     tokio_tasks
     tokio_time
     waits
-    weak
 }

@@ -26,20 +26,6 @@ fn partition_is_what_holds_quicksort_back() -> Result<()> {
 }
 
 #[test]
-fn fibs_recursive_sites_have_the_golden_ratio() -> Result<()> {
-    let profile = from_graph("fib")?;
-    let work = |kind| {
-        Ok::<_, anyhow::Error>(number(
-            site(&profile, "fib", "fib", kind)?,
-            "/on_work/top_caller/work",
-        ))
-    };
-    let ratio = work("spawn")? / work("call")?;
-    assert!((ratio / 1.618_034 - 1.0).abs() < 0.02, "{ratio}");
-    Ok(())
-}
-
-#[test]
 fn the_base_case_of_matrix_multiply_has_only_local_work() -> Result<()> {
     for profile in [from_graph("matmul")?, on_line("matmul", "time")?] {
         let base = site(&profile, "mm", "base", "call")?;

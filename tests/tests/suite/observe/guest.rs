@@ -54,28 +54,6 @@ fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
 }
 
 #[test]
-fn a_link_beside_the_observation_is_not_written_through() -> Result<()> {
-    let scratch = Scratch::new("observe-link")?;
-    let program = build(&scratch, "ends.c", &["-pthread"])?;
-    let victim = scratch.write("victim", "victim")?;
-    let file = scratch.join("o.obs");
-    // The number of a process can be guessed. Here it is known: the shell becomes the program. It is not observed itself.
-    let script = "ln -s victim o.obs.tmp-$$; exec env LD_PRELOAD=\"$OBSERVER\" CONTECH_OBSERVE=\"$1\" \"$0\" return";
-    let mut shell = observed("sh".as_ref(), &["-c", script], &file);
-    let preloaded = shell.get_envs().find(|(name, _)| *name == "LD_PRELOAD");
-    let library = preloaded.and_then(|(_, value)| value.map(ToOwned::to_owned));
-    shell.env("OBSERVER", library.context("the observer")?);
-    shell.env_remove("LD_PRELOAD").env_remove("CONTECH_OBSERVE");
-    shell.arg(&program).arg(&file).current_dir(scratch.dir());
-    run(&mut shell)?;
-    ensure!(std::fs::read(victim)? == b"victim");
-    ensure!(std::fs::symlink_metadata(&file)?.is_file());
-    read(&file)?;
-    scratch.done();
-    Ok(())
-}
-
-#[test]
 fn a_child_waits_for_no_thread_that_it_does_not_have() -> Result<()> {
     let scratch = Scratch::new("observe-forks")?;
     let program = build(&scratch, "forks.c", &["-pthread"])?;
