@@ -1,6 +1,6 @@
 ; A loop keeps the cursor in a register and checks for room once per iteration, on the back-edge.
 
-; CHECK: @__contech_tls = external thread_local(initialexec) global [320 x i8]
+; CHECK: @__contech_tls = external thread_local(initialexec) global [256 x i8]
 ; CHECK: @__contech_ids = private global [3 x i8] zeroinitializer, no_sanitize_address, align 1
 
 define i32 @sum(ptr %a, i64 %n) {

@@ -437,7 +437,7 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
     ensure!(
         twice
             .err()
-            .contains("--callgrind and --folded have the same file"),
+            .contains("--folded and --callgrind have the same file"),
         "{twice}"
     );
     let none = run(&mut export(&graph))?.expect("exit 1")?;
