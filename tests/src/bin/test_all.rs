@@ -16,11 +16,14 @@ use contech_tests::verdict;
 use serde_json::Value;
 
 /// Tests that take longest. They begin first, so that none of them is alone at the end.
-const LONG: [&str; 4] = [
-    "tests/suite",
+const LONG: [&str; 7] = [
     "tests/programs",
+    "tests/suite",
+    "backends/suite",
+    "tests/docs",
     "tests/real_programs",
-    "tests/random_programs",
+    "tests/heavy",
+    "tests/real_rust",
 ];
 
 fn main() -> ExitCode {
