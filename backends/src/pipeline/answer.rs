@@ -143,8 +143,8 @@ impl Answer {
                 self.say(&format!("{models} {}", row.sentence()));
                 self.told.push(row.clone());
             }
-            _ if grown.is_some() => {
-                let found = grown.map(Row::sentence).unwrap_or_default();
+            _ if let Some(row) = grown => {
+                let found = row.sentence();
                 self.say(&format!(
                     "Models of the caches say that it costs more: {found}"
                 ));

@@ -57,8 +57,8 @@ const FASTEST_NS: f64 = 0.08;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
-/// The causes that need no model.
-const KNOWN: [Loss; 3] = [Loss::Locking, Loss::System, Loss::Copying];
+/// The causes that need no model. A model of memory knows more of allocation.
+const KNOWN: [Loss; 4] = [Loss::Locking, Loss::System, Loss::Copying, Loss::Allocation];
 
 impl Report {
     /// Moves the time that the models call lost from the useful time to the losses.
@@ -69,7 +69,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         // What was estimated without the models is estimated anew.
-        let former = |row: &Row| KNOWN.contains(&row.cause) || row.cause == Loss::Allocation;
+        let former = |row: &Row| KNOWN.contains(&row.cause);
         let ns = self
             .losses
             .iter()
@@ -98,21 +98,14 @@ impl Report {
     /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic variables take, which
     /// needs no model.
     pub(super) fn estimate_known(&mut self) {
-        let memory = |measured: &Kernel| Estimate {
-            measured_ns: measured.memory_ns,
-            code: measured.memory.clone(),
-            ..Estimate::default()
-        };
-        let memory = self
-            .measured
-            .as_ref()
-            .map_or_else(Estimate::default, memory);
-        self.lose(&[(Loss::Allocation, memory)]);
+        self.lose(&[]);
     }
 
     /// Moves the time of these causes, and of those that need no model.
     fn lose(&mut self, found: &[(Loss, Estimate)]) {
-        let known = KNOWN.map(|cause| (cause, self.known(cause)));
+        let modelled = |cause: &Loss| found.iter().any(|one| one.0 == *cause);
+        let known = KNOWN.into_iter().filter(|cause| !modelled(cause));
+        let known: Vec<_> = known.map(|cause| (cause, self.known(cause))).collect();
         let found: Vec<&(Loss, Estimate)> = found.iter().chain(&known).collect();
         let costs = found.iter().map(|(_, found)| found.ns + found.needed_ns);
         let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>();
@@ -203,6 +196,11 @@ impl Report {
                 (self.locking.0, waking_ns, code.or(self.locking.1.as_ref()))
             }
             Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
+            Loss::Allocation => (
+                0.0,
+                measured.map_or(0.0, |measured| measured.memory_ns),
+                measured.and_then(|measured| measured.memory.as_ref()),
+            ),
             _ => (
                 0.0,
                 measured.map_or(0.0, |measured| measured.system_ns),
