@@ -22,6 +22,7 @@ use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
 use crate::progress::{self, Progress};
+use crate::sample::CodeSample;
 use crate::statics::StaticInfo;
 use crate::writer::Totals;
 
@@ -50,6 +51,7 @@ pub struct TaskGraph<D> {
     contexts: ContextTable,
     executors: Range<usize>,
     progress: Option<Range<usize>>,
+    sample: Option<CodeSample>,
     /// Page of the task looked for last, by context modulo their number.
     hints: [AtomicUsize; HINTS],
     task_pages: Cache<TaskPage>,
@@ -148,6 +150,11 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// second for each, fewer in long runs, and none in graphs of traces that have none.
     pub fn progress(&self) -> impl Iterator<Item = Progress> + '_ {
         progress::all(self.progress_table())
+    }
+
+    /// What the graph has of the code, if that is a sample.
+    pub fn sample(&self) -> Option<&CodeSample> {
+        self.sample.as_ref()
     }
 
     fn progress_table(&self) -> &[u8] {

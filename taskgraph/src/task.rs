@@ -12,6 +12,7 @@ use crate::page::{TaskPage, TaskTotals};
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
 use crate::run::{AffineRun, advance};
+use crate::sample::AFTER_EVENT;
 use crate::space::prefix;
 use crate::{SyncOp, TaskKind};
 
@@ -201,8 +202,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.totals().blocks
     }
 
-    /// Reads + writes.
+    /// Whether the graph has all the blocks that the task executes, and no sample of them.
     #[must_use]
+    pub fn has_all_code(&self) -> bool {
+        self.block_count() < AFTER_EVENT.into() || self.graph().sample().is_none()
+    }
+
+    /// Reads + writes.    #[must_use]
     pub fn access_count(&self) -> u64 {
         self.read_count().saturating_add(self.write_count())
     }

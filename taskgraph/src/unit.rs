@@ -32,6 +32,7 @@ pub(crate) enum Tag {
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Executors = u32::from_le_bytes(*b"EXEC"),
     Progress = u32::from_le_bytes(*b"PROG"),
+    Sample = u32::from_le_bytes(*b"SAMP"),
     /// What earlier writers say of each frame; no reader needs it.
     FrameIndex = u32::from_le_bytes(*b"FIDX"),
     Info = u32::from_le_bytes(*b"INFO"),
@@ -41,7 +42,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Frame,
         Self::TaskPage,
         Self::DependentsPage,
@@ -52,6 +53,7 @@ impl Tag {
         Self::Contexts,
         Self::Executors,
         Self::Progress,
+        Self::Sample,
         Self::FrameIndex,
         Self::Info,
         Self::Paths,
@@ -72,6 +74,7 @@ impl Tag {
             Self::Contexts => "context table",
             Self::Executors => "executor table",
             Self::Progress => "progress table",
+            Self::Sample => "code sample",
             Self::FrameIndex => "frame index",
             Self::Info => "static tables",
             Self::Paths => "path tables",

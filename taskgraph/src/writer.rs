@@ -20,6 +20,7 @@ use crate::path::{Path as ExecutionPath, PathTable};
 use crate::progress::{self, Progress};
 use crate::record::{FrameRef, TaskRecord};
 use crate::rules::WriteRules;
+use crate::sample::{CodeOf, CodeSample};
 use crate::sink::Sink;
 use crate::static_table;
 use crate::statics::StaticInfo;
@@ -65,6 +66,7 @@ pub struct GraphWriter {
     used_paths: BTreeSet<u32>,
     executors: Vec<Executor>,
     progress: Vec<Progress>,
+    sample: CodeSample,
     /// The encoded path tables.
     paths: Option<Vec<u8>>,
 }
@@ -107,6 +109,10 @@ impl GraphWriter {
             used_paths: BTreeSet::new(),
             executors: Vec::new(),
             progress: Vec::new(),
+            sample: CodeSample {
+                every: 1,
+                frames: Vec::new(),
+            },
             paths: None,
         };
         this.write(&unit::file_header(unit::VERSION))?;
@@ -213,7 +219,11 @@ impl GraphWriter {
             self.paths = None;
         }
         self.totals.frames += 1;
-        self.write(&frame.bytes).map(FrameRef)
+        let place = self.write(&frame.bytes).map(FrameRef)?;
+        if frame.code != CodeOf::Events {
+            self.sample.frames.push((place, frame.code));
+        }
+        Ok(place)
     }
 
     /// Appends a task with its stored predecessors, sorted and without the task before it in its context. Tasks come
@@ -315,6 +325,11 @@ impl GraphWriter {
         self.progress = progress;
     }
 
+    /// Says that one part of the code in so many was drawn, and that frames have their [`CodeOf`].
+    pub fn set_sample(&mut self, every: u32) {
+        self.sample.every = every;
+    }
+
     /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
     /// were written.
     ///
@@ -392,8 +407,9 @@ impl GraphWriter {
         }
         let progress = progress::encode(&std::mem::take(&mut self.progress));
         let progress = (!progress.is_empty()).then_some((Tag::Progress, progress));
-        let sections = sections.into_iter().chain(paths);
-        for (tag, payload) in sections.chain(progress) {
+        let sample = (self.sample.every > 1).then(|| (Tag::Sample, self.sample.encode()));
+        let sections = sections.into_iter().chain(paths).chain(progress);
+        for (tag, payload) in sections.chain(sample) {
             let at = self.write_unit(tag, &payload)?;
             footer.extend_from_slice(&(tag as u32).to_le_bytes());
             footer.extend_from_slice(&at.to_le_bytes());

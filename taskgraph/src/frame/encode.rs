@@ -10,6 +10,7 @@ use crate::frame::other;
 use crate::frame::resume::ResumesWriter;
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, State, Walk};
+use crate::sample::CodeOf;
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
 use contech_program::{AllocKind, SyncOp};
@@ -33,6 +34,8 @@ pub struct EncodedFrame {
     pub(crate) fault: Option<String>,
     /// Numbers of the paths in the frame.
     pub(crate) paths: Vec<u32>,
+    /// Which code it has, if the graph has a sample.
+    pub(crate) code: CodeOf,
     records: u32,
 }
 
@@ -41,6 +44,11 @@ impl EncodedFrame {
     #[must_use]
     pub fn record_count(&self) -> u32 {
         self.records
+    }
+
+    /// Says which code of a sample it has.
+    pub fn set_code(&mut self, code: CodeOf) {
+        self.code = code;
     }
 
     /// Number of bytes that the frame takes in the file.

@@ -11,6 +11,7 @@ use crate::error::{Result, malformed};
 use crate::executor;
 use crate::frame::Layout;
 use crate::progress;
+use crate::sample::CodeSample;
 use crate::static_table;
 use crate::unit::{self, Tag, Unit};
 use crate::wire::Reader;
@@ -86,6 +87,10 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             meta.map_err(|e| malformed("run metadata", e.to_string()))?;
         let contexts = ContextTable::decode(sections.payload(Tag::Contexts)?)?;
         let pages = contexts.len().saturating_mul(PAGES_OF_CONTEXT);
+        let sample = match sections.find(Tag::Sample)? {
+            Some(table) => Some(CodeSample::decode(&bytes[table])?),
+            None => None,
+        };
         let this = Self {
             layout: Arc::new(Layout::new(&info)),
             file: None,
@@ -100,6 +105,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             contexts,
             executors: sections.range(Tag::Executors)?,
             progress: sections.find(Tag::Progress)?,
+            sample,
             hints: [const { AtomicUsize::new(0) }; HINTS],
             task_pages: Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES)),
             dependents_pages: Cache::new(EDGE_CACHE),

@@ -6,6 +6,7 @@ use super::{EncodedFrame, Running, Table};
 use crate::codec::Packer;
 use crate::error::{Result, misuse};
 use crate::frame::{MAX_RECORDS, MAX_VALUES, PARTS, id_bytes};
+use crate::sample::CodeOf;
 use crate::unit::{self, Tag};
 use crate::wire::put_varint;
 
@@ -31,6 +32,7 @@ impl Running {
             bytes,
             fault,
             paths,
+            code: CodeOf::default(),
             records,
         })
     }
