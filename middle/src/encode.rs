@@ -81,8 +81,10 @@ impl EncodedChunk {
     }
 
     /// The result for the end of a stream: the frame that had not ended.
-    pub(crate) fn last(context: u32, encoder: Option<(u64, FrameEncoder)>) -> Self {
+    pub(crate) fn last(context: u32, stream: &mut Stream) -> Self {
+        let encoder = stream.encoder.take();
         let last = encoder.and_then(|(_, mut encoder)| encoder.finish());
+        let last = last.map(|frame| stream.sample.finish(frame));
         EncodedChunk {
             context,
             continued: true,
@@ -113,12 +115,12 @@ pub(crate) struct ChunkEncoder {
     raw: Vec<u8>,
     /// Numbers of segments, events and spans of the last chunk. The next one probably has as many.
     lengths: [usize; 3],
-    /// One stretch in so many is encoded.
+    /// One part in so many is encoded.
     every: u32,
 }
 
 impl ChunkEncoder {
-    /// An encoder that leaves out all but one stretch in so many.
+    /// An encoder that leaves out all but one part in so many.
     pub(crate) fn new(every: u32) -> Self {
         Self {
             every,
@@ -142,6 +144,7 @@ impl ChunkEncoder {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
         }
         let header = chunk.header;
+        sample.begin(header.context, self.every);
         let [segments, events, spans] = self.lengths;
         let out = EncodedChunk {
             segments: Vec::with_capacity(segments),
@@ -200,8 +203,8 @@ impl ChunkEncoder {
         let encoder = match &mut self.encoder {
             Some((version, e)) if *version == program.version => e,
             other => {
-                out.frames
-                    .extend(other.as_mut().and_then(|(_, old)| old.finish()));
+                let old = other.as_mut().and_then(|(_, old)| old.finish());
+                out.frames.extend(old.map(|frame| sample.finish(frame)));
                 &mut other.insert((program.version, program.encoder())).1
             }
         };
@@ -210,7 +213,6 @@ impl ChunkEncoder {
             first_record: encoder.record_count(),
             encoder,
             sample,
-            every: self.every,
             context: out.context,
             frame_bytes: 0,
             out,
@@ -274,9 +276,8 @@ struct Cutting<'a> {
     first_record: u32,
     /// Totals at the start of the current segment.
     counts: Counts,
-    /// Which code is encoded: all, or that of one stretch in so many.
+    /// Which code is encoded: all, or that of one part in so many.
     sample: &'a mut Sample,
-    every: u32,
     /// The context that what comes belongs to.
     context: u32,
     /// Bytes of the frames in `out`.
@@ -288,9 +289,15 @@ struct Cutting<'a> {
 impl Records for Cutting<'_> {
     #[inline]
     fn block(&mut self, block: u32, operands: &[u64]) {
-        if self.sample.code() == Taken::No {
-            return;
+        match self.sample.code() {
+            Taken::No => return,
+            Taken::Yes => {}
+            Taken::Anew(code) => {
+                self.end_frame();
+                self.sample.begin_frame(code);
+            }
         }
+        self.sample.encoded(1, 1);
         self.encoder.block(BlockId::new(block), operands);
         if self.encoder.is_full() {
             self.end_frame();
@@ -308,15 +315,17 @@ impl Records for Cutting<'_> {
         if !plan.path.fresh && self.is_at_start() {
             self.out.goes_on = true;
         }
-        let together = times > 1 && self.sample.takes_all();
-        let taken = self.sample.code();
-        if taken == Taken::No {
-            return 1;
-        }
-        if first.resumed || taken == Taken::Anew {
+        match self.sample.code() {
+            Taken::No => return 1,
+            Taken::Yes if !first.resumed => {}
             // A frame goes on with what it says itself.
-            self.end_frame();
+            Taken::Yes => self.end_frame(),
+            Taken::Anew(code) => {
+                self.end_frame();
+                self.sample.begin_frame(code);
+            }
         }
+        let times = self.sample.together(times);
         let segment = taskgraph::Segment {
             path: first.number,
             bytes: first.bytes,
@@ -324,10 +333,13 @@ impl Records for Cutting<'_> {
         };
         let (known, path) = (|| first.known.follow(), || Some(plan.path.clone()));
         let encoder = &mut self.encoder;
-        let taken = match together {
+        let before = encoder.counts().blocks;
+        let taken = match times > 1 {
             true => encoder.segments(segment, (times, stride), known, path),
             false => usize::from(encoder.segment(segment, known, path)),
         };
+        let blocks = encoder.counts().blocks - before;
+        self.sample.encoded(taken, blocks);
         if self.encoder.is_full() {
             self.end_frame();
         }
@@ -345,7 +357,7 @@ impl Records for Cutting<'_> {
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
                 match event {
-                    Event::Position { .. } => self.sample.position(self.every),
+                    Event::Position { .. } => self.sample.position(),
                     _ => self.sample.event(),
                 }
                 self.end_segment();
@@ -406,6 +418,7 @@ impl Cutting<'_> {
         self.end_span();
         self.first_record = 0;
         if let Some(frame) = self.encoder.finish() {
+            let frame = self.sample.finish(frame);
             self.frame_bytes += frame.encoded_len();
             self.out.frames.push(frame);
         }

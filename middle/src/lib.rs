@@ -315,6 +315,7 @@ impl<'a> Conversion<'a> {
         let progress = positions.into_iter();
         let progress = progress.filter_map(|one| one.finish(&executors, &frames, time));
         writer.set_progress(progress.collect());
+        writer.set_sample(options.sample);
         writer.set_executors(executors.table);
         let totals = writer.finish(contexts(), meta.clone())?;
         let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());

@@ -16,8 +16,8 @@ pub struct Options {
     /// Every synchronisation is a task of its own, even if it orders nothing with another context. This is what the
     /// tests compare the usual graph with.
     pub fine: bool,
-    /// The graph has what is executed in one of so many stretches of a thread (about a millisecond each) and right after
-    /// events, instead of all; 1 for all. Tasks, edges and times are as in the whole graph.
+    /// The graph has one of so many parts of the code, drawn at random, and what comes right after events and positions,
+    /// instead of all; 1 for all. Tasks, edges and times are as in the whole graph.
     pub sample: u32,
     /// Set to true to stop; the conversion then returns [`crate::Error::Cancelled`] and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,

@@ -104,7 +104,7 @@ struct Shared {
     chunks: Gate,
     /// Bounds the parts that are handed over early, and says which chunk may do so.
     parts: Gate,
-    /// One stretch in so many is encoded.
+    /// One part of the code in so many is encoded.
     sample: u32,
 }
 

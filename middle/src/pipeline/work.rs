@@ -47,7 +47,7 @@ fn encode(
     hand_over: &mut dyn FnMut(EncodedChunk),
 ) -> Item {
     let Some(chunk) = task.chunk else {
-        let last = EncodedChunk::last(context, stream.encoder.take());
+        let last = EncodedChunk::last(context, stream);
         return Item::Last(Box::new(last));
     };
     let seq = chunk.header.seq;
