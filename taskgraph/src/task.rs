@@ -208,7 +208,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.block_count() < AFTER_EVENT.into() || self.graph().sample().is_none()
     }
 
-    /// Reads + writes.    #[must_use]
+    /// Reads + writes.
+    #[must_use]
     pub fn access_count(&self) -> u64 {
         self.read_count().saturating_add(self.write_count())
     }

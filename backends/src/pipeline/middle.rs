@@ -41,7 +41,7 @@ pub(super) fn become_it(arguments: &[OsString]) -> Result<u8> {
     Err(error).with_context(|| format!("cannot start {}", path.display()))
 }
 
-/// Makes `graph` from `trace`, with what is executed in one stretch of each thread in `sample`. The report has the
+/// Makes `graph` from `trace`, with one part of the code in `sample`. The report has the
 /// summary, so it is not shown; progress and errors are.
 pub(super) fn convert(
     converter: &Path,

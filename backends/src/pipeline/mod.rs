@@ -251,7 +251,7 @@ fn sampled(
     Ok((graph, account))
 }
 
-/// One in so many stretches of a trace's code are enough for an account.
+/// One in so many parts of a trace's code are enough for an account.
 fn sample_of(trace: &Path) -> u64 {
     fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED))
 }

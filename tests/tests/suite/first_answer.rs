@@ -36,6 +36,33 @@ int main(void) {
 }
 ";
 
+/// What the program does after each of many events is little beside what it does then.
+const AFTER_EVENTS: &str = "\
+#include <pthread.h>
+static volatile unsigned sink;
+static unsigned step(unsigned x) { return x & 4 ? x * 5 + 1 : x * 3 + 7; }
+static unsigned prepare(unsigned x) {
+  for (int i = 0; i < 300; i++) { x = step(x); if (x & 64) sink = x; }
+  return x;
+}
+static unsigned produce(unsigned x) {
+  for (int i = 0; i < 30000; i++) { x = step(x); if (x & 64) sink = x; }
+  return x;
+}
+static void *use(void *memory) { return memory; }
+int main(void) {
+  unsigned x = 1;
+  for (int round = 0; round < 200; round++) {
+    pthread_t other;
+    if (pthread_create(&other, 0, use, 0)) return 1;
+    x = prepare(x);
+    x = produce(x);
+    pthread_join(other, 0);
+  }
+  return x == 0;
+}
+";
+
 /// The rows of tasks or edges.
 fn rows(what: &str, graph: &Path) -> Result<Vec<String>> {
     let mut backend = Command::new(Outputs::get().command("contech-backend"));
@@ -152,6 +179,34 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     ensure!((1..blocks / 2).contains(&sampled), "{sampled} of {blocks}");
     let mut backend = Command::new(outputs.command("contech-backend"));
     run(backend.arg("verify").arg(&sample))?.ok()?;
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
+    let scratch = Scratch::new("first_sample")?;
+    let outputs = Outputs::get();
+    let source = scratch.write("after.c", AFTER_EVENTS)?;
+    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
+    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
+    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
+    for every in [1, 40] {
+        let graph = scratch.join("graph.tg");
+        let mut middle = Command::new(outputs.command("contech-middle"));
+        middle
+            .arg(format!("--sample={every}"))
+            .args([&trace, &graph]);
+        run(&mut middle)?.ok()?;
+        let mut backend = Command::new(outputs.command("contech-backend"));
+        let json = backend.args(["account", "--processors=2", "--format=json"]);
+        let json = run(json.arg(&graph))?.ok()?.stdout;
+        let account: serde_json::Value = serde_json::from_slice(&json)?;
+        let first = &account["losses"][0];
+        ensure!(first["cause"] == "serial", "1 in {every}: {first}");
+        let caller = &first["callers"][0]["function"];
+        ensure!(caller == "produce", "1 in {every}: {first}");
+    }
     scratch.done();
     Ok(())
 }

@@ -39,8 +39,8 @@ use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, default_config, end_of,
-    line_lookups, long_call, peak, run_all, state_in,
+    Analysis, Graph, LongCall, Order, Part, Reads, State, Task, Windows, count_spans,
+    default_config, end_of, line_lookups, long_call, peak, run_all, state_in,
 };
 use crate::cache::Sample;
 use crate::memuse::{self, MemUse};
@@ -100,6 +100,8 @@ struct Run {
 pub struct Shard {
     /// Time by group, kind of task ([`measured::kind`]), and block, ns.
     code: FxHashMap<(u32, u32, BlockId), f64>,
+    /// The same of tasks of which a sample of the code has only how they begin.
+    begins: FxHashMap<(u32, u32, BlockId), f64>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
     /// For each group, its time in which contexts were made, ns.
@@ -251,7 +253,7 @@ impl Analysis for Account {
     }
 
     fn counts(&self, task: &Task<'_>) -> bool {
-        !self.stretches.divide(task)
+        self.stretches.is_simple(task)
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
@@ -259,6 +261,11 @@ impl Analysis for Account {
         let mut all = BlockCounts::new();
         for (block, times) in parts.iter().flat_map(|part| &part.1) {
             all.add(*block, *times);
+        }
+        // Of code that a sample lacks altogether, how it begins is all that is known.
+        let missing = !task.has_all_code() && all.iter().next().is_none();
+        if missing {
+            all = count_spans(task, task.spans())?;
         }
         let counts = if parts.is_empty() { counts } else { &all };
         let work = self.moves.work(task, counts);
@@ -276,7 +283,10 @@ impl Analysis for Account {
             let blocks = counts.iter().map(|one| work.weight(*one));
             shard.executed.add(*part, running, blocks);
         }
-        shard.weights.add(&work, ns);
+        match missing {
+            true => shard.weights.leave_out(ns),
+            false => shard.weights.add(&work, ns),
+        }
         if let Some(LongCall::Works(block)) = call {
             shard.weights.spend(block, task.duration_ns());
         }
@@ -285,6 +295,10 @@ impl Analysis for Account {
         }
         let all = work.all();
         let kind = kind(counts.iter().map(|(block, _)| block));
+        let code = match missing {
+            true => &mut shard.begins,
+            false => &mut shard.code,
+        };
         let Run { strands, blame, .. } = &self.run;
         for strand in strands.strands_of(task.id()) {
             let strand_ns = strands.all[strand].ns.max(1);
@@ -303,12 +317,12 @@ impl Analysis for Account {
                     *shard.making.entry(group).or_default() += ns;
                 }
                 if let Some(block) = call.and_then(LongCall::block) {
-                    *shard.code.entry((group, kind, block)).or_default() += ns;
+                    *code.entry((group, kind, block)).or_default() += ns;
                     continue;
                 }
                 for (block, weight) in work.iter() {
                     let part = weight as f64 / all.max(1) as f64;
-                    *shard.code.entry((group, kind, block)).or_default() += ns * part;
+                    *code.entry((group, kind, block)).or_default() += ns * part;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
     BlockCounts, BlockId, CallStack, ExecutorId, FunctionId, StaticInfo, SyncOp, TaskId,
 };
@@ -284,10 +284,14 @@ fn placed(
 ) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
     let mut of_kinds: FxHashMap<(u32, u32), FxHashMap<BlockId, f64>> = FxHashMap::default();
+    let known = shards.iter().flat_map(|shard| shard.code.keys());
+    let known: FxHashSet<u32> = known.map(|(group, _, _)| *group).collect();
     let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
     for shard in shards {
         weights.merge(&shard.weights);
-        for ((group, kind, block), ns) in shard.code {
+        let begins = shard.begins.into_iter();
+        let begins = begins.filter(|((group, _, _), _)| !known.contains(group));
+        for ((group, kind, block), ns) in shard.code.into_iter().chain(begins) {
             let own = of_kinds.entry((group, kind)).or_default();
             *own.entry(block).or_default() += ns;
         }

@@ -1,12 +1,17 @@
 //! About a thousand times a second each executor noted where it was, and what the kernel said of its time. What it
 //! executed between two such moments is a *stretch*: the blocks in it are known exactly, and so is how long it ran.
+//!
+//! Where the graph has a sample of the code, how often blocks are executed is estimated: what was drawn stands for all that
+//! might have been, whatever comes right after events. What a task of few blocks executes is known.
 
 use std::ops::{Range, RangeInclusive};
 
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, ContextId, ExecutorId, FrameRef, FrameSpan, Progress, TaskKind};
+use taskgraph::{
+    BlockCounts, BlockId, CodeOf, ContextId, ExecutorId, FrameRef, FrameSpan, Progress, TaskKind,
+};
 
 use crate::analysis::{Graph, Task, count_spans};
 use crate::view::units::whole;
@@ -35,6 +40,10 @@ pub(super) struct Stretches {
     with: Vec<usize>,
     /// As many stretches are joined, as a power of two.
     shift: u32,
+    /// How often the code of each frame counts that has more than code right after events, if the graph has a sample.
+    drawn: Option<FxHashMap<FrameRef, u64>>,
+    /// How long a block takes in tasks whose code is known, ns.
+    pace_ns: f64,
     /// By the moment that ends a stretch: the slowest pace of what was executed in it, ns a block, where the executor ran
     /// for less time than its tasks took, because others had its processor. Nothing tells which of the tasks was
     /// interrupted, but the longest ones for what they execute are the likeliest.
@@ -136,22 +145,33 @@ impl Stretches {
         frames
             .values_mut()
             .for_each(|moments| moments.sort_unstable());
+        let drawn = graph.sample().map(|sample| {
+            let times = |code| match code {
+                CodeOf::Drawn => u64::from(sample.every),
+                CodeOf::Positions | CodeOf::Events => 1,
+            };
+            let frames = sample.frames.iter();
+            frames.map(|&(frame, code)| (frame, times(code))).collect()
+        });
         let joined = moments.len().div_ceil(MOST).next_power_of_two();
         let mut stretches = Self {
             executors,
             frames,
             with: with(&moments),
             shift: joined.trailing_zeros(),
+            drawn,
+            pace_ns: 0.0,
             slowest: FxHashMap::default(),
             moments,
         };
         if !stretches.moments.is_empty() {
-            stretches.slowest = stretches.slowest_of(graph)?;
+            stretches.measure(graph)?;
         }
         Ok(stretches)
     }
 
-    fn slowest_of(&self, graph: &Graph) -> Result<FxHashMap<usize, f64>> {
+    /// Finds out how fast executors were.
+    fn measure(&mut self, graph: &Graph) -> Result<()> {
         let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
         let paces = contexts
             .par_chunks(TOGETHER)
@@ -160,7 +180,8 @@ impl Stretches {
                 for &context in contexts {
                     tasks.go_to(context);
                     while let Some(task) = tasks.next()? {
-                        if matches!(task.kind(), TaskKind::Work | TaskKind::Create) {
+                        let works = matches!(task.kind(), TaskKind::Work | TaskKind::Create);
+                        if works && task.has_all_code() {
                             self.pace(task, &mut paces);
                         }
                     }
@@ -176,7 +197,11 @@ impl Stretches {
                 }
                 Ok(all)
             })?;
-        let mut found = FxHashMap::default();
+        let (mut ns, mut blocks) = (0.0, 0.0);
+        for one in paces.values().flatten() {
+            (ns, blocks) = (ns + one.0, blocks + one.1);
+        }
+        self.pace_ns = ns / f64::max(blocks, 1.0);
         for own in &self.executors {
             for at in own.clone().skip(1) {
                 let [before, now] = [&self.moments[at - 1], &self.moments[at]];
@@ -184,10 +209,10 @@ impl Stretches {
                 let ran = now.ran_ns.saturating_sub(before.ran_ns);
                 let user = ran.saturating_sub(system) as f64;
                 let pace = paces.get(&at).and_then(|paces| slowest(paces, user));
-                found.extend(pace.map(|pace| (at, pace)));
+                self.slowest.extend(pace.map(|pace| (at, pace)));
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Adds a task to the stretches that it is in.
@@ -219,16 +244,23 @@ impl Stretches {
     }
 
     /// Whether a task has moments inside, and so several parts.
-    pub(super) fn divide(&self, task: &Task<'_>) -> bool {
-        task.spans()
-            .iter()
-            .any(|span| !self.inside(span).is_empty())
+    fn divide(&self, task: &Task<'_>) -> bool {
+        let spans = task.spans();
+        let last = spans.len().saturating_sub(1);
+        (0..)
+            .zip(spans)
+            .any(|(at, span)| !self.inside(span, at == last).is_empty())
+    }
+
+    /// Whether a task's own counts are all that there is to know of its code.
+    pub(super) fn is_simple(&self, task: &Task<'_>) -> bool {
+        task.has_all_code() && !self.divide(task)
     }
 
     /// The parts of a task in the stretches that it was executed in, and how often each executes the blocks; or nothing if
-    /// it is not divided.
+    /// its own counts are all that there is to know.
     pub(super) fn parts(&self, task: &Task<'_>) -> Result<Vec<(Part, Counted)>> {
-        if !self.divide(task) {
+        if self.is_simple(task) {
             return Ok(Vec::new());
         }
         let (own, begin) = self.begin(task);
@@ -236,9 +268,10 @@ impl Stretches {
         let mut parts: Vec<(RangeInclusive<usize>, Vec<FrameSpan>)> = Vec::new();
         let mut open: Vec<FrameSpan> = Vec::new();
         let (mut first, mut last) = (begin, begin);
-        for span in task.spans() {
+        let spans = task.spans();
+        for (at, span) in (1..).zip(spans) {
             let mut rest = *span;
-            for &(record, moment) in self.inside(span) {
+            for &(record, moment) in self.inside(span, at == spans.len()) {
                 last = moment + 1;
                 let records = record - rest.first_record;
                 if records == 0 && open.is_empty() {
@@ -281,12 +314,29 @@ impl Stretches {
             .zip(times)
             .map(|((moments, spans), ran_ns)| {
                 let part = self.part(self.stretch(&own, *moments.end()), false, ran_ns);
-                Ok((part, count_spans(task, spans)?.iter().collect()))
+                Ok((part, self.count(task, spans)?))
             });
         counted.collect()
     }
 
-    /// All of a task that is not divided.
+    /// How often spans of a task execute each block.
+    fn count(&self, task: &Task<'_>, spans: &[FrameSpan]) -> Result<Counted> {
+        let Some(drawn) = self.drawn.as_ref().filter(|_| !task.has_all_code()) else {
+            return Ok(count_spans(task, spans)?.iter().collect());
+        };
+        let mut counted = BlockCounts::new();
+        for span in spans {
+            if let Some(&each) = drawn.get(&span.frame) {
+                let counts = count_spans(task, std::slice::from_ref(span))?;
+                for (block, times) in counts.iter() {
+                    counted.add(block, times.saturating_mul(each));
+                }
+            }
+        }
+        Ok(counted.iter().collect())
+    }
+
+    /// All of a task whose counts are all that there is to know.
     pub(super) fn whole(&self, task: &Task<'_>) -> Part {
         let (own, begin) = self.begin(task);
         let ran_ns = self.most_ran(task, task.start_ns());
@@ -329,23 +379,27 @@ impl Stretches {
         }
     }
 
-    /// The moments within a span.
-    fn inside(&self, span: &FrameSpan) -> &[(u32, usize)] {
+    /// The moments within a span. Those at its end are after the last one of a task.
+    fn inside(&self, span: &FrameSpan, last: bool) -> &[(u32, usize)] {
         let Some(moments) = self.frames.get(&span.frame) else {
             return &[];
         };
         let end = span.first_record.saturating_add(span.records);
         let begin = moments.partition_point(|one| one.0 <= span.first_record);
-        let end = moments.partition_point(|one| one.0 < end);
+        let end = moments.partition_point(|one| one.0 < end || one.0 == end && !last);
         moments.get(begin..end).unwrap_or(&[])
     }
 
     /// How long a task's executor can have run at most from a time to the task's end, ns.
     pub(super) fn most_ran(&self, task: &Task<'_>, from_ns: u64) -> u64 {
+        let blocks = match task.has_all_code() {
+            true => amount(task),
+            false => task.duration_ns() as f64 / self.pace_ns,
+        };
         self.most_within(
             task.executor(),
             (from_ns, task.end_ns()),
-            (amount(task), task.duration_ns()),
+            (blocks, task.duration_ns()),
         )
     }
 

@@ -288,7 +288,8 @@ impl<'a> Walker<'a> {
     /// times as long as its blocks took so far, such turns are why.
     fn worked(&mut self, task: &Task<'_>, ns: u64) -> Result<u64> {
         let blocks = task.block_count();
-        if self.turns.is_empty() || task.kind() != TaskKind::Work || blocks == 0 {
+        let works = task.kind() == TaskKind::Work && blocks > 0 && task.has_all_code();
+        if self.turns.is_empty() || !works {
             return Ok(ns);
         }
         let pace = self.paced.0 / self.paced.1.max(1.0);

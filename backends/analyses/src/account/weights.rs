@@ -78,15 +78,22 @@ impl Moves {
 
     /// What a task executed. The copies and fills whose length only the task's accesses say are taken to be equal.
     pub(super) fn work<'a>(&'a self, task: &Task<'a>, counts: &'a BlockCounts) -> Work<'a> {
-        let (mut bytes, mut open) = (0_u64, 0_u64);
+        let (mut blocks, mut bytes, mut open) = (0_u64, 0_u64, 0_u64);
         for (block, times) in counts.iter() {
             let moved = self.block(block);
+            blocks = blocks.saturating_add(times);
             bytes = bytes.saturating_add(moved.bytes.saturating_mul(times));
             open = open.saturating_add(moved.open.saturating_mul(times));
         }
+        // Counts that are estimated by a sample of the code say how many bytes there are in all.
+        let each = blocks as f64 / task.block_count().max(1) as f64;
+        let accessed = match blocks == task.block_count() {
+            true => task.bytes_accessed(),
+            false => whole(task.bytes_accessed() as f64 * each),
+        };
         let rest = match open {
             0 => 0,
-            _ => task.bytes_accessed().saturating_sub(bytes),
+            _ => accessed.saturating_sub(bytes),
         };
         Work {
             moves: self,
@@ -165,6 +172,8 @@ pub(super) struct Weights {
     bulk: u64,
     /// Time of the tasks, ns, by block.
     pub(super) times: Vec<f64>,
+    /// Time of tasks of whose code nothing is known, ns.
+    left_out: f64,
     /// Time of tasks that spend it all at one block, ns, by block.
     spent: Vec<f64>,
     /// The part of that for copies, ns, by block.
@@ -239,6 +248,11 @@ impl Weights {
         }
     }
 
+    /// Adds the time of a task of whose code nothing is known.
+    pub(super) fn leave_out(&mut self, ns: u64) {
+        self.left_out += ns as f64;
+    }
+
     /// Adds the time of a task that spends it all at one block.
     pub(super) fn spend(&mut self, block: BlockId, ns: u64) {
         let most = self.spent.len().max(block.index() + 1);
@@ -249,6 +263,7 @@ impl Weights {
     /// Adds the executions of another shard.
     pub(super) fn merge(&mut self, other: &Self) {
         self.bulk = self.bulk.saturating_add(other.bulk);
+        self.left_out += other.left_out;
         let most = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(most, 0);
         self.times.resize(most, 0.0);
@@ -272,6 +287,9 @@ impl Weights {
     /// Divides the time of all blocks anew, as it was measured, and adds that of calls which are known to take it all.
     /// Together they take no more than contexts ran, `ran_ns`: others may have had the processors in between.
     pub(super) fn measured(&mut self, measured: Option<&Measured>, ran_ns: f64) {
+        let all = 1.0 + self.left_out / self.times.iter().sum::<f64>().max(1.0);
+        let times = self.times.iter_mut().chain(&mut self.copies);
+        times.for_each(|ns| *ns *= all);
         if let Some(measured) = measured {
             self.divide(measured);
         }

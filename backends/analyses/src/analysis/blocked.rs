@@ -132,6 +132,7 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < STARVED_NS
         || !(1..=task.duration_ns() / WORKS_NS).contains(&task.block_count())
+        || !task.has_all_code()
     {
         return None;
     }
