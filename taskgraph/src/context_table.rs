@@ -341,3 +341,34 @@ fn push<T: TryFrom<u64>>(r: &Reader<'_>, values: &[u64], out: &mut Vec<T>) -> Re
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_of_several_groups_read_back_as_they_were() {
+        let contexts: Vec<Context> = (0..150_000u32)
+            .map(|at| Context {
+                id: ContextId::new(at + at / 1000),
+                task_count: at % 7,
+                first_ns: u64::from(at % 100) << 40,
+                last_ns: (u64::from(at % 100) << 40) + u64::from(at),
+                creator: (at % 5 > 0).then(|| TaskId::new(ContextId::new(at / 2), at % 3)),
+                name: format!("worker {}", at % 9),
+                flags: (at % 32).to_le_bytes()[0],
+                space: u16::try_from(at / 50_000).unwrap(),
+            })
+            .collect();
+        let mut writer = ContextTableWriter::default();
+        for context in &contexts {
+            writer.push(context.clone()).unwrap();
+        }
+        let table = ContextTable::decode(&writer.finish().unwrap()).unwrap();
+        assert_eq!(table.len(), contexts.len());
+        for (at, context) in contexts.into_iter().enumerate() {
+            assert_eq!(table.find(context.id), Some(at));
+            assert_eq!(table.get(at), Some(context));
+        }
+    }
+}

@@ -105,7 +105,7 @@ fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
     check(
         "list, odd ways",
         "48K",
-        &[Ways::Set(3), Ways::Set(12), Ways::Full],
+        &[Ways::Set(3), Ways::Set(12), Ways::Set(24), Ways::Full],
         "32",
         &stream,
     );

@@ -398,11 +398,10 @@ mod tests {
 
     #[test]
     fn flags_that_change_the_link_are_seen() {
-        assert_eq!(of("-static a.c").fully_static.as_deref(), Some("-static"));
-        assert_eq!(
-            of("-static-pie a.c").fully_static.as_deref(),
-            Some("-static-pie")
-        );
+        for flag in ["-static", "--static", "-static-pie"] {
+            let line = of(&format!("{flag} a.c"));
+            assert_eq!(line.fully_static.as_deref(), Some(flag));
+        }
         assert_eq!(
             of("-static-libgcc -static-libstdc++ a.c").fully_static,
             None
