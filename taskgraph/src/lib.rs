@@ -95,7 +95,7 @@ pub use sample::{AFTER_EVENT, CodeOf, CodeSample};
 pub use stack::{CallStack, Invocation, StackChange, StackFrame};
 pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use tally::BlockCounts;
-pub use task::{Actions, Task};
+pub use task::Task;
 pub use unit::VERSION;
 pub use verify::Verified;
 pub use writer::GraphWriter;

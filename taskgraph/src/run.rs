@@ -1,6 +1,6 @@
 //! Affine runs, each of which stands for all iterations of a loop.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::action::BlockExec;
 use crate::id::{BlockId, OpId};
@@ -122,11 +122,24 @@ impl<'f> AffineRun<'f> {
     /// Calls `f` for each execution of a block, in program order.
     #[inline]
     pub fn for_each_block(&self, mut f: impl FnMut(BlockExec<'_>)) {
+        let _ = self.try_for_each_block(|block| {
+            f(block);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// As [`AffineRun::for_each_block`], until `f` says so.
+    #[inline]
+    pub(crate) fn try_for_each_block(
+        &self,
+        mut f: impl FnMut(BlockExec<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut operands = self.starts.to_vec();
-        for _ in 0..self.iterations {
-            executions(self.info, self.blocks, &operands).for_each(&mut f);
+        (0..self.iterations).try_for_each(|_| {
+            executions(self.info, self.blocks, &operands).try_for_each(&mut f)?;
             advance(&mut operands, self.strides);
-        }
+            ControlFlow::Continue(())
+        })
     }
 }
 

@@ -1,17 +1,17 @@
 //! A task of a graph and its actions.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
 use crate::error::Result;
-use crate::frame::{DecodedFrame, Nests, Played, Player};
+use crate::frame::{Nests, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ExecutorId, TaskId};
 use crate::page::{TaskPage, TaskTotals};
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
-use crate::run::{AffineRun, advance};
+use crate::run::AffineRun;
 use crate::sample::AFTER_EVENT;
 use crate::space::prefix;
 use crate::{SyncOp, TaskKind};
@@ -320,28 +320,19 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         }
     }
 
-    /// The actions of the task in program order, decoded one frame at a time: `while let Some(action) =
-    /// actions.next()? { .. }`.
-    ///
-    /// # Errors
-    /// None today; a damaged frame shows when the iteration reaches it.
-    pub fn actions(&self) -> Result<Actions<'g, D>> {
-        Ok(Actions {
-            task: self.clone(),
-            span: 0,
-            begun: 0,
-            frame: None,
-            player: Player::of_blocks(self.block_count()),
-            run: None,
-            space: self.graph.space_of(self.id().context),
-        })
-    }
-
     /// Calls `f` for each action in program order.
     ///
     /// # Errors
     /// A damaged frame; `f` has then seen the actions before it.
     pub fn for_each_action(&self, f: impl FnMut(Action<'_>)) -> Result<()> {
+        self.each_from((0, 0), always(f))
+    }
+
+    /// As [`Task::for_each_action`], until `f` says that it has seen enough.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn try_for_each_action(&self, f: impl FnMut(Action<'_>) -> ControlFlow<()>) -> Result<()> {
         self.each_from((0, 0), f)
     }
 
@@ -351,11 +342,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// As [`Task::for_each_action`].
     pub fn for_last_actions(&self, records: usize, f: impl FnMut(Action<'_>)) -> Result<()> {
-        self.each_from(self.before_end(records)?, f)
+        self.each_from(self.before_end(records)?, always(f))
     }
 
-    /// Calls `f` for each action from a record on.
-    fn each_from(&self, from: (usize, usize), mut f: impl FnMut(Action<'_>)) -> Result<()> {
+    /// Calls `f` for each action from a record on, until it says so.
+    fn each_from(
+        &self,
+        from: (usize, usize),
+        mut f: impl FnMut(Action<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
         let info = self.graph.info();
         self.play_from(from, Nests::Bare, |played, operands| match played {
             Played::Block(id) => f(Action::Block(BlockExec::new(info, id, operands))),
@@ -371,43 +366,56 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
                     strides,
                     iterations,
                 };
-                run.for_each_block(|block| f(Action::Block(block)));
+                run.try_for_each_block(|block| f(Action::Block(block)))
             }
             Played::Nest { shape, cut } => {
+                let mut going = ControlFlow::Continue(());
                 Nest::new(info, shape, operands, cut).for_each_block(|block| {
-                    f(Action::Block(BlockExec::new(info, block, &[])));
+                    if going.is_continue() {
+                        going = f(Action::Block(BlockExec::new(info, block, &[])));
+                    }
                 });
+                going
             }
             Played::Other(action) => f(action),
         })
     }
 
     /// Calls `f` with what a player plays, and its operands.
-    pub(crate) fn play(&self, f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
-        self.play_from((0, 0), Nests::Bare, f)
+    pub(crate) fn play(&self, mut f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
+        self.play_from((0, 0), Nests::Bare, |played, operands| {
+            f(played, operands);
+            ControlFlow::Continue(())
+        })
     }
 
-    /// Calls `f` with what a player plays from a record on, and its operands.
+    /// Calls `f` with what a player plays from a record on, and its operands, until it says so.
     fn play_from(
         &self,
         (first, skipped): (usize, usize),
         nests: Nests,
-        mut f: impl FnMut(Played<'g>, &[u64]),
+        mut f: impl FnMut(Played<'g>, &[u64]) -> ControlFlow<()>,
     ) -> Result<()> {
+        let mut going = ControlFlow::Continue(());
         let mut player = Player::lent(self.block_count(), nests);
         let space = self.graph.space_of(self.id().context);
-        let spans = self.spans().iter().enumerate().skip(first);
-        let done = spans.into_iter().try_for_each(|(at, span)| {
+        let mut spans = self.spans().iter().enumerate().skip(first);
+        let done = spans.try_for_each(|(at, span)| {
+            if going.is_break() {
+                return Ok(());
+            }
             let (frame, mut range) = self.graph.frame(span)?;
             let score = self.graph.score()?;
             range.start += if at == first { skipped } else { 0 };
             player.start(&frame, range);
-            while let Some(mut played) = player.next(score, &frame)? {
+            while going.is_continue()
+                && let Some(mut played) = player.next(score, &frame)?
+            {
                 if space > 0 {
                     let operands = &mut player.operands;
                     prefix(self.graph.info(), &mut played, operands, space);
                 }
-                f(played, &player.operands);
+                going = f(played, &player.operands);
             }
             self.graph.recycle(frame);
             Ok(())
@@ -482,6 +490,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
                     Played::Other(_) => None,
                 }
                 .or(last);
+                ControlFlow::Continue(())
             })?;
             if last.is_some() || from == (0, 0) {
                 return Ok(last);
@@ -500,141 +509,10 @@ fn with_neighbour(mut ids: Vec<TaskId>, neighbour: Option<TaskId>) -> Vec<TaskId
     ids
 }
 
-/// The actions of a task. They are lent from the decoded frame, so this is not an [`Iterator`].
-#[derive(Debug)]
-pub struct Actions<'g, D> {
-    pub(crate) task: Task<'g, D>,
-    /// The next span.
-    pub(crate) span: usize,
-    /// Records of the next span that were read, because only its beginning was decoded.
-    begun: usize,
-    /// The current frame.
-    pub(crate) frame: Option<Arc<DecodedFrame>>,
-    pub(crate) player: Player,
-    pub(crate) run: Option<Running<'g>>,
-    /// Number in front of the task's addresses.
-    pub(crate) space: u16,
-}
-
-/// Number of records of a long task that are decoded first.
-const BEGINNING: usize = 1 << 9;
-
-/// A place in an affine run; the player has the operands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Running<'g> {
-    pub(crate) blocks: &'g [(BlockId, u32)],
-    pub(crate) strides: &'g [u64],
-    /// Number of iterations left, this one included.
-    pub(crate) left: u64,
-    /// Next block of the iteration.
-    pub(crate) at: usize,
-}
-
-impl<D> Drop for Actions<'_, D> {
-    fn drop(&mut self) {
-        if let Some(frame) = self.frame.take() {
-            self.task.graph.recycle(frame);
-        }
-    }
-}
-
-impl<D: AsRef<[u8]>> Actions<'_, D> {
-    /// The next action; `None` after the last.
-    ///
-    /// # Errors
-    /// A damaged frame.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "it lends, which Iterator cannot"
-    )]
-    pub fn next(&mut self) -> Result<Option<Action<'_>>> {
-        let graph = self.task.graph;
-        loop {
-            if let Some(operands) = self.in_run() {
-                let (id, range) = operands;
-                let own = self.player.operands.get(range).unwrap_or(&[]);
-                return Ok(Some(Action::Block(BlockExec::new(graph.info(), id, own))));
-            }
-            let Some(frame) = &self.frame else {
-                let Some(span) = self.task.spans().get(self.span) else {
-                    return Ok(None);
-                };
-                let begins = (self.span, self.begun) == (0, 0);
-                if begins && span.records as usize > 4 * BEGINNING {
-                    // Who wants a few actions does not wait for a whole frame.
-                    let (frame, range) = graph.in_file(graph.part(span, BEGINNING))?;
-                    self.begun = range.len();
-                    self.player.start(&frame, range);
-                    self.frame = Some(frame);
-                    continue;
-                }
-                let (frame, mut range) = graph.in_file(graph.frame(span))?;
-                range.start += self.begun;
-                match std::mem::take(&mut self.begun) {
-                    0 => self.player.start(&frame, range),
-                    _ => self.player.go_on(range),
-                }
-                self.frame = Some(frame);
-                self.span += 1;
-                continue;
-            };
-            let score = graph.in_file(graph.score())?;
-            let mut next = graph.in_file(self.player.next(score, frame))?;
-            if let Some(played) = next.as_mut().filter(|_| self.space > 0) {
-                let operands = &mut self.player.operands;
-                prefix(graph.info(), played, operands, self.space);
-            }
-            match next {
-                None => {
-                    if let Some(frame) = self.frame.take() {
-                        graph.recycle(frame);
-                    }
-                }
-                Some(Played::Run {
-                    blocks,
-                    strides,
-                    iterations,
-                }) => {
-                    self.run = Some(Running {
-                        blocks,
-                        strides,
-                        left: iterations,
-                        at: 0,
-                    });
-                }
-                // This player plays them node by node.
-                Some(Played::Nest { .. }) => {}
-                Some(Played::Other(action)) => return Ok(Some(action)),
-                Some(Played::Block(id)) => {
-                    let operands = &self.player.operands;
-                    return Ok(Some(Action::Block(BlockExec::new(
-                        graph.info(),
-                        id,
-                        operands,
-                    ))));
-                }
-            }
-        }
-    }
-
-    /// The next execution of the affine run, and where its operands are; `None` when there is none left.
-    fn in_run(&mut self) -> Option<(BlockId, Range<usize>)> {
-        let run = self.run.as_mut()?;
-        if run.at == run.blocks.len() {
-            run.left -= 1;
-            run.at = 0;
-            advance(&mut self.player.operands, run.strides);
-        }
-        if run.left == 0 {
-            self.run = None;
-            return None;
-        }
-        let from = run
-            .at
-            .checked_sub(1)
-            .map_or(0, |before| run.blocks[before].1 as usize);
-        let (id, end) = run.blocks[run.at];
-        run.at += 1;
-        Some((id, from..end as usize))
+/// What calls `f` and never has seen enough.
+fn always(mut f: impl FnMut(Action<'_>)) -> impl FnMut(Action<'_>) -> ControlFlow<()> {
+    move |action| {
+        f(action);
+        ControlFlow::Continue(())
     }
 }

@@ -4,6 +4,7 @@ mod rows;
 mod selection;
 
 use std::io;
+use std::ops::ControlFlow;
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
@@ -193,13 +194,17 @@ fn each_block(
     mut f: impl FnMut(&BlockExec<'_>) -> Result<()>,
 ) -> Result<()> {
     each_selected(graph, selection, |task| {
-        let mut actions = task.actions()?;
-        while let Some(action) = actions.next()? {
+        let mut done = Ok(());
+        task.try_for_each_action(|action| {
             if let Action::Block(block) = action {
-                f(&block)?;
+                done = f(&block);
             }
-        }
-        Ok(())
+            match done {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        done
     })
 }
 

@@ -81,18 +81,25 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
         let (mut peak, mut at_peak) = ((0, 0), BTreeMap::new());
         let mut lines: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         let mut most: BTreeMap<u64, u64> = BTreeMap::new();
-        crate::by_time::by_time(&graph, 0, |context, time, action| {
-            match *action {
-                Action::Block(block) => {
-                    last.insert(context, block.id());
-                    block.for_each_access(|access| {
+        // A block and its accesses, or an allocation or free.
+        let see = |action: &Action<'_>| match *action {
+            Action::Block(block) => (Some(block.id()), block.accesses().collect(), (0, None)),
+            Action::Alloc { addr, size, .. } => (None, Vec::new(), (addr, Some(size))),
+            Action::Free { addr } => (None, Vec::new(), (addr, None)),
+            _ => (None, Vec::new(), (0, None)),
+        };
+        crate::by_time::by_time(&graph, 0, see, |context, time, seen| {
+            match seen {
+                (Some(block), accesses, _) => {
+                    last.insert(context, block);
+                    for access in accesses {
                         lines
                             .entry(time / length)
                             .or_default()
                             .extend(access.addr / 64..(access.addr + access.size).div_ceil(64));
-                    });
+                    }
                 }
-                Action::Alloc { addr, size, .. } => {
+                (None, _, (addr, Some(size))) => {
                     let site = graph
                         .info()
                         .block(last[&context])
@@ -103,8 +110,8 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
                         .line;
                     assert_eq!(live.insert(addr, (size, site)), None);
                 }
-                Action::Free { addr } => drop(live.remove(&addr).expect("live")),
-                _ => {}
+                (None, _, (0, None)) => {}
+                (None, _, (addr, None)) => drop(live.remove(&addr).expect("live")),
             }
             let bytes: u64 = live.values().map(|row| row.0).sum();
             let entry = most.entry(time / length).or_default();
@@ -115,7 +122,6 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
                 live.values()
                     .for_each(|&(size, site)| *at_peak.entry(site).or_insert(0) += size);
             }
-            Ok(())
         })
         .expect("readable");
         assert_eq!((report.peak_bytes, report.peak_ns), peak, "seed {seed}");

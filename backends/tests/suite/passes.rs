@@ -97,9 +97,9 @@ fn pieces_by_time_are_the_actions_in_the_order_of_time() {
     each_graph(|graph| {
         for slice_ns in [0, 7, 100, 1_000_000] {
             let mut expected = Vec::new();
-            crate::by_time::by_time(graph, slice_ns, |context, time, action| {
-                expected.push(one_by_one(context, time, action));
-                Ok(())
+            let see = |action: &Action<'_>| one_by_one(0, 0, action);
+            crate::by_time::by_time(graph, slice_ns, see, |context, time, (_, _, block, all)| {
+                expected.push((context, time, block, all));
             })
             .expect("readable");
             let got = run::<Log>(Order::ByTime { slice_ns }, graph).expect("readable");

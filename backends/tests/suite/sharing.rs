@@ -67,11 +67,12 @@ fn random_graph(seed: u64) -> Graph {
 /// All accesses in the order the analysis sees them.
 fn accesses(graph: &Graph, slice: u64) -> Vec<(u32, Access)> {
     let mut all = Vec::new();
-    crate::by_time::by_time(graph, slice, |context, _, action| {
-        if let Action::Block(block) = action {
-            block.for_each_access(|access| all.push((context, access)));
-        }
-        Ok(())
+    let see = |action: &Action<'_>| match action {
+        Action::Block(block) => block.accesses().collect(),
+        _ => Vec::new(),
+    };
+    crate::by_time::by_time(graph, slice, see, |context, _, seen: Vec<Access>| {
+        all.extend(seen.into_iter().map(|access| (context, access)));
     })
     .expect("readable");
     all

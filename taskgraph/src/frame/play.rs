@@ -44,9 +44,8 @@ pub(crate) enum Played<'g> {
 /// The nests that a player plays as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Nests {
-    #[default]
-    None,
     /// Those without operands.
+    #[default]
     Bare,
     /// Those whose operands change by constants, too.
     Moving,
@@ -123,29 +122,16 @@ impl Player {
         SPARE.set(Some(self));
     }
 
-    /// A player for a task that says that it executes this many blocks. Damage cannot make it go on for much longer.
-    pub(crate) fn of_blocks(blocks: u64) -> Self {
-        Self {
-            left: may_come(blocks),
-            ..Self::default()
-        }
-    }
-
-    /// Prepares for a task that says that it executes this many blocks.
+    /// Prepares for a task that says that it executes this many blocks. Damage cannot make it go on for much longer.
     pub(super) fn allow(&mut self, blocks: u64) {
-        self.left = may_come(blocks);
+        self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
         self.stored = Stored::default();
     }
 
     /// Goes to one record, with what is known now.
     pub(super) fn only(&mut self, record: usize) {
-        self.go_on(record..record + 1);
-    }
-
-    /// Goes to a range of records, with what is known now.
-    pub(crate) fn go_on(&mut self, records: Range<usize>) {
         self.inside = None;
-        self.records = records;
+        self.records = record..record + 1;
     }
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
@@ -295,10 +281,6 @@ impl Player {
     }
 }
 
-fn may_come(blocks: u64) -> u64 {
-    blocks.saturating_mul(NODES).saturating_add(SLACK)
-}
-
 #[cold]
 pub(super) fn short() -> crate::Error {
     malformed(WHAT, "a record that does not fit its path")
@@ -340,7 +322,6 @@ impl Visit for Reading<'_> {
         state: &State,
     ) -> Option<&[u64]> {
         let asked = match self.nests {
-            Nests::None => false,
             Nests::Bare => !nest.has_operands(),
             Nests::Moving => !nest.only_counts(),
             Nests::Counted => true,

@@ -75,7 +75,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let known = self.frames.get(at);
         let frame = match &known {
             Some(frame) => Arc::clone(frame),
-            None if self.is_alone(span) => return self.part(span, usize::MAX),
+            None if self.is_alone(span) => return self.part(span),
             None => Arc::new(self.decode_frame(at, 0..usize::MAX)?),
         };
         let range = Self::records(&frame, span)?;
@@ -88,18 +88,10 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok((frame, range))
     }
 
-    /// The first records of a span. Unless the frame is known, no others are decoded.
-    pub(crate) fn part(
-        &self,
-        span: &FrameSpan,
-        most: usize,
-    ) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
+    /// The records of a span, without others of their frame.
+    fn part(&self, span: &FrameSpan) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
         let first = span.first_record as usize;
-        let end = first.saturating_add(most.min(span.records as usize));
-        if let Some(frame) = self.frames.get(span.frame.0) {
-            Self::records(&frame, span)?;
-            return Ok((frame, first..end));
-        }
+        let end = first.saturating_add(span.records as usize);
         let frame = self.decode_frame(span.frame.0, first..end)?;
         Self::records(&frame, span)?;
         let range = 0..frame.len();

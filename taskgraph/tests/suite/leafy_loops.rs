@@ -6,8 +6,8 @@ use crate::recorder::{Recorder, graph_of, record};
 use proptest::prelude::*;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockId, FrameSpan, Function, GraphWriter, MemOp, Module, StaticInfo,
-    TaskId, TaskRecord,
+    Access, Block, BlockId, FrameSpan, Function, GraphWriter, MemOp, Module, StaticInfo, TaskId,
+    TaskRecord,
 };
 
 const WIDTHS: [u8; 3] = [1, 4, 6];
@@ -158,12 +158,7 @@ proptest! {
         let mut all: Vec<Access> = Vec::new();
         task.for_each_access(|access| all.push(access)).unwrap();
         let mut single: Vec<Access> = Vec::new();
-        let mut actions = task.actions().unwrap();
-        while let Some(action) = actions.next().unwrap() {
-            if let Action::Block(block) = action {
-                single.extend(block.accesses());
-            }
-        }
+        task.for_each_block(|block| single.extend(block.accesses())).unwrap();
         prop_assert_eq!(single, all);
     }
 }

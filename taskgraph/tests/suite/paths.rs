@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::recorder::{Recorder, graph_of, record};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, Function,
-    GraphWriter, MemOp, Module, Piece, Reader, StaticInfo, TaskGraph, TaskId,
+    Access, Block, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, Function, GraphWriter,
+    MemOp, Module, Piece, Reader, StaticInfo, TaskGraph, TaskId,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -191,12 +191,8 @@ fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
     let mut all: Vec<Access> = Vec::new();
     task.for_each_access(|a| all.push(a)).unwrap();
     let mut lent = Vec::new();
-    let mut actions = task.actions().unwrap();
-    while let Some(action) = actions.next().unwrap() {
-        if let Action::Block(block) = action {
-            lent.extend(block.accesses());
-        }
-    }
+    task.for_each_block(|block| lent.extend(block.accesses()))
+        .unwrap();
     assert_eq!(lent, all);
     assert_eq!(all.len() as u64, task.access_count());
     all.iter().map(|a| a.addr).collect()

@@ -322,8 +322,7 @@ fn meta() -> RunMeta {
 
 fn read_acts<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Vec<Act> {
     let mut acts = Vec::new();
-    let mut actions = task.actions().unwrap();
-    while let Some(action) = actions.next().unwrap() {
+    let read = task.for_each_action(|action| {
         acts.push(match action {
             Action::Block(b) => Act::Block(b.id().get(), b.operands().to_vec()),
             Action::Alloc { addr, size, kind } => Act::Alloc(addr, size, kind),
@@ -333,7 +332,8 @@ fn read_acts<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Vec<Act> {
             Action::Unmap { addr, size } => Act::Unmap(addr, size),
             other => panic!("{other:?}"),
         });
-    }
+    });
+    read.unwrap();
     acts
 }
 

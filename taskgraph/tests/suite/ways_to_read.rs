@@ -297,13 +297,19 @@ proptest! {
         let Some(graph) = graph(&shape, false) else { return Ok(()) };
         let task = graph.task(TaskId::default()).unwrap();
         let mut one_by_one = Vec::new();
-        let mut lent = task.actions().unwrap();
-        while let Some(action) = lent.next().unwrap() {
-            one_by_one.push(seen(action));
+        task.for_each_action(|action| one_by_one.push(seen(action))).unwrap();
+        for enough in [1, one_by_one.len() / 2] {
+            let mut first = Vec::new();
+            let read = task.try_for_each_action(|action| {
+                first.push(seen(action));
+                match first.len() < enough {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            });
+            read.unwrap();
+            prop_assert_eq!(&first[..], &one_by_one[..enough.max(1).min(one_by_one.len())]);
         }
-        let mut each = Vec::new();
-        task.for_each_action(|action| each.push(seen(action))).unwrap();
-        prop_assert_eq!(&each, &one_by_one);
         let last = one_by_one.iter().rev().find_map(|one| one.0);
         prop_assert_eq!(task.last_block().unwrap(), last);
         let mut added = BlockCounts::new();

@@ -274,10 +274,7 @@ fn everything(graph: &TaskGraph<&[u8]>, verified: bool) -> Result<()> {
         }
         let (mut accesses, mut actions) = (0, 0);
         task.for_each_access(|_| accesses += 1)?;
-        let mut next = task.actions()?;
-        while next.next()?.is_some() {
-            actions += 1;
-        }
+        task.for_each_action(|_| actions += 1)?;
         if verified {
             assert_eq!(accesses, task.access_count(), "accesses of {}", task.id());
             assert_eq!(actions, task.action_count(), "actions of {}", task.id());

@@ -1,5 +1,7 @@
 //! Where contexts wait: the call, and the caller of its function if that function is only a wrapper or is a library's.
 
+use std::ops::ControlFlow;
+
 use anyhow::Result;
 use taskgraph::{Action, BlockId, CallStack, Family, SyncOp, TaskId, TaskKind, WaitCause};
 
@@ -93,10 +95,10 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
             })?;
             continue;
         }
-        let mut actions = task.actions()?;
-        while let Some(action) = actions.next()?
-            && !step(action)
-        {}
+        task.try_for_each_action(|action| match step(action) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })?;
     }
     let Some(last) = last else { return Ok(None) };
     let call = |block: BlockId| {

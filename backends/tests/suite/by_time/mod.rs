@@ -4,13 +4,13 @@
 //! the task, and over the time before it in which it could have begun. Analyses that ask what contexts do to one another while they run at the same time read
 //! the graph this way; task by task, two long tasks would seem to run one after the other.
 //!
-//! Memory is one decoded frame (about a megabyte) for each context that is inside a task at one time.
+//! Memory is what is seen of one task for each context.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{Action, Actions, Context, ContextId, Mmap, TaskId, TaskKind};
+use taskgraph::{Action, Context, ContextId, TaskId, TaskKind};
 
 use contech_backends::analysis::Graph;
 
@@ -41,31 +41,32 @@ impl Spread {
 }
 
 /// One context on its way through its tasks.
-struct Stream<'g> {
+struct Stream<T> {
     context: ContextId,
     next: u32,
     tasks: u32,
     free_ns: u64,
-    inside: Option<Inside<'g>>,
+    inside: Option<Inside<T>>,
 }
 
 /// The task a context is in.
-struct Inside<'g> {
-    actions: Actions<'g, Mmap>,
+struct Inside<T> {
+    actions: std::vec::IntoIter<T>,
     spread: Spread,
     index: u64,
     count: u64,
 }
 
-/// Calls `each` with every action of the graph, its context (by position in `Graph::contexts`)
+/// Calls `each` with what `see` sees of every action of the graph, its context (by position in `Graph::contexts`)
 /// and its time. A context keeps its turn for `slice_ns` after another one would be due.
 ///
 /// # Errors
-/// When the graph cannot be read, or `each` fails.
-pub(crate) fn by_time(
+/// When the graph cannot be read.
+pub(crate) fn by_time<T>(
     graph: &Graph,
     slice_ns: u64,
-    mut each: impl FnMut(u32, u64, &Action<'_>) -> Result<()>,
+    see: impl Fn(&Action<'_>) -> T,
+    mut each: impl FnMut(u32, u64, T),
 ) -> Result<()> {
     let stream = |context: Context| Stream {
         context: context.id,
@@ -75,7 +76,7 @@ pub(crate) fn by_time(
         inside: None,
     };
     let firsts: Vec<u64> = graph.contexts().map(|context| context.first_ns).collect();
-    let mut streams: Vec<Stream<'_>> = graph.contexts().map(stream).collect();
+    let mut streams: Vec<Stream<T>> = graph.contexts().map(stream).collect();
     let mut due: BinaryHeap<Reverse<(u64, u32)>> =
         firsts.into_iter().zip(0..).map(Reverse).collect();
     while let Some(Reverse((_, number))) = due.pop() {
@@ -84,20 +85,21 @@ pub(crate) fn by_time(
         // The context runs until it is another one's turn.
         let runs =
             |time: u64| other.is_none_or(|other| (time.saturating_sub(slice_ns), number) < other);
-        if let Some(time) = stream.run(graph, runs, |time, action| each(number, time, action))? {
+        if let Some(time) = stream.run(graph, runs, &see, |time, seen| each(number, time, seen))? {
             due.push(Reverse((time, number)));
         }
     }
     Ok(())
 }
 
-impl<'g> Stream<'g> {
+impl<T> Stream<T> {
     /// Runs while `runs` says so; the time of the next action, `None` when there is no more.
     fn run(
         &mut self,
-        graph: &'g Graph,
+        graph: &Graph,
         runs: impl Fn(u64) -> bool,
-        mut each: impl FnMut(u64, &Action<'_>) -> Result<()>,
+        see: &impl Fn(&Action<'_>) -> T,
+        mut each: impl FnMut(u64, T),
     ) -> Result<Option<u64>> {
         loop {
             if let Some(inside) = &mut self.inside {
@@ -107,21 +109,21 @@ impl<'g> Stream<'g> {
                         return Ok(Some(time));
                     }
                     inside.index += 1;
-                    match inside.actions.next()? {
-                        Some(action) => each(time, &action)?,
+                    match inside.actions.next() {
+                        Some(seen) => each(time, seen),
                         None => break,
                     }
                 }
                 self.inside = None;
             }
-            if !self.enter(graph)? {
+            if !self.enter(graph, see)? {
                 return Ok(None);
             }
         }
     }
 
     /// Goes to the next task with actions; false when there is none.
-    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
+    fn enter(&mut self, graph: &Graph, see: &impl Fn(&Action<'_>) -> T) -> Result<bool> {
         while self.next < self.tasks {
             let task = graph.task(TaskId::new(self.context, self.next))?;
             self.next += 1;
@@ -134,8 +136,10 @@ impl<'g> Stream<'g> {
                 }
                 let start_ns = ready_ns.min(task.start_ns());
                 let spread = Spread::new(start_ns, task.end_ns(), count);
+                let mut actions = Vec::new();
+                task.for_each_action(|action| actions.push(see(&action)))?;
                 self.inside = Some(Inside {
-                    actions: task.actions()?,
+                    actions: actions.into_iter(),
                     spread,
                     index: 0,
                     count,
