@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Parser;
 use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
-use contech_plain::{Plain, say};
+use contech_plain::{Plain, say, size};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph that was recovered from an incomplete trace.
@@ -73,18 +73,8 @@ fn version() -> &'static str {
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {
-    let (number, shift) = match text.char_indices().last() {
-        Some((i, 'k' | 'K')) => (&text[..i], 10),
-        Some((i, 'm' | 'M')) => (&text[..i], 20),
-        Some((i, 'g' | 'G')) => (&text[..i], 30),
-        _ => (text, 0),
-    };
-    let number: usize = number
-        .parse()
-        .map_err(|_| "expected a number of bytes such as 512M".to_owned())?;
-    number
-        .checked_mul(1 << shift)
-        .ok_or_else(|| "more than this machine can address".to_owned())
+    let bytes = size::parse(text).and_then(|bytes| usize::try_from(bytes).ok());
+    bytes.ok_or_else(|| "expected a number of bytes such as 512M".to_owned())
 }
 
 #[global_allocator]

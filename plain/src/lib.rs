@@ -6,6 +6,9 @@
 //!
 //! The second half is that a reader who has seen enough and goes (`| head`) ends nothing and is no error.
 
+pub mod duration;
+pub mod size;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};

@@ -6,7 +6,7 @@
 // Text leaves through contech_plain and output.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-pub mod duration;
+pub use contech_plain::duration;
 pub mod output;
 pub mod page;
 pub mod size;

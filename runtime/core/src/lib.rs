@@ -43,7 +43,6 @@ pub mod queue;
 pub mod recorder;
 pub mod registry;
 pub mod scratch;
-pub mod size;
 mod so_far;
 pub mod spin;
 pub mod stamps;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contech_plain::{duration, size};
 use contech_trace::abi::SLACK;
 
-use crate::size;
 use crate::target::Target;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,15 +57,8 @@ impl Region {
 /// Reads a time like `2s`, `1.5s`, `300ms` or `20us`; a number alone is seconds.
 fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "us" => 1e-6,
-        _ => return None,
-    };
-    let seconds: f64 = number.parse().ok()?;
-    Duration::try_from_secs_f64(seconds * unit).ok()
+    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
+    duration::duration(text).ok().or_else(seconds)
 }
 
 /// The smallest buffer: twice the slack, so that at least half of it is used.
