@@ -9,7 +9,9 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, Context, ContextId, StaticInfo, TaskKind};
 
-use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
+use crate::analysis::source::Place;
+use crate::analysis::{Cause, Graph, LongCall, Segments, State, Task};
+use crate::view::names;
 
 /// Contexts that have lanes of their own, if there are no more.
 const OWN: usize = 1000;
@@ -58,93 +60,56 @@ pub(super) fn in_lanes(graph: &Graph) -> Vec<Vec<ContextId>> {
     lanes
 }
 
-/// The slices of a lane, in order.
-pub(super) fn slices<'g>(
+/// Calls `f` with the slices of a context, in order.
+pub(super) fn each_slice<'g>(
     graph: &'g Graph,
-    lane: &'g [ContextId],
-) -> impl Iterator<Item = Result<Slice<'g>>> + 'g {
-    lane.iter().flat_map(|&context| {
-        let (parts, error) = match Parts::new(graph, context) {
-            Ok(parts) => (Some(parts), None),
-            Err(error) => (None, Some(Err(error))),
-        };
-        error.into_iter().chain(parts.into_iter().flatten())
-    })
-}
-
-/// The tasks of a context and the waits between them.
-struct Parts<'g> {
-    tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + 'g>,
-    segments: Segments<'g>,
-    segment: Option<Segment<'g>>,
-    /// The task whose turn it is.
-    task: Option<Task<'g>>,
-    at_ns: u64,
-}
-
-impl<'g> Parts<'g> {
-    fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
-        let mut tasks = Box::new(graph.tasks_of(context));
-        let mut segments = Segments::new(graph, context)?;
-        let task = tasks.next().transpose()?;
-        Ok(Self {
-            at_ns: task.as_ref().map_or(0, Task::start_ns),
-            tasks,
-            segment: segments.next().transpose()?,
-            segments,
-            task,
-        })
-    }
-
-    fn advance(&mut self) -> Result<Option<Slice<'g>>> {
-        let Some(task) = &self.task else {
-            return Ok(None);
-        };
-        let own = self.segment.as_ref().filter(|s| s.task.id() <= task.id());
-        let Some(segment) = own else {
-            // It has no time of its own.
-            let task = task.clone();
-            self.task = self.tasks.next().transpose()?;
-            self.at_ns = self.at_ns.max(task.start_ns());
-            return Ok(Some(Slice {
-                from_ns: self.at_ns,
-                to_ns: self.at_ns,
-                what: What::Task {
-                    task,
-                    state: State::Running,
-                    call: None,
-                },
-            }));
-        };
-        let (from_ns, to_ns, state, call) =
-            (segment.from_ns, segment.to_ns, segment.state, segment.call);
-        self.at_ns = to_ns;
-        let what = match state {
-            State::Waiting(cause) if to_ns <= task.start_ns() => What::Gap {
-                context: task.id().context,
-                cause,
-            },
-            _ => {
-                let done = self.task.take();
-                self.task = self.tasks.next().transpose()?;
-                let Some(task) = done else { return Ok(None) };
-                What::Task { task, state, call }
+    context: ContextId,
+    mut f: impl FnMut(Slice<'g>) -> Result<()>,
+) -> Result<()> {
+    let mut segments = Segments::new(graph, context)?;
+    let mut segment = segments.next().transpose()?;
+    let mut at_ns = 0;
+    for task in graph.tasks_of(context) {
+        let task = task?;
+        loop {
+            let Some(own) = segment.take_if(|own| own.task.id() <= task.id()) else {
+                // It has no time of its own.
+                at_ns = at_ns.max(task.start_ns());
+                let (state, call) = (State::Running, None);
+                f(Slice {
+                    from_ns: at_ns,
+                    to_ns: at_ns,
+                    what: What::Task { task, state, call },
+                })?;
+                break;
+            };
+            segment = segments.next().transpose()?;
+            at_ns = own.to_ns;
+            let slice = |what| Slice {
+                from_ns: own.from_ns,
+                to_ns: own.to_ns,
+                what,
+            };
+            match (own.state, own.call) {
+                (State::Waiting(cause), _) if own.to_ns <= task.start_ns() => {
+                    f(slice(What::Gap { context, cause }))?;
+                }
+                (state, call) => {
+                    f(slice(What::Task { task, state, call }))?;
+                    break;
+                }
             }
-        };
-        self.segment = self.segments.next().transpose()?;
-        Ok(Some(Slice {
-            from_ns,
-            to_ns,
-            what,
-        }))
+        }
     }
+    Ok(())
 }
 
-impl<'g> Iterator for Parts<'g> {
-    type Item = Result<Slice<'g>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.advance().transpose()
+/// What a context does that runs in a task: the function of a block of it, or what else is known.
+pub(super) fn doing(task: &Task<'_>, place: Option<&Place>) -> String {
+    match (place, task.kind()) {
+        (Some(place), _) => names::label(&place.function),
+        (None, TaskKind::Work) => "(nothing recorded)".to_owned(),
+        (None, _) => task.op().name().to_owned(),
     }
 }
 

@@ -8,16 +8,15 @@ use std::path::Path;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, BlockId, ExecutorId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ExecutorId};
 
 use self::records::Field::{Byte, Number};
 use self::records::{Definitions, Events, UNDEFINED, no_definitions};
 use super::folded::program;
-use super::lanes::main_block;
+use super::lanes::{doing, main_block};
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Change, Graph, State, end_of, sweep};
 use crate::parallelism::{Doing, block_before};
-use crate::view::names;
 
 /// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is known of none.
 const CLOCK: u8 = 5;
@@ -122,24 +121,17 @@ fn stack(
     };
     let code = |block: Option<BlockId>| {
         let place = block.map(|block| Place::of_block(graph.info(), block));
-        place.map(|place| Region::Code(names::label(&place.function), place.file))
+        let name = doing(task, place.as_ref());
+        Region::Code(name, place.map_or_else(String::new, |place| place.file))
     };
-    let other = |name: &str| Region::Code(name.to_owned(), String::new());
     let stack = match state {
-        State::Running => {
-            let code = code(main_block(task, change.call, counts)?);
-            let name = match task.kind() {
-                TaskKind::Work => "(nothing recorded)",
-                _ => task.op().name(),
-            };
-            [Some(code.unwrap_or_else(|| other(name))), None]
-        }
+        State::Running => [Some(code(main_block(task, change.call, counts)?)), None],
         State::Waiting(cause) => {
             let block = match change.call.and_then(|call| call.block()) {
                 None => block_before(task)?,
                 block => block,
             };
-            [code(block), Some(Region::Wait(cause))]
+            [block.map(|_| code(block)), Some(Region::Wait(cause))]
         }
     };
     let mut number = |region: Region| {

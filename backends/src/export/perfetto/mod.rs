@@ -15,10 +15,9 @@ use self::message::{
     Thread, Trace, TracePacket, TrackDescriptor, TrackEvent,
 };
 use super::folded::program;
-use super::lanes::{Slice, What, in_lanes, main_block, slices};
+use super::lanes::{Slice, What, doing, each_slice, in_lanes, main_block};
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Graph, State, Task, sweep};
-use crate::view::names;
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted from 1.
@@ -52,8 +51,10 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> Result<()> {
     let mut counts = BlockCounts::new();
     for (at, lane) in (FIRST_LANE..).zip(&lanes) {
         let mut before = None;
-        for slice in slices(graph, lane) {
-            writer.slice(graph, at, &slice?, &mut before, &mut counts)?;
+        for &context in lane {
+            each_slice(graph, context, |slice| {
+                writer.slice(graph, at, &slice, &mut before, &mut counts)
+            })?;
         }
     }
     Ok(())
@@ -282,12 +283,7 @@ impl Writer<'_> {
     ) {
         event.categories = vec![task.kind().name().to_owned()];
         let place = block.map(|block| Place::of_block(graph.info(), block));
-        let name = match (&place, task.kind()) {
-            (Some(place), _) => names::label(&place.function),
-            (None, TaskKind::Work) => "(nothing recorded)".to_owned(),
-            (None, _) => task.op().name().to_owned(),
-        };
-        event.name_iid = Some(self.name(&name));
+        event.name_iid = Some(self.name(&doing(task, place.as_ref())));
         event.source_location_iid = place.and_then(|place| self.place(place));
     }
 
