@@ -98,16 +98,21 @@ impl Expr {
         }
     }
 
+    /// Whether this is so of the expression or of one that it is made of.
+    fn any(&self, is: &impl Fn(&Self) -> bool) -> bool {
+        let inside = match self {
+            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) | Expr::Global(_) => false,
+            Expr::Add(terms) => terms.iter().any(|t| t.any(is)),
+            Expr::Zext(_, a) | Expr::Sext(_, a) => a.any(is),
+            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.any(is) || b.any(is),
+        };
+        inside || is(self)
+    }
+
     /// Whether the value depends on the iteration number of a loop.
     #[must_use]
     pub fn counts(&self, l: u32) -> bool {
-        match self {
-            Expr::Const(_) | Expr::Slot(_) | Expr::Global(_) => false,
-            Expr::Iter(i) => *i == l,
-            Expr::Add(terms) => terms.iter().any(|t| t.counts(l)),
-            Expr::Zext(_, a) | Expr::Sext(_, a) => a.counts(l),
-            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.counts(l) || b.counts(l),
-        }
+        self.any(&|e| matches!(e, Expr::Iter(i) if *i == l))
     }
 
     /// A number of iterations of loop `l`, a small power of two, after which the low bits of the value are the same again.
@@ -128,13 +133,7 @@ impl Expr {
 
     /// Whether the value depends on one of these slots.
     pub(crate) fn reads(&self, those: &impl Fn(u32) -> bool) -> bool {
-        match self {
-            Expr::Slot(s) => those(*s),
-            Expr::Const(_) | Expr::Iter(_) | Expr::Global(_) => false,
-            Expr::Add(terms) => terms.iter().any(|t| t.reads(those)),
-            Expr::Zext(_, a) | Expr::Sext(_, a) => a.reads(those),
-            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.reads(those) || b.reads(those),
-        }
+        self.any(&|e| matches!(e, Expr::Slot(s) if those(*s)))
     }
 
     /// The same expression, with each slot and each iteration number replaced.
@@ -154,18 +153,16 @@ impl Expr {
     /// Whether every slot, loop and global of the expression is below these numbers, and every width is from 1 to 64.
     #[must_use]
     pub fn is_within(&self, slots: u32, loops: usize, globals: usize) -> bool {
-        let ok = |e: &Expr| e.is_within(slots, loops, globals);
-        let width = |bits: u8| (1..=64).contains(&bits);
-        match self {
-            Expr::Const(_) => true,
-            Expr::Slot(i) => *i < slots,
-            Expr::Iter(i) => (*i as usize) < loops,
-            Expr::Global(i) => (*i as usize) < globals,
-            Expr::Add(terms) => terms.iter().all(ok),
-            Expr::Zext(bits, a) | Expr::Sext(bits, a) => width(*bits) && ok(a),
-            Expr::Mul(a, b) => ok(a) && ok(b),
-            Expr::Udiv(bits, a, b) => width(*bits) && ok(a) && ok(b),
-        }
+        let beyond = |e: &Expr| match e {
+            Expr::Slot(i) => *i >= slots,
+            Expr::Iter(i) => *i as usize >= loops,
+            Expr::Global(i) => *i as usize >= globals,
+            Expr::Zext(bits, _) | Expr::Sext(bits, _) | Expr::Udiv(bits, ..) => {
+                !(1..=64).contains(bits)
+            }
+            Expr::Const(_) | Expr::Add(_) | Expr::Mul(..) => false,
+        };
+        !self.any(&beyond)
     }
 
     /// Appends the bytes of the expression.
