@@ -1,4 +1,4 @@
-//! How tools write text that has names of a program in it.
+//! How tools write text that has names of a program in it, and read sizes and durations.
 //!
 //! A function or a file may have any name, and a terminal obeys what it reads: an escape sequence in a name would colour,
 //! hide or replace lines, or ask the terminal for things. So all text leaves through [`Plain`], standard error's through

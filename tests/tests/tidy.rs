@@ -168,7 +168,12 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ),
         (
             "runtime/core",
-            &["contech-guest", "contech-program", "contech-trace"],
+            &[
+                "contech-guest",
+                "contech-plain",
+                "contech-program",
+                "contech-trace",
+            ],
         ),
         ("runtime/trace", &["contech-program"]),
         ("runtime/guest", &["contech-plain"]),
