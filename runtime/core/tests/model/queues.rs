@@ -41,7 +41,11 @@ fn every_message_arrives_once_and_in_the_order_of_its_sender() {
         };
         let other = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || queue.send(Message::Module(vec![10])))
+            thread::spawn(move || {
+                queue.send(Message::Module(vec![10]));
+                // What is sent while a thread waits for the writer keeps its order, too.
+                assert!(queue.drain(None));
+            })
         };
         queue.send(Message::Module(vec![1]));
         queue.send(Message::Module(vec![2]));
