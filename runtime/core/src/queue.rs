@@ -111,16 +111,17 @@ impl Message {
         }
     }
 
-    /// Ticks when the message's records were handed over.
     /// Whether the message is small and may wait a little for others.
     fn is_small(&self) -> bool {
         matches!(self, Message::Stream { records, .. } if records.bytes().len() < SMALL)
     }
 
+    /// Bytes that it counts as while it waits to be taken.
     fn weight(&self) -> u64 {
         if self.is_small() { self.keeps() } else { BATCH }
     }
 
+    /// Ticks when the message's records were handed over.
     fn handed_over(&self) -> Option<u64> {
         match self {
             Message::Stream { last, .. } => Some(*last),
