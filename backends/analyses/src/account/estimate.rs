@@ -178,8 +178,10 @@ impl Row {
         // Whoever is without both gains from both.
         let both = self.mended.iter().zip(&other.mended);
         let mended: Vec<f64> = both.map(|(a, b)| a * b).collect();
+        let own = self.ns as f64 / ns.max(1) as f64;
+        self.part = self.part.map(|part| part * own);
         if other.ns > self.ns {
-            (self.code, self.callers) = (other.code, other.callers);
+            (self.code, self.part, self.callers) = (other.code, other.part, other.callers);
         }
         (self.ns, self.share, self.mended) = (ns, share, mended);
     }

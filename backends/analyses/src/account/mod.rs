@@ -183,6 +183,9 @@ pub struct Row {
     pub share: f64,
     /// The code that other contexts waited for, or that costs the time itself.
     pub code: Option<Place>,
+    /// The share of the loss that the function of that code has, if it is known.
+    #[serde(skip)]
+    pub part: Option<f64>,
     /// The calls that led to that code's function, the innermost first, as far as they were seen.
     pub callers: Vec<Place>,
     /// Where the contexts waited.

@@ -284,10 +284,10 @@ impl Row {
             }
         }
         if let Some(code) = known(self.code.as_ref()) {
-            let meanwhile = if self.wait.is_some() {
-                ", meanwhile"
-            } else {
-                ", most of it"
+            let meanwhile = match self.part {
+                _ if self.wait.is_some() => ", meanwhile".to_owned(),
+                Some(part) if part < 0.5 => format!(", {} of it", share(part)),
+                _ => ", most of it".to_owned(),
             };
             let _ = write!(text, "{meanwhile} {}", code.located());
             for (at, caller) in self.callers.iter().enumerate() {
@@ -365,6 +365,26 @@ mod tests {
             "{said}"
         );
         assert!(row(900.0).gain().contains("more than 100 times"));
+    }
+
+    #[test]
+    fn what_is_less_than_half_of_a_loss_is_not_most_of_it() {
+        let code = Place {
+            function: "pop".to_owned(),
+            file: "q.c".to_owned(),
+            line: 3,
+        };
+        let said = |part| {
+            let row = Row {
+                code: Some(code.clone()),
+                part,
+                ..Row::of(Loss::Serial)
+            };
+            row.places()
+        };
+        assert_eq!(said(Some(0.15)), ", 15% of it in pop (q.c:3)");
+        assert_eq!(said(Some(0.6)), ", most of it in pop (q.c:3)");
+        assert_eq!(said(None), ", most of it in pop (q.c:3)");
     }
 
     #[test]

@@ -457,11 +457,11 @@ fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
             other => other,
         };
         let signal = matches!(placed.group.key, Key::Wait(Kind::Word, _));
-        let from = signal.then(|| hottest(info, &placed.code)).flatten();
+        let hot = |placed: &Placed| hottest(info, &placed.code).map(|(block, _)| block);
+        let from = signal.then(|| hot(&placed)).flatten();
         let same = |other: &&mut Placed| {
             kind(other.group.key) == kind(placed.group.key)
-                && (other.site == placed.site
-                    || from.is_some() && hottest(info, &other.code) == from)
+                && (other.site == placed.site || from.is_some() && hot(other) == from)
         };
         match merged.iter_mut().find(same) {
             Some(other) => {
@@ -512,6 +512,7 @@ impl Row {
             ns: 0,
             share: 0.0,
             code: None,
+            part: None,
             callers: Vec::new(),
             wait: None,
             inner: None,
@@ -530,12 +531,13 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     let info = graph.info();
     let hot = hottest(info, &placed.code);
     let callers = match hot {
-        Some(block) => callers(graph, placed.most.1, block)?,
+        Some((block, _)) => callers(graph, placed.most.1, block)?,
         None => Vec::new(),
     };
     let site = placed.site.clone();
     Ok(Row {
-        code: hot.map(|block| Place::of_block(info, block)),
+        code: hot.map(|(block, _)| Place::of_block(info, block)),
+        part: hot.map(|(_, part)| part),
         callers,
         wait: site.as_ref().map(|site| site.place.clone()),
         inner: site.and_then(|site| site.inner),
@@ -545,8 +547,9 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     })
 }
 
-/// The block with the most time of the function with the most time. A function that the compiler inlined counts as one.
-fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<BlockId> {
+/// The block with the most time of the function with the most time, and the function's share of all. A function that the
+/// compiler inlined counts as one.
+fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId, f64)> {
     let mut functions: FxHashMap<(&str, &str), (f64, f64, BlockId)> = FxHashMap::default();
     let mut blocks: Vec<(BlockId, f64)> = code.iter().map(|(&block, &ns)| (block, ns)).collect();
     blocks.sort_unstable_by_key(|&(block, _)| block);
@@ -563,7 +566,7 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<BlockId>
     let most = functions
         .into_values()
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)))?;
-    Some(most.2)
+    Some((most.2, most.0 / code.values().sum::<f64>().max(1.0)))
 }
 
 /// The calls that led to the function of a block, the innermost first. Those that the compiler inlined are known; of
