@@ -421,6 +421,28 @@ fn who_sleeps_with_a_lock_that_others_wait_for_is_told_of_the_lock() {
 }
 
 #[test]
+fn who_waits_for_a_signal_of_the_program_does_not_sleep() {
+    let mut b = builder("./signal");
+    let code = code(&mut b, "sigwait");
+    let (main, other) = (b.context("main"), b.context("other"));
+    work(&mut b, main, 0, 10, &[code.held]);
+    work(&mut b, other, 0, 0, &[code.call]);
+    b.sync_at(other, 0, SyncOp::Sleep, 0, 30 * MS);
+    // The machine was busy, so the signal came 20 ms after it was sent.
+    let sent = b.sync_at(main, 7, SyncOp::Send, 10 * MS, 10 * MS);
+    let came = b.sync_at(other, 7, SyncOp::Receive, 30 * MS, 30 * MS);
+    b.edge(sent, came);
+    work(&mut b, other, 30, 32, &[code.own]);
+    let report = account(b, 2);
+    assert!(
+        report.losses.iter().all(|row| row.cause != Loss::Io),
+        "{report:?}"
+    );
+    assert_eq!(report.losses[0].cause, Loss::Message, "{report:?}");
+    assert_eq!(report.replayed_ns, 12 * MS);
+}
+
+#[test]
 fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
     for (ran, recorded, cause) in [
         (2, true, Loss::Io),

@@ -33,6 +33,8 @@ const IDLE: u64 = 10;
 /// many times as long as its blocks took so far.
 const SPUN_NS: u64 = 50_000;
 const SLOW: f64 = 4.0;
+/// Number of tasks after a wait for the system among which one is searched that receives what ended the wait.
+const RECEIVED: u32 = 4;
 /// Number of tasks before the release of a lock among which its acquire is searched.
 const SECTION: u32 = 3;
 /// Of a task with more uses of locks, the first ones stand for all.
@@ -227,6 +229,10 @@ impl<'a> Walker<'a> {
                 let from_ns = self.free_ns.min(task.start_ns());
                 let most = self.stretches.most_ran(task, from_ns);
                 (self.worked(task, task.duration_ns().min(most))?, false)
+            }
+            State::Waiting(_) if !foreign && is_answered(task)? => {
+                self.starved_ns += task.duration_ns();
+                return Ok(());
             }
             State::Waiting(Cause::Call) => (task.duration_ns(), true),
             // Nobody in the program ends this wait.
@@ -542,6 +548,32 @@ fn is_time(cause: Cause) -> bool {
         cause,
         Cause::Barrier | Cause::Join | Cause::Delay | Cause::Other
     )
+}
+
+/// Whether a message of another context ends a wait for the system, such as one for a signal or in `poll`: it was sent
+/// meanwhile, and is received at once.
+fn is_answered(task: &Task<'_>) -> Result<bool> {
+    let own = task.id();
+    if task.op() != SyncOp::Sleep || task.duration_ns() < WAITED_NS {
+        return Ok(false);
+    }
+    let last = task
+        .graph()
+        .task_count(own.context)
+        .min(own.seq.saturating_add(RECEIVED));
+    for seq in own.seq + 1..last {
+        let next = task.other(TaskId::new(own.context, seq))?;
+        if next.start_ns() > task.end_ns() + LATE_NS {
+            return Ok(false);
+        }
+        for &before in next.stored_dependencies() {
+            let sent = before.context != own.context && next.op() == SyncOp::Receive;
+            if sent && next.other(before)?.end_ns() > task.start_ns() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a context was made with a thread of its own.
