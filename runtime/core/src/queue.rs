@@ -446,6 +446,18 @@ mod tests {
         Message::Module(vec![n])
     }
 
+    fn stream(seq: u64, last: u64) -> Message {
+        Message::Stream {
+            lane: Lane::Stream,
+            context: 0,
+            level: 0,
+            seq,
+            first: 0,
+            last,
+            records: Records::Inline([0; INLINE], 1),
+        }
+    }
+
     const NONE: Patience = Patience {
         stall: Duration::ZERO,
         total: Duration::ZERO,
@@ -454,17 +466,8 @@ mod tests {
     #[test]
     fn small_messages_are_taken_together_up_to_a_batch_and_none_with_them() {
         let queue = Queue::new(1);
-        let small = |seq| Message::Stream {
-            lane: Lane::Stream,
-            context: 0,
-            level: 0,
-            seq,
-            first: 0,
-            last: 0,
-            records: Records::Inline([0; INLINE], 1),
-        };
-        let batch = BATCH.div_ceil(small(0).keeps());
-        (0..batch + 5).for_each(|seq| queue.send(small(seq)));
+        let batch = BATCH.div_ceil(stream(0, 0).keeps());
+        (0..batch + 5).for_each(|seq| queue.send(stream(seq, 0)));
         queue.send(message(1));
         let taken = || 1 + (0..).take_while(|_| queue.take_small().is_some()).count() as u64;
         for expected in [batch, 5, 1] {
@@ -474,6 +477,18 @@ mod tests {
             queue.done();
         }
         assert!(queue.drain(Some(NONE)) && queue.take().is_none());
+    }
+
+    #[test]
+    fn the_oldest_records_are_in_hand_or_else_wait_longest() {
+        let queue = Queue::new(1);
+        (0..3).for_each(|seq| queue.send(stream(seq, 3 + seq)));
+        assert_eq!(queue.oldest(), Some(3));
+        assert!(queue.take().is_some() && queue.take().is_some());
+        assert_eq!(queue.oldest(), Some(3));
+        assert!(queue.drain_before(3, NONE) && !queue.drain_before(4, NONE));
+        queue.done();
+        assert_eq!(queue.oldest(), Some(5));
     }
 
     #[test]

@@ -281,6 +281,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_holder_that_was_seen_is_taken_over() {
+        let stripes = Stripes::new();
+        assert!(stripes[5].try_take(1));
+        let seen = stripes[5].word.load(Relaxed);
+        stripes[5].give_lock(1);
+        assert!(stripes[5].try_take(1), "it comes again, and drew no ticket");
+        assert!(!stripes[5].take_over(2, seen));
+        let seen = stripes[5].word.load(Relaxed);
+        assert!(stripes[5].take_over(2, seen));
+    }
+
+    #[test]
     fn counters_of_threads_are_known_by_address_until_they_are_0() {
         let stripes = Stripes::new();
         let same = |i: &usize| Stripes::of(*i) == Stripes::of(16);
