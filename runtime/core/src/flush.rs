@@ -102,8 +102,11 @@ impl Recorder {
     ) -> *mut u8 {
         let depth = inner.depth;
         let now = self.clock.now();
-        let begun = inner.status == Status::Live;
-        if let Some(full) = &mut inner.tape(depth, lane).buffer {
+        let live = inner.status == Status::Live;
+        let full = &mut inner.tape(depth, lane).buffer;
+        // The first buffer of a lane hands nothing over.
+        let begun = live && full.is_some();
+        if let Some(full) = full {
             thread.uses(full, cursor);
         }
         let whole = self
