@@ -289,13 +289,8 @@ struct Cutting<'a> {
 impl Records for Cutting<'_> {
     #[inline]
     fn block(&mut self, block: u32, operands: &[u64]) {
-        match self.sample.code() {
-            Taken::No => return,
-            Taken::Yes => {}
-            Taken::Anew(code) => {
-                self.end_frame();
-                self.sample.begin_frame(code);
-            }
+        if !self.takes(false) {
+            return;
         }
         self.sample.encoded(1, 1);
         self.encoder.block(BlockId::new(block), operands);
@@ -315,15 +310,9 @@ impl Records for Cutting<'_> {
         if !plan.path.fresh && self.is_at_start() {
             self.out.goes_on = true;
         }
-        match self.sample.code() {
-            Taken::No => return 1,
-            Taken::Yes if !first.resumed => {}
-            // A frame goes on with what it says itself.
-            Taken::Yes => self.end_frame(),
-            Taken::Anew(code) => {
-                self.end_frame();
-                self.sample.begin_frame(code);
-            }
+        // A frame goes on with what it says itself.
+        if !self.takes(first.resumed) {
+            return 1;
         }
         let times = self.sample.together(times);
         let segment = taskgraph::Segment {
@@ -333,13 +322,15 @@ impl Records for Cutting<'_> {
         };
         let (known, path) = (|| first.known.follow(), || Some(plan.path.clone()));
         let encoder = &mut self.encoder;
-        let before = encoder.counts().blocks;
+        let before = self.sample.leaves_out().then(|| encoder.counts().blocks);
         let taken = match times > 1 {
             true => encoder.segments(segment, (times, stride), known, path),
             false => usize::from(encoder.segment(segment, known, path)),
         };
-        let blocks = encoder.counts().blocks - before;
-        self.sample.encoded(taken, blocks);
+        if let Some(before) = before {
+            let blocks = encoder.counts().blocks - before;
+            self.sample.encoded(taken, blocks);
+        }
         if self.encoder.is_full() {
             self.end_frame();
         }
@@ -392,6 +383,21 @@ impl Records for Cutting<'_> {
 }
 
 impl Cutting<'_> {
+    /// Whether the next segment or block is encoded; in a frame of its own, if `anew` or the sample say so.
+    #[inline]
+    fn takes(&mut self, anew: bool) -> bool {
+        match self.sample.code() {
+            Taken::No => return false,
+            Taken::Yes if anew => self.end_frame(),
+            Taken::Yes => {}
+            Taken::Anew(code) => {
+                self.end_frame();
+                self.sample.begin_frame(code);
+            }
+        }
+        true
+    }
+
     /// Whether nothing of the chunk has been read yet.
     fn is_at_start(&self) -> bool {
         let out = &self.out;

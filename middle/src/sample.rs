@@ -37,7 +37,7 @@ pub(crate) enum Taken {
 }
 
 impl Sample {
-    /// Begins a stream, if it has not begun.
+    /// Says which stream it is of, and that one part in so many is drawn.
     pub(crate) fn begin(&mut self, stream: u32, every: u32) {
         (self.stream, self.every) = (stream, every);
     }
@@ -45,10 +45,16 @@ impl Sample {
     /// Takes note of a segment or a block.
     #[inline]
     pub(crate) fn code(&mut self) -> Taken {
-        if self.every <= 1 {
-            return Taken::Yes;
+        match self.leaves_out() {
+            true => self.draw(),
+            false => Taken::Yes,
         }
-        self.draw()
+    }
+
+    /// Whether not all code is drawn.
+    #[inline]
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.every > 1
     }
 
     fn draw(&mut self) -> Taken {
@@ -82,7 +88,7 @@ impl Sample {
     /// How many of so many equal segments come together, once the first one is taken.
     pub(crate) fn together(&self, times: usize) -> usize {
         match self.frame {
-            _ if self.every <= 1 => times,
+            _ if !self.leaves_out() => times,
             CodeOf::Drawn => times.min(1 + self.left as usize),
             CodeOf::Events | CodeOf::Positions => 1,
         }

@@ -63,6 +63,14 @@ int main(void) {
 }
 ";
 
+/// Makes a graph with one part of the code of a trace in so many.
+fn convert(every: u32, trace: &Path, graph: &Path) -> Result<()> {
+    let mut middle = Command::new(Outputs::get().command("contech-middle"));
+    middle.arg(format!("--sample={every}"));
+    run(middle.args([trace, graph]))?.ok()?;
+    Ok(())
+}
+
 /// The rows of tasks or edges.
 fn rows(what: &str, graph: &Path) -> Result<Vec<String>> {
     let mut backend = Command::new(Outputs::get().command("contech-backend"));
@@ -171,8 +179,7 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
 
     let (trace, whole) = (results.join("trace.bin"), results.join("graph.tg"));
     let sample = scratch.join("sample.tg");
-    let mut middle = Command::new(outputs.command("contech-middle"));
-    run(middle.arg("--sample=8").arg(trace).arg(&sample))?.ok()?;
+    convert(8, &trace, &sample)?;
     ensure!(rows("--edges", &whole)? == rows("--edges", &sample)?);
     let ((all, blocks), (same, sampled)) = (tasks(&whole)?, tasks(&sample)?);
     ensure!(all == same);
@@ -193,19 +200,19 @@ fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
     run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
     for every in [1, 40] {
         let graph = scratch.join("graph.tg");
-        let mut middle = Command::new(outputs.command("contech-middle"));
-        middle
-            .arg(format!("--sample={every}"))
-            .args([&trace, &graph]);
-        run(&mut middle)?.ok()?;
+        convert(every, &trace, &graph)?;
         let mut backend = Command::new(outputs.command("contech-backend"));
         let json = backend.args(["account", "--processors=2", "--format=json"]);
         let json = run(json.arg(&graph))?.ok()?.stdout;
         let account: serde_json::Value = serde_json::from_slice(&json)?;
-        let first = &account["losses"][0];
-        ensure!(first["cause"] == "serial", "1 in {every}: {first}");
-        let caller = &first["callers"][0]["function"];
-        ensure!(caller == "produce", "1 in {every}: {first}");
+        // On a busy machine another loss may be larger.
+        let mut losses = account["losses"].as_array().into_iter().flatten();
+        let serial = losses.find(|row| row["cause"] == "serial");
+        let caller = serial.map(|row| &row["callers"][0]["function"]);
+        ensure!(
+            caller.is_some_and(|caller| caller == "produce"),
+            "1 in {every}: {account}"
+        );
     }
     scratch.done();
     Ok(())

@@ -284,14 +284,12 @@ fn placed(
 ) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
     let mut of_kinds: FxHashMap<(u32, u32), FxHashMap<BlockId, f64>> = FxHashMap::default();
-    let known = shards.iter().flat_map(|shard| shard.code.keys());
-    let known: FxHashSet<u32> = known.map(|(group, _, _)| *group).collect();
+    let mut begins = Vec::new();
     let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
     for shard in shards {
         weights.merge(&shard.weights);
-        let begins = shard.begins.into_iter();
-        let begins = begins.filter(|((group, _, _), _)| !known.contains(group));
-        for ((group, kind, block), ns) in shard.code.into_iter().chain(begins) {
+        begins.extend(shard.begins);
+        for ((group, kind, block), ns) in shard.code {
             let own = of_kinds.entry((group, kind)).or_default();
             *own.entry(block).or_default() += ns;
         }
@@ -300,6 +298,13 @@ fn placed(
             if ns > found.0 {
                 *found = (ns, task);
             }
+        }
+    }
+    let known: FxHashSet<u32> = of_kinds.keys().map(|(group, _)| *group).collect();
+    for ((group, kind, block), ns) in begins {
+        if !known.contains(&group) {
+            let own = of_kinds.entry((group, kind)).or_default();
+            *own.entry(block).or_default() += ns;
         }
     }
     weights.finish(graph.info());

@@ -394,7 +394,7 @@ impl Stretches {
     pub(super) fn most_ran(&self, task: &Task<'_>, from_ns: u64) -> u64 {
         let blocks = match task.has_all_code() {
             true => amount(task),
-            false => task.duration_ns() as f64 / self.pace_ns,
+            false => task.duration_ns() as f64 / self.pace_ns.max(FASTEST_NS),
         };
         self.most_within(
             task.executor(),
