@@ -46,7 +46,7 @@ static unsigned prepare(unsigned x) {
   return x;
 }
 static unsigned produce(unsigned x) {
-  for (int i = 0; i < 30000; i++) { x = step(x); if (x & 64) sink = x; }
+  for (int i = 0; i < 120000; i++) { x = step(x); if (x & 64) sink = x; }
   return x;
 }
 static void *use(void *memory) { return memory; }
@@ -198,7 +198,7 @@ fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
     let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
     Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
     run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
-    for every in [1, 40] {
+    for every in [1, 8] {
         let graph = scratch.join("graph.tg");
         convert(every, &trace, &graph)?;
         let mut backend = Command::new(outputs.command("contech-backend"));
