@@ -117,10 +117,29 @@ fn answered(home: &Path, program: &Command, dir: &Path) -> Result<Run> {
     })
 }
 
+/// The quickest of three runs, in which no thread spins while it waits for others: the kernel would count that as work.
+fn quickest(program: &Command) -> Result<Usage> {
+    let mut best: Option<Usage> = None;
+    for _ in 0..3 {
+        let mut command = Command::new(program.get_program());
+        command
+            .args(program.get_args())
+            .env("OMP_WAIT_POLICY", "passive");
+        if let Some(folder) = program.get_current_dir() {
+            command.current_dir(folder);
+        }
+        let (_, used) = measure(&mut command)?;
+        if best.as_ref().is_none_or(|best| used.wall < best.wall) {
+            best = Some(used);
+        }
+    }
+    best.context("three runs")
+}
+
 /// The first sentence of each package, beside how much of two processors the kernel says that the native program used.
 pub fn sentences(only: &str, dir: &Path) -> Result<String> {
     let mut text = String::from(
-        "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel; *ran* is what the account says of the recorded run.\n\n\
+        "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel, where OpenMP's threads sleep when they wait (`OMP_WAIT_POLICY=passive`), the quickest of three; *ran* is what the account says of the recorded run.\n\n\
          | program | native, s | used | ran | answer after, s | what is said first |\n|---|---:|---:|---:|---:|---|\n",
     );
     let home = Outputs::get().dir().to_owned();
@@ -129,7 +148,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
             continue;
         }
         let subject = package.subject(dir, false)?;
-        let (_, native) = measure(&mut subject.command(Form::Native, true))?;
+        let native = quickest(&subject.command(Form::Native, true))?;
         let run = answered(&home, &subject.command(Form::Fast, true), dir)?;
         let wall = native.wall.as_secs_f64();
         let used = native.cpu().as_secs_f64() / wall.max(0.001) / 2.0;
