@@ -35,6 +35,9 @@ pub(super) struct Known {
     /// Locks with which somebody waits for a condition. Sections of such a lock make what other sections wait for, so
     /// their order is the program's.
     ordered: FxHashSet<u64>,
+    /// A lock that was given back, and the word for which who had it waited right after that. Unless the word is a lock,
+    /// too, it is a condition.
+    then_waited: FxHashSet<(u64, u64)>,
     /// Those of them whose sections follow counts instead ([`super::queues`]).
     queues: FxHashSet<u64>,
 }
@@ -47,6 +50,16 @@ impl Known {
             own.stray += word.stray;
         }
         self.ordered.extend(other.ordered);
+        self.then_waited.extend(other.then_waited);
+    }
+
+    /// All uses of the locks are known.
+    pub(super) fn settle(&mut self) {
+        for (lock, word) in std::mem::take(&mut self.then_waited) {
+            if !self.is_word(word) {
+                self.ordered.insert(lock);
+            }
+        }
     }
 
     /// Whether the object is an atomic word that is used as a lock.
@@ -112,10 +125,9 @@ impl Held {
             SyncOp::CondRelease | SyncOp::CondReacquire => {
                 known.ordered.insert(object);
             }
-            // Who gives a lock back and then waits for another word waits for a condition.
             SyncOp::FutexWait | SyncOp::FutexTimeout => {
-                let given = self.given.take();
-                known.ordered.extend(given.filter(|&given| given != object));
+                let given = self.given.take().filter(|&given| given != object);
+                known.then_waited.extend(given.map(|given| (given, object)));
             }
             SyncOp::AtomicTake => {
                 let word = known.words.entry(object).or_default();
@@ -256,6 +268,23 @@ impl Gathering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waits_for_a_lock_after_another_one_waits_for_no_condition() {
+        let [lock, other, condition] = [8, 16, 24];
+        let (mut held, mut known) = (Held::default(), Known::default());
+        let mut uses = |op, object| held.uses(op, object, &mut known);
+        for waited in [other, condition] {
+            for taken in [other, lock + waited] {
+                uses(SyncOp::AtomicTake, taken);
+                uses(SyncOp::AtomicGive, taken);
+            }
+            uses(SyncOp::FutexWait, waited);
+        }
+        known.settle();
+        assert!(!known.is_ordered(lock + other));
+        assert!(known.is_ordered(lock + condition));
+    }
 
     /// Instructions with each lock, those before, and those at the end.
     fn executed(had: &[u64], uses: &[Use], all: u64) -> FxHashMap<u64, u64> {

@@ -93,6 +93,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
         strands.needs[at].1 = end(&before[..found]).saturating_sub(1);
     }
     strands.numbers = numbers;
+    strands.known.settle();
     let queues = relax(&mut strands);
     strands.known.set_queues(queues);
     strands.settle();
