@@ -23,4 +23,5 @@ pub mod dump;
 pub mod export;
 pub mod pipeline;
 pub mod report;
+pub mod tables;
 pub mod verify;

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,23 +19,26 @@ import numpy
 
 from . import _contech
 
-__all__ = ["Graph", "Table", "analyses", "open", "record"]
+__all__ = ["Graph", "Table", "analyses", "open", "record", "tables"]
 __version__: str = _contech.version
-
-_KINDS, _OPERATIONS = _contech.names()
 
 
 class Table(Mapping):
     """Columns by name, as NumPy arrays that share the memory of the reader.
 
-    Columns of words are numbers into a list of words: `table.words["kind"][table["kind"][0]]`.
+    Columns of words are numbers into a list of words: `table.words["kind"][table["kind"][0]]`. What is not
+    known is -1, and NULL in Arrow and pandas.
     """
 
     def __init__(
-        self, columns: Mapping[str, Any], words: Mapping[str, list[str]] | None = None
+        self,
+        columns: Mapping[str, Any],
+        words: Mapping[str, list[str]] | None = None,
+        unknown: Iterable[str] = (),
     ):
         self._columns = {name: numpy.asarray(column) for name, column in columns.items()}
         self.words: dict[str, list[str]] = dict(words or {})
+        self._unknown = {*unknown, *self.words}
 
     def __getitem__(self, name: str) -> numpy.ndarray:
         return self._columns[name]
@@ -52,15 +55,16 @@ class Table(Mapping):
         return len(next(iter(self._columns.values()), ()))
 
     def word(self, name: str) -> numpy.ndarray:
-        """A column of words, written out."""
-        return numpy.array(self.words[name], dtype=object)[self._columns[name]]
+        """A column of words, written out; `None` where they are not known."""
+        return numpy.array([*self.words[name], None], dtype=object)[self._columns[name]]
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table` on the same memory, but for flags, which Arrow packs; words are a dictionary."""
+        """A `pyarrow.Table`; words are a dictionary. Columns without flags and NULLs are on the same memory."""
         import pyarrow
 
         def column(name: str) -> Any:
-            array = pyarrow.array(self._columns[name])
+            missing = self._missing(name)
+            array = pyarrow.array(self._columns[name], mask=missing if missing.any() else None)
             if name not in self.words:
                 return array
             return pyarrow.DictionaryArray.from_arrays(array, pyarrow.array(self.words[name]))
@@ -72,12 +76,16 @@ class Table(Mapping):
         import pandas
 
         def column(name: str) -> Any:
-            values = self._columns[name]
+            values, missing = self._columns[name], self._missing(name)
             if name not in self.words:
-                return values
+                return pandas.arrays.IntegerArray(values, missing) if missing.any() else values
             return pandas.Categorical.from_codes(values, self.words[name])
 
         return pandas.DataFrame({name: column(name) for name in self}, copy=False)
+
+    def _missing(self, name: str) -> numpy.ndarray:
+        values = self._columns[name]
+        return values == -1 if name in self._unknown else numpy.zeros(len(values), dtype=bool)
 
     def __repr__(self) -> str:
         return f"Table({self.rows} rows: {', '.join(self)})"
@@ -109,29 +117,29 @@ class Graph:
         """What a reader of any result must know about the recording."""
         return self._graph.warnings()
 
+    def table(self, name: str) -> Table:
+        """One of `contech.tables()`, with its columns; times are nanoseconds since the start of the run."""
+        return Table(*self._graph.table(name))
+
     @cached_property
     def tasks(self) -> Table:
-        """Every task, by context; times are nanoseconds since the start of the run.
-
-        `function` is a place in `functions`, or -1 where it is not known; `line` is then 0.
-        """
-        return Table(self._graph.tasks(), {"kind": _KINDS, "operation": _OPERATIONS})
+        """Every task, by context."""
+        return self.table("tasks")
 
     @cached_property
     def edges(self) -> Table:
-        """Every edge between tasks that do not follow one another in one context."""
-        return Table(self._graph.edges(), {"from_kind": _KINDS, "to_kind": _KINDS})
+        """Every dependence but those between the tasks of a context, which follow each other."""
+        return self.table("edges")
 
     @cached_property
-    def functions(self) -> list[dict[str, Any]]:
+    def functions(self) -> Table:
         """The functions of the program by number."""
-        return [dict(zip(("name", "file", "line"), row)) for row in self._graph.functions()]
+        return self.table("functions")
 
     @cached_property
-    def contexts(self) -> list[dict[str, Any]]:
+    def contexts(self) -> Table:
         """Threads, ranks and OpenMP tasks."""
-        names = ("context", "name", "tasks", "first_ns", "last_ns", "creator")
-        return [dict(zip(names, row)) for row in self._graph.contexts()]
+        return self.table("contexts")
 
     def accesses(self, context: int | None = None, rows: int = 1 << 18) -> Iterator[Table]:
         """The accesses of a context, or of all one after the other, in tables of at least so many rows."""
@@ -160,6 +168,11 @@ def open(path: str | os.PathLike[str] = "graph.tg") -> Graph:
 def analyses() -> dict[str, str]:
     """The analyses, and a line about each."""
     return dict(_contech.analyses())
+
+
+def tables() -> dict[str, dict[str, str]]:
+    """The tables of a graph: a line about each of their columns, by name."""
+    return {name: dict(columns) for name, _, columns in _contech.tables()}
 
 
 def record(

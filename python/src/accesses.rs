@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use contech_backends::analysis::Graph;
+use contech_backends::tables::number;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use taskgraph::{ContextId, Piece, Reader};
 
-use crate::column::{Numbers, number, table};
+use crate::column::{Numbers, columns};
 use crate::failed;
 
 /// Batches that wait for Python.
@@ -77,7 +78,7 @@ impl Accesses {
                 for context in contexts {
                     for task in graph.tasks_of(context) {
                         let task = task?;
-                        let id = number(task.id());
+                        let id = number(task.id()).cast_signed();
                         reader.open(&task);
                         while let Some(batch) = reader.next()? {
                             for piece in batch.pieces() {
@@ -120,13 +121,13 @@ impl Accesses {
         let Some(rows) = next.transpose().map_err(|error| failed(&error.into()))? else {
             return Ok(None);
         };
-        let columns = vec![
+        let rows = [
             ("task", Numbers::I64(rows.task)),
             ("address", Numbers::U64(rows.address)),
             ("bytes", Numbers::U64(rows.bytes)),
             ("write", Numbers::Bool(rows.write)),
             ("operation", Numbers::U32(rows.operation)),
         ];
-        table(py, columns).map(Some)
+        columns(py, rows).map(Some)
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use contech_backends::analysis::{self, Graph as Mapped};
 use contech_backends::cli;
-use contech_backends::export::code_of;
+use contech_backends::tables::{self as declared, Table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use taskgraph::{BlockCounts, ContextId, SyncOp, TaskKind};
+use taskgraph::ContextId;
 
 use crate::accesses::Accesses;
-use crate::column::{Numbers, number, table};
+use crate::column::Gathered;
 use crate::failed;
 
 /// A task graph in a mapped file.
@@ -51,42 +51,18 @@ impl Graph {
         analysis::warnings(&self.mapped)
     }
 
-    /// Every task, by context.
-    fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = py.detach(|| tasks(&self.mapped));
-        table(py, columns.map_err(|error| failed(&error.into()))?)
-    }
-
-    /// Every edge but those of program order.
-    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = py.detach(|| edges(&self.mapped));
-        table(py, columns.map_err(|error| failed(&error.into()))?)
-    }
-
-    /// The functions of the program: name, file, line.
-    fn functions(&self) -> Vec<(String, String, u32)> {
-        let info = self.mapped.info();
-        let file = |at: u32| info.files.get(at as usize).cloned().unwrap_or_default();
-        let functions = info.functions.iter();
-        functions
-            .map(|function| (function.name.clone(), file(function.file), function.line))
-            .collect()
-    }
-
-    /// The contexts: number, name, tasks, first and last time, creating task.
-    #[allow(clippy::type_complexity, reason = "a row of a table")]
-    fn contexts(&self) -> Vec<(u32, String, u32, u64, u64, Option<i64>)> {
-        let row = |context: taskgraph::Context| {
-            (
-                context.id.get(),
-                context.name,
-                context.task_count,
-                context.first_ns,
-                context.last_ns,
-                context.creator.map(number),
-            )
-        };
-        self.mapped.contexts().map(row).collect()
+    /// A table: its columns, the words of those that have words, and which of them may be unknown.
+    #[allow(clippy::type_complexity, reason = "what the stub says")]
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<&'static str>)> {
+        let only = |table: &'static Table| Ok((table.name == name).then(|| Gathered::new(table)));
+        let written = py.detach(|| declared::write(&self.mapped, only));
+        let written = written.map_err(|error| failed(&error))?.pop();
+        let none = || PyValueError::new_err(format!("a graph has no table {name}"));
+        written.ok_or_else(none)?.1.finish(py)
     }
 
     /// Batches of the accesses of a context, or of all.
@@ -127,122 +103,27 @@ impl Graph {
     }
 }
 
-/// The columns of the tasks; a function that is not known is -1, and a line 0.
-fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
-    let (mut id, mut object, mut function) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut context, mut seq, mut executor) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut kind, mut operation, mut line) = (Vec::new(), Vec::new(), Vec::new());
-    let mut counts: [Vec<u64>; 7] = Default::default();
-    let mut blocks = BlockCounts::new();
-    for own in graph.contexts() {
-        for task in graph.tasks_of(own.id) {
-            let task = task?;
-            id.push(number(task.id()));
-            context.push(task.id().context.get());
-            seq.push(task.id().seq);
-            executor.push(task.executor().get());
-            kind.push(task.kind() as u8);
-            operation.push(task.op() as u8);
-            object.push(task.object());
-            let values = [
-                task.start_ns(),
-                task.end_ns(),
-                task.block_count(),
-                task.read_count(),
-                task.write_count(),
-                task.bytes_accessed(),
-                task.action_count(),
-            ];
-            counts
-                .iter_mut()
-                .zip(values)
-                .for_each(|(column, value)| column.push(value));
-            blocks.clear();
-            if !task.spans().is_empty() {
-                task.count_blocks(&mut blocks)?;
-            }
-            let code = code_of(graph.info(), &blocks);
-            function.push(code.map_or(-1, |code| i64::from(code.0.get())));
-            line.push(code.map_or(0, |code| code.1));
-        }
-    }
-    let names = [
-        "start_ns", "end_ns", "blocks", "reads", "writes", "bytes", "actions",
-    ];
-    let mut columns = vec![
-        ("task", Numbers::I64(id)),
-        ("context", Numbers::U32(context)),
-        ("seq", Numbers::U32(seq)),
-        ("executor", Numbers::U32(executor)),
-        ("kind", Numbers::U8(kind)),
-        ("operation", Numbers::U8(operation)),
-        ("object", Numbers::U64(object)),
-    ];
-    columns.extend(names.into_iter().zip(counts.map(Numbers::U64)));
-    columns.push(("function", Numbers::I64(function)));
-    columns.push(("line", Numbers::U32(line)));
-    Ok(columns)
-}
-
-fn edges(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
-    let (mut tasks, mut contexts, mut kinds) = <([Vec<_>; 2], [Vec<_>; 2], [Vec<_>; 2])>::default();
-    for own in graph.contexts() {
-        for task in graph.tasks_of(own.id) {
-            let task = task?;
-            for &before in task.stored_dependencies() {
-                let ends = [
-                    (before, task.other(before)?.kind()),
-                    (task.id(), task.kind()),
-                ];
-                for (end, (id, kind)) in ends.into_iter().enumerate() {
-                    tasks[end].push(number(id));
-                    contexts[end].push(id.context.get());
-                    kinds[end].push(kind as u8);
-                }
-            }
-        }
-    }
-    let names = ["from_task", "to_task"].into_iter();
-    let mut columns: Vec<_> = names.zip(tasks.map(Numbers::I64)).collect();
-    columns.extend(
-        ["from_context", "to_context"]
-            .into_iter()
-            .zip(contexts.map(Numbers::U32)),
-    );
-    columns.extend(
-        ["from_kind", "to_kind"]
-            .into_iter()
-            .zip(kinds.map(Numbers::U8)),
-    );
-    Ok(columns)
-}
-
-/// The names of kinds and operations by number.
-#[pyfunction]
-pub(crate) fn names() -> (Vec<String>, Vec<String>) {
-    let of = |named: Vec<(usize, &'static str)>| {
-        let most = named
-            .iter()
-            .map(|named| named.0)
-            .max()
-            .map_or(0, |most| most + 1);
-        // Categories of pandas must differ.
-        let mut names: Vec<String> = (0..most).map(|at| format!("unknown {at}")).collect();
-        for (at, name) in named {
-            name.clone_into(&mut names[at]);
-        }
-        names
-    };
-    let kinds = TaskKind::ALL
-        .iter()
-        .map(|kind| (*kind as usize, kind.name()));
-    let operations = SyncOp::ALL.iter().map(|op| (*op as usize, op.name()));
-    (of(kinds.collect()), of(operations.collect()))
-}
-
 /// Names of the analyses, and a line about each.
 #[pyfunction]
 pub(crate) fn analyses() -> Vec<(&'static str, &'static str)> {
     let entries = cli::registry::ENTRIES.iter();
     entries.map(|entry| (entry.name, entry.about)).collect()
+}
+
+/// Names of the tables, a line about each, and names of their columns with a line about each.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "what the stub says")]
+pub(crate) fn tables() -> Vec<(
+    &'static str,
+    &'static str,
+    Vec<(&'static str, &'static str)>,
+)> {
+    let row = |table: &&'static Table| {
+        let columns = table
+            .columns
+            .iter()
+            .map(|column| (column.name, column.about));
+        (table.name, table.about, columns.collect())
+    };
+    declared::TABLES.iter().map(row).collect()
 }

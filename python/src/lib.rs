@@ -30,6 +30,6 @@ fn _contech(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<graph::Graph>()?;
     module.add_class::<accesses::Accesses>()?;
     module.add_class::<column::Column>()?;
-    module.add_function(wrap_pyfunction!(graph::names, module)?)?;
+    module.add_function(wrap_pyfunction!(graph::tables, module)?)?;
     module.add_function(wrap_pyfunction!(graph::analyses, module)?)
 }

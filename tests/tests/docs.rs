@@ -100,10 +100,10 @@ fn current(page: &str) -> Result<String> {
 }
 
 #[test]
-fn what_the_tools_say_of_themselves_is_in_the_reference() -> Result<()> {
+fn what_the_tools_say_of_themselves_is_in_the_documents() -> Result<()> {
     let bless = std::env::var_os("CONTECH_BLESS").is_some();
     let mut parts = 0;
-    for file in below("docs/src/reference", "md")? {
+    for file in below("docs/src", "md")? {
         let page = fs::read_to_string(&file)?;
         parts += page.matches("<!-- says: ").count();
         let current = current(&page)?;

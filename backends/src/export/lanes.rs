@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, Context, ContextId, StaticInfo, TaskKind};
+use taskgraph::{BlockCounts, BlockId, Context, ContextId, TaskKind};
 
-use crate::analysis::source::Place;
+use crate::analysis::source::{Place, heaviest};
 use crate::analysis::{Cause, Graph, LongCall, Segments, State, Task};
 use crate::view::names;
 
@@ -127,14 +127,4 @@ pub(super) fn main_block(
         task.count_blocks(counts)?;
     }
     Ok(heaviest(task.graph().info(), counts))
-}
-
-/// The block with most executed instructions.
-pub(super) fn heaviest(info: &StaticInfo, counts: &BlockCounts) -> Option<BlockId> {
-    let weight = |(block, times): (BlockId, u64)| {
-        let ops = info.block(block).map_or(0, |block| block.ir_ops.max(1));
-        (u64::from(ops).saturating_mul(times), Reverse(block))
-    };
-    let most = counts.iter().map(weight).max();
-    most.map(|(_, Reverse(block))| block)
 }

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
-use taskgraph::{BlockCounts, FunctionId, StaticInfo};
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
 use crate::output;
 use crate::size::Sizes;
+use crate::tables::{ACCESSES, TABLES};
 use crate::view::say;
 use crate::workspan::{self, WorkSpan};
 use profile::{Profile, Profiler};
@@ -53,6 +53,9 @@ pub struct Options {
     /// With --parquet, every memory access, too
     #[arg(long, requires = "parquet")]
     pub accesses: bool,
+    /// Say what the tables of --parquet hold, and do nothing else
+    #[arg(long)]
+    pub columns: bool,
     /// OTF2 archive for Vampir, Scalasca and otf2-print, into a folder that is new or empty
     #[arg(long, value_name = "DIR")]
     pub otf2: Option<PathBuf>,
@@ -139,12 +142,17 @@ impl Made {
     }
 }
 
-/// The function in which most instructions of these executions are, and the line of the block that has most of them, 0
-/// where it is not known.
-#[must_use]
-pub fn code_of(info: &StaticInfo, counts: &BlockCounts) -> Option<(FunctionId, u32)> {
-    let block = info.block(lanes::heaviest(info, counts)?)?;
-    Some((block.function, info.line_of(block)))
+/// Writes what the columns of the tables hold.
+fn columns(out: &mut dyn Write) -> Result<()> {
+    for table in TABLES.into_iter().chain([&ACCESSES]) {
+        writeln!(out, "{}: {}", table.name, table.about)?;
+        for column in table.columns {
+            let (name, kind) = (column.name, column.kind.sql());
+            writeln!(out, "  {name:<18} {kind:<8} {}", column.about)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Runs the subcommand.
@@ -154,6 +162,9 @@ pub fn code_of(info: &StaticInfo, counts: &BlockCounts) -> Option<(FunctionId, u
 /// cannot be written.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
+    if options.columns {
+        return output::to(None, |out| columns(out));
+    }
     let wanted = FORMS
         .iter()
         .filter_map(|form| Some((form, (form.file)(&options)?)));

@@ -1,7 +1,9 @@
 //! Places in the program's source, for results that people read.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
-use taskgraph::{Block, BlockId, Frame, FunctionId, OpId, StaticInfo};
+use taskgraph::{Block, BlockCounts, BlockId, Frame, FunctionId, OpId, StaticInfo};
 
 use crate::view::names;
 
@@ -27,6 +29,24 @@ pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -
 /// Whether a frame is in a library's source, or in what rustc itself adds between a program and its allocator.
 fn is_library(frame: &Frame<'_>) -> bool {
     ::workspan::source::is_library(frame.file) || frame.function.starts_with("__rustc::")
+}
+
+/// The block of these executions in which most instructions are.
+#[must_use]
+pub fn heaviest(info: &StaticInfo, counts: &BlockCounts) -> Option<BlockId> {
+    let weight = |(block, times): (BlockId, u64)| {
+        let ops = info.block(block).map_or(0, |block| block.ir_ops.max(1));
+        (u64::from(ops).saturating_mul(times), Reverse(block))
+    };
+    let most = counts.iter().map(weight).max();
+    most.map(|(_, Reverse(block))| block)
+}
+
+/// The function of the [`heaviest`] block, and its line, 0 where it is not known.
+#[must_use]
+pub fn code_of(info: &StaticInfo, counts: &BlockCounts) -> Option<(FunctionId, u32)> {
+    let block = info.block(heaviest(info, counts)?)?;
+    Some((block.function, info.line_of(block)))
 }
 
 /// A function and a line of it.

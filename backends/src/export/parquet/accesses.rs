@@ -7,24 +7,14 @@ use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use taskgraph::{Access, Context, Piece, Reader};
 
-use super::file::Kind::{Flag, Int};
-use super::file::{Field, Table, cannot};
-use super::tables::number;
+use super::file::{File, cannot};
 use crate::analysis::{Graph, Moment};
+use crate::tables::Value::{Address, Flag, Int};
+use crate::tables::{ACCESSES, Rows as _, number};
 
 /// A stretch ends with the task in which it has so many accesses.
 const MOST: u64 = 1 << 24;
 
-/// The context is in the name of the folder.
-const ACCESSES: [Field; 7] = [
-    ("task", Int),
-    ("at_ns", Int),
-    ("address", Int),
-    ("bytes", Int),
-    ("write", Flag),
-    ("operation", Int),
-    ("block", Int),
-];
 /// Writes all accesses, `folder/context=N/from_ns=T/accesses.parquet`, and returns how many there are.
 pub(super) fn write(folder: &Path, graph: &Graph) -> Result<u64> {
     fs::create_dir(folder).with_context(|| cannot(folder))?;
@@ -52,7 +42,7 @@ fn of_context(
     blocks: &[u64],
 ) -> Result<u64> {
     let mut reader = Reader::new(graph, 1);
-    let mut table: Option<Table> = None;
+    let mut table: Option<File> = None;
     let (mut own, mut all) = (0, 0);
     for task in graph.tasks_of(context.id) {
         let task = task?;
@@ -60,7 +50,7 @@ fn of_context(
             continue;
         }
         if own >= MOST {
-            all += table.take().map_or(Ok(0), Table::finish)?;
+            all += table.take().map_or(Ok(0), File::finish)?;
             own = 0;
         }
         own += task.access_count();
@@ -70,7 +60,7 @@ fn of_context(
                 let stretch = folder.join(format!("from_ns={}", task.start_ns()));
                 fs::create_dir_all(&stretch).with_context(|| cannot(&stretch))?;
                 let file = stretch.join("accesses.parquet");
-                table.insert(Table::create(&file, &ACCESSES)?)
+                table.insert(File::create(&file, &ACCESSES)?)
             }
         };
         let mut rows = Rows {
@@ -100,12 +90,12 @@ fn of_context(
         }
         rows.result?;
     }
-    Ok(all + table.take().map_or(Ok(0), Table::finish)?)
+    Ok(all + table.take().map_or(Ok(0), File::finish)?)
 }
 
 /// The accesses of a task on their way into the table.
 struct Rows<'t> {
-    table: &'t mut Table,
+    table: &'t mut File,
     task: u64,
     /// The block of each operation.
     blocks: &'t [u64],
@@ -119,15 +109,15 @@ impl Rows<'_> {
         if self.result.is_err() {
             return;
         }
-        self.result = self.table.row().map(|row| {
-            let block = self.blocks.get(access.op.index()).copied();
-            row.int(self.task)
-                .int(at.time())
-                .bits(access.addr)
-                .int(access.size)
-                .flag(access.write)
-                .int(access.op.get().into())
-                .int(block.unwrap_or(0));
-        });
+        let block = self.blocks.get(access.op.index()).copied();
+        self.result = self.table.row(&[
+            Int(self.task),
+            Int(at.time()),
+            Address(access.addr),
+            Int(access.size),
+            Flag(access.write),
+            Int(access.op.get().into()),
+            Int(block.unwrap_or(0)),
+        ]);
     }
 }

@@ -1,6 +1,6 @@
 //! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by a thread each.
 
-use std::fs::File;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -14,41 +14,55 @@ use parquet::data_type::ByteArray;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, Type};
+use rustc_hash::FxHashMap;
+
+use crate::tables::{Column, Kind, Rows, Table, Value};
 
 /// Rows that are encoded at a time.
 const ROWS: usize = 1 << 17;
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// BIGINT.
-    Int,
-    /// BIGINT or NULL.
-    MaybeInt,
-    /// VARCHAR; NULL when empty.
-    Text,
-    /// BOOLEAN.
-    Flag,
-}
-
-/// A column: its name and what it holds.
-pub(super) type Field = (&'static str, Kind);
-
+/// Values of a column that are not yet encoded.
 #[derive(Debug)]
-enum Column {
+enum Gathered {
     Int(Vec<i64>),
     MaybeInt(Vec<i64>, Vec<i16>),
     Text(Vec<ByteArray>, Vec<i16>),
     Flag(Vec<bool>),
 }
 
-impl Column {
-    fn new(field: &Field) -> Self {
-        match field.1 {
-            Kind::Int => Self::Int(Vec::new()),
+impl Gathered {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Int | Kind::Address => Self::Int(Vec::new()),
             Kind::MaybeInt => Self::MaybeInt(Vec::new(), Vec::new()),
             Kind::Text => Self::Text(Vec::new(), Vec::new()),
             Kind::Flag => Self::Flag(Vec::new()),
+        }
+    }
+
+    fn push(&mut self, value: Value<'_>, texts: &mut FxHashMap<String, ByteArray>) {
+        match (self, value) {
+            // A number over 63 bits is the largest of these.
+            (Self::Int(values), Value::Int(value)) => {
+                values.push(value.try_into().unwrap_or(i64::MAX));
+            }
+            (Self::Int(values), Value::Address(value)) => values.push(value.cast_signed()),
+            (Self::MaybeInt(values, there), Value::Maybe(value)) => {
+                values.extend(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
+                there.push(value.is_some().into());
+            }
+            (Self::Text(values, there), Value::Text(text)) => {
+                there.push((!text.is_empty()).into());
+                if let Some(known) = texts.get(text) {
+                    values.push(known.clone());
+                } else if !text.is_empty() {
+                    let bytes = ByteArray::from(text);
+                    texts.insert(text.to_owned(), bytes.clone());
+                    values.push(bytes);
+                }
+            }
+            (Self::Flag(values), Value::Flag(value)) => values.push(value),
+            (column, value) => debug_assert!(false, "{value:?} in {column:?}"),
         }
     }
 
@@ -96,19 +110,23 @@ impl Column {
 }
 
 /// A table that is written.
-pub(super) struct Table {
-    writer: SerializedFileWriter<File>,
+pub(super) struct File {
+    writer: SerializedFileWriter<fs::File>,
     properties: WriterPropertiesPtr,
-    columns: Vec<Column>,
+    columns: Vec<Gathered>,
+    /// Texts that are used again and again.
+    texts: FxHashMap<String, ByteArray>,
     rows: usize,
     written: u64,
 }
 
-impl Table {
-    pub(super) fn create(path: &Path, fields: &[Field]) -> Result<Self> {
-        let leaf = |(name, kind): &Field| -> Result<Arc<Type>> {
-            let (physical, converted, repetition) = match kind {
-                Kind::Int => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
+impl File {
+    pub(super) fn create(path: &Path, table: &Table) -> Result<Self> {
+        let leaf = |column: &Column| -> Result<Arc<Type>> {
+            let (physical, converted, repetition) = match column.kind {
+                Kind::Int | Kind::Address => {
+                    (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED)
+                }
                 Kind::MaybeInt => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
                 Kind::Text => (
                     Physical::BYTE_ARRAY,
@@ -117,11 +135,11 @@ impl Table {
                 ),
                 Kind::Flag => (Physical::BOOLEAN, ConvertedType::NONE, Repetition::REQUIRED),
             };
-            let leaf = Type::primitive_type_builder(name, physical);
+            let leaf = Type::primitive_type_builder(column.name, physical);
             let leaf = leaf.with_converted_type(converted);
             Ok(Arc::new(leaf.with_repetition(repetition).build()?))
         };
-        let leaves = fields.iter().map(leaf).collect::<Result<_>>()?;
+        let leaves = table.columns.iter().map(leaf).collect::<Result<_>>()?;
         let schema = Type::group_type_builder("schema").with_fields(leaves);
         let schema = Arc::new(schema.build()?);
         let mut properties = WriterProperties::builder()
@@ -129,34 +147,29 @@ impl Table {
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
-        for (name, kind) in fields {
+        for column in table.columns {
             // Numbers mostly ascend or are small; a dictionary of them costs more than it saves.
-            if matches!(kind, Kind::Int | Kind::MaybeInt) {
+            if column.kind.sql() == "BIGINT" {
                 properties = properties
-                    .set_column_dictionary_enabled((*name).into(), false)
-                    .set_column_encoding((*name).into(), Encoding::DELTA_BINARY_PACKED);
+                    .set_column_dictionary_enabled(column.name.into(), false)
+                    .set_column_encoding(column.name.into(), Encoding::DELTA_BINARY_PACKED);
             }
         }
         let properties = Arc::new(properties.build());
-        let file = File::create_new(path).with_context(|| cannot(path))?;
+        let file = fs::File::create_new(path).with_context(|| cannot(path))?;
         let writer = SerializedFileWriter::new(file, schema, Arc::clone(&properties));
         Ok(Self {
             writer: writer.with_context(|| cannot(path))?,
             properties,
-            columns: fields.iter().map(Column::new).collect(),
+            columns: table
+                .columns
+                .iter()
+                .map(|column| Gathered::new(column.kind))
+                .collect(),
+            texts: FxHashMap::default(),
             rows: 0,
             written: 0,
         })
-    }
-
-    /// The next row; it is filled from the first column to the last.
-    #[inline]
-    pub(super) fn row(&mut self) -> Result<Row<'_>> {
-        if self.rows == ROWS {
-            self.flush()?;
-        }
-        self.rows += 1;
-        Ok(Row(&mut self.columns))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -182,7 +195,7 @@ impl Table {
             group.append_column(&bytes, closed)?;
         }
         group.close()?;
-        self.columns.iter_mut().for_each(Column::clear);
+        self.columns.iter_mut().for_each(Gathered::clear);
         self.written += self.rows as u64;
         self.rows = 0;
         Ok(())
@@ -196,60 +209,17 @@ impl Table {
     }
 }
 
-/// The columns that are left of a row.
-pub(super) struct Row<'t>(&'t mut [Column]);
-
-impl<'t> Row<'t> {
+impl Rows for File {
     #[inline]
-    fn next(&mut self) -> Option<&'t mut Column> {
-        let (first, rest) = std::mem::take(&mut self.0).split_first_mut()?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    /// A number; one over 63 bits is the largest of these.
-    #[inline]
-    pub(super) fn int(mut self, value: u64) -> Self {
-        if let Some(Column::Int(values)) = self.next() {
-            values.push(value.try_into().unwrap_or(i64::MAX));
+    fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
+        if self.rows == ROWS {
+            self.flush()?;
         }
-        self
-    }
-
-    /// An address, whose highest bit may be set.
-    #[inline]
-    pub(super) fn bits(mut self, value: u64) -> Self {
-        if let Some(Column::Int(values)) = self.next() {
-            values.push(value.cast_signed());
+        self.rows += 1;
+        for (column, value) in self.columns.iter_mut().zip(values) {
+            column.push(*value, &mut self.texts);
         }
-        self
-    }
-
-    #[inline]
-    pub(super) fn maybe(mut self, value: Option<u64>) -> Self {
-        if let Some(Column::MaybeInt(values, there)) = self.next() {
-            values.extend(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
-            there.push(value.is_some().into());
-        }
-        self
-    }
-
-    #[inline]
-    pub(super) fn text(mut self, value: &ByteArray) -> Self {
-        if let Some(Column::Text(values, there)) = self.next() {
-            let known = !value.is_empty();
-            values.extend(known.then(|| value.clone()));
-            there.push(known.into());
-        }
-        self
-    }
-
-    #[inline]
-    pub(super) fn flag(mut self, value: bool) -> Self {
-        if let Some(Column::Flag(values)) = self.next() {
-            values.push(value);
-        }
-        self
+        Ok(())
     }
 }
 
