@@ -1,6 +1,6 @@
 //! Decides whether a call is recorded, and records it.
 
-use contech_guest::functions::{self, Answer, Family};
+use contech_interpose::functions::{self, Answer, Family};
 use contech_runtime_core::append::Sync;
 use contech_runtime_core::tickets::Tickets;
 use contech_runtime_core::{Recorder, TlsBlock, tls};

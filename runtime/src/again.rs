@@ -5,8 +5,8 @@
 use std::ffi::{CStr, CString, c_char};
 use std::os::unix::fs::MetadataExt;
 
-use contech_guest::kernel;
-use contech_guest::life::Strings;
+use contech_interpose::kernel;
+use contech_interpose::life::Strings;
 use contech_runtime_core::modules::Found;
 
 /// The address at which the last start of this process failed. A start that gets the same address gives up.

@@ -6,7 +6,7 @@ use std::ptr::without_provenance_mut;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
-use contech_guest::kernel;
+use contech_interpose::kernel;
 use contech_runtime_core::bias::Entry;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripe::Taken;

@@ -17,8 +17,8 @@ mod wait;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::arch::system_call;
-use contech_guest::kernel;
+use contech_interpose::arch::system_call;
+use contech_interpose::kernel;
 use contech_runtime_core::Recorder;
 use contech_trace::event::SyncOp::{Receive, Ring, Send};
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use contech_guest::functions::{Answer, Family, Posix};
+use contech_interpose::functions::{Answer, Family, Posix};
 use contech_trace::event::SyncOp::{CondReacquire, CondRelease, CondTimeout, CondWake};
 
 use crate::active::{Active, TICKETS};

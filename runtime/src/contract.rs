@@ -1,6 +1,6 @@
 //! Exports the functions that instrumented code calls, as the contract says.
 
-use contech_guest::exports;
+use contech_interpose::exports;
 use contech_trace::abi::{Ptr, Word};
 use contech_trace::for_each_runtime_fn;
 

@@ -4,9 +4,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::home::Home;
-use contech_guest::lock::Mutex;
-use contech_guest::notice;
+use contech_interpose::home::Home;
+use contech_interpose::lock::Mutex;
+use contech_interpose::notice;
 use contech_runtime_core::modules::Found;
 use contech_runtime_core::{Recorder, TlsBlock};
 

@@ -5,7 +5,7 @@ use crate::{
     active, allocation, channel, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox,
     threads,
 };
-use contech_guest::{exports, for_each_mpi_function};
+use contech_interpose::{exports, for_each_mpi_function};
 
 exports! {
     pthread_setcanceltype = threads::setcanceltype;

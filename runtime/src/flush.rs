@@ -1,6 +1,6 @@
 //! `__contech_flush` leads from instrumented code, in the middle of anything, to the slow path and back.
 
-use contech_guest::flush_stubs;
+use contech_interpose::flush_stubs;
 use contech_runtime_core::scratch::SHARED_ROOM;
 use contech_runtime_core::tls::{ENDED, Lane, OWN_STACK, ROLE};
 use contech_trace::abi;

@@ -5,9 +5,9 @@ use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::time::Duration;
 
-use contech_guest::kernel;
-use contech_guest::lock::{MutexGuard, lock, try_lock};
-use contech_guest::mask::Blocked;
+use contech_interpose::kernel;
+use contech_interpose::lock::{MutexGuard, lock, try_lock};
+use contech_interpose::mask::Blocked;
 use contech_trace::event::SyncOp::Fork;
 
 use crate::active::active;

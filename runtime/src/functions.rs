@@ -1,9 +1,9 @@
-//! Records the functions in [`contech_guest::functions`].
+//! Records the functions in [`contech_interpose::functions`].
 
 use std::ffi::{c_int, c_uint};
 
-use contech_guest::functions::{C11, Posix, Semaphore};
-use contech_guest::{exports, for_each_function};
+use contech_interpose::functions::{C11, Posix, Semaphore};
+use contech_interpose::{exports, for_each_function};
 use contech_trace::event::SyncOp;
 use libc::timespec;
 

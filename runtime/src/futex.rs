@@ -4,7 +4,7 @@
 
 use std::ffi::c_long;
 
-use contech_guest::futex::{Does, does};
+use contech_interpose::futex::{Does, does};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::active;

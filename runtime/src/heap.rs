@@ -1,6 +1,6 @@
 //! The allocator of the library's own memory.
 
-use contech_guest::heap::Heap;
+use contech_interpose::heap::Heap;
 
 use crate::tls::block;
 

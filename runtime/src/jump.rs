@@ -1,6 +1,6 @@
 //! longjmp needs care only when it jumps out of a signal handler, which then never returns to the wrapper.
 
-use contech_guest::arch;
+use contech_interpose::arch;
 
 use crate::atomic;
 use crate::current::{self, guarded};

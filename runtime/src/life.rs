@@ -7,9 +7,9 @@
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
-use contech_guest::arch;
-use contech_guest::life::{End, Fatal, Life};
-use contech_guest::mask::Blocked;
+use contech_interpose::arch;
+use contech_interpose::life::{End, Fatal, Life};
+use contech_interpose::mask::Blocked;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::handler::{Entered, Entry};
@@ -34,7 +34,7 @@ const PATIENCE: Patience = Patience {
 /// The recorder's part in the life of the process.
 pub(crate) struct Recorded;
 
-contech_guest::life!(Recorded);
+contech_interpose::life!(Recorded);
 
 impl Life for Recorded {
     const HANDLES: bool = true;

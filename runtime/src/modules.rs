@@ -1,7 +1,7 @@
 //! Instrumented modules join the recording, and leave it.
 
-use contech_guest::mask::{Blocked, Uncancellable};
-use contech_guest::objects::objects;
+use contech_interpose::mask::{Blocked, Uncancellable};
+use contech_interpose::objects::objects;
 use contech_runtime_core::modules::Found;
 use contech_trace::abi::{ModuleDescriptor, Ptr};
 

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::mask::Blocked;
-use contech_guest::objects::{Object, objects};
+use contech_interpose::mask::Blocked;
+use contech_interpose::objects::{Object, objects};
 use contech_runtime_core::Recorder;
 use contech_trace::abi::MODULE_FORTRAN;
 

@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_guest::lookup;
+use contech_interpose::lookup;
 use contech_trace::event::AllocKind;
 
 use crate::active::allocating;

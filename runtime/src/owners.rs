@@ -1,6 +1,6 @@
 //! The numbers of the program's threads: who owns what in the order of operations.
 
-use contech_guest::mask::Blocked;
+use contech_interpose::mask::Blocked;
 use contech_runtime_core::TlsBlock;
 use contech_runtime_core::bias::Me;
 use contech_runtime_core::owners::Owners;

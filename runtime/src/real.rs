@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_uint};
 
-pub(crate) use contech_guest::functions::{Routine, Time};
-pub(crate) use contech_guest::threads::Ptr;
-use contech_guest::threads::{Body, Body11};
-use contech_guest::{for_each_function, real_functions};
+pub(crate) use contech_interpose::functions::{Routine, Time};
+pub(crate) use contech_interpose::threads::Ptr;
+use contech_interpose::threads::{Body, Body11};
+use contech_interpose::{for_each_function, real_functions};
 use libc::timespec;
 
 for_each_function! { real_functions! {

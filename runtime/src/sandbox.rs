@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::arch::system_call;
+use contech_interpose::arch::system_call;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{ENDED, Lane};
 use libc::sock_fprog;

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::kernel::call;
-use contech_guest::life::watch_this_thread;
-use contech_guest::objects::about;
+use contech_interpose::kernel::call;
+use contech_interpose::life::watch_this_thread;
+use contech_interpose::objects::about;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};

@@ -1,11 +1,11 @@
 //! Makes the recorder of the process at the first module, at the first flush or, after a fork, at the first call that
 //! is recorded. It is never needed before.
 
-use contech_guest::life::{self, is_privileged};
-use contech_guest::lock::lock;
-use contech_guest::mask::{Blocked, Uncancellable};
-use contech_guest::memory::{self, Errno};
-use contech_guest::notice;
+use contech_interpose::life::{self, is_privileged};
+use contech_interpose::lock::lock;
+use contech_interpose::mask::{Blocked, Uncancellable};
+use contech_interpose::memory::{self, Errno};
+use contech_interpose::notice;
 use contech_runtime_core::options::Options;
 use contech_runtime_core::recorder::Start;
 use contech_runtime_core::tls::Lane;

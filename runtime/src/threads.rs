@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 
-use contech_guest::mask::Blocked;
-use contech_guest::objects::file_at;
-use contech_guest::threads::{Threads, Wanted};
-use contech_guest::{memory, thread_functions};
+use contech_interpose::mask::Blocked;
+use contech_interpose::objects::file_at;
+use contech_interpose::threads::{Threads, Wanted};
+use contech_interpose::{memory, thread_functions};
 use contech_runtime_core::host::Host;
 use contech_runtime_core::thread::NO_CONTEXT;
 use contech_runtime_core::{Recorder, Thread};

@@ -1,6 +1,6 @@
 //! The thread-local block, and the function that finds the calling thread's.
 
-use contech_guest::thread_block;
+use contech_interpose::thread_block;
 use contech_runtime_core::TlsBlock;
 
 thread_block! {

@@ -164,21 +164,24 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("instrument/cc", &["contech-plain", "contech-trace"]),
         (
             "runtime",
-            &["contech-guest", "contech-runtime-core", "contech-trace"],
+            &["contech-interpose", "contech-runtime-core", "contech-trace"],
         ),
         (
             "runtime/core",
             &[
-                "contech-guest",
+                "contech-interpose",
                 "contech-plain",
                 "contech-program",
                 "contech-trace",
             ],
         ),
         ("runtime/trace", &["contech-program"]),
-        ("runtime/guest", &["contech-plain"]),
+        ("runtime/interpose", &["contech-plain"]),
         ("runtime/observation", &[]),
-        ("runtime/observe", &["contech-guest", "contech-observation"]),
+        (
+            "runtime/observe",
+            &["contech-interpose", "contech-observation"],
+        ),
         (
             "middle",
             &[
@@ -192,8 +195,8 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("taskgraph", &["contech-program"]),
         ("taskgraph/program", &[]),
         ("runtime/workspan", &[]),
-        ("runtime/online", &["contech-guest", "contech-workspan"]),
-        ("runtime/mpi", &["contech-guest"]),
+        ("runtime/online", &["contech-interpose", "contech-workspan"]),
+        ("runtime/mpi", &["contech-interpose"]),
         (
             "backends",
             &[

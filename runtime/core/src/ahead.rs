@@ -18,7 +18,7 @@ use crate::buffer::Buffer;
 use crate::modules::Modules;
 use crate::recorder::Recorder;
 use crate::sync::lock;
-use contech_guest::arch::Registers;
+use contech_interpose::arch::Registers;
 
 /// Each try reads all records again. After this many tries the bytes are something else.
 const MOST_TRIED: usize = 64;

@@ -1,6 +1,6 @@
 //! Records what a spin-wait may be made of, atomic operations and attempts to acquire a lock, as events.
 
-use contech_guest::arch::ticks;
+use contech_interpose::arch::ticks;
 use contech_trace::abi::{
     ATOMIC_COUNTS, ATOMIC_FAIL, ATOMIC_GIVES, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW,
     ATOMIC_SILENT, ATOMIC_SPINS, ATOMIC_STORE, ATOMIC_TAKES, ATOMIC_UNSTATED,

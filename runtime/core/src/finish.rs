@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::Duration;
 
-use contech_guest::kernel::{Instant, sleep};
+use contech_interpose::kernel::{Instant, sleep};
 use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;
 
@@ -27,7 +27,7 @@ use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
 use crate::turns::Turns;
-use contech_guest::arch::Registers;
+use contech_interpose::arch::Registers;
 
 /// How long a thread may hold the lock on its own state (in its slow path) before the trace is finished without the
 /// thread's last records.

@@ -19,7 +19,7 @@ use crate::recorder::Recorder;
 use crate::scratch;
 use crate::thread::Thread;
 use crate::tls::{Lane, TlsBlock};
-use contech_guest::arch::ticks;
+use contech_interpose::arch::ticks;
 
 impl Recorder {
     /// Hands over what the thread recorded up to `cursor`, and returns a cursor with room. The thread-local block then

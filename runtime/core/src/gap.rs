@@ -1,6 +1,6 @@
 //! Notes long intervals between two times, and takes out of them what other programs took of the processor.
 
-use contech_guest::meter::LONG;
+use contech_interpose::meter::LONG;
 use contech_trace::event::Event;
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::registry;
 use crate::stamps::OPEN;
 use crate::tls::TlsBlock;
-use contech_guest::arch::ticks;
+use contech_interpose::arch::ticks;
 
 /// After an interval of so many ticks between two operations, others are asked for: less than a thousandth of the time
 /// goes into that.

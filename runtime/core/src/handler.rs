@@ -9,7 +9,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::arch::{self, Registers};
+use contech_interpose::arch::{self, Registers};
 use contech_trace::event::Event;
 
 use crate::inner::{Inner, Status};

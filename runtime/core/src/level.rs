@@ -9,7 +9,7 @@
 //! place in the context's stream at the next flush or event of the interrupted code, and so never in the middle of one
 //! of its records.
 
-use contech_guest::arch::Registers;
+use contech_interpose::arch::Registers;
 
 use crate::buffer::{Buffer, List, Piece};
 

@@ -6,7 +6,7 @@
 //! [`TlsBlock`]. When the cursor reaches the limit, [`Recorder::flush`] hands the buffer over and gives the next one.
 //! The hot path neither allocates nor locks. The slow path runs with all signals blocked and allocates nothing either.
 
-use contech_guest::{clock, mask, memory, notice};
+use contech_interpose::{clock, mask, memory, notice};
 
 mod ahead;
 pub mod append;

@@ -10,7 +10,7 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_guest::kernel::{self, Instant};
+use contech_interpose::kernel::{self, Instant};
 use contech_trace::file::{FileHeader, HEADER_BYTES};
 
 use crate::{mask, memory};

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_guest::kernel::{Instant, sleeps};
+use contech_interpose::kernel::{Instant, sleeps};
 
 use crate::queue::Patience;
 

@@ -2,10 +2,10 @@
 //!
 //! Records of a loop are as long as those of the turn before, and differ from them in a few bytes; numbers have leading
 //! zeros. To pack a byte takes a tenth or two of a nanosecond, which is about what the kernel takes less for what is
-//! not written. The instructions for it belong to the processor, so [`contech_guest::arch`] has
+//! not written. The instructions for it belong to the processor, so [`contech_interpose::arch`] has
 //! the packer.
 
-pub use contech_guest::arch::pack;
+pub use contech_interpose::arch::pack;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contech_guest::kernel::Instant;
+use contech_interpose::kernel::Instant;
 
 use crate::primitive::{ROUNDS, spin_loop, yield_now};
 

@@ -10,7 +10,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use contech_guest::kernel::{Instant, ran};
+use contech_interpose::kernel::{Instant, ran};
 use contech_trace::event::Event;
 
 use crate::append::encode_at;

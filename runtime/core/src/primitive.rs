@@ -3,11 +3,11 @@
 
 pub(crate) use std::hint::spin_loop;
 
-pub(crate) use contech_guest::kernel::yield_now;
-pub(crate) use contech_guest::lock::{Condvar, Mutex, MutexGuard};
+pub(crate) use contech_interpose::kernel::yield_now;
+pub(crate) use contech_interpose::lock::{Condvar, Mutex, MutexGuard};
 
-pub(crate) use contech_guest::arch::add_here;
-pub(crate) use contech_guest::kernel::barrier_everywhere as heavy_fence;
+pub(crate) use contech_interpose::arch::add_here;
+pub(crate) use contech_interpose::kernel::barrier_everywhere as heavy_fence;
 
 /// Looks before a thread that waits lets others run.
 pub(crate) const ROUNDS: u32 = 64;

@@ -4,7 +4,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
-use contech_guest::arch::stated_hz;
+use contech_interpose::arch::stated_hz;
 use contech_trace::abi::MODULE_SYNC;
 use contech_trace::event::{EndReason, TEAM_STREAMS};
 use contech_trace::file::{FileHeader, RankInfo};

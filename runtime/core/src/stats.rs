@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use contech_guest::whole;
+use contech_interpose::whole;
 
 /// What was recorded. The keys of the file are the names of the fields, and `blocks` and `accesses`, which are null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -128,7 +128,7 @@ mod tests {
     fn a_handler_draws_within_the_operation_it_interrupted() {
         for owned in [false, true] {
             let (stripes, owners) = (Stripes::new(), Owners::new());
-            owners.set_fenced(owned && contech_guest::kernel::prepare_barriers());
+            owners.set_fenced(owned && contech_interpose::kernel::prepare_barriers());
             let me = owners.thread(1);
             let taken = stripes[5].take(&me, 6);
             assert_eq!(taken, Taken::Now(Entry::New));
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn handlers_use_other_stripes_however_deep_they_are() {
         let owners = Owners::new();
-        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
         let (stripes, me) = (Stripes::new(), owners.thread(1));
         let mut taken = Vec::new();
         for at in 0..6 {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_handler_takes_back_what_was_revoked_from_the_code_it_interrupted() {
         let owners = Owners::new();
-        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
         let (stripes, me) = (Stripes::new(), owners.thread(1));
         let taken = stripes[5].take(&me, 6);
         stripes[5].give(&me, taken);
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_changes_its_owner_often_is_shared() {
         let owners = Owners::new();
-        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
         let stripes = Stripes::new();
         let mut owned = 0;
         for n in 0..100u64 {
@@ -226,7 +226,7 @@ mod tests {
         let taken = stripes[5].take(&me, 6);
         assert_eq!(stripes[5].bias.owner(), 0);
         stripes[5].give(&me, taken);
-        owners.set_fenced(contech_guest::kernel::prepare_barriers());
+        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
         let taken = stripes[6].take(&me, 7);
         assert_eq!(stripes[6].bias.owner(), 1);
         stripes[6].give(&me, taken);
@@ -264,7 +264,7 @@ mod tests {
     fn a_stripe_whose_holder_is_gone_is_taken_over() {
         for owned in [false, true] {
             let (stripes, owners) = (Stripes::new(), Owners::new());
-            owners.set_fenced(owned && contech_guest::kernel::prepare_barriers());
+            owners.set_fenced(owned && contech_interpose::kernel::prepare_barriers());
             let (one, two) = (owners.thread(1), owners.thread(2));
             let taken = stripes[5].take(&one, 6);
             let later = stripes[5].take(&two, 6);

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::arch::ticks;
+use contech_interpose::arch::ticks;
 use contech_trace::event::{Arrival, EndReason, Event, NOWHERE, TEAM_STREAMS};
 
 use crate::desk::Way;

@@ -4,7 +4,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_guest::meter::Meter;
+use contech_interpose::meter::Meter;
 
 use crate::buffer::Buffer;
 use crate::inner::Inner;

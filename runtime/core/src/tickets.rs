@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::arch::fetch_add_here;
+use contech_interpose::arch::fetch_add_here;
 
 use crate::bias::{Bias, Entry, Me};
 use crate::stripes::PLACES;
@@ -121,7 +121,7 @@ mod tests {
     fn tickets_of_one_object_ascend_from_every_thread() {
         static TICKETS: Tickets = Tickets::new();
         static OWNERS: Owners = Owners::new();
-        OWNERS.set_fenced(contech_guest::kernel::prepare_barriers());
+        OWNERS.set_fenced(contech_interpose::kernel::prepare_barriers());
         let draw = |n| move || (0..1000).map(move |_| TICKETS.next(&OWNERS.thread(n), 0x1000));
         let drawn: Vec<Vec<u64>> = std::thread::scope(|s| {
             let threads: Vec<_> = (0..4)

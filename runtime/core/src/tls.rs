@@ -50,7 +50,7 @@ pub struct TlsBlock {
     asks_at: AtomicU64,
     /// What instrumented code writes here is not kept.
     gated: AtomicBool,
-    /// The upper end of the thread's [`own stack`](contech_guest::arch::on_own_stack); 0 if it has none.
+    /// The upper end of the thread's [`own stack`](contech_interpose::arch::on_own_stack); 0 if it has none.
     own_stack: AtomicUsize,
 }
 

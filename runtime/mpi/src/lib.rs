@@ -7,11 +7,11 @@
 
 macro_rules! stubs {
     ($($name:ident $profiled:ident $exported:ident: $recorded:tt $state:tt;)*) => {
-        contech_guest::exports! {$(
+        contech_interpose::exports! {$(
             $name [elsewhere] = $exported;
             $profiled [elsewhere] = $exported;
         )*}
     };
 }
 
-contech_guest::for_each_mpi_function!(stubs!);
+contech_interpose::for_each_mpi_function!(stubs!);

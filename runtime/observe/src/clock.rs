@@ -5,8 +5,8 @@ use std::sync::atomic::{
     AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_guest::arch::{in_order, ticks};
-use contech_guest::clock::Clock;
+use contech_interpose::arch::{in_order, ticks};
+use contech_interpose::clock::Clock;
 
 /// Number of ticks that are not observed time.
 static OFFSET: AtomicU64 = AtomicU64::new(0);

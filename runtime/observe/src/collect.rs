@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::objects::about;
+use contech_interpose::objects::about;
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
 use crate::lane::{self, Reading, Ticks, halved};

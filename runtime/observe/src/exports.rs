@@ -1,7 +1,7 @@
 //! Every exported symbol except those of [`crate::functions`] and those that are exported where
 //! they are defined: see `life`, `locks`, `futex`, `openmp`.
 
-use contech_guest::exports;
+use contech_interpose::exports;
 
 use crate::api;
 

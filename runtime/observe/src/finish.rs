@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
-use contech_guest::life::is_at_home;
-use contech_guest::mask::{Blocked, Uncancellable};
-use contech_guest::memory::Errno;
-use contech_guest::{notice, whole};
+use contech_interpose::life::is_at_home;
+use contech_interpose::mask::{Blocked, Uncancellable};
+use contech_interpose::memory::Errno;
+use contech_interpose::{notice, whole};
 
 use crate::collect;
 use crate::options::{self, Options};

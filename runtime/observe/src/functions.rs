@@ -1,9 +1,9 @@
-//! Hooks for the functions in [`contech_guest::functions`].
+//! Hooks for the functions in [`contech_interpose::functions`].
 
 use std::ffi::{c_int, c_uint};
 
-use contech_guest::functions::{Answer, C11, Family, Posix, Semaphore};
-use contech_guest::{exports, for_each_function};
+use contech_interpose::functions::{Answer, C11, Family, Posix, Semaphore};
+use contech_interpose::{exports, for_each_function};
 use contech_observation::State;
 use libc::timespec;
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_long;
 
-use contech_guest::futex::{Does, does};
+use contech_interpose::futex::{Does, does};
 use contech_observation::State;
 
 use crate::waits;

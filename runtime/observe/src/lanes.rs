@@ -5,7 +5,7 @@ use std::sync::atomic::{
     Ordering::Release,
 };
 
-use contech_guest::memory;
+use contech_interpose::memory;
 
 use crate::lane::Lane;
 

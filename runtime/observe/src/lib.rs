@@ -36,7 +36,7 @@ mod threads;
 mod tls;
 mod waits;
 
-use contech_guest::heap::Heap;
+use contech_interpose::heap::Heap;
 
 /// The observer's own heap: the observation may be written while the program is inside its allocator.
 #[global_allocator]

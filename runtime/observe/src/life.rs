@@ -3,14 +3,14 @@
 
 use std::ffi::c_long;
 
-use contech_guest::life::{End, Fatal, Life};
+use contech_interpose::life::{End, Fatal, Life};
 
 use crate::{finish, futex, threads, tls};
 
 /// The observer's part in the life of the process.
 pub(crate) struct Observed;
 
-contech_guest::life!(Observed);
+contech_interpose::life!(Observed);
 
 impl Life for Observed {
     fn end(end: End) {

@@ -8,9 +8,9 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_guest::functions::is_robust;
-use contech_guest::lookup::Found;
-use contech_guest::{export_lock, exports, found, in_front_of};
+use contech_interpose::functions::is_robust;
+use contech_interpose::lookup::Found;
+use contech_interpose::{export_lock, exports, found, in_front_of};
 use contech_observation::State;
 
 use crate::real::{Ptr, real};

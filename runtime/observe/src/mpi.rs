@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::{exports, for_each_mpi_function, found};
+use contech_interpose::{exports, for_each_mpi_function, found};
 use contech_observation::State;
 
 use crate::tls;

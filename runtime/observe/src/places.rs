@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::objects::file_at;
+use contech_interpose::objects::file_at;
 
 /// OpenMP libraries: the threads that they create are their own, not the program's.
 pub(crate) const OPENMP: [&str; 3] = ["libomp", "libiomp", "libgomp"];

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use contech_guest::{life, memory};
+use contech_interpose::{life, memory};
 
 use crate::life::Observed;
 use crate::options::{self, Options};

@@ -5,10 +5,10 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_guest::life::{is_at_home, watch_this_thread};
-use contech_guest::memory;
-use contech_guest::thread_functions;
-use contech_guest::threads::{Threads, Wanted};
+use contech_interpose::life::{is_at_home, watch_this_thread};
+use contech_interpose::memory;
+use contech_interpose::thread_functions;
+use contech_interpose::threads::{Threads, Wanted};
 use contech_observation::{Model, State};
 
 use crate::lane::Lane;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::thread_block;
+use contech_interpose::thread_block;
 
 use crate::lane::Lane;
 

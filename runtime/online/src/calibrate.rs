@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use contech_guest::arch::ticks;
+use contech_interpose::arch::ticks;
 use workspan::abi::{self, Function};
 
 use crate::clock::{Cost, EVENT_BITS};

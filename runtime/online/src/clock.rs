@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use contech_guest::arch::ticks;
-use contech_guest::meter::{LONG, Meter};
+use contech_interpose::arch::ticks;
+use contech_interpose::meter::{LONG, Meter};
 use workspan::file::Metric;
 
 /// The log is read after this many operations.

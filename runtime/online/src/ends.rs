@@ -2,7 +2,7 @@
 //! program replaces. The profile of what has completed is written first. A program that a signal ends leaves none.
 #![allow(unsafe_code, reason = "functions that C calls")]
 
-use contech_guest::life::{self, End, Life};
+use contech_interpose::life::{self, End, Life};
 
 use crate::hooks::{write_at_the_end, write_now};
 use crate::write::When;
@@ -10,7 +10,7 @@ use crate::write::When;
 /// The profiler's part in the life of the process.
 struct Profiled;
 
-contech_guest::life!(Profiled);
+contech_interpose::life!(Profiled);
 
 impl Life for Profiled {
     fn end(end: End) {

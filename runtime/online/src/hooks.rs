@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::exports;
+use contech_interpose::exports;
 use workspan::abi;
 
 pub(crate) mod gate;

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicUsize, compiler_fence};
 
-use contech_guest::{arch, thread_block};
+use contech_interpose::{arch, thread_block};
 use workspan::abi::{EVENT_OPERATIONS, Event, FEW, State};
 
 use crate::clock::READ_AFTER;

@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 
 use addr2line::Loader;
-use contech_guest::objects::about;
+use contech_interpose::objects::about;
 
 /// A place in the source.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contech_guest::{say, whole};
+use contech_interpose::{say, whole};
 use workspan::file::{CallKind, CallSite, Document, FORMAT, Metric, VERSION};
 use workspan::{Measure, Sum};
 

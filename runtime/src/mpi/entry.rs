@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use contech_guest::notice;
+use contech_interpose::notice;
 
 /// This recorder's own library, which has functions of the same names.
 const OWN: &str = "libcontech_mpi.so";

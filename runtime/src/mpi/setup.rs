@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use contech_guest::notice;
+use contech_interpose::notice;
 use contech_runtime_core::finish::Finish;
 use contech_trace::event::{EndReason, SyncOp};
 use contech_trace::file::RankInfo;

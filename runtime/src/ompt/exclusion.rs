@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_guest::in_front_of;
+use contech_interpose::in_front_of;
 use contech_trace::event::SyncOp::{
     self, CriticalEnter, CriticalExit, ObjectDestroy, ObjectInit, OmpLock, OmpUnlock, OrderedEnter,
     OrderedExit,

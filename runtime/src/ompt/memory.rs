@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::in_front_of;
+use contech_interpose::in_front_of;
 use contech_trace::event::Event;
 
 use super::abi::{Data, FRAME_APPLICATION, Frames, GetTaskInfo, Lookup};

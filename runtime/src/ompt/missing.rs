@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::notice;
+use contech_interpose::notice;
 
 use super::tool::LISTENS;
 use crate::current;

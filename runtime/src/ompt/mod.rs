@@ -26,7 +26,7 @@ use crate::active::Active;
 use crate::current::{self, guarded};
 use crate::tls::block;
 use abi::Data;
-use contech_guest::ompt as abi;
+use contech_interpose::ompt as abi;
 use team::{WORKER, Worker};
 use word::Word;
 

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::{exports, found};
+use contech_interpose::{exports, found};
 use contech_runtime_core::Recorder;
 
 use super::abi::{Lookup, Report, SetCallback, Tool, ask, event};
@@ -17,7 +17,7 @@ pub(super) static LISTENS: AtomicBool = AtomicBool::new(false);
 struct Recorded;
 
 // With this, libomp asks for a tool when it starts.
-exports!(@ ompt_start_tool [] contech_guest::ompt::start_tool::<Recorded>);
+exports!(@ ompt_start_tool [] contech_interpose::ompt::start_tool::<Recorded>);
 
 impl Tool for Recorded {
     fn wants(_runtime: &CStr) -> bool {

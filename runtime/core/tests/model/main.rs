@@ -34,7 +34,7 @@ mod stripe;
 #[path = "../../src/turns.rs"]
 mod turns;
 
-use contech_guest::memory;
+use contech_interpose::memory;
 
 /// What the runtime's `primitive` names, of loom.
 mod primitive {

@@ -5,7 +5,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_guest::{exports, lookup};
+use contech_interpose::{exports, lookup};
 use contech_observation::State;
 
 use crate::sites::bump;

@@ -7,8 +7,8 @@ use std::sync::atomic::{
     AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
 
-use contech_guest::ompt::{SetCallback, ask, event};
-use contech_guest::{exports, lookup};
+use contech_interpose::ompt::{SetCallback, ask, event};
+use contech_interpose::{exports, lookup};
 
 use super::tasks;
 use crate::real::real;

@@ -11,8 +11,8 @@ use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_guest::exports;
-use contech_guest::ompt::{Lookup, SetCallback, Tool, ask, event};
+use contech_interpose::exports;
+use contech_interpose::ompt::{Lookup, SetCallback, Tool, ask, event};
 
 use crate::{clock, options, places, tls};
 
@@ -23,7 +23,7 @@ static LISTENS: AtomicBool = AtomicBool::new(false);
 
 struct Observed;
 
-exports!(@ ompt_start_tool [] contech_guest::ompt::start_tool::<Observed>);
+exports!(@ ompt_start_tool [] contech_interpose::ompt::start_tool::<Observed>);
 
 impl Tool for Observed {
     fn wants(runtime: &CStr) -> bool {

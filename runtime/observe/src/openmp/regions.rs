@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::ompt::{
+use contech_interpose::ompt::{
     self, BEGIN, Code, Data, END, Frame, REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT,
     THREAD_INITIAL, ask, event,
 };

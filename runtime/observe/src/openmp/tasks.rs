@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_guest::ompt::{
+use contech_interpose::ompt::{
     self, Code, Data, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
     STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE,
 };

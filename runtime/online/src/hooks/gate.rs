@@ -4,9 +4,9 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
-use contech_guest::arch::thread_pointer;
-use contech_guest::mask::unhandled;
-use contech_guest::say;
+use contech_interpose::arch::thread_pointer;
+use contech_interpose::mask::unhandled;
+use contech_interpose::say;
 use workspan::abi::State;
 
 use crate::log::{self, state};

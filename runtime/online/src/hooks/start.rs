@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use contech_guest::arch::thread_pointer;
-use contech_guest::life::is_privileged;
-use contech_guest::say;
+use contech_interpose::arch::thread_pointer;
+use contech_interpose::life::is_privileged;
+use contech_interpose::say;
 use workspan::file::Metric;
 
 use super::gate::{GATE, OWNER, PROFILE};

@@ -174,7 +174,7 @@ struct Block {
 thread_block! {
     /// The block of the tests' threads.
     // SAFETY: zero is a value of every field.
-    static contech_guest_test_block: Block = unsafe { std::mem::zeroed() };
+    static contech_interpose_test_block: Block = unsafe { std::mem::zeroed() };
     /// The calling thread's.
     fn block();
 }
@@ -220,16 +220,16 @@ static REAL: AtomicPtr<libc::c_void> = AtomicPtr::new(sum as *mut libc::c_void);
 static ATTEMPT: AtomicPtr<libc::c_void> = AtomicPtr::new(attempt as *mut libc::c_void);
 
 exports! {
-    contech_guest_test_plain = sum;
-    contech_guest_test_after [after a] = second;
-    contech_guest_test_in_block [caller in contech_guest_test_block offset_of!(Block, caller)] = from_block;
-    contech_guest_test_before [before] = chooses;
-    contech_guest_test_keeping [keeping] = destroys;
-    contech_guest_test_through [through] = REAL;
-    contech_guest_test_counted [counted contech_guest_test_block offset_of!(Block, left), slow, caller 1] = REAL;
+    contech_interpose_test_plain = sum;
+    contech_interpose_test_after [after a] = second;
+    contech_interpose_test_in_block [caller in contech_interpose_test_block offset_of!(Block, caller)] = from_block;
+    contech_interpose_test_before [before] = chooses;
+    contech_interpose_test_keeping [keeping] = destroys;
+    contech_interpose_test_through [through] = REAL;
+    contech_interpose_test_counted [counted contech_interpose_test_block offset_of!(Block, left), slow, caller 1] = REAL;
 }
 export_lock! {
-    contech_guest_test_lock [contech_guest_test_block offset_of!(Block, left)]: ATTEMPT, libc::EBUSY => second, slow
+    contech_interpose_test_lock [contech_interpose_test_block offset_of!(Block, left)]: ATTEMPT, libc::EBUSY => second, slow
 }
 
 type Function = extern "C" fn(usize, usize, usize) -> usize;
@@ -248,18 +248,21 @@ fn is_near(address: usize, function: fn()) -> bool {
 #[test]
 fn stubs_pass_arguments_on_and_add_their_caller() {
     fn caller() {
-        let plain = stub(contech_guest_test_plain);
+        let plain = stub(contech_interpose_test_plain);
         assert_eq!(plain(1, 2, 3), 321);
         for (name, one) in [
-            ("after", contech_guest_test_after as extern "C-unwind" fn()),
-            ("block", contech_guest_test_in_block),
+            (
+                "after",
+                contech_interpose_test_after as extern "C-unwind" fn(),
+            ),
+            ("block", contech_interpose_test_in_block),
         ] {
             let told = stub(one)(0, 2, 3);
             assert!(is_near(told, caller), "{name}: {told:x}");
         }
-        assert_eq!(stub(contech_guest_test_before)(1, 2, 3), 321);
-        assert_eq!(stub(contech_guest_test_before)(2, 4, 3), 4);
-        assert_eq!(stub(contech_guest_test_through)(4, 5, 6), 654);
+        assert_eq!(stub(contech_interpose_test_before)(1, 2, 3), 321);
+        assert_eq!(stub(contech_interpose_test_before)(2, 4, 3), 4);
+        assert_eq!(stub(contech_interpose_test_through)(4, 5, 6), 654);
     }
     caller();
 }
@@ -267,8 +270,8 @@ fn stubs_pass_arguments_on_and_add_their_caller() {
 #[test]
 fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
     let (counted, lock) = (
-        stub(contech_guest_test_counted),
-        stub(contech_guest_test_lock),
+        stub(contech_interpose_test_counted),
+        stub(contech_interpose_test_lock),
     );
     block().left.store(1, Relaxed);
     assert_eq!(counted(1, 2, 3), 321, "one is left");
@@ -317,7 +320,7 @@ const ENDED: u32 = 2;
 const SCRATCH: usize = 70_000;
 
 flush_stubs! {
-    contech_guest_test_block;
+    contech_interpose_test_block;
     flush {
         role = const offset_of!(Block, role),
         stack = const offset_of!(Block, stack),
@@ -361,6 +364,6 @@ fn a_full_buffer_is_handed_over_and_an_ended_thread_uses_its_scratch_again() {
 #[test]
 fn a_hook_that_keeps_the_registers_runs() {
     let before = SLOW.load(Relaxed);
-    stub(contech_guest_test_keeping)(1, 2, 3);
+    stub(contech_interpose_test_keeping)(1, 2, 3);
     assert!(SLOW.load(Relaxed) > before);
 }
