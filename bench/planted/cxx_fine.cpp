@@ -4,7 +4,7 @@
 #include "common.h"
 static uint64_t $piece(int t, uint64_t i) { // PLANTED: nothing
   uint64_t $sum = 0;
-  for (int k = 0; k < 1500; k++) $noise(t), $sum += $work(i, ~60000);
+  for (int k = 0; k < 1500; k++) $noise(t), $sum += $work(i + (uint64_t)k, ~60000);
   return $sum;
 }
 int main(int argc, char **argv) {

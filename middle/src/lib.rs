@@ -91,6 +91,7 @@ use crate::regions::{Regions, Windows};
 use crate::sorter::Sorted;
 use crate::spill::Spill;
 use taskgraph::{FrameRef, GraphWriter};
+use tracing::debug_span;
 
 /// Converts the trace `input` into the task graph file `output`.
 ///
@@ -194,6 +195,7 @@ impl<'a> Conversion<'a> {
 
     /// Does pass 1 for one trace.
     fn read(&mut self, input: impl Into<Input>, label: String) -> Result<()> {
+        let _step = debug_span!("read").entered();
         let input = input.into();
         let (name, options) = (input.name(), self.options);
         let Source {
@@ -263,7 +265,10 @@ impl<'a> Conversion<'a> {
             mut check,
             ..
         } = self;
+        let step = debug_span!("order").entered();
         let ordered = order(cutter, &facts, firsts, &spill, options)?;
+        drop(step);
+        let _step = debug_span!("write").entered();
         options.report(Progress::Writing);
         let Ordered {
             contexts: table,

@@ -103,7 +103,15 @@ const TABLE: [(&str, &[Variable]); 3] = [
 ];
 
 /// The variables that the tools set for each other, and those of developers.
-const DEVELOPERS: [(&str, &[Variable]); 3] = [
+const DEVELOPERS: [(&str, &[Variable]); 4] = [
+    (
+        "contech, contech-backend and contech-middle",
+        &[of(
+            "CONTECH_LOG",
+            "",
+            "says on standard error how long each step took: debug, or contech_middle=debug for one crate",
+        )],
+    ),
     (
         "the recorder (it sets it itself)",
         &[of(

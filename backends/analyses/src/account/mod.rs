@@ -36,6 +36,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
+use tracing::debug_span;
 
 use crate::analysis::source::Place;
 use crate::analysis::{
@@ -370,6 +371,7 @@ impl Analysis for Account {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+        let _step = debug_span!("rows").entered();
         rows::report(self, graph, shards)
     }
 }
@@ -377,6 +379,7 @@ impl Analysis for Account {
 impl Run {
     /// Replays a run on so many processors.
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
+        let step = debug_span!("strands").entered();
         let Some(mut strands) = strands_of(graph, stretches)? else {
             return Ok(Self {
                 ns: end_of(graph) as f64,
@@ -384,6 +387,8 @@ impl Run {
                 ..Self::default()
             });
         };
+        drop(step);
+        let _step = debug_span!("replays", strands = strands.all.len()).entered();
         let none = Removable::default();
         let on = (processors, Schedule::Greedy);
         let (ns, _) = replay(&strands, on, (&none, 0), Nobody);

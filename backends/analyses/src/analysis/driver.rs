@@ -1,12 +1,14 @@
 //! Feeds a graph to analyses. Each order that they ask for is one pass, in which the contents of a task are decoded
 //! once for all.
 
+use std::any::type_name;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
+use tracing::debug_span;
 
 use super::by_time::{Takes, by_time};
 use super::changes::{Change, sweep};
@@ -108,6 +110,7 @@ impl<A: Analysis> Part<A> {
     /// # Errors
     /// When the graph cannot be read.
     pub fn finish(self, graph: &Graph) -> Result<A::Report> {
+        let _step = debug_span!("finish", of = type_name::<A>()).entered();
         let (analysis, shards) = self.into_parts();
         analysis.finish(graph, shards)
     }
@@ -388,7 +391,10 @@ fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 /// # Errors
 /// The first error of an analysis or of the graph.
 pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
+    let step = debug_span!("prepare").entered();
     prepare(graph, visitors)?;
+    drop(step);
+    let _step = debug_span!("pass").entered();
     pass(graph, visitors)
 }
 
