@@ -78,6 +78,14 @@ impl Key {
             kind => Self::Wait(kind, wait.object),
         }
     }
+
+    /// The lock that is waited for.
+    pub(super) fn lock(self) -> Option<u64> {
+        match self {
+            Self::Wait(Kind::Lock, lock) => Some(lock),
+            _ => None,
+        }
+    }
 }
 
 /// A wait, its cost, and the task that ended it.

@@ -347,10 +347,10 @@ fn placed(
 /// Where others wait for a lock that those have who wait in a group, if that is a good part of what is lost there.
 fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>> {
     let behind = group.behind.filter(|_| group.holding * HOLDING > group.ns);
-    let Some((behind, _)) = behind else {
+    let Some((behind, lock)) = behind else {
         return Ok(None);
     };
-    Ok(of_wait(graph, weights, behind)?.map(|site| site.place))
+    Ok(of_wait(graph, weights, behind, Some(lock))?.map(|site| site.place))
 }
 
 /// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had nothing to do, are waits
@@ -385,7 +385,7 @@ fn row_of_making(graph: &Graph, weights: &Weights, library: Option<Place>) -> Re
 fn making(graph: &Graph, weights: &Weights, makers: &[TaskId]) -> Result<Option<Arrival>> {
     let mut made: Vec<(usize, Arrival)> = Vec::new();
     for &task in makers.iter().step_by(makers.len() / ARRIVALS + 1) {
-        let Some(arrival) = arrival(graph, weights, task)? else {
+        let Some(arrival) = arrival(graph, weights, task, None)? else {
             continue;
         };
         match made.iter_mut().find(|(_, one)| one.site == arrival.site) {
@@ -428,7 +428,7 @@ fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
     let (mut same, mut all) = (0, 0);
     for sample in &group.samples {
         let Some(by) = sample.ended_by else { continue };
-        let [own, other] = [sample.task, by].map(|task| arrival(graph, weights, task));
+        let [own, other] = [sample.task, by].map(|task| arrival(graph, weights, task, None));
         all += 1;
         if let (Some(own), Some(other)) = (own?, other?) {
             let same_lock = own.acquired.is_some() && own.acquired == other.acquired;
@@ -442,7 +442,7 @@ fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
 fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>> {
     let mut sums: FxHashMap<Site, f64> = FxHashMap::default();
     for &Sample { ns, task, .. } in &group.samples {
-        if let Some(site) = of_wait(graph, weights, task)? {
+        if let Some(site) = of_wait(graph, weights, task, group.key.lock())? {
             *sums.entry(site).or_default() += ns;
         }
     }

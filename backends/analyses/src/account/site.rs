@@ -26,12 +26,17 @@ pub(super) struct Site {
     pub(super) inner: Option<Place>,
 }
 
-/// The call that a task waits in.
+/// The call that a task waits in, for a lock if that is known.
 ///
 /// # Errors
 /// When a task cannot be read.
-pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Site>> {
-    Ok(arrival(graph, weights, waits)?.map(|arrival| arrival.site))
+pub(super) fn of_wait(
+    graph: &Graph,
+    weights: &Weights,
+    waits: TaskId,
+    lock: Option<u64>,
+) -> Result<Option<Site>> {
+    Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
 }
 
 /// How a context came to a task: the call that the task is in, and the block before the last acquire of a mutex.
@@ -43,11 +48,16 @@ pub(super) struct Arrival {
     pub(super) callers: Vec<Place>,
 }
 
-/// The call that a task waits or ends a wait in.
+/// The call that a task waits or ends a wait in. A task that takes several locks waits for this one, if that is known.
 ///
 /// # Errors
 /// When a task cannot be read.
-pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Arrival>> {
+pub(super) fn arrival(
+    graph: &Graph,
+    weights: &Weights,
+    waits: TaskId,
+    lock: Option<u64>,
+) -> Result<Option<Arrival>> {
     let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
     // A task that waits in a call contains that call itself, unless the call is the last thing before it.
@@ -81,11 +91,12 @@ pub(super) fn arrival(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
                 last = Some(block.id());
                 call.is_some() && call == last
             }
-            Action::Sync { op, .. } => {
+            Action::Sync { op, object } => {
                 if is_acquire(op) {
                     acquired = last;
                 }
-                call.is_none() && op.cause() == Some(WaitCause::Lock)
+                let awaited = lock.is_none_or(|lock| lock == object);
+                call.is_none() && awaited && op.cause() == Some(WaitCause::Lock)
             }
             _ => false,
         };
@@ -158,14 +169,18 @@ fn next_outside_libraries(graph: &Graph, waits: TaskId) -> Result<Option<BlockId
     let last = graph.context(waits.context).and_then(|c| c.last_task());
     for seq in (waits.seq + 1..=last.map_or(0, |last| last.seq)).take(LOOK_BACK as usize) {
         let task = graph.task(TaskId::new(waits.context, seq))?;
-        let mut found = None;
-        if task.kind() == TaskKind::Work && task.block_count() <= BLOCKS as u64 {
-            task.for_each_block(|block| {
-                if found.is_none() && !Place::of_block(info, block.id()).is_library() {
-                    found = Some(block.id());
-                }
-            })?;
-        }
+        let (mut found, mut seen) = (None, 0);
+        let own = |block: &BlockId| !Place::of_block(info, *block).is_library();
+        task.try_for_each_action(|action| {
+            if let Action::Block(block) = action {
+                found = Some(block.id()).filter(own);
+                seen += 1;
+            }
+            match found.is_none() && seen < BLOCKS {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
         if found.is_some() {
             return Ok(found);
         }
