@@ -45,6 +45,8 @@ pub struct Said {
     places: Vec<(String, u64)>,
     /// How many times as fast the run is predicted to be without the loss.
     pub mended: f64,
+    /// The same at most, where what it is predicted to be is an estimate.
+    pub at_most: Option<f64>,
     /// The first sentences.
     pub sentence: String,
     /// Seconds from the end of the program to the answer.
@@ -230,6 +232,7 @@ impl Said {
             answer,
             share: first["share"].as_f64().unwrap_or(0.0),
             mended: first["mended"][0].as_f64().unwrap_or(1.0),
+            at_most: first["at_most"].as_f64(),
             places,
         })
     }

@@ -133,6 +133,14 @@ impl Row {
         Some(ratio.max(1.0 / ratio))
     }
 
+    /// Whether the measured gain is within the predicted range, or as close to it as a right prediction is.
+    fn in_range(&self) -> Option<bool> {
+        let (least, times) = (self.said.mended, self.gain?.times);
+        let most = self.said.at_most.unwrap_or(least);
+        let close = 1.0 + CLOSE;
+        Some(least / close <= times && times <= most * close)
+    }
+
     fn line(&self, planted: &Planted) -> String {
         let causes: Vec<&str> = planted.causes.iter().map(String::as_str).collect();
         let yes = |yes: bool| if yes { "yes" } else { "no" };
@@ -145,8 +153,10 @@ impl Row {
             let quiet = if gain.quiet { "" } else { " (disturbed)" };
             format!("{:.2}{quiet}{thrown}", gain.times)
         });
+        let most = self.said.at_most;
+        let most = most.map_or_else(String::new, |most| format!(" to {most:.2}"));
         format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {:.2} | {gain} | {:.1} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {:.2}{most} | {gain} | {:.1} |",
             planted.name(),
             self.threads,
             causes.join(", "),
@@ -163,7 +173,7 @@ impl Row {
 /// How many are right, by number of threads.
 fn summary(rows: &[Row]) -> String {
     let mut text = String::from(
-        "\n| threads | programs | cause right | cause and line | gain within 15% | within a factor of 1.5 | fine ones called fine | median answer, s |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "\n| threads | programs | cause right | cause and line | gain within 15% | within its range | fine ones called fine | median answer, s |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     let mut by_threads: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.counts()) {
@@ -180,7 +190,7 @@ fn summary(rows: &[Row]) -> String {
             count(|row| row.cause),
             count(|row| row.cause && row.line),
             count(|row| row.off().is_some_and(|off| off <= 1.0 + CLOSE)),
-            count(|row| row.off().is_some_and(|off| off <= 1.5)),
+            count(|row| row.in_range() == Some(true)),
             fine.iter().filter(|row| row.cause).count(),
             fine.len(),
             median(&answers)

@@ -9,6 +9,7 @@
 
 mod blame;
 mod charges;
+mod contention;
 mod counted;
 mod estimate;
 mod explain;
@@ -33,7 +34,7 @@ mod walk;
 mod weights;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
 use tracing::debug_span;
@@ -48,6 +49,7 @@ use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
 use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
+use contention::{Atomics, is_atomic};
 use measured::{Executed, Kernel, kind};
 use replay::{Nobody, Removable, Schedule, replay};
 use strands::{Strands, Waits};
@@ -78,6 +80,8 @@ pub struct Account {
     processors: u32,
     recorded: bool,
     moves: Moves,
+    /// The blocks that have atomic operations.
+    atomic: FxHashSet<BlockId>,
     stretches: Stretches,
     /// The numbers of processors that the run is predicted for; without any, that of the run.
     on: Vec<u32>,
@@ -111,6 +115,7 @@ pub struct Shard {
     executed: Executed,
     /// How long each executor ran the program, ns.
     ran: FxHashMap<ExecutorId, f64>,
+    atomics: Atomics,
 }
 
 /// Where the processors' time went.
@@ -204,6 +209,8 @@ pub struct Row {
     /// How many times as fast the run would be without this loss, for each number of processors of
     /// [`Predicted::processors`]. With a `room` the queue has places without end, and with a `lock` nobody waits for it.
     pub mended: Vec<f64>,
+    /// How many times as fast the run may be at most without this loss on its own processors, where `mended` is an estimate.
+    pub at_most: Option<f64>,
     /// The same for the run's own processors in several runs, if there were several.
     pub repeats: Option<Repeats>,
     /// Lost processor time (ns) in each of 64 equal stretches of the run; empty if it is not known when it was lost.
@@ -241,6 +248,10 @@ impl Analysis for Account {
             processors: processors.max(1),
             recorded: given.is_some(),
             moves: Moves::of(graph.info()),
+            atomic: (0..graph.info().blocks.len())
+                .filter_map(|at| u32::try_from(at).ok().map(BlockId::new))
+                .filter(|block| is_atomic(graph.info(), *block))
+                .collect(),
             stretches: Stretches::of(graph)?,
             run: Run::default(),
             on: Vec::new(),
@@ -272,6 +283,10 @@ impl Analysis for Account {
             all = count_spans(task, task.spans())?;
         }
         let counts = if parts.is_empty() { counts } else { &all };
+        if !self.atomic.is_empty() {
+            let atomic = counts.iter().filter(|one| self.atomic.contains(&one.0));
+            atomic.for_each(|(block, times)| shard.atomics.add(task, block, times));
+        }
         let work = self.moves.work(task, counts);
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task);
@@ -414,6 +429,9 @@ impl Run {
 /// Sorts by what the run gains without each loss, the largest gain first. Losses that nobody can mend are last, however
 /// large they are.
 fn sort(losses: &mut [Row]) {
+    for row in losses.iter_mut() {
+        row.at_most = row.most();
+    }
     losses.sort_by(|a, b| {
         // What differs by less than a part of a hundred differs by chance.
         let gain = |row: &Row| (row.mended.first().copied().unwrap_or(0.0) * 100.0).round();

@@ -247,17 +247,23 @@ impl Row {
         let Some(gain) = self.promise() else {
             return String::new();
         };
-        let times = match gain {
-            100.0.. => "more than 100".to_owned(),
+        let most = self.at_most.filter(|_| self.repeats.is_none());
+        let times = match (gain, most) {
+            (100.0.., _) => "more than 100".to_owned(),
+            (_, Some(most)) if most >= gain + 0.1 => format!("{gain:.1} to {most:.1}"),
             _ => format!("{gain:.1}"),
         };
         let repeats = self.repeats;
         let repeats = repeats.map_or_else(String::new, |repeats| repeats.words());
-        let beyond = gain * (1.0 - self.share) > BEYOND && self.cause == Loss::Scheduling;
-        let why = if beyond {
-            ", by the instructions of the pieces: recording slows these more than it slows handing them out"
-        } else {
-            ""
+        let beside = gain * (1.0 - self.share);
+        let why = match self.cause {
+            Loss::Scheduling if beside > BEYOND => {
+                ", by the instructions of the pieces: recording slows these more than it slows handing them out"
+            }
+            Loss::Scheduling if beside * BEYOND < 1.0 => {
+                ", by the instructions of the pieces: recording slows handing them out more than it slows these"
+            }
+            _ => "",
         };
         let without = match self.lock {
             Some(_) => "Then",

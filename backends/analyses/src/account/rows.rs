@@ -8,6 +8,7 @@ use taskgraph::{
     BlockCounts, BlockId, CallStack, ExecutorId, FunctionId, StaticInfo, SyncOp, TaskId,
 };
 
+use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
@@ -32,6 +33,9 @@ const SOME: u64 = 32;
 /// (`rayon::join`).
 const TASK_NS: f64 = 200.0;
 const LIBRARY_TASK_NS: f64 = 55.0;
+/// What a thread takes by itself until it is at work, beside what its creator takes, ns: its first use of its stack and of
+/// what its processor knows. (18,000 threads that ran for 25 us each did what takes 15.)
+const THREAD_NS: f64 = 10_000.0;
 /// If there is less work between two waits at a barrier than this, ns, it is too little for the barrier.
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
@@ -88,11 +92,20 @@ impl Placed {
     }
 }
 
-pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+pub(super) fn report(
+    mut account: Account,
+    graph: &Graph,
+    mut shards: Vec<Shard>,
+) -> Result<Report> {
     let groups = std::mem::take(&mut account.run.blame.groups);
     let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (run, busiest) = (&account.run, busiest(&shards));
     let made = made(&shards);
+    let mut atomics = Atomics::default();
+    for shard in &mut shards {
+        atomics.merge(std::mem::take(&mut shard.atomics));
+    }
+    let contended = atomics.contended(graph)?;
     let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
     let barriers = barriers(&groups);
@@ -105,8 +118,13 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let ran = used - making;
     let small = small(contexts, ran);
     let recorded = weights.of_libraries(graph.info());
+    let many = contexts >= SOME * u64::from(account.processors);
+    let makers = makers(graph)?;
+    let threads = makers.0 == Some(SyncOp::ThreadCreate);
     let handing_out = if small {
         contexts.saturating_sub(recorded.tasks) as f64 * TASK_NS + recorded.ns
+    } else if many && threads {
+        (contexts as f64 * THREAD_NS).min(ran / 2.0)
     } else {
         0.0
     };
@@ -114,7 +132,6 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let handing_out = (handing_out + libraries).min(ran);
     let mut scheduling = making + handing_out;
     let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
-    let many = contexts >= SOME * u64::from(account.processors);
     for mut placed in groups {
         if many && placed.group.key == Key::Starting {
             scheduling += placed.group.ns;
@@ -152,7 +169,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
         losses.push(Lost::new(
-            row_of_making(graph, &weights, library)?,
+            row_of_making(graph, &weights, library, &makers)?,
             scheduling,
         ));
     }
@@ -181,7 +198,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         ir_ops: weights.total(),
         handouts,
         handed_out,
-        locking: locking(&weights, graph.info()),
+        locking: locking(&weights, graph.info(), (&contended, account.processors)),
         copying: weights.copying(graph.info()),
         times: weights.times,
         measured,
@@ -366,14 +383,18 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
 }
 
 /// The row of what making contexts costs: at this call of a library, or else where most contexts are made.
-fn row_of_making(graph: &Graph, weights: &Weights, library: Option<Place>) -> Result<Row> {
+fn row_of_making(
+    graph: &Graph,
+    weights: &Weights,
+    library: Option<Place>,
+    (op, makers): &(Option<SyncOp>, Vec<TaskId>),
+) -> Result<Row> {
     let mut row = Row::of(Loss::Scheduling);
     if library.is_some() {
         row.code = library;
     } else {
-        let (op, makers) = makers(graph)?;
-        row.threads = op == Some(SyncOp::ThreadCreate);
-        if let Some(made) = making(graph, weights, &makers)? {
+        row.threads = *op == Some(SyncOp::ThreadCreate);
+        if let Some(made) = making(graph, weights, makers)? {
             (row.code, row.callers) = (Some(made.site.place), made.callers);
             row.callers.truncate(ABOVE);
         }
@@ -526,6 +547,7 @@ impl Row {
             waits: 0,
             threads: false,
             mended: Vec::new(),
+            at_most: None,
             repeats: None,
             when: Vec::new(),
         }

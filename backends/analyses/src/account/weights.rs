@@ -1,6 +1,8 @@
 //! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
 //! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, MemOp, OpId, OpKind, StaticInfo};
 
@@ -404,23 +406,29 @@ impl Weights {
         own.saturating_add(self.bulk)
     }
 
-    /// How often atomic variables were read and written in one step, and the place that did so most often.
-    pub(super) fn atomics(&self, info: &StaticInfo) -> (u64, Option<Place>) {
-        let mut places: FxHashMap<Place, u64> = FxHashMap::default();
-        for (block, &all) in info.blocks.iter().zip(&self.blocks) {
+    /// What it takes to read and write atomic variables in one step, ns, and the place that takes most, if an operation of a
+    /// block takes `each`.
+    pub(super) fn atomics(
+        &self,
+        info: &StaticInfo,
+        each: impl Fn(BlockId) -> f64,
+    ) -> (f64, Option<Place>) {
+        let mut places: BTreeMap<Place, f64> = BTreeMap::new();
+        for ((id, block), &all) in (0..).zip(&info.blocks).zip(&self.blocks) {
             let times = all / u64::from(block.ir_ops.max(1));
             let ops = (block.first_op..)
                 .take(block.op_count as usize)
                 .map(OpId::new);
             let atomic = |op: &OpId| info.op(*op).is_some_and(|op| op.kind == OpKind::Rmw);
             for op in ops.filter(|op| times > 0 && atomic(op)) {
-                *places.entry(Place::of_op(info, op)).or_default() += times;
+                let ns = times as f64 * each(BlockId::new(id));
+                *places.entry(Place::of_op(info, op)).or_default() += ns;
             }
         }
         let all = places.values().sum();
         let most = places
             .into_iter()
-            .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         (all, most.map(|(place, _)| place))
     }
 

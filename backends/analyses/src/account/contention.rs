@@ -1,0 +1,137 @@
+//! Which atomic operations several executors do on the same cache lines. Such an operation costs what it takes to get the
+//! line from another processor, many times what it costs where nobody else uses the variable. How often the line
+//! went to and fro in the recorded run says little of that: recording makes the code between slower, and lets who has
+//! the line go on.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+use anyhow::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+use taskgraph::{Action, BlockId, ExecutorId, OpKind, StaticInfo, TaskId};
+
+use super::looks::waiting;
+use crate::analysis::{Graph, Task, turns};
+
+/// Blocks that are looked at, the ones with most operations, and executors of each.
+const BLOCKS: usize = 8;
+const EXECUTORS: usize = 8;
+/// A block with fewer operations costs nothing that counts.
+const FEW: u64 = 10_000;
+/// An executor with less than one part in so many of another's operations is not in its way.
+const RARE: u64 = 8;
+/// Operations of a task whose lines are looked at, and actions of the task among which they are searched.
+const LOOKED_AT: usize = 256;
+const SEARCHED: u64 = 1 << 17;
+const LINE: u64 = 64;
+
+/// The atomic operations of executors, by block.
+#[derive(Debug, Default)]
+pub(super) struct Atomics(FxHashMap<BlockId, FxHashMap<ExecutorId, Done>>);
+
+/// How often an executor executed a block, and the task in which it did most often.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    times: u64,
+    most: u64,
+    task: TaskId,
+}
+
+impl Atomics {
+    /// The task executed a block with atomic operations so many times.
+    pub(super) fn add(&mut self, task: &Task<'_>, block: BlockId, times: u64) {
+        let done = Done {
+            times,
+            most: times,
+            task: task.id(),
+        };
+        self.done(block, task.executor(), done);
+    }
+
+    fn done(&mut self, block: BlockId, executor: ExecutorId, more: Done) {
+        let own = self.0.entry(block).or_default();
+        let own = own.entry(executor).or_insert(Done { times: 0, ..more });
+        own.times = own.times.saturating_add(more.times);
+        if more.most > own.most {
+            (own.most, own.task) = (more.most, more.task);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        for (block, executors) in other.0 {
+            for (executor, more) in executors {
+                self.done(block, executor, more);
+            }
+        }
+    }
+
+    /// How many executors do the operations of a block on the same lines, for the blocks with most operations. Operations
+    /// of loops that wait are left out: these turns are waiting.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn contended(&self, graph: &Graph) -> Result<FxHashMap<BlockId, u32>> {
+        let info = graph.info();
+        let waiting = waiting(info, &turns(info));
+        let waits = |block: &BlockId| {
+            let function = info.block(*block).map(|block| block.function);
+            function.is_none_or(|function| waiting.contains(&function))
+        };
+        let all = |executors: &FxHashMap<ExecutorId, Done>| -> u64 {
+            executors.values().map(|done| done.times).sum()
+        };
+        let mut blocks: Vec<_> = self.0.iter().filter(|(block, _)| !waits(block)).collect();
+        blocks.retain(|(_, executors)| executors.len() > 1 && all(executors) >= FEW);
+        blocks.sort_by_key(|(block, executors)| (Reverse(all(executors)), **block));
+        let mut contended = FxHashMap::default();
+        for (&block, executors) in blocks.into_iter().take(BLOCKS) {
+            let mut executors: Vec<&Done> = executors.values().collect();
+            executors.sort_by_key(|done| (Reverse(done.times), done.task));
+            let most = executors.first().map_or(0, |done| done.times);
+            executors.retain(|done| done.times * RARE >= most);
+            executors.truncate(EXECUTORS);
+            let lines: Vec<FxHashSet<u64>> = executors
+                .iter()
+                .map(|done| lines(&graph.task(done.task)?, block))
+                .collect::<Result<_>>()?;
+            let meets = |own: usize| {
+                let mut others = (0..lines.len()).filter(|&other| other != own);
+                others.any(|other| !lines[own].is_disjoint(&lines[other]))
+            };
+            let meeting = (0..lines.len()).filter(|&own| meets(own)).count();
+            if meeting > 1 {
+                contended.insert(block, u32::try_from(meeting)?);
+            }
+        }
+        Ok(contended)
+    }
+}
+
+/// Whether the block has an atomic operation that reads and writes in one step.
+pub(super) fn is_atomic(info: &StaticInfo, block: BlockId) -> bool {
+    info.ops_of(block).iter().any(|op| op.kind == OpKind::Rmw)
+}
+
+/// Some of the lines on which a task does the atomic operations of a block.
+fn lines(task: &Task<'_>, block: BlockId) -> Result<FxHashSet<u64>> {
+    let info = task.graph().info();
+    let (mut lines, mut seen, mut searched) = (FxHashSet::default(), 0, 0);
+    task.try_for_each_action(|action| {
+        searched += 1;
+        if let Action::Block(executed) = action
+            && executed.id() == block
+        {
+            for access in executed.accesses() {
+                if info.op(access.op).is_some_and(|op| op.kind == OpKind::Rmw) {
+                    lines.insert(access.addr / LINE);
+                    seen += 1;
+                }
+            }
+        }
+        match seen < LOOKED_AT && searched < SEARCHED {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    Ok(lines)
+}
