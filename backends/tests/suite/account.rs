@@ -1,5 +1,6 @@
 //! The account of the processors' time: each loss is laid on the code that others waited for, and all add up.
 
+mod atomics;
 mod births;
 mod bulk;
 mod pools;
