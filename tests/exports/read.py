@@ -57,6 +57,7 @@ def perfetto(path):
         "categories": categories,
         "ns": running,
         "files": sorted(files),
+        "lines": lines,
         "flows": len(starts),
         "whole_flows": sum(starts[flow] == ends[flow] == 1 for flow in starts | ends),
         "running_ns": area,
@@ -82,7 +83,7 @@ def otf2_archive(path):
     import otf2
     from otf2.events import Enter, Leave
 
-    locations, inside, files, groups = {}, {}, set(), {}
+    locations, inside, files, lines, groups = {}, {}, set(), {}, {}
     open_regions, last, events = {}, {}, 0
     with otf2.reader.open(str(path / "traces.otf2")) as trace:
         clock = trace.definitions.clock_properties
@@ -99,6 +100,7 @@ def otf2_archive(path):
             last[location.name] = event.time
             name = event.region.name
             files.add(event.region.source_file.rsplit("/")[-1])
+            lines[name] = event.region.begin_line_number
             events += 1
             if isinstance(event, Enter):
                 if stack:

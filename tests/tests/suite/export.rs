@@ -210,6 +210,16 @@ fn an_archive(name: &str, said: &Said, archive: &Value, folder: &Path) -> Result
         said.running,
         said.waiting
     );
+    if name == "queue.c" {
+        let source = fs::read_to_string(workspace().join("tests/programs/queue.c"))?;
+        let line = source
+            .lines()
+            .position(|line| line.contains("*produce(void"));
+        ensure!(
+            archive["lines"]["produce"] == line.context("produce")? + 1,
+            "{archive}"
+        );
+    }
     // The tool of the format's authors counts the same events.
     let mut print = Command::new("otf2-print");
     let print = run(print.arg(folder.join("archive/traces.otf2")))?.ok()?;

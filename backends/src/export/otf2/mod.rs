@@ -17,6 +17,7 @@ use super::lanes::{doing, main_block};
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Change, Graph, State, end_of, sweep};
 use crate::parallelism::{Doing, block_before};
+use crate::view::names;
 
 /// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is known of none.
 const CLOCK: u8 = 5;
@@ -32,8 +33,8 @@ const NONE: u8 = 22;
 /// A region.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Region {
-    /// The name of a function, or of what else was done, and its file.
-    Code(String, String),
+    /// The name of a function, or of what else was done, its file, and its first line, 0 where that is not known.
+    Code(String, String, u32),
     Wait(Cause),
 }
 
@@ -122,7 +123,16 @@ fn stack(
     let code = |block: Option<BlockId>| {
         let place = block.map(|block| Place::of_block(graph.info(), block));
         let name = doing(task, place.as_ref());
-        Region::Code(name, place.map_or_else(String::new, |place| place.file))
+        let info = graph.info();
+        let function = block.and_then(|block| info.function(info.block(block)?.function));
+        // What was inlined into a function has another name.
+        let begins = function.filter(|function| names::label(&function.name) == name);
+        let line = begins.map_or(0, |function| function.line);
+        Region::Code(
+            name,
+            place.map_or_else(String::new, |place| place.file),
+            line,
+        )
     };
     let stack = match state {
         State::Running => [Some(code(main_block(task, change.call, counts)?)), None],
@@ -154,8 +164,8 @@ fn define_regions(
     regions.sort_unstable_by_key(|region| region.1);
     // The kinds of regions are numbered as 15: barrier, 28: message, 33: wait for a thread, and 1: function.
     for (region, number) in regions {
-        let (name, file, role, paradigm) = match region {
-            Region::Code(name, file) => (name, file, 1, COMPILER),
+        let (name, (file, line), role, paradigm) = match region {
+            Region::Code(name, file, line) => (name, (file, line), 1, COMPILER),
             Region::Wait(cause) => {
                 let role = match cause {
                     Cause::Barrier => 15,
@@ -165,7 +175,7 @@ fn define_regions(
                 };
                 (
                     format!("waits: {}", cause.name()),
-                    String::new(),
+                    (String::new(), 0),
                     role,
                     NONE,
                 )
@@ -178,8 +188,8 @@ fn define_regions(
             Number(nothing),
             Byte(0), // What kinds of regions were called before version 1.1.
             Number(file),
-            Number(0), // First and last line are not known.
-            Number(0),
+            Number(line.into()),
+            Number(0), // The last line is not known.
             Number(name),
             Byte(role),
             Byte(paradigm),
