@@ -32,7 +32,7 @@ const SOME: u64 = 32;
 /// Time to make and hand out a task, ns (libomp, bench/scaling), and one of a library whose code is recorded
 /// (`rayon::join`).
 const TASK_NS: f64 = 200.0;
-const LIBRARY_TASK_NS: f64 = 55.0;
+const LIBRARY_TASK_NS: f64 = 28.0;
 /// What a thread takes by itself until it is at work, beside what its creator takes, ns: its first use of its stack and of
 /// what its processor knows. (18,000 threads that ran for 25 us each did what takes 15.)
 const THREAD_NS: f64 = 10_000.0;
