@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_lock_after_another_one_waits_for_no_condition() {
-        let [lock, other, condition] = [8, 16, 24];
+        let [lock, other, condition] = [100, 16, 24];
         let (mut held, mut known) = (Held::default(), Known::default());
         let mut uses = |op, object| held.uses(op, object, &mut known);
         for waited in [other, condition] {
