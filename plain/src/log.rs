@@ -3,7 +3,7 @@
 //! `CONTECH_LOG=debug` has every step, `CONTECH_LOG=contech_middle=debug` those of one crate. A line is written to
 //! standard error when a step ends.
 
-use std::io::stderr;
+use std::io::{IsTerminal as _, stderr};
 
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -20,6 +20,7 @@ pub fn begin() {
         Ok(wanted) => {
             let lines = tracing_subscriber::fmt::layer()
                 .with_writer(stderr)
+                .with_ansi(stderr().is_terminal())
                 .with_span_events(FmtSpan::CLOSE);
             // A second log of the process is none.
             let _ = tracing_subscriber::registry()

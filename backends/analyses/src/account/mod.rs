@@ -51,8 +51,8 @@ use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
 use contention::{Atomics, is_atomic};
 use measured::{Executed, Kernel, kind};
-use replay::{Nobody, Removable, Schedule, replay};
-use strands::{Strands, Waits};
+use replay::{LATE, Nobody, Removable, Schedule, replay};
+use strands::Strands;
 use stretches::Stretches;
 use walk::strands_of;
 use weights::{Moves, Weights};
@@ -395,7 +395,7 @@ impl Run {
     /// Replays a run on so many processors.
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
         let step = debug_span!("strands").entered();
-        let Some(mut strands) = strands_of(graph, stretches)? else {
+        let Some(strands) = strands_of(graph, stretches)? else {
             return Ok(Self {
                 ns: end_of(graph) as f64,
                 too_long: true,
@@ -406,16 +406,11 @@ impl Run {
         let _step = debug_span!("replays", strands = strands.all.len()).entered();
         let none = Removable::default();
         let on = (processors, Schedule::Greedy);
-        let (ns, _) = replay(&strands, on, (&none, 0), Nobody);
+        let without = |removed| replay(&strands, on, (&none, removed), Nobody).0;
+        let (ns, ideal_ns) = rayon::join(|| without(0), || without(LATE));
         let sweep = Sweep::new(&strands, processors, ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
-        let latencies = |waits: &mut Waits| std::mem::take(&mut waits.latency_ns);
-        let latencies: Vec<u64> = strands.waits.iter_mut().map(latencies).collect();
-        let (ideal_ns, _) = replay(&strands, on, (&none, 0), Nobody);
-        for (waits, ns) in strands.waits.iter_mut().zip(latencies) {
-            waits.latency_ns = ns;
-        }
         Ok(Self {
             ideal_ns,
             blame,

@@ -28,7 +28,10 @@ pub(super) enum Schedule {
 }
 
 /// A set of losses, by their bits.
-pub(super) type Losses = u16;
+pub(super) type Losses = u32;
+
+/// Removes that contexts go on late when what they wait for is done.
+pub(super) const LATE: Losses = 1 << 31;
 
 /// What is charged with which losses.
 #[derive(Debug, Default)]
@@ -478,7 +481,7 @@ impl<W: Watch> Replay<'_, W> {
             return true;
         }
         match waits {
-            Some(&Waits { latency_ns: ns, .. }) if ns > 0 => {
+            Some(&Waits { latency_ns: ns, .. }) if ns > 0 && self.removed & LATE == 0 => {
                 self.sleep(number, at, ns, At::Waking);
                 true
             }
