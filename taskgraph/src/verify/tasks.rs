@@ -116,6 +116,44 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 u64::from(span.records),
             );
         }
+        let (counts, foreign) = self.counted(task)?;
+        if foreign || !is_work && counts.others > 1 {
+            return bad(format!("a {} task with actions of others", task.kind()));
+        }
+        seen.actions += counts.blocks + counts.others;
+        seen.blocks = seen.blocks.wrapping_add(counts.blocks);
+        let accesses = counts.reads.wrapping_add(counts.writes);
+        seen.accesses = seen.accesses.wrapping_add(accesses);
+        let stated = Counts {
+            blocks: task.block_count(),
+            reads: task.read_count(),
+            writes: task.write_count(),
+            bytes: task.bytes_accessed(),
+            others: task.action_count().wrapping_sub(task.block_count()),
+        };
+        if stated != counts {
+            return bad(format!(
+                "its totals are {stated:?}, its actions give {counts:?}"
+            ));
+        }
+        let mut before = None;
+        for &d in task.stored_dependencies() {
+            if before.is_some_and(|b| b >= d) {
+                return bad(format!("its dependencies are not sorted at {d}"));
+            }
+            before = Some(d);
+            if self
+                .context(d.context)
+                .is_none_or(|c| d.seq >= c.task_count)
+            {
+                return bad(format!("an edge from {d}, which does not exist"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a task's actions give, and whether a synchronisation has actions that are not its own.
+    fn counted(&self, task: &Task<'_, D>) -> Result<(Counts, bool)> {
         let mut counts = Counts::default();
         let info = self.info();
         // The action of a synchronisation task is its own operation.
@@ -123,6 +161,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             let (op, object) = (task.op(), task.object());
             action == Action::Sync { op, object }
         };
+        let is_work = task.kind() == TaskKind::Work;
         let mut foreign = false;
         task.play(|played, operands| {
             foreign |= !is_work && !matches!(played, Played::Other(action) if is_own(action));
@@ -159,39 +198,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 }
             });
         })?;
-        if foreign || !is_work && counts.others > 1 {
-            return bad(format!("a {} task with actions of others", task.kind()));
-        }
-        seen.actions += counts.blocks + counts.others;
-        seen.blocks = seen.blocks.wrapping_add(counts.blocks);
-        let accesses = counts.reads.wrapping_add(counts.writes);
-        seen.accesses = seen.accesses.wrapping_add(accesses);
-        let stated = Counts {
-            blocks: task.block_count(),
-            reads: task.read_count(),
-            writes: task.write_count(),
-            bytes: task.bytes_accessed(),
-            others: task.action_count().wrapping_sub(task.block_count()),
-        };
-        if stated != counts {
-            return bad(format!(
-                "its totals are {stated:?}, its actions give {counts:?}"
-            ));
-        }
-        let mut before = None;
-        for &d in task.stored_dependencies() {
-            if before.is_some_and(|b| b >= d) {
-                return bad(format!("its dependencies are not sorted at {d}"));
-            }
-            before = Some(d);
-            if self
-                .context(d.context)
-                .is_none_or(|c| d.seq >= c.task_count)
-            {
-                return bad(format!("an edge from {d}, which does not exist"));
-            }
-        }
-        Ok(())
+        Ok((counts, foreign))
     }
 
     /// Checks that the pages hold the tasks of the contexts and no others, and start where the index says.

@@ -108,7 +108,6 @@ pub(super) fn report(
     let contended = atomics.contended(graph)?;
     let (groups, mut weights, measured) = measured(&account, graph, groups, shards)?;
     let contexts = run.strands.ids.len() as u64;
-    let barriers = barriers(&groups);
     let total = run.ns * f64::from(account.processors);
     let used = match run.too_long {
         true => total,
@@ -130,42 +129,9 @@ pub(super) fn report(
     };
     let (libraries, library) = std::mem::take(&mut weights.libraries);
     let handing_out = (handing_out + libraries).min(ran);
-    let mut scheduling = making + handing_out;
-    let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
-    for mut placed in groups {
-        if many && placed.group.key == Key::Starting {
-            scheduling += placed.group.ns;
-            continue;
-        }
-        let all = placed.group.ns;
-        if many {
-            scheduling += placed.without(&made);
-        }
-        let left = placed.group.ns / all.max(1.0);
-        let at_barrier = barriers.get(&placed.line()).copied().unwrap_or(0);
-        let loss = placed.loss(used / at_barrier.max(1) as f64);
-        let of_tasks = matches!(
-            loss,
-            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting
-        );
-        // One context runs alone, piece by piece, if it cannot make the others or hand them out in time.
-        let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
-        if small && (of_tasks || alone) {
-            scheduling += placed.group.ns;
-            continue;
-        }
-        let row = row(graph, &placed, loss)?;
-        let known = rows
-            .entry((loss, placed.site))
-            .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
-        known.row.waits += placed.group.waits;
-        known.ns += placed.group.ns;
-        known.when.join(&placed.group.when, left);
-        known.groups.extend(placed.groups);
-        let lock = placed.group.behind.filter(|_| known.row.lock.is_some());
-        known.lock = lock.map(|(_, lock)| lock).or(known.lock);
-    }
-    let mut losses: Vec<Lost> = rows.into_values().collect();
+    let pieces = Pieces { small, many, used };
+    let (mut losses, lost) = pieces.losses(graph, groups, &made)?;
+    let scheduling = making + handing_out + lost;
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
         losses.push(Lost::new(
@@ -206,6 +172,64 @@ pub(super) fn report(
     // What costs time without any model is known already.
     report.estimate_known();
     Ok(report)
+}
+
+/// What the pieces of work are like.
+struct Pieces {
+    /// Whether they are so small that their cost is mostly that of handing them out.
+    small: bool,
+    /// Whether they are so many that making them may be what the run is slow by.
+    many: bool,
+    /// Processor time in which contexts ran, ns.
+    used: f64,
+}
+
+impl Pieces {
+    /// The losses by cause and place, and what was lost to making and handing out the pieces, ns.
+    fn losses(
+        &self,
+        graph: &Graph,
+        groups: Vec<Placed>,
+        made: &FxHashMap<u32, f64>,
+    ) -> Result<(Vec<Lost>, f64)> {
+        let barriers = barriers(&groups);
+        let mut scheduling = 0.0;
+        let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
+        for mut placed in groups {
+            if self.many && placed.group.key == Key::Starting {
+                scheduling += placed.group.ns;
+                continue;
+            }
+            let all = placed.group.ns;
+            if self.many {
+                scheduling += placed.without(made);
+            }
+            let left = placed.group.ns / all.max(1.0);
+            let at_barrier = barriers.get(&placed.line()).copied().unwrap_or(0);
+            let loss = placed.loss(self.used / at_barrier.max(1) as f64);
+            let of_tasks = matches!(
+                loss,
+                Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting
+            );
+            // One context runs alone, piece by piece, if it cannot make the others or hand them out in time.
+            let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
+            if self.small && (of_tasks || alone) {
+                scheduling += placed.group.ns;
+                continue;
+            }
+            let row = row(graph, &placed, loss)?;
+            let known = rows
+                .entry((loss, placed.site))
+                .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
+            known.row.waits += placed.group.waits;
+            known.ns += placed.group.ns;
+            known.when.join(&placed.group.when, left);
+            known.groups.extend(placed.groups);
+            let lock = placed.group.behind.filter(|_| known.row.lock.is_some());
+            known.lock = lock.map(|(_, lock)| lock).or(known.lock);
+        }
+        Ok((rows.into_values().collect(), scheduling))
+    }
 }
 
 /// The part of each group's time in which contexts were made, ns.

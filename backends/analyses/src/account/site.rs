@@ -59,6 +59,67 @@ pub(super) fn arrival(
     lock: Option<u64>,
 ) -> Result<Option<Arrival>> {
     let info = graph.info();
+    let Past {
+        stack,
+        last,
+        acquired,
+    } = past(graph, waits, lock)?;
+    let Some(last) = last else { return Ok(None) };
+    let call = |block: BlockId| {
+        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+    };
+    let mut frames = stack.frames().iter().rev();
+    let mut site = Site {
+        place: call(last),
+        inner: None,
+    };
+    let inlined = |block| Place::stack_of_call(info, block).into_iter();
+    let (mut deep, mut callers) = (0, Vec::from_iter(inlined(last)));
+    while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
+        if !site.place.is_library() {
+            deep += 1;
+            // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of the library's.
+            let begins = call(caller).is_library();
+            if begins || deep > DEEP || weights.each_call(frame.function) > WRAPPER {
+                callers.extend(inlined(caller));
+                break;
+            }
+        }
+        site.inner.get_or_insert_with(|| site.place.clone());
+        site.place = call(caller);
+        callers = inlined(caller).collect();
+    }
+    callers.extend(
+        frames
+            .filter_map(|frame| frame.called_from)
+            .flat_map(inlined),
+    );
+    // The call of the library came too long before. Its caller goes on after the wait.
+    if site.place.is_library()
+        && let Some(block) = next_outside_libraries(graph, waits)?
+    {
+        site.inner.get_or_insert_with(|| site.place.clone());
+        site.place = Place::of_block(info, block);
+    }
+    callers.retain(|caller: &Place| !caller.is_library() && *caller != site.place);
+    Ok(Some(Arrival {
+        site,
+        acquired,
+        callers,
+    }))
+}
+
+/// What a context executed on its way to a wait.
+struct Past {
+    stack: CallStack,
+    last: Option<BlockId>,
+    /// The block before the last acquire of a mutex.
+    acquired: Option<BlockId>,
+}
+
+/// How a context came to the wait in a task, for a lock if that is known, as far as is looked back.
+fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
+    let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
     // A task that waits in a call contains that call itself, unless the call is the last thing before it.
     if graph.task(waits)?.kind() != TaskKind::Work {
@@ -111,49 +172,11 @@ pub(super) fn arrival(
             false => ControlFlow::Continue(()),
         })?;
     }
-    let Some(last) = last else { return Ok(None) };
-    let call = |block: BlockId| {
-        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
-    };
-    let mut frames = stack.frames().iter().rev();
-    let mut site = Site {
-        place: call(last),
-        inner: None,
-    };
-    let inlined = |block| Place::stack_of_call(info, block).into_iter();
-    let (mut deep, mut callers) = (0, Vec::from_iter(inlined(last)));
-    while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
-        if !site.place.is_library() {
-            deep += 1;
-            // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of the library's.
-            let begins = call(caller).is_library();
-            if begins || deep > DEEP || weights.each_call(frame.function) > WRAPPER {
-                callers.extend(inlined(caller));
-                break;
-            }
-        }
-        site.inner.get_or_insert_with(|| site.place.clone());
-        site.place = call(caller);
-        callers = inlined(caller).collect();
-    }
-    callers.extend(
-        frames
-            .filter_map(|frame| frame.called_from)
-            .flat_map(inlined),
-    );
-    // The call of the library came too long before. Its caller goes on after the wait.
-    if site.place.is_library()
-        && let Some(block) = next_outside_libraries(graph, waits)?
-    {
-        site.inner.get_or_insert_with(|| site.place.clone());
-        site.place = Place::of_block(info, block);
-    }
-    callers.retain(|caller: &Place| !caller.is_library() && *caller != site.place);
-    Ok(Some(Arrival {
-        site,
+    Ok(Past {
+        stack,
+        last,
         acquired,
-        callers,
-    }))
+    })
 }
 
 /// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it before.
