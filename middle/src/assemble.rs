@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::executors::Executors;
 use crate::log::Logs;
 use crate::notes::Notes;
-use crate::order::{Outcome, Part, Skeleton, Stuck, breadth_first};
+use crate::order::{ContextTasks, Outcome, Skeleton, Stuck, breadth_first};
 use crate::place::Place;
 use crate::renumber::{Named, Renumber, task_bits, task_from_bits};
 use crate::sorter::{Merge, Sorted, Sorter};
@@ -262,7 +262,7 @@ fn time(align: &Align, (context, trace): (u32, u16), ticks: u64) -> u64 {
 /// What is left when all tasks are written.
 #[derive(Debug)]
 pub(crate) struct Written {
-    parts: Vec<Part>,
+    parts: Vec<ContextTasks>,
     /// The tasks that created contexts, by ascending context.
     creators: Vec<(u32, TaskId)>,
 }
@@ -276,7 +276,7 @@ impl Written {
         align: &'a Align,
     ) -> impl Iterator<Item = Context> + 'a {
         let mut creators = self.creators.iter().peekable();
-        let context = move |((context, state), part): ((u32, &ContextRecord), &Part)| {
+        let context = move |((context, state), part): ((u32, &ContextRecord), &ContextTasks)| {
             let trace = table.trace_of(context);
             let ns = |ticks| clock.ns(time(align, (context, trace), ticks));
             Context {

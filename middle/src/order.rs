@@ -12,7 +12,7 @@ use std::sync::Arc;
 use taskgraph::TaskId;
 
 use self::search::Search;
-pub(crate) use self::skeleton::{Part, Skeleton};
+pub(crate) use self::skeleton::{ContextTasks, Skeleton};
 use crate::error::Result;
 use crate::sorter::Sorted;
 use crate::spill::Spill;

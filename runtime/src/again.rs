@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 
 use contech_interpose::kernel;
 use contech_interpose::life::Strings;
-use contech_runtime_core::modules::Found;
+use contech_runtime_core::modules::FoundModule;
 
 /// The address at which the last start of this process failed. A start that gets the same address gives up.
 const LAST: &CStr = c"CONTECH_AGAIN";
@@ -19,7 +19,7 @@ unsafe extern "C" {
 /// Replaces the process by a new start of its program if a module of the executable has ids of events. The call
 /// returns where that is not so, or is not possible; then the module is refused like any other. The modules are the
 /// first of the process: once a library has registered its own, something may have run.
-pub(crate) fn if_chance_is_bad(modules: &[Found]) {
+pub(crate) fn if_chance_is_bad(modules: &[FoundModule]) {
     let last = std::env::var(LAST.to_str().unwrap_or_default()).ok();
     if last.is_some() {
         // SAFETY: the program has not begun, so it has one thread. It must not see the variable.

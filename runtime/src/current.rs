@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_interpose::home::Home;
 use contech_interpose::lock::Mutex;
 use contech_interpose::notice;
-use contech_runtime_core::modules::Found;
+use contech_runtime_core::modules::FoundModule;
 use contech_runtime_core::{Recorder, TlsBlock};
 
 use crate::tls::block;
@@ -27,7 +27,7 @@ pub(crate) struct Inherited {
     /// The traced process that this one was forked from; 0 for none.
     pub(crate) parent: u32,
     /// The modules it had.
-    pub(crate) modules: Vec<Found>,
+    pub(crate) modules: Vec<FoundModule>,
     /// The ranges from which calls counted. To find them anew takes a lock of the dynamic linker, which another thread
     /// may have held when the process forked.
     pub(crate) callers: Vec<(usize, usize)>,

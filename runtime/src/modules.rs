@@ -2,7 +2,7 @@
 
 use contech_interpose::mask::{Blocked, Uncancellable};
 use contech_interpose::objects::objects;
-use contech_runtime_core::modules::Found;
+use contech_runtime_core::modules::FoundModule;
 use contech_trace::abi::{ModuleDescriptor, Ptr};
 
 use crate::again;
@@ -69,7 +69,7 @@ pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
 
 /// # Safety
 /// Descriptors lie from `first` to `end`, and what they point to stays until they are unregistered.
-unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> Vec<Found> {
+unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> Vec<FoundModule> {
     let objects = objects();
     let count = end.addr().saturating_sub(first.addr()) / size_of::<ModuleDescriptor>();
     let executable = || {
@@ -84,7 +84,7 @@ unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> 
         let object = objects.iter().find(|o| o.holds(at.addr()));
         // SAFETY: `i` is below the number of descriptors there.
         let descriptor = unsafe { at.read() };
-        list.push(Found {
+        list.push(FoundModule {
             address: at.addr(),
             // SAFETY: the descriptor says where its module's table and globals are.
             table: unsafe { slice(descriptor.table, descriptor.table_len) },

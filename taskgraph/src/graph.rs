@@ -65,7 +65,7 @@ pub struct TaskGraph<D> {
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
     /// Frames of which parts were decoded last, by their places modulo the number of entries.
-    parts: Mutex<[frames::Part; 64]>,
+    parts: Mutex<[frames::PartlyDecoded; 64]>,
     /// Frames decoded so far.
     decoded: AtomicU64,
 }

@@ -28,11 +28,11 @@ const PLAN: &str = "plan.json";
 #[group(skip)]
 pub(super) struct Options {
     #[command(subcommand)]
-    step: Step,
+    step: ShardCommand,
 }
 
 #[derive(Clone, Debug, clap::Subcommand)]
-enum Step {
+enum ShardCommand {
     /// Writes FOLDER/plan.json: which analysis of which graph, by how many workers
     Plan {
         /// Folder for the plan and for what the workers find; every worker must reach it
@@ -87,7 +87,7 @@ struct Plan {
 /// When a file is missing or is not what the plan asks for.
 pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     match Options::from_arg_matches(matches)?.step {
-        Step::Plan {
+        ShardCommand::Plan {
             folder,
             workers,
             graph,
@@ -112,8 +112,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<()> {
             let text = serde_json::to_string_pretty(&plan)?;
             output::to(Some(&folder.join(PLAN)), |out| Ok(writeln!(out, "{text}")?))
         }
-        Step::Run { folder, share } => Planned::read(&folder)?.run(share),
-        Step::Merge { folder, output } => {
+        ShardCommand::Run { folder, share } => Planned::read(&folder)?.run(share),
+        ShardCommand::Merge { folder, output } => {
             let text = Planned::read(&folder)?.merge()?;
             output::to(output.as_deref(), |out| Ok(writeln!(out, "{text}")?))
         }

@@ -13,13 +13,13 @@ use crate::varint::{get, get32, put};
 #[derive(Debug)]
 pub(crate) struct Skeleton {
     tape: Tape,
-    parts: Vec<Part>,
+    parts: Vec<ContextTasks>,
     previous_start: u64,
 }
 
 /// The tasks of one context.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct ContextTasks {
     pub(crate) context: ContextId,
     pub(crate) tasks: u32,
     pub(super) from: u64,
@@ -38,7 +38,7 @@ impl Skeleton {
     pub(crate) fn push(&mut self, id: TaskId, start: u64, dependencies: &[TaskId]) -> Result<()> {
         if id.seq == 0 {
             let at = self.tape.len();
-            self.parts.push(Part {
+            self.parts.push(ContextTasks {
                 context: id.context,
                 tasks: 0,
                 from: at,
@@ -61,12 +61,12 @@ impl Skeleton {
         Ok(())
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[ContextTasks] {
         &self.parts
     }
 
     /// The tasks of all contexts, without the tape.
-    pub(crate) fn into_parts(self) -> Vec<Part> {
+    pub(crate) fn into_parts(self) -> Vec<ContextTasks> {
         self.parts
     }
 

@@ -40,7 +40,7 @@ pub(crate) enum Standing {
 
 /// How records leave a thread's buffer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way<'a> {
+pub(crate) enum HandOff<'a> {
     /// As a part of the buffer. Its thread goes on behind the part and changes nothing in it.
     Lend,
     /// As a copy. Another thread closes the trace, and the owner may at that moment be counting one more try of a
@@ -165,7 +165,7 @@ impl Desk {
         lane: Lane,
         at: (*mut u8, u64),
     ) -> bool {
-        let whole = self.part_of(context, inner, (0, lane), at, Way::Lend);
+        let whole = self.part_of(context, inner, (0, lane), at, HandOff::Lend);
         let whole = self.gather(inner, (0, lane), at.1) && whole;
         while let Some(buffer) = inner.tape(0, lane).deeper.pop() {
             self.hand_over(context, inner, lane, buffer);
@@ -232,7 +232,7 @@ impl Desk {
         inner: &mut Inner,
         (depth, lane): (usize, Lane),
         (cursor, now): (*mut u8, u64),
-        way: Way<'_>,
+        way: HandOff<'_>,
     ) -> bool {
         let tape = inner.tape(depth, lane);
         let Some((start, piece)) = tape.advance(depth, cursor, now) else {
@@ -242,8 +242,8 @@ impl Desk {
             return false;
         };
         let copy = match way {
-            Way::Copy(held) if piece.len > 0 => self.pool.take().map(|copy| (copy, held)),
-            Way::Copy(_) | Way::Lend => None,
+            HandOff::Copy(held) if piece.len > 0 => self.pool.take().map(|copy| (copy, held)),
+            HandOff::Copy(_) | HandOff::Lend => None,
         };
         match copy {
             Some((mut copy, held)) => {
@@ -275,7 +275,7 @@ impl Desk {
         end: (u64, &Ends),
     ) -> bool {
         let status = std::mem::replace(&mut inner.status, Status::Ended);
-        status != Status::Live || self.end(context, inner, cursors, end, Way::Lend)
+        status != Status::Live || self.end(context, inner, cursors, end, HandOff::Lend)
     }
 
     /// Gives back the buffers of the calling thread, which ends and has no more use for them.
@@ -296,7 +296,7 @@ impl Desk {
         inner: &mut Inner,
         cursors: impl Fn(Lane) -> *mut u8,
         (now, ends): (u64, &Ends),
-        way: Way<'_>,
+        way: HandOff<'_>,
     ) -> bool {
         let mut whole = true;
         // The level above may hold the buffer of handlers that returned.
@@ -360,8 +360,8 @@ impl Desk {
                     let turns = party.turns().filter(|_| !is_own);
                     let held = turns.map(Turns::hold);
                     let way = match &held {
-                        None => Way::Lend,
-                        Some(Some(held)) => Way::Copy(held),
+                        None => HandOff::Lend,
+                        Some(Some(held)) => HandOff::Copy(held),
                         Some(None) => return true,
                     };
                     let cursors = |lane| party.cursor(lane);

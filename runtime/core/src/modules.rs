@@ -6,7 +6,7 @@ use contech_trace::ids::overlap;
 
 /// A module, as found in memory.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundModule {
     /// Address of the descriptor.
     pub address: usize,
     pub descriptor: ModuleDescriptor,
@@ -20,7 +20,7 @@ pub struct Found {
     pub load_address: u64,
 }
 
-impl Found {
+impl FoundModule {
     /// The low halves of the addresses of the module's ids, as they are recorded: the first, and their number. `None`
     /// when there are more blocks than ids.
     pub(crate) fn ids(&self) -> Option<(u32, u32)> {
@@ -45,7 +45,7 @@ struct Known {
     sum: u64,
     object: String,
     /// The module in memory, while its object is loaded.
-    found: Option<Found>,
+    found: Option<FoundModule>,
 }
 
 /// What a module is to the trace.
@@ -77,7 +77,7 @@ impl Modules {
     /// # Errors
     /// A sentence for the user, when it is not a descriptor, has another version of the contract, or has ids that
     /// another loaded module has.
-    pub fn add(&mut self, found: Found) -> Result<Added, String> {
+    pub fn add(&mut self, found: FoundModule) -> Result<Added, String> {
         let d = &found.descriptor;
         let object = &found.object;
         if d.magic != MODULE_MAGIC {
@@ -143,12 +143,12 @@ impl Modules {
     }
 
     /// Every module that is loaded. A new trace (a forked child's) needs them.
-    pub fn loaded(&self) -> impl Iterator<Item = &Found> {
+    pub fn loaded(&self) -> impl Iterator<Item = &FoundModule> {
         self.0.iter().filter_map(|k| k.found.as_ref())
     }
 }
 
-fn load(found: &Found, base: u32, count: u32) -> ModuleLoad {
+fn load(found: &FoundModule, base: u32, count: u32) -> ModuleLoad {
     ModuleLoad {
         id_base: base,
         id_count: count,
@@ -163,8 +163,8 @@ fn load(found: &Found, base: u32, count: u32) -> ModuleLoad {
 mod tests {
     use super::*;
 
-    fn found(ids: u64, id_count: u64, object: &str) -> Found {
-        Found {
+    fn found(ids: u64, id_count: u64, object: &str) -> FoundModule {
+        FoundModule {
             address: usize::try_from(ids).unwrap(),
             descriptor: ModuleDescriptor {
                 magic: MODULE_MAGIC,

@@ -17,7 +17,7 @@ use crate::gate::Gate;
 use crate::host::Host;
 use crate::losses::Losses;
 use crate::mask::Blocked;
-use crate::modules::{Added, Found, Modules};
+use crate::modules::{Added, FoundModule, Modules};
 use crate::numbers::Numbers;
 use crate::opening::{open, run_info};
 use crate::options::Options;
@@ -46,7 +46,7 @@ pub struct Start {
     /// The process whose forked child this is; 0 for none.
     pub parent: u32,
     /// Modules that are loaded already (those of the parent).
-    pub modules: Vec<Found>,
+    pub modules: Vec<FoundModule>,
 }
 
 /// Numbers for the totals.
@@ -269,14 +269,14 @@ impl Recorder {
     }
 
     /// The modules that are loaded now, for the trace of a forked child.
-    pub fn loaded_modules(&self) -> Vec<Found> {
+    pub fn loaded_modules(&self) -> Vec<FoundModule> {
         let _blocked = Blocked::new();
         lock(&self.modules).loaded().cloned().collect()
     }
 
     /// Registers modules; those already known are skipped. A module that cannot be recorded beside the others stops the
     /// recording. What was recorded before it is kept.
-    pub fn register(&'static self, tls: &TlsBlock, modules: Vec<Found>) {
+    pub fn register(&'static self, tls: &TlsBlock, modules: Vec<FoundModule>) {
         let _blocked = Blocked::new();
         for found in modules {
             let object = found.object.clone();
@@ -317,7 +317,7 @@ impl Recorder {
     pub fn module_addresses(&self) -> Vec<(usize, u64)> {
         let _blocked = Blocked::new();
         let modules = lock(&self.modules);
-        let place = |f: &Found| (f.address, f.descriptor.flags);
+        let place = |f: &FoundModule| (f.address, f.descriptor.flags);
         modules.loaded().map(place).collect()
     }
 

@@ -22,7 +22,7 @@ use crate::append::Sync;
 use crate::finish::Finish;
 use crate::handler::{Entered, Entry};
 use crate::host::Host;
-use crate::modules::Found;
+use crate::modules::FoundModule;
 use crate::options::Options;
 use crate::recorder::{Recorder, Start};
 use crate::tls::{ENDED, Lane, TlsBlock};
@@ -117,8 +117,8 @@ fn table() -> ModuleTable {
     }
 }
 
-fn module(base: u32, object: &str) -> Found {
-    Found {
+fn module(base: u32, object: &str) -> FoundModule {
+    FoundModule {
         address: base as usize,
         descriptor: ModuleDescriptor {
             magic: MODULE_MAGIC,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_interpose::arch::ticks;
 use contech_trace::event::{Arrival, EndReason, Event, NOWHERE, TEAM_STREAMS};
 
-use crate::desk::Way;
+use crate::desk::HandOff;
 use crate::inner::Status;
 use crate::mask::Blocked;
 use crate::memory::Errno;
@@ -137,8 +137,13 @@ impl Recorder {
         if inner.status == Status::Live && inner.depth == 0 {
             let (context, now) = (thread.context(), self.clock.now());
             let place = (0, Lane::Stream);
-            self.desk
-                .part_of(context, &mut inner, place, (tls.cursor(), now), Way::Lend);
+            self.desk.part_of(
+                context,
+                &mut inner,
+                place,
+                (tls.cursor(), now),
+                HandOff::Lend,
+            );
             self.serve();
         }
     }

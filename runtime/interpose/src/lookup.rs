@@ -173,13 +173,13 @@ pub fn next(symbol: &CStr) -> *mut c_void {
 
 /// A function of a library that the program may not have, or may load later. It is looked up when it is first wanted.
 #[derive(Debug)]
-pub struct Found<F> {
+pub struct LateFunction<F> {
     name: &'static str,
     address: AtomicPtr<c_void>,
     function: PhantomData<F>,
 }
 
-impl<F: Copy> Found<F> {
+impl<F: Copy> LateFunction<F> {
     /// The function with the name, which ends in a zero byte.
     ///
     /// # Safety
@@ -218,14 +218,14 @@ impl<F: Copy> Found<F> {
     }
 }
 
-/// Declares functions of other libraries ([`Found`](crate::lookup::Found)): `static NAME = function(type, ...) -> type;`.
+/// Declares functions of other libraries ([`LateFunction`](crate::lookup::LateFunction)): `static NAME = function(type, ...) -> type;`.
 #[macro_export]
 macro_rules! found {
     ($($visibility:vis static $name:ident = $symbol:ident($($ty:ty),*) $(-> $ret:ty)?;)*) => {$(
         #[doc = concat!("`", stringify!($symbol), "`, where it is first wanted.")]
-        $visibility static $name: $crate::lookup::Found<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
+        $visibility static $name: $crate::lookup::LateFunction<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
             // SAFETY: the function of that name has this type.
-            unsafe { $crate::lookup::Found::new(concat!(stringify!($symbol), "\0")) };
+            unsafe { $crate::lookup::LateFunction::new(concat!(stringify!($symbol), "\0")) };
     )*};
 }
 

@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use contech_interpose::functions::is_robust;
-use contech_interpose::lookup::Found;
+use contech_interpose::lookup::LateFunction;
 use contech_interpose::{export_lock, exports, found, in_front_of};
 use contech_observation::State;
 
@@ -121,7 +121,7 @@ in_front_of! {
     omp_set_lock_ [caller 1] (lock: Ptr; caller) => |call| omp(&TEST_FORTRAN, lock, caller, call);
 }
 
-type Test = Found<unsafe extern "C-unwind" fn(Ptr) -> c_int>;
+type Test = LateFunction<unsafe extern "C-unwind" fn(Ptr) -> c_int>;
 
 fn omp(test: &Test, lock: Ptr, caller: usize, set: impl FnOnce()) {
     // SAFETY: the lock is the caller's.

@@ -18,7 +18,7 @@ const SPARE_FRAMES: usize = 8;
 
 /// A frame of which parts were decoded: how many, and where the last one ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct PartlyDecoded {
     frame: u64,
     end: u32,
     times: u32,
@@ -107,7 +107,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let number = parts.len() as u64;
         // Frames are at least as far apart as their headers are long.
         let slot = usize::try_from((at / UNIT_HEADER as u64) % number).unwrap_or(0);
-        let Part {
+        let PartlyDecoded {
             frame,
             end: before,
             times,

@@ -115,7 +115,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             templates: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
-            parts: Mutex::new([super::frames::Part::default(); 64]),
+            parts: Mutex::new([super::frames::PartlyDecoded::default(); 64]),
             decoded: AtomicU64::new(0),
             data,
         };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, OpId, StaticInfo};
 
 use super::explain::{Amounts, explain, sums};
-use super::stretches::{Part, Stretches};
+use super::stretches::{Stretches, TaskPart};
 use crate::analysis::is_operation;
 use crate::analysis::source::Place;
 
@@ -43,7 +43,7 @@ impl Executed {
     /// Adds a part of a task. `ran` says whether the task's time is that of its blocks.
     pub(super) fn add(
         &mut self,
-        part: Part,
+        part: TaskPart,
         ran: bool,
         blocks: impl Iterator<Item = (BlockId, u64)> + Clone,
     ) {

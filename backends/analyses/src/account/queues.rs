@@ -43,7 +43,7 @@ pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
     let mut relaxed = FxHashSet::default();
     for (lock, mut sections) in by_lock {
         sections.sort_by_key(|section| (section.at_ns, section.first));
-        if let Some(found) = Found::of(strands, &sections) {
+        if let Some(found) = QueuesOfLock::of(strands, &sections) {
             found.put(strands);
             relaxed.insert(lock);
         }
@@ -53,7 +53,7 @@ pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
 
 /// The queues of a lock.
 #[derive(Debug, Default)]
-struct Found {
+struct QueuesOfLock {
     queues: Vec<Queue>,
     /// Their places by the condition.
     numbers: FxHashMap<u64, u32>,
@@ -175,7 +175,7 @@ fn groups<'s>(strands: &Strands, sections: &'s [Section]) -> Vec<Group<'s>> {
     all
 }
 
-impl Found {
+impl QueuesOfLock {
     /// `None` if the sections of the lock, in order, have to keep the recorded order.
     fn of(strands: &Strands, sections: &[Section]) -> Option<Self> {
         let awaits = awaited(strands, sections)?;

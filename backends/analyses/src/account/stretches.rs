@@ -114,7 +114,7 @@ pub(super) type Counted = Vec<(BlockId, u64)>;
 
 /// A part of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct TaskPart {
     /// The number of the stretch that it is in, if that is known.
     pub(super) stretch: Option<u32>,
     /// Whether it is all of the task.
@@ -259,7 +259,7 @@ impl Stretches {
 
     /// The parts of a task in the stretches that it was executed in, and how often each executes the blocks; or nothing if
     /// its own counts are all that there is to know.
-    pub(super) fn parts(&self, task: &Task<'_>) -> Result<Vec<(Part, Counted)>> {
+    pub(super) fn parts(&self, task: &Task<'_>) -> Result<Vec<(TaskPart, Counted)>> {
         if self.is_simple(task) {
             return Ok(Vec::new());
         }
@@ -337,15 +337,15 @@ impl Stretches {
     }
 
     /// All of a task whose counts are all that there is to know.
-    pub(super) fn whole(&self, task: &Task<'_>) -> Part {
+    pub(super) fn whole(&self, task: &Task<'_>) -> TaskPart {
         let (own, begin) = self.begin(task);
         let ran_ns = self.most_ran(task, task.start_ns());
         self.part(self.stretch(&own, begin), true, ran_ns)
     }
 
-    fn part(&self, stretch: Option<u32>, whole: bool, ran_ns: u64) -> Part {
+    fn part(&self, stretch: Option<u32>, whole: bool, ran_ns: u64) -> TaskPart {
         let known = stretch.is_some() || self.moments.is_empty();
-        Part {
+        TaskPart {
             stretch,
             whole,
             ran_ns: if known { ran_ns } else { 0 },

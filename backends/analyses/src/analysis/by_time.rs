@@ -97,7 +97,7 @@ struct Stream<'g> {
 }
 
 /// What has become of a piece.
-enum Step {
+enum PieceEnd {
     Done,
     /// Another context is due first.
     Due,
@@ -216,9 +216,9 @@ impl<'g> Stream<'g> {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
                     match inside.piece(turn, taker)? {
-                        Step::Done => {}
-                        Step::Due => return Ok(Some(inside.moment.time())),
-                        Step::End => break,
+                        PieceEnd::Done => {}
+                        PieceEnd::Due => return Ok(Some(inside.moment.time())),
+                        PieceEnd::End => break,
                     }
                 }
             }
@@ -288,12 +288,12 @@ impl<'g> Stream<'g> {
 
 impl Inside<'_> {
     /// The actions of the current piece that are in this turn.
-    fn piece(&mut self, turn: Turn, taker: &mut (impl Takes + ?Sized)) -> Result<Step> {
+    fn piece(&mut self, turn: Turn, taker: &mut (impl Takes + ?Sized)) -> Result<PieceEnd> {
         let Some(piece) = self.reader.batch().piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
             return Ok(match self.reader.next()? {
-                Some(_) => Step::Done,
-                None => Step::End,
+                Some(_) => PieceEnd::Done,
+                None => PieceEnd::End,
             });
         };
         let limit = match piece {
@@ -305,7 +305,7 @@ impl Inside<'_> {
             None => 0,
         };
         if most == 0 {
-            return Ok(Step::Due);
+            return Ok(PieceEnd::Due);
         }
         let (from, all) = (self.offset, piece.actions());
         let to = all.min(from.saturating_add(most.min(self.left)));
@@ -319,6 +319,6 @@ impl Inside<'_> {
         if to == all {
             (self.piece, self.offset) = (self.piece + 1, 0);
         }
-        Ok(Step::Done)
+        Ok(PieceEnd::Done)
     }
 }

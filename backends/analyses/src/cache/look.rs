@@ -30,7 +30,7 @@ pub struct Look {
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct LookedUp {
     /// Index of the smallest fully associative cache that had the line, or their number if none had it, or one more
     /// if the line is new; 0 if there are none.
     pub full: usize,
@@ -43,7 +43,7 @@ pub trait Tally {
     /// Look-ups for an operation that hit in every cache and change nothing.
     fn hit(&mut self, _op: OpId, _times: u64) {}
     /// A look-up and what it found, in the order of look-ups.
-    fn found(&mut self, _look: &Look, _found: Found) {}
+    fn found(&mut self, _look: &Look, _found: LookedUp) {}
 }
 
 impl Tally for () {}

@@ -27,7 +27,7 @@ use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
 pub(crate) use line_ids::LineIds;
-pub use look::{Found as FoundAt, Look, Tally};
+pub use look::{Look, LookedUp, Tally};
 pub use lookups::LookUps;
 pub use model::CacheModel;
 pub use recency::RecencyGroups;
@@ -101,12 +101,12 @@ pub enum Shard {
     /// The shard takes accesses.
     Model(Box<Feed>),
     /// What was counted.
-    Counts(Found),
+    Counts(WorkerCounts),
 }
 
 /// What a worker found of the caches of an executor, or of all.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct WorkerCounts {
     executor: Option<u32>,
     counts: Counts,
     stretch: Option<model::Stretch>,
@@ -268,7 +268,7 @@ impl Analysis for Cache {
             let stretch = model.stretch();
             let new = stretch.as_ref().map_or(0, model::Stretch::new_lines);
             counts.misses.iter_mut().for_each(|missed| *missed -= new);
-            *shard = Shard::Counts(Found {
+            *shard = Shard::Counts(WorkerCounts {
                 executor: *executor,
                 counts,
                 stretch,
@@ -283,7 +283,7 @@ impl Analysis for Cache {
 }
 
 impl Divided for Cache {
-    type Found = Vec<Found>;
+    type Found = Vec<WorkerCounts>;
     const STRETCHES: bool = true;
 
     fn only(&mut self, _: Share) -> Result<()> {
@@ -295,7 +295,7 @@ impl Divided for Cache {
         Ok(())
     }
 
-    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Vec<Found>> {
+    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Vec<WorkerCounts>> {
         let counts = shards.into_iter().filter_map(|shard| match shard {
             Shard::Counts(found) => Some(found),
             Shard::Model(_) => None,
@@ -303,7 +303,7 @@ impl Divided for Cache {
         Ok(counts.collect())
     }
 
-    fn join(self, _: &Graph, parts: Vec<Vec<Found>>) -> Result<Report> {
+    fn join(self, _: &Graph, parts: Vec<Vec<WorkerCounts>>) -> Result<Report> {
         let all = &self.geometries.all;
         let mut sum = Counts {
             cold: Some(0),

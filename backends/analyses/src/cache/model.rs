@@ -8,7 +8,7 @@ use taskgraph::OpId;
 
 use super::geometry::{Geometries, Geometry, Ways};
 use super::line_ids::LineIds;
-use super::look::{Found, Lines, Look, Tally};
+use super::look::{Lines, Look, LookedUp, Tally};
 use super::recency::RecencyGroups;
 use super::sample::Sample;
 use super::sets::SetForest;
@@ -194,7 +194,7 @@ impl CacheModel {
             rayon::join(sets, full);
         }
         for ((look, &full), &sets) in looks.iter().zip(&*in_full).zip(&*in_sets) {
-            tally.found(look, Found { full, sets });
+            tally.found(look, LookedUp { full, sets });
         }
         self.looks.clear();
     }

@@ -2,7 +2,9 @@
 
 use taskgraph::{Action, BlockId, OpId, Piece};
 
-use crate::cache::{CacheModel, FoundAt, Geometries, Geometry, Look, LookUps, Sample, Tally, Ways};
+use crate::cache::{
+    CacheModel, Geometries, Geometry, Look, LookUps, LookedUp, Sample, Tally, Ways,
+};
 use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
 /// A processor fetches a line ahead if it is at most this many lines from the one that the instruction missed before.
@@ -136,7 +138,7 @@ impl Tally for Counts {
     }
 
     #[inline]
-    fn found(&mut self, look: &Look, found: FoundAt) {
+    fn found(&mut self, look: &Look, found: LookedUp) {
         let smallest = self.by_full.get(found.full).copied();
         let smallest = smallest.unwrap_or_else(|| found.sets.min(self.width - 2));
         let (op, times) = (look.op.index(), look.times);

@@ -38,7 +38,7 @@ struct Bin {
 
 /// One executor on its way through the run.
 #[derive(Clone, Debug, Default)]
-struct Way {
+struct ExecutorWalk {
     /// The contexts that it executes, each with what it does. Those that came last are last.
     doing: Vec<(usize, Seen)>,
     /// Until when its time is known.
@@ -50,7 +50,7 @@ struct Way {
 /// What executors do, followed from change to change.
 #[derive(Clone, Debug, Default)]
 pub struct Doing {
-    executors: Vec<Way>,
+    executors: Vec<ExecutorWalk>,
     /// For each context that has tasks, who executes it.
     of: Vec<Option<usize>>,
 }
@@ -59,7 +59,7 @@ impl Doing {
     /// The executors of a graph before its run.
     pub fn new(graph: &Graph) -> Self {
         Self {
-            executors: vec![Way::default(); graph.executor_count()],
+            executors: vec![ExecutorWalk::default(); graph.executor_count()],
             of: Vec::new(),
         }
     }

@@ -26,7 +26,7 @@ pub use lanes::{Lanes, Seen};
 pub use observed::{Observed, Sums};
 pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
-pub use timeline::{Bucket, Counts, Step, Timeline, TimelineBuilder};
+pub use timeline::{Bucket, Counts, CountsSince, Timeline, TimelineBuilder};
 
 /// Options of `parallelism`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

@@ -36,7 +36,7 @@ impl Counts {
 
 /// The counts that hold from `t_ns` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CountsSince {
     /// Nanoseconds since the start of the run.
     pub t_ns: u64,
     /// The contexts from then on.
@@ -110,7 +110,7 @@ pub struct Timeline {
 #[derive(Clone, Debug)]
 enum Form {
     /// Ascending in time; each differs from the one before.
-    Steps(Vec<Step>),
+    Steps(Vec<CountsSince>),
     /// Contiguous buckets, all of `width` ns except the last.
     Buckets { width: u64, buckets: Vec<Bucket> },
 }
@@ -124,7 +124,7 @@ impl Default for Form {
 impl Timeline {
     /// The exact steps, or `None` if there were too many to keep.
     #[must_use]
-    pub fn steps(&self) -> Option<&[Step]> {
+    pub fn steps(&self) -> Option<&[CountsSince]> {
         match &self.form {
             Form::Steps(steps) => Some(steps),
             Form::Buckets { .. } => None,
@@ -174,7 +174,7 @@ impl Timeline {
     pub fn stretches(&self, most: usize) -> Vec<Bucket> {
         match &self.form {
             Form::Steps(steps) if steps.len() <= most => {
-                let stretch = |(step, until): (&Step, u64)| {
+                let stretch = |(step, until): (&CountsSince, u64)| {
                     let mut bucket = Bucket::new(step.t_ns);
                     bucket.add(&step.counts, until - step.t_ns);
                     bucket
@@ -214,7 +214,7 @@ impl Timeline {
     }
 }
 
-fn with_ends(steps: &[Step], end_ns: u64) -> impl Iterator<Item = (&Step, u64)> {
+fn with_ends(steps: &[CountsSince], end_ns: u64) -> impl Iterator<Item = (&CountsSince, u64)> {
     let ends = steps.iter().skip(1).map(|step| step.t_ns).chain([end_ns]);
     steps.iter().zip(ends)
 }
@@ -225,8 +225,8 @@ pub struct TimelineBuilder {
     start_ns: u64,
     end_ns: u64,
     max_steps: usize,
-    steps: Vec<Step>,
-    coarse: Option<(Bucketer, Step)>,
+    steps: Vec<CountsSince>,
+    coarse: Option<(Bucketer, CountsSince)>,
 }
 
 impl TimelineBuilder {
@@ -248,7 +248,7 @@ impl TimelineBuilder {
 
     /// Sets the counts from `t_ns` on, which is not before the last step.
     pub fn step(&mut self, t_ns: u64, counts: Counts) {
-        let step = Step { t_ns, counts };
+        let step = CountsSince { t_ns, counts };
         if let Some((bucketer, last)) = &mut self.coarse {
             bucketer.add(&last.counts, t_ns);
             *last = step;

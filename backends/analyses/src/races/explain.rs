@@ -53,7 +53,7 @@ impl Moments {
         let mut found = BTreeMap::new();
         let mut reader = Reader::new(graph, 1).without_accesses();
         for (context, mut wanted) in wanted {
-            let mut way = Way::new(graph.info(), &mut found);
+            let mut way = ContextWalk::new(graph.info(), &mut found);
             let first = wanted.keys().next().copied().unwrap_or(0);
             let mut tasks = graph.walk_of(context);
             while let Some(task) = tasks.next()? {
@@ -89,7 +89,7 @@ impl Moments {
 }
 
 /// The way of a context through its tasks.
-struct Way<'a> {
+struct ContextWalk<'a> {
     info: &'a StaticInfo,
     stack: CallStack,
     held: Locks,
@@ -99,7 +99,7 @@ struct Way<'a> {
     found: &'a mut BTreeMap<Spot, Moment>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> ContextWalk<'a> {
     fn new(info: &'a StaticInfo, found: &'a mut BTreeMap<Spot, Moment>) -> Self {
         Self {
             info,
@@ -180,7 +180,7 @@ impl<'a> Way<'a> {
     }
 }
 
-impl NestRuns for Way<'_> {
+impl NestRuns for ContextWalk<'_> {
     fn run(&mut self, run: &AffineRun<'_>, _: u64) {
         for _ in 0..run.iterations().min(ITERATIONS) {
             run.first().for_each(|block| self.step(block.id()));

@@ -365,7 +365,7 @@ fn cut(graph: &Graph) -> Result<u64> {
 /// The results of all parts, by pair of places.
 #[derive(Debug, Default)]
 struct Merged {
-    races: BTreeMap<(Option<Doubt>, SideKey, SideKey), Found>,
+    races: BTreeMap<(Option<Doubt>, SideKey, SideKey), Conflicts>,
     atomics: BTreeSet<(u32, u32)>,
     misuses: Misuses,
     accesses: u64,
@@ -376,7 +376,7 @@ struct Merged {
 type SideKey = (Place, Kind);
 
 #[derive(Debug)]
-struct Found {
+struct Conflicts {
     count: u64,
     example: Example,
     /// The operations of the example's two tasks.
@@ -385,7 +385,7 @@ struct Found {
     swapped: bool,
 }
 
-impl Found {
+impl Conflicts {
     /// Where the example's two tasks execute what races.
     fn spots(&self, info: &StaticInfo) -> [Spot; 2] {
         let tasks = [self.example.first, self.example.second];
@@ -443,7 +443,7 @@ impl Merged {
                 (first, second)
             };
             let key = (pair.doubt, a, b);
-            let new = Found {
+            let new = Conflicts {
                 count: 0,
                 example: *example,
                 ops: [pair.first.0, pair.second.0],

@@ -2,14 +2,14 @@
 
 use super::MISSES;
 use super::costs::Costs;
-use crate::cache::{FoundAt, Look, Tally};
+use crate::cache::{Look, LookedUp, Tally};
 
 /// Counts misses in the columns of the caches; with the line of each operation.
 pub(super) struct Misses<'c>(pub(super) &'c mut Costs, pub(super) &'c [u32]);
 
 impl Tally for Misses<'_> {
     #[inline]
-    fn found(&mut self, look: &Look, found: FoundAt) {
+    fn found(&mut self, look: &Look, found: LookedUp) {
         if found.full == 0 {
             return;
         }

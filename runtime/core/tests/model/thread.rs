@@ -7,7 +7,7 @@ use contech_trace::event::{EndReason, Event, raw};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
-use crate::desk::{Desk, Ends, Party, Standing, Way};
+use crate::desk::{Desk, Ends, HandOff, Party, Standing};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
 use crate::pool::Pool;
@@ -159,7 +159,7 @@ impl Thread {
         let mut inner = lock(&self.inner);
         let end = (self.cursor(Lane::Stream), 0);
         let place = (0, Lane::Stream);
-        assert!(desk.part_of(self.context, &mut inner, place, end, Way::Lend));
+        assert!(desk.part_of(self.context, &mut inner, place, end, HandOff::Lend));
     }
 
     /// Ends.

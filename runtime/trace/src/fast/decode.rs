@@ -28,7 +28,7 @@ pub struct Decoder {
     pub(super) gapped: bool,
     /// Functions that a signal handler has cut. The handler's records stand between their segments.
     suspended: Vec<Suspended>,
-    pub(super) records: Vec<Found>,
+    pub(super) records: Vec<Located>,
     pub(super) counts: Vec<u64>,
     pub(super) operands: Vec<u64>,
     pub(super) scratch: Scratch,
@@ -43,7 +43,7 @@ pub(super) struct Scratch {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Located {
     offset: u32,
     pub(super) id: u32,
     /// Dense number of the segment's path, or [`NO_PATH`] if the record is not a segment.
@@ -54,7 +54,7 @@ pub(super) struct Found {
 
 const NO_PATH: u32 = u32::MAX;
 
-impl Found {
+impl Located {
     /// Where the record's operands begin.
     pub(super) fn offset(&self) -> usize {
         self.offset as usize
@@ -84,7 +84,7 @@ impl Decoder {
     /// Whether the bytes are complete records of instrumented code, whatever came before them. Events do not count as
     /// such.
     pub fn is_code(&mut self, payload: &[u8], program: &Program) -> bool {
-        let is_event = |found: &Found| {
+        let is_event = |found: &Located| {
             found.number == NO_PATH
                 && matches!(program.meaning(found.id), Some(Meaning::Event { .. }))
         };

@@ -4,7 +4,7 @@
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use super::decode::{Decoder, Found, Known, next, start};
+use super::decode::{Decoder, Known, Located, next, start};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
 use crate::event::{Event, NOWHERE, Recorded, raw};
@@ -200,7 +200,7 @@ impl Decoder {
     fn alike(
         &mut self,
         payload: &[u8],
-        (found, end): (Found, usize),
+        (found, end): (Located, usize),
         plan: &Plan,
         program: &Program,
         sink: &mut impl Records,

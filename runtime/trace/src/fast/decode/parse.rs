@@ -1,6 +1,6 @@
 //! Finds the records of a chunk, from its end to its beginning.
 
-use super::{Decoder, Found, NO_PATH, short};
+use super::{Decoder, Located, NO_PATH, short};
 use crate::abi::{COUNT_BYTES, ID_BYTES};
 use crate::fast::path::{Plan, Recorded};
 use crate::program::{Meaning, Program};
@@ -54,7 +54,7 @@ impl Decoder {
                 offset -= bytes + ID_BYTES;
                 times += 1;
             }
-            self.records.push(Found {
+            self.records.push(Located {
                 offset: u32::try_from(offset).map_err(|_| short(offset, bytes))?,
                 id,
                 number: path,

@@ -56,7 +56,7 @@ impl<F: FnMut(BlockId)> Turns for Blocks<F> {
 }
 
 /// A way through a nest.
-struct Way<'n, 'v, V> {
+struct NestWalk<'n, 'v, V> {
     nest: &'n Nest<'n>,
     /// The operands in the current iterations, and how many of the outermost loop passed.
     operands: Vec<u64>,
@@ -84,7 +84,7 @@ impl Nest<'_> {
         if self.from >= self.to || !all && !self.has_operands() {
             return;
         }
-        let mut way = Way {
+        let mut way = NestWalk {
             nest: self,
             operands: self.starts[..self.shape.operands.len().min(self.starts.len())].to_vec(),
             passed: 0,
@@ -101,7 +101,7 @@ impl Nest<'_> {
     }
 }
 
-impl<V: Turns> Way<'_, '_, V> {
+impl<V: Turns> NestWalk<'_, '_, V> {
     /// The executions `from..to` of one execution of a loop.
     fn within(&mut self, at: usize, from: u64, to: u64, times: u64) {
         let l = &self.nest.shape.loops[at];
