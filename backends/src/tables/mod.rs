@@ -1,6 +1,6 @@
 //! The tables of a graph. Each is declared here once: its name, its columns, and what they hold.
 //!
-//! [`write`] makes the rows, and [`Rows`] takes them: a Parquet file of the export, or arrays of Python.
+//! [`write()`] makes the rows, and [`Rows`] takes them: a Parquet file of the export, or arrays of Python.
 
 mod sweep;
 
@@ -293,7 +293,7 @@ pub static SYNCHRONISATIONS: Table = Table {
     ],
 };
 
-/// The accesses, of which a file has those of one context in a stretch of time. [`write`] does not make them.
+/// The accesses, of which a file has those of one context in a stretch of time. [`write()`] does not make them.
 pub static ACCESSES: Table = Table {
     name: "accesses",
     about: "every memory access",
