@@ -81,7 +81,7 @@ fn parse_size(text: &str) -> Result<usize, String> {
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    contech_plain::log::begin();
+    contech_log::begin();
     match run(Arguments::parse()) {
         Ok(code) => code,
         // A reader that has seen enough and closes the pipe (such as `head`) is not an error.

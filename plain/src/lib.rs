@@ -7,8 +7,6 @@
 //! The second half is that a reader who has seen enough and goes (`| head`) ends nothing and is no error.
 
 pub mod duration;
-#[cfg(feature = "log")]
-pub mod log;
 pub mod size;
 
 use std::borrow::Cow;

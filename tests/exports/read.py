@@ -57,7 +57,6 @@ def perfetto(path):
         "categories": categories,
         "ns": running,
         "files": sorted(files),
-        "lines": lines,
         "flows": len(starts),
         "whole_flows": sum(starts[flow] == ends[flow] == 1 for flow in starts | ends),
         "running_ns": area,
@@ -116,6 +115,7 @@ def otf2_archive(path):
         "groups": {group: sorted(set(names)) for group, names in groups.items()},
         "inside": {name: sorted(outer) for name, outer in inside.items()},
         "files": sorted(files),
+        "lines": lines,
         "events": events,
         "end_ns": clock.trace_length,
     }

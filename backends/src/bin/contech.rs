@@ -6,6 +6,6 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    contech_plain::log::begin();
+    contech_log::begin();
     contech_backends::pipeline::main(std::env::args_os())
 }

@@ -105,7 +105,7 @@ const TABLE: [(&str, &[Variable]); 3] = [
 /// The variables that the tools set for each other, and those of developers.
 const DEVELOPERS: [(&str, &[Variable]); 4] = [
     (
-        "contech, contech-backend and contech-middle",
+        "the tools",
         &[of(
             "CONTECH_LOG",
             "",

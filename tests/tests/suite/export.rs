@@ -297,20 +297,24 @@ fn callgrind_annotate_finds_every_function_and_line() -> Result<()> {
 /// The columns of the tables, as the guide has them.
 fn documented() -> Result<BTreeMap<String, Vec<[String; 2]>>> {
     let guide = fs::read_to_string(workspace().join(GUIDE))?;
+    let said = guide
+        .split("<!-- says: contech export --columns -->")
+        .nth(1);
+    let said = said.and_then(|said| said.split("<!-- end -->").next());
     let mut tables: BTreeMap<String, Vec<[String; 2]>> = BTreeMap::new();
-    let mut table = None;
-    for line in guide.lines() {
-        if line.starts_with('#') {
-            table = line.strip_prefix("### ").map(str::to_owned);
-        }
-        let cells: Vec<&str> = line.split(" | ").collect();
-        if let (Some(table), [name, kind, _]) = (&table, &cells[..])
-            && let Some(name) = name.strip_prefix("| `")
-        {
+    let mut table = String::new();
+    for line in said.context("the columns")?.lines() {
+        let words: Vec<&str> = line.split_whitespace().take(2).collect();
+        if let (true, [name, kind]) = (line.starts_with("  "), &words[..]) {
             let columns = tables.entry(table.clone()).or_default();
-            columns.push([name.trim_end_matches('`').to_owned(), (*kind).to_owned()]);
+            columns.push([*name, *kind].map(str::to_owned));
+        } else if let Some((name, _)) = line.split_once(": ") {
+            name.clone_into(&mut table);
         }
     }
+    // The names of the folders are columns, too.
+    let accesses = tables.get_mut("accesses").context("accesses")?;
+    accesses.extend(["context", "from_ns"].map(|name| [name, "BIGINT"].map(str::to_owned)));
     Ok(tables)
 }
 

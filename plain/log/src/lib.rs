@@ -9,7 +9,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 
-use crate::say;
+use contech_plain::say;
 
 /// Begins the log, if `CONTECH_LOG` asks for one.
 pub fn begin() {
