@@ -4,6 +4,7 @@
 //! the line go on.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
@@ -16,6 +17,8 @@ use crate::analysis::{Graph, Task, turns};
 /// Blocks that are looked at, the ones with most operations, and executors of each.
 const BLOCKS: usize = 8;
 const EXECUTORS: usize = 8;
+/// Executors of a block that are told apart: of a thread for each request, the first ones show what all do.
+const KNOWN: usize = 64;
 /// A block with fewer operations costs nothing that counts.
 const FEW: u64 = 10_000;
 /// An executor with less than one part in so many of another's operations is not in its way.
@@ -27,7 +30,7 @@ const LINE: u64 = 64;
 
 /// The atomic operations of executors, by block.
 #[derive(Debug, Default)]
-pub(super) struct Atomics(FxHashMap<BlockId, FxHashMap<ExecutorId, Done>>);
+pub(super) struct Atomics(FxHashMap<BlockId, BTreeMap<ExecutorId, Done>>);
 
 /// How often an executor executed a block, and the task in which it did most often.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +53,13 @@ impl Atomics {
 
     fn done(&mut self, block: BlockId, executor: ExecutorId, more: Done) {
         let own = self.0.entry(block).or_default();
-        let own = own.entry(executor).or_insert(Done { times: 0, ..more });
-        own.times = own.times.saturating_add(more.times);
-        if more.most > own.most {
-            (own.most, own.task) = (more.most, more.task);
+        let done = own.entry(executor).or_insert(Done { times: 0, ..more });
+        done.times = done.times.saturating_add(more.times);
+        if (more.most, Reverse(more.task)) > (done.most, Reverse(done.task)) {
+            (done.most, done.task) = (more.most, more.task);
+        }
+        if own.len() > KNOWN {
+            own.pop_last();
         }
     }
 
@@ -77,7 +83,7 @@ impl Atomics {
             let function = info.block(*block).map(|block| block.function);
             function.is_none_or(|function| waiting.contains(&function))
         };
-        let all = |executors: &FxHashMap<ExecutorId, Done>| -> u64 {
+        let all = |executors: &BTreeMap<ExecutorId, Done>| -> u64 {
             executors.values().map(|done| done.times).sum()
         };
         let mut blocks: Vec<_> = self.0.iter().filter(|(block, _)| !waits(block)).collect();
