@@ -207,14 +207,28 @@ impl Row {
 }
 
 impl Row {
-    /// What the run gains at most without a loss that no replay says the cost of.
+    /// What the run gains at most without what code costs.
     pub(super) fn most(&self) -> Option<f64> {
-        let gain = self.promise().filter(|_| !self.cause.is_replayed())?;
+        let gain = self.promise().filter(|_| self.cause.is_of_code())?;
         Some(1.0 + SPREAD * (gain - 1.0))
     }
 }
 
 impl Loss {
+    /// Whether it is what code costs, and no waiting.
+    fn is_of_code(self) -> bool {
+        matches!(
+            self,
+            Self::Scheduling
+                | Self::Sharing
+                | Self::Cache
+                | Self::Allocation
+                | Self::Locking
+                | Self::System
+                | Self::Copying
+        )
+    }
+
     /// Whether a replay without the loss says what it costs. The other losses are not in the order of tasks but in
     /// how long these take.
     fn is_replayed(self) -> bool {
