@@ -510,6 +510,13 @@ fn many_small_tasks_cost_at_the_place_that_makes_them() {
         .iter()
         .find(|row| row.cause == Loss::Scheduling);
     assert_eq!(row.map(Row::place).as_deref(), Some("a.c:20"), "{report:?}");
+    let grain = report.grain.unwrap();
+    assert_eq!(grain.pieces, 1201);
+    let lost = row.map_or(0, |row| row.ns);
+    assert_eq!(
+        (grain.ns, grain.metg_ns),
+        (report.useful_ns / 1201, lost / 1201)
+    );
     // Each of them executes a few instructions, which take far less than handing it out, whatever was recorded.
     assert!(row.is_some_and(|row| row.mended[0] > 20.0), "{row:?}");
 }

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, StaticInfo};
 
+use super::grain::Grain;
 use super::measured::{Code, Kernel};
 use super::weights::Weights;
 use super::{Loss, Report, Row};
@@ -148,6 +149,7 @@ impl Report {
             }
         }
         super::sort(&mut self.losses);
+        self.grain = Grain::of(self, self.contexts.saturating_add(self.handouts));
     }
 }
 

@@ -13,6 +13,7 @@ mod contention;
 mod counted;
 mod estimate;
 mod explain;
+mod grain;
 mod group;
 mod locks;
 mod looks;
@@ -57,6 +58,7 @@ use stretches::Stretches;
 use walk::strands_of;
 use weights::{Moves, Weights};
 
+pub use grain::Grain;
 pub use loss::Loss;
 pub use pop::Pop;
 pub use predicted::Predicted;
@@ -144,6 +146,8 @@ pub struct Report {
     pub losses: Vec<Row>,
     /// The same in the words of POP; `None` where nothing ran.
     pub pop: Option<Pop>,
+    /// How large the pieces of work are, if they are many.
+    pub grain: Option<Grain>,
     /// How much faster the run would be on other processors.
     pub predicted: Predicted,
     /// Number of contexts of the run.

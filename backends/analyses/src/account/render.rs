@@ -344,10 +344,11 @@ impl Render for Report {
         let view = View::default()
             .heading("Where the processors' time went")
             .line(self.sentence());
-        let view = match &self.pop {
-            Some(pop) => view.line(pop.sentence()),
-            None => view,
-        };
+        let said = self.pop.as_ref().map(super::Pop::sentence);
+        let said = said
+            .into_iter()
+            .chain(self.grain.map(super::Grain::sentence));
+        let view = said.fold(view, View::line);
         view.table(table.text_rows(12)).chart(self.bar())
     }
 }

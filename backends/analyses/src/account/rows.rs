@@ -158,6 +158,7 @@ pub(super) fn report(
         outside_ns: run.strands.outside,
         unrecorded: weights.unrecorded.take(),
         losses,
+        grain: None,
         pop: Pop::of(run, account.processors, ran - handing_out, busiest),
         predicted,
         contexts,
