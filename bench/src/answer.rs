@@ -118,17 +118,10 @@ fn answered(home: &Path, program: &Command, dir: &Path) -> Result<Run> {
 }
 
 /// The quickest of three runs, in which no thread spins while it waits for others: the kernel would count that as work.
-fn quickest(program: &Command) -> Result<Usage> {
+fn quickest(program: impl Fn() -> Command) -> Result<Usage> {
     let mut best: Option<Usage> = None;
     for _ in 0..3 {
-        let mut command = Command::new(program.get_program());
-        command
-            .args(program.get_args())
-            .env("OMP_WAIT_POLICY", "passive");
-        if let Some(folder) = program.get_current_dir() {
-            command.current_dir(folder);
-        }
-        let (_, used) = measure(&mut command)?;
+        let (_, used) = measure(program().env("OMP_WAIT_POLICY", "passive"))?;
         if best.as_ref().is_none_or(|best| used.wall < best.wall) {
             best = Some(used);
         }
@@ -148,7 +141,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
             continue;
         }
         let subject = package.subject(dir, false)?;
-        let native = quickest(&subject.command(Form::Native, true))?;
+        let native = quickest(|| subject.command(Form::Native, true))?;
         let run = answered(&home, &subject.command(Form::Fast, true), dir)?;
         let wall = native.wall.as_secs_f64();
         let used = native.cpu().as_secs_f64() / wall.max(0.001) / 2.0;

@@ -55,10 +55,18 @@ pub fn write<R: Rows>(
             .contexts()
             .try_for_each(|context| sweep.waits(context.id))?;
     }
-    sweep.contexts()?;
-    sweep.executors()?;
-    sweep.functions()?;
-    sweep.blocks()?;
+    type Step<'g, R> = fn(&mut Sweep<'g, R>) -> Result<()>;
+    let steps: [(_, Step<'_, R>); 4] = [
+        (&CONTEXTS, Sweep::contexts),
+        (&EXECUTORS, Sweep::executors),
+        (&FUNCTIONS, Sweep::functions),
+        (&BLOCKS, Sweep::blocks),
+    ];
+    for (table, step) in steps {
+        if sweep.wants(&[table]) {
+            step(&mut sweep)?;
+        }
+    }
     Ok(sweep.wanted)
 }
 

@@ -9,10 +9,11 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{Action, BlockId, ExecutorId, OpKind, StaticInfo, TaskId};
+use taskgraph::{Action, BlockId, ExecutorId, OpKind, TaskId};
 
 use super::looks::waiting;
 use crate::analysis::{Graph, Task, turns};
+use crate::memuse::LINE;
 
 /// Blocks that are looked at, the ones with most operations, and executors of each.
 const BLOCKS: usize = 8;
@@ -26,7 +27,6 @@ const RARE: u64 = 8;
 /// Operations of a task whose lines are looked at, and actions of the task among which they are searched.
 const LOOKED_AT: usize = 256;
 const SEARCHED: u64 = 1 << 17;
-const LINE: u64 = 64;
 
 /// The atomic operations of executors, by block.
 #[derive(Debug, Default)]
@@ -111,11 +111,6 @@ impl Atomics {
         }
         Ok(contended)
     }
-}
-
-/// Whether the block has an atomic operation that reads and writes in one step.
-pub(super) fn is_atomic(info: &StaticInfo, block: BlockId) -> bool {
-    info.ops_of(block).iter().any(|op| op.kind == OpKind::Rmw)
 }
 
 /// Some of the lines on which a task does the atomic operations of a block.

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{Loss, Report};
 use crate::view::units::{count, time};
 
-/// Fewer pieces for each processor say nothing of what handing them out costs.
-const MANY: u64 = 32;
+/// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to use the processors.
+pub(super) const SOME: u64 = 32;
 
 /// The pieces of a run: its contexts, and what threads took of loops one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ impl Grain {
             .losses
             .iter()
             .find(|row| row.cause == Loss::Scheduling)?;
-        (pieces >= MANY * u64::from(report.processors)).then(|| Self {
+        (pieces >= SOME * u64::from(report.processors)).then(|| Self {
             pieces,
             ns: report.useful_ns / pieces,
             metg_ns: scheduling.ns / pieces,

@@ -35,7 +35,7 @@ mod walk;
 mod weights;
 
 use anyhow::Result;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
 use tracing::debug_span;
@@ -50,7 +50,7 @@ use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
 use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
-use contention::{Atomics, is_atomic};
+use contention::Atomics;
 use measured::{Executed, Kernel, kind};
 use replay::{LATE, Nobody, Removable, Schedule, replay};
 use strands::Strands;
@@ -82,8 +82,6 @@ pub struct Account {
     processors: u32,
     recorded: bool,
     moves: Moves,
-    /// The blocks that have atomic operations.
-    atomic: FxHashSet<BlockId>,
     stretches: Stretches,
     /// The numbers of processors that the run is predicted for; without any, that of the run.
     on: Vec<u32>,
@@ -252,10 +250,6 @@ impl Analysis for Account {
             processors: processors.max(1),
             recorded: given.is_some(),
             moves: Moves::of(graph.info()),
-            atomic: (0..graph.info().blocks.len())
-                .filter_map(|at| u32::try_from(at).ok().map(BlockId::new))
-                .filter(|block| is_atomic(graph.info(), *block))
-                .collect(),
             stretches: Stretches::of(graph)?,
             run: Run::default(),
             on: Vec::new(),
@@ -287,10 +281,8 @@ impl Analysis for Account {
             all = count_spans(task, task.spans())?;
         }
         let counts = if parts.is_empty() { counts } else { &all };
-        if !self.atomic.is_empty() {
-            let atomic = counts.iter().filter(|one| self.atomic.contains(&one.0));
-            atomic.for_each(|(block, times)| shard.atomics.add(task, block, times));
-        }
+        let atomic = counts.iter().filter(|one| self.moves.is_atomic(one.0));
+        atomic.for_each(|(block, times)| shard.atomics.add(task, block, times));
         let work = self.moves.work(task, counts);
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task);
@@ -425,7 +417,7 @@ impl Run {
     }
 }
 
-/// Sorts by what the run gains without each loss, the largest gain first. Losses that nobody can mend are last, however
+/// Says what the run may gain at most, and sorts by what it gains without each loss, the largest gain first. Losses that nobody can mend are last, however
 /// large they are.
 fn sort(losses: &mut [Row]) {
     for row in losses.iter_mut() {

@@ -197,20 +197,18 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
 }
 
 impl Row {
+    /// What the run gains at most without what code costs.
+    pub(super) fn most(&self) -> Option<f64> {
+        let gain = self.promise().filter(|_| self.cause.is_of_code())?;
+        Some(1.0 + SPREAD * (gain - 1.0))
+    }
+
     /// The speedups of a run that loses `share` of its time less.
     pub(super) fn scaled(speedups: &[f64], share: f64) -> Vec<f64> {
         speedups
             .iter()
             .map(|speedup| speedup / (1.0 - share).max(0.01))
             .collect()
-    }
-}
-
-impl Row {
-    /// What the run gains at most without what code costs.
-    pub(super) fn most(&self) -> Option<f64> {
-        let gain = self.promise().filter(|_| self.cause.is_of_code())?;
-        Some(1.0 + SPREAD * (gain - 1.0))
     }
 }
 

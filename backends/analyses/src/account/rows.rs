@@ -10,6 +10,7 @@ use taskgraph::{
 
 use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
+use super::grain::SOME;
 use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
@@ -27,8 +28,6 @@ const PLACED: usize = 64;
 /// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at least `MANY`.
 const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
-/// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to use the processors.
-const SOME: u64 = 32;
 /// Time to make and hand out a task, ns (libomp, bench/scaling), and one of a library whose code is recorded
 /// (`rayon::join`).
 const TASK_NS: f64 = 200.0;

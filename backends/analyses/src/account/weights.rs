@@ -36,6 +36,8 @@ struct Moved {
     writes: u64,
     /// Whether these copies and fills include copies.
     copies: bool,
+    /// Whether it reads and writes an atomic variable in one step.
+    atomic: bool,
     /// Instructions that a call of code that was not recorded takes the time of.
     call: u64,
     /// The instructions that an execution of a block counts as that calls such code, synchronisation included.
@@ -62,6 +64,11 @@ impl Moves {
             moved
         };
         Self((0..).map(block).take(info.blocks.len()).collect())
+    }
+
+    /// Whether a block reads and writes an atomic variable in one step.
+    pub(super) fn is_atomic(&self, block: BlockId) -> bool {
+        self.block(block).atomic
     }
 
     /// Whether a block ends in a call of code that was not recorded.
@@ -124,7 +131,10 @@ impl Moved {
                     self.writes += 1;
                 }
             }
-            OpKind::Rmw => self.bytes += 2 * u64::from(op.size),
+            OpKind::Rmw => {
+                self.atomic = true;
+                self.bytes += 2 * u64::from(op.size);
+            }
             _ => self.bytes += u64::from(op.size) * lanes,
         }
     }

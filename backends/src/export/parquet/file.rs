@@ -149,7 +149,7 @@ impl File {
             .set_offset_index_disabled(true);
         for column in table.columns {
             // Numbers mostly ascend or are small; a dictionary of them costs more than it saves.
-            if column.kind.sql() == "BIGINT" {
+            if matches!(column.kind, Kind::Int | Kind::MaybeInt | Kind::Address) {
                 properties = properties
                     .set_column_dictionary_enabled(column.name.into(), false)
                     .set_column_encoding(column.name.into(), Encoding::DELTA_BINARY_PACKED);
