@@ -1,7 +1,8 @@
-//! `lock-hold GRAPH [--at-least NS] [--format text|json|csv] [-o FILE]`: how often and how long each lock was held.
+//! `lock-hold GRAPH [--at-least NS] [--format text|json|csv] [-o FILE]`: how often and how long
+//! each lock was held.
 //!
-//! A tool of one's own: as a package outside of this workspace it depends on `contech-backends` (driver, options, output),
-//! `contech-taskgraph` (the graph), anyhow, clap and serde.
+//! A tool of one's own: as a package outside of this workspace it depends on `contech-backends`
+//! (driver, options, output), `contech-taskgraph` (the graph), anyhow, clap and serde.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

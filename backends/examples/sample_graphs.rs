@@ -7,9 +7,7 @@ mod samples;
 use std::path::PathBuf;
 
 fn main() -> anyhow::Result<()> {
-    let folder: PathBuf = std::env::args_os()
-        .nth(1)
-        .map_or_else(|| ".".into(), PathBuf::from);
+    let folder: PathBuf = std::env::args_os().nth(1).map_or_else(|| ".".into(), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
     for (name, builder) in [
         ("nothing", samples::nothing()),

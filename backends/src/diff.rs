@@ -1,6 +1,7 @@
 //! `diff`: what changed between two recordings, in seconds of processor time by cause and place.
 //!
-//! Losses are the same if their cause and the function of their place are; lines may have moved meanwhile.
+//! Losses are the same if their cause and the function of their place are; lines may have moved
+//! meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,8 @@ pub struct Change {
     pub place: String,
     /// The processor time; the medians of several runs.
     pub ns: [u64; 2],
-    /// Whether all runs of one program have more of it than all runs of the other; `None` where too few runs tell.
+    /// Whether all runs of one program have more of it than all runs of the other; `None` where too
+    /// few runs tell.
     pub repeats: Option<bool>,
 }
 
@@ -68,7 +70,8 @@ pub struct Change {
 struct Side {
     /// The lengths of the runs, in order of size.
     lengths_ns: Vec<u64>,
-    /// Processor time by cause and place, for each run in which there is some; and the place in words.
+    /// Processor time by cause and place, for each run in which there is some; and the place in
+    /// words.
     times: BTreeMap<(&'static str, String), (Vec<u64>, String)>,
 }
 
@@ -77,10 +80,8 @@ impl Side {
         let length = |run: &Run| run.total_ns / u64::from(run.processors.max(1));
         let mut times: BTreeMap<_, (Vec<u64>, String)> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
-            let losses = run
-                .losses
-                .iter()
-                .map(|row| (row.cause.name(), row.site(), row.place(), row.ns));
+            let losses =
+                run.losses.iter().map(|row| (row.cause.name(), row.site(), row.place(), row.ns));
             let program = ("the program", String::new(), String::new(), run.useful_ns);
             for (cause, site, place, ns) in losses.chain([program]) {
                 let known = times.entry((cause, site)).or_default();
@@ -100,10 +101,7 @@ impl Side {
 
     /// The times of a loss in all runs, in order of size.
     fn times(&self, loss: &(&'static str, String)) -> Vec<u64> {
-        let mut times = self
-            .times
-            .get(loss)
-            .map_or_else(Vec::new, |(ns, _)| ns.clone());
+        let mut times = self.times.get(loss).map_or_else(Vec::new, |(ns, _)| ns.clone());
         times.resize(self.runs(), 0);
         times.sort_unstable();
         times
@@ -154,11 +152,7 @@ impl Report {
         };
         let mut changes: Vec<Change> = losses.into_iter().map(change).collect();
         changes.sort_by_key(|change| {
-            (
-                std::cmp::Reverse(change.size()),
-                change.cause,
-                change.place.clone(),
-            )
+            (std::cmp::Reverse(change.size()), change.cause, change.place.clone())
         });
         Self {
             processors: runs.map(|runs| runs.first().map_or(0, |run| run.processors)),
@@ -249,9 +243,7 @@ impl Render for Report {
             })
             .text("where", "where", |change| change.place.clone())
             .table();
-        let mut view = View::default()
-            .heading("What changed")
-            .line(self.sentence());
+        let mut view = View::default().heading("What changed").line(self.sentence());
         if self.processors[0] != self.processors[1] {
             let [before, after] = self.processors;
             view = view.line(format!("The runs had {before} and {after} processors."));
@@ -275,10 +267,7 @@ fn graphs(path: &Path) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     if found.is_empty() {
-        bail!(
-            "{} has no graph.tg: it is no folder of contech run",
-            path.display()
-        );
+        bail!("{} has no graph.tg: it is no folder of contech run", path.display());
     }
     Ok(found)
 }
@@ -298,7 +287,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             let found = analysis::warnings(&graph).into_iter();
             warnings.extend(found.map(|text| format!("{}: {text}", path.display())));
             let mut report = analysis::run::<Account>(default_config::<Account>()?, &graph)?;
-            // The graphs of repeats have a sample of the accesses, so models would see less in them.
+            // The graphs of repeats have a sample of the accesses, so models would see less in
+            // them.
             if whole {
                 Account::complete(&mut report, &graph)?;
             }

@@ -1,9 +1,10 @@
-//! The commands `contech-backend` ([`cli`]) and `contech` ([`pipeline`]), the report ([`report`]), the exports
-//! ([`export`]), and, for tools of one's own, all below them: the framework of analyses ([`analysis`]), the analyses, and how
-//! results are shown ([`view`]).
+//! The commands `contech-backend` ([`cli`]) and `contech` ([`pipeline`]), the report ([`report`]),
+//! the exports ([`export`]), and, for tools of one's own, all below them: the framework of analyses
+//! ([`analysis`]), the analyses, and how results are shown ([`view`]).
 //!
-//! Nothing here knows how a program was recorded: the task graph is all there is. What is not about a graph is the
-//! measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`] analyses them.
+//! Nothing here knows how a program was recorded: the task graph is all there is. What is not about
+//! a graph is the measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`]
+//! analyses them.
 #![forbid(unsafe_code)]
 // Text leaves through contech_plain and output.
 #![warn(clippy::print_stderr, clippy::print_stdout)]

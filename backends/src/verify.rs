@@ -39,25 +39,8 @@ pub struct Report {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let common = Options::from_arg_matches(matches)?.common;
     let graph = common.open()?;
-    let taskgraph::Verified {
-        tasks,
-        edges,
-        frames,
-        blocks,
-        accesses,
-        ..
-    } = graph.verify()?;
-    common.write(
-        &graph,
-        &Report {
-            valid: true,
-            tasks,
-            edges,
-            frames,
-            blocks,
-            accesses,
-        },
-    )
+    let taskgraph::Verified { tasks, edges, frames, blocks, accesses, .. } = graph.verify()?;
+    common.write(&graph, &Report { valid: true, tasks, edges, frames, blocks, accesses })
 }
 
 impl Render for Report {
@@ -69,16 +52,12 @@ impl Render for Report {
             ("blocks", self.blocks),
             ("accesses", self.accesses),
         ];
-        let words: Vec<String> = parts
-            .iter()
-            .map(|&(what, number)| format!("{} {what}", count(number)))
-            .collect();
+        let words: Vec<String> =
+            parts.iter().map(|&(what, number)| format!("{} {what}", count(number))).collect();
         let table =
             Table::of(parts)
                 .text("what", "what", |part| part.0)
                 .count("count", "count", |part| part.1);
-        View::default()
-            .csv(table.table())
-            .line(format!("valid: {}", words.join(", ")))
+        View::default().csv(table.table()).line(format!("valid: {}", words.join(", ")))
     }
 }

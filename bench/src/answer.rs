@@ -1,5 +1,5 @@
-//! How long a user of `contech run` waits, beside how long the recorded run takes: for the first sentence about the
-//! time, and for the page. And what each analysis of the same graph takes.
+//! How long a user of `contech run` waits, beside how long the recorded run takes: for the first
+//! sentence about the time, and for the page. And what each analysis of the same graph takes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,8 +16,8 @@ use crate::form::Form;
 use crate::measure::{Usage, measure, watched};
 use crate::real::PACKAGES;
 
-/// Programs below `bench/`, and the argument with which they run about a tenth of a second natively, or less where the
-/// recording is large.
+/// Programs below `bench/`, and the argument with which they run about a tenth of a second
+/// natively, or less where the recording is large.
 const PROGRAMS: [(&str, u32); 15] = [
     ("programs/hash.c", 100),
     ("programs/spmv.c", 500),
@@ -51,7 +51,8 @@ const ANALYSES: [&str; 11] = [
     "memuse",
 ];
 
-/// What begins the line with the answer, after the number of processors, and the line that ends the program.
+/// What begins the line with the answer, after the number of processors, and the line that ends the
+/// program.
 const ANSWER: &str = " of their time ran the program";
 const ENDED: &str = " finished";
 
@@ -92,10 +93,7 @@ fn answered(home: &Path, program: &Command, dir: &Path) -> Result<Run> {
     // A sentence is one line then.
     command.env("COLUMNS", "10000");
     command.arg("run").arg("-o").arg(dir.join("out"));
-    command
-        .arg("--")
-        .arg(program.get_program())
-        .args(program.get_args());
+    command.arg("--").arg(program.get_program()).args(program.get_args());
     if let Some(folder) = program.get_current_dir() {
         command.current_dir(folder);
     }
@@ -117,7 +115,8 @@ fn answered(home: &Path, program: &Command, dir: &Path) -> Result<Run> {
     })
 }
 
-/// The quickest of three runs, in which no thread spins while it waits for others: the kernel would count that as work.
+/// The quickest of three runs, in which no thread spins while it waits for others: the kernel would
+/// count that as work.
 fn quickest(program: impl Fn() -> Command) -> Result<Usage> {
     let mut best: Option<Usage> = None;
     for _ in 0..3 {
@@ -129,7 +128,8 @@ fn quickest(program: impl Fn() -> Command) -> Result<Usage> {
     best.context("three runs")
 }
 
-/// The first sentence of each package, beside how much of two processors the kernel says that the native program used.
+/// The first sentence of each package, beside how much of two processors the kernel says that the
+/// native program used.
 pub fn sentences(only: &str, dir: &Path) -> Result<String> {
     let mut text = String::from(
         "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel, where OpenMP's threads sleep when they wait (`OMP_WAIT_POLICY=passive`), the quickest of three; *ran* is what the account says of the recorded run.\n\n\
@@ -162,7 +162,8 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are measured.
+/// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are
+/// measured.
 pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
     let new = Outputs::get().dir().to_owned();
     let homes: Vec<&Path> = [old, Some(new.as_path())].into_iter().flatten().collect();
@@ -225,10 +226,7 @@ fn row(text: &mut String, name: &str, accesses: u64, native: &Usage, runs: &[Run
         each(&|run| run.ended.0.as_secs_f64(), 2),
         each(&|run| after(run)[0].as_secs_f64(), 2),
         each(&|run| after(run)[1].as_secs_f64(), 2),
-        each(
-            &|run| run.answer.0.as_secs_f64() / run.ended.0.as_secs_f64().max(0.001),
-            0
-        ),
+        each(&|run| run.answer.0.as_secs_f64() / run.ended.0.as_secs_f64().max(0.001), 0),
         each(&|run| rest(run)[0].as_secs_f64(), 2),
         each(&|run| rest(run)[1].as_secs_f64(), 2),
         each(&|run| run.whole.peak_bytes as f64 / 1e6, 0),

@@ -42,10 +42,7 @@ impl Of {
 
 impl Samples {
     fn seconds(&self, form: Form, of: Of) -> Vec<f64> {
-        self.0[form as usize]
-            .iter()
-            .map(|u| of.seconds(u))
-            .collect()
+        self.0[form as usize].iter().map(|u| of.seconds(u)).collect()
     }
 
     /// The smallest time of a form, in seconds.
@@ -102,8 +99,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Bytes per access of the naive or fast form. NaN where the recording consists mainly of calls and locks: where
-    /// there are fewer accesses than a quarter of the blocks, or more than one sync event in fifty accesses.
+    /// Bytes per access of the naive or fast form. NaN where the recording consists mainly of calls
+    /// and locks: where there are fewer accesses than a quarter of the blocks, or more than one
+    /// sync event in fifty accesses.
     #[must_use]
     pub fn bytes_per_access(&self, form: Form) -> f64 {
         let c = &self.counts[usize::from(form == Form::Fast)];
@@ -141,16 +139,13 @@ impl Row {
     }
 }
 
-/// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it kept in `traces`,
-/// after one round of each to warm up.
+/// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it
+/// kept in `traces`, after one round of each to warm up.
 ///
 /// # Errors
 /// When a run fails or the outputs differ.
 pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
-    let counts = [
-        counts(&subject, Form::Naive, traces)?,
-        counts(&subject, Form::Fast, traces)?,
-    ];
+    let counts = [counts(&subject, Form::Naive, traces)?, counts(&subject, Form::Fast, traces)?];
     Ok(Row {
         null: rounds(&subject, true, runs, &[("CONTECH_TRACE", "null")], traces)?,
         kept: rounds(&subject, false, runs, &[], traces)?,
@@ -159,7 +154,8 @@ pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
     })
 }
 
-/// Runs all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`, one at a time.
+/// Runs all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`,
+/// one at a time.
 ///
 /// # Errors
 /// When a run fails or the outputs differ.
@@ -209,9 +205,7 @@ fn counts(subject: &Subject, form: Form, traces: &Path) -> Result<Counts> {
         fs::remove_file(file)?;
     }
     let number = |said: &serde_json::Value, key: &str| {
-        said[key]
-            .as_f64()
-            .with_context(|| format!("no {key} in {said}"))
+        said[key].as_f64().with_context(|| format!("no {key} in {said}"))
     };
     Ok(Counts {
         bytes: number(&recorded, "bytes")?,

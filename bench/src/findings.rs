@@ -1,5 +1,5 @@
-//! Programs with one planted bottleneck each, drawn from `bench/planted`. The first finding of a recorded run should name
-//! the bottleneck's cause and line, and should be gone in the mended twin.
+//! Programs with one planted bottleneck each, drawn from `bench/planted`. The first finding of a
+//! recorded run should name the bottleneck's cause and line, and should be gone in the mended twin.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,8 @@ const NEAR: u64 = 1;
 /// The cause of programs that have no bottleneck.
 const FINE: &str = "nothing";
 
-/// A program. Its marked lines end in `// PLANTED: CAUSE`, with one or more causes, each of which is right.
+/// A program. Its marked lines end in `// PLANTED: CAUSE`, with one or more causes, each of which
+/// is right.
 #[derive(Clone, Debug)]
 pub struct Planted {
     drawn: Drawn,
@@ -78,11 +79,7 @@ impl Planted {
             }
         }
         ensure!(!lines.is_empty(), "{} has no mark", template.display());
-        Ok(Self {
-            drawn,
-            causes,
-            lines,
-        })
+        Ok(Self { drawn, causes, lines })
     }
 
     #[must_use]
@@ -107,11 +104,7 @@ impl Planted {
     /// # Errors
     /// When the compiler fails; the error has its messages.
     pub fn build(&self, dir: &Path, form: Form, mended: bool) -> Result<PathBuf> {
-        let source = if mended {
-            &self.drawn.twin
-        } else {
-            &self.drawn.source
-        };
+        let source = if mended { &self.drawn.twin } else { &self.drawn.source };
         if source.extension().is_some_and(|kind| kind == "rs") {
             return build_rust(&dir.join("rust"), &stem(source), form);
         }
@@ -180,10 +173,7 @@ impl Planted {
         let traces = files(&dir, "bin")?;
         let ended = Instant::now();
         let tool = |name| Outputs::locate().map(|outputs| outputs.command(name));
-        run(Command::new(tool("contech-middle")?)
-            .args(traces)
-            .arg(&graph))?
-        .ok()?;
+        run(Command::new(tool("contech-middle")?).args(traces).arg(&graph))?.ok()?;
         let mut account = Command::new(tool("contech-backend")?);
         let text = run(account.arg("account").arg(&graph))?.ok()?.out();
         let answer = ended.elapsed().as_secs_f64();
@@ -240,17 +230,8 @@ impl Said {
     /// The loss in a few words.
     #[must_use]
     pub fn words(&self) -> String {
-        let lines: Vec<String> = self
-            .places
-            .iter()
-            .map(|(_, line)| line.to_string())
-            .collect();
-        format!(
-            "{} {:.0}% ({})",
-            self.cause,
-            self.share * 100.0,
-            lines.join(" ")
-        )
+        let lines: Vec<String> = self.places.iter().map(|(_, line)| line.to_string()).collect();
+        format!("{} {:.0}% ({})", self.cause, self.share * 100.0, lines.join(" "))
     }
 }
 
@@ -273,10 +254,7 @@ fn build_rust(package: &Path, name: &str, form: Form) -> Result<PathBuf> {
         .env("CARGO_TARGET_DIR", package.join("target"))
         .current_dir(package);
     run(&mut command)?.ok()?;
-    let folder = if form == Form::Native {
-        "target"
-    } else {
-        "target/contech/x86_64-unknown-linux-gnu"
-    };
+    let folder =
+        if form == Form::Native { "target" } else { "target/contech/x86_64-unknown-linux-gnu" };
     Ok(package.join(folder).join("release").join(name))
 }

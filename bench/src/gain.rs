@@ -1,7 +1,8 @@
 //! How many times as fast one program is as another, on a machine that other programs use, too.
 //!
-//! Both have priority and run in turns. Only runs count in which a program had about as many processors as in its best
-//! run: what others take of those that it leaves idle does not disturb it.
+//! Both have priority and run in turns. Only runs count in which a program had about as many
+//! processors as in its best run: what others take of those that it leaves idle does not disturb
+//! it.
 
 use std::process::Command;
 
@@ -43,10 +44,7 @@ impl Gain {
             for (command, all) in commands.iter().zip(&mut all) {
                 let (_, usage) = measure(with_priority(&mut command()))?;
                 let seconds = usage.wall.as_secs_f64();
-                all.push(Run {
-                    seconds,
-                    processors: usage.cpu().as_secs_f64() / seconds,
-                });
+                all.push(Run { seconds, processors: usage.cpu().as_secs_f64() / seconds });
             }
             let enough = |all: &Vec<Run>| undisturbed(all).len() >= runs;
             quiet = all.iter().all(enough);
@@ -55,10 +53,7 @@ impl Gain {
             }
         }
         let [before, after] = all.map(|all| median(&undisturbed(&all)));
-        Ok(Self {
-            times: before / after,
-            quiet,
-        })
+        Ok(Self { times: before / after, quiet })
     }
 }
 
@@ -76,10 +71,7 @@ mod tests {
     #[test]
     fn runs_that_had_fewer_processors_do_not_count() {
         let runs = [(2.0, 1.0), (1.0, 1.9), (1.1, 1.85), (3.0, 0.7)];
-        let all = runs.map(|(seconds, processors)| Run {
-            seconds,
-            processors,
-        });
+        let all = runs.map(|(seconds, processors)| Run { seconds, processors });
         assert_eq!(undisturbed(&all), [1.0, 1.1]);
     }
 }

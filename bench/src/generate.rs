@@ -1,9 +1,10 @@
-//! Programs drawn from the templates of `bench/planted` and a seed, each with one planted bottleneck, or with none.
+//! Programs drawn from the templates of `bench/planted` and a seed, each with one planted
+//! bottleneck, or with none.
 //!
-//! A template is a program with its twin (`#ifdef MENDED`). The seed draws its names (`$name`), sizes (`~1000`) and
-//! alternatives (`[[a||b]]`), the code that takes the time, whether calls of the primitive are wrapped, and what misleads:
-//! locks that are free, functions that are busy and fine, a phase that scales, calls through other functions, a second
-//! file.
+//! A template is a program with its twin (`#ifdef MENDED`). The seed draws its names (`$name`),
+//! sizes (`~1000`) and alternatives (`[[a||b]]`), the code that takes the time, whether calls of
+//! the primitive are wrapped, and what misleads: locks that are free, functions that are busy and
+//! fine, a phase that scales, calls through other functions, a second file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -82,11 +83,7 @@ pub fn draw(template: &Path, seed: u64, to: &Path) -> Result<Drawn> {
         false => after_includes(&text, &parts),
     };
     let file = |mended: bool| -> Result<PathBuf> {
-        let name = if mended {
-            format!("{name}_mended")
-        } else {
-            name.clone()
-        };
+        let name = if mended { format!("{name}_mended") } else { name.clone() };
         let path = to.join(format!("{name}.{kind}"));
         fs::write(&path, preprocessed(&text, mended))?;
         Ok(path)
@@ -100,10 +97,8 @@ pub fn draw(template: &Path, seed: u64, to: &Path) -> Result<Drawn> {
 
 /// The functions that a program takes its time in, and up to three that mislead.
 fn drawn_parts(all: &str, rust: bool, dice: &mut Dice) -> String {
-    let parts: Vec<(&str, &str)> = all
-        .split("\n== ")
-        .filter_map(|part| part.split_once('\n'))
-        .collect();
+    let parts: Vec<(&str, &str)> =
+        all.split("\n== ").filter_map(|part| part.split_once('\n')).collect();
     let of = |kind: &str| -> Vec<&str> {
         let parts = parts.iter().filter(|part| part.0 == kind);
         parts.map(|part| part.1).collect()
@@ -149,10 +144,8 @@ fn wrapped(text: &str, mut parts: String) -> (String, String) {
         if object == "sem_t" {
             parts.insert_str(0, "#include <semaphore.h>\n");
         }
-        let _ = writeln!(
-            parts,
-            "static inline void $my_{call}({object} *at) {{\n  {call}(at);\n}}"
-        );
+        let _ =
+            writeln!(parts, "static inline void $my_{call}({object} *at) {{\n  {call}(at);\n}}");
     }
     (text, parts)
 }
@@ -172,11 +165,7 @@ fn with_phase(text: &str, stem: &str) -> String {
 
 /// The text with the parts after its includes.
 fn after_includes(text: &str, parts: &str) -> String {
-    text.replacen(
-        "#include \"common.h\"\n",
-        &format!("#include \"common.h\"\n{parts}"),
-        1,
-    )
+    text.replacen("#include \"common.h\"\n", &format!("#include \"common.h\"\n{parts}"), 1)
 }
 
 /// The text without the lines that belong to the other twin. Lines keep their numbers.
@@ -295,8 +284,7 @@ impl Dice {
 fn choices(text: &str) -> Option<(Vec<&str>, &str)> {
     let (all, behind) = text.strip_prefix('[')?.split_once("]]")?;
     // Attributes of C++ and arrays of arrays have no alternatives.
-    all.contains("||")
-        .then(|| (all.split("||").collect(), behind))
+    all.contains("||").then(|| (all.split("||").collect(), behind))
 }
 
 #[cfg(test)]

@@ -19,10 +19,7 @@ pub fn each(rows: &[Row], name: &str, form: Form) -> Option<f64> {
 /// The table of goals. `o0` are the ratios of -O0 programs, where they were measured.
 #[must_use]
 pub fn table(rows: &[Row], o0: &[f64]) -> String {
-    let general: Vec<&Row> = rows
-        .iter()
-        .filter(|r| r.subject.class.is_general())
-        .collect();
+    let general: Vec<&Row> = rows.iter().filter(|r| r.subject.class.is_general()).collect();
     let bound: Vec<&Row> = rows
         .iter()
         .filter(|r| !r.subject.class.is_general() && r.subject.name != "locks")
@@ -37,31 +34,22 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
         let (naive, fast) = (f(Form::Naive), f(Form::Fast));
         if fast.is_finite() {
             let verdict = if fast <= goal { "met" } else { "**missed**" };
-            let _ = writeln!(
-                text,
-                "| {what} | {goal:.2} | {naive:.2} | {fast:.2} | {verdict} |"
-            );
+            let _ = writeln!(text, "| {what} | {goal:.2} | {naive:.2} | {fast:.2} | {verdict} |");
         }
     };
     line("thrown away, user CPU, geometric mean (all)", 1.15, &|f| {
         mean(&all, &|r| r.null.ratio(f, Of::User))
     });
-    line(
-        "the same without call-bound and sync-bound ones",
-        1.15,
-        &|f| mean(&general, &|r| r.null.ratio(f, Of::User)),
-    );
+    line("the same without call-bound and sync-bound ones", 1.15, &|f| {
+        mean(&general, &|r| r.null.ratio(f, Of::User))
+    });
     line("worst of these", 1.6, &|f| worst(&general, f));
-    line(
-        "worst of call-bound and sync-bound (locks.c apart, see below)",
-        2.0,
-        &|f| worst(&bound, f),
-    );
-    line(
-        "kept in a memory file, user and system CPU, geometric mean",
-        1.5,
-        &|f| mean(&all, &|r| r.kept.ratio(f, Of::Cpu)),
-    );
+    line("worst of call-bound and sync-bound (locks.c apart, see below)", 2.0, &|f| {
+        worst(&bound, f)
+    });
+    line("kept in a memory file, user and system CPU, geometric mean", 1.5, &|f| {
+        mean(&all, &|r| r.kept.ratio(f, Of::Cpu))
+    });
     line("bytes per access, mean", 1.5, &|f| bytes(&all, f));
     line("bytes of the file per access, mean", 1.5, &|f| {
         mean_of(&all, &|r| r.stored_per_access(f))
@@ -69,20 +57,12 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
     line("affine programs, user CPU, geometric mean", 1.02, &|f| {
         mean(&affine, &|r| r.null.ratio(f, Of::User))
     });
-    line("affine programs, bytes per access, mean", 0.05, &|f| {
-        bytes(&affine, f)
+    line("affine programs, bytes per access, mean", 0.05, &|f| bytes(&affine, f));
+    line("compiler CPU, geometric mean", 1.25, &|f| mean(&all, &|r| r.compile(f)));
+    line("code size (text), geometric mean", 2.0, &|f| mean(&all, &|r| r.text(f)));
+    line("lock and unlock of a free mutex, ns more than native", 8.0, &|f| {
+        each(rows, "locks", f).unwrap_or(f64::NAN)
     });
-    line("compiler CPU, geometric mean", 1.25, &|f| {
-        mean(&all, &|r| r.compile(f))
-    });
-    line("code size (text), geometric mean", 2.0, &|f| {
-        mean(&all, &|r| r.text(f))
-    });
-    line(
-        "lock and unlock of a free mutex, ns more than native",
-        8.0,
-        &|f| each(rows, "locks", f).unwrap_or(f64::NAN),
-    );
     line("an atomic addition, ns more than native", 6.0, &|f| {
         each(rows, "atomics", f).unwrap_or(f64::NAN)
     });
@@ -90,17 +70,13 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
     line("very small untied tasks, user and system CPU", 3.0, &|f| {
         named("untied").map_or(f64::NAN, |r| r.kept.ratio(f, Of::Cpu))
     });
-    line(
-        "KB recorded in a millisecond of waiting in a loop",
-        1.0,
-        &|f| {
-            named("spin").map_or(f64::NAN, |r| {
-                let turns = r.subject.part.first().and_then(|n| n.parse().ok());
-                let bytes = r.counts[usize::from(f == Form::Fast)].bytes;
-                bytes / 1e3 / turns.unwrap_or(f64::NAN)
-            })
-        },
-    );
+    line("KB recorded in a millisecond of waiting in a loop", 1.0, &|f| {
+        named("spin").map_or(f64::NAN, |r| {
+            let turns = r.subject.part.first().and_then(|n| n.parse().ok());
+            let bytes = r.counts[usize::from(f == Form::Fast)].bytes;
+            bytes / 1e3 / turns.unwrap_or(f64::NAN)
+        })
+    });
     if !o0.is_empty() {
         let fast = geometric_mean(o0);
         let verdict = if fast <= 1.6 { "met" } else { "**missed**" };
@@ -165,20 +141,12 @@ fn bytes(rows: &[&Row], form: Form) -> f64 {
 
 /// The mean over the rows that have the figure.
 fn mean_of(rows: &[&Row], figure: &dyn Fn(&Row) -> f64) -> f64 {
-    let all: Vec<f64> = rows
-        .iter()
-        .map(|r| figure(r))
-        .filter(|b| !b.is_nan())
-        .collect();
+    let all: Vec<f64> = rows.iter().map(|r| figure(r)).filter(|b| !b.is_nan()).collect();
     all.iter().sum::<f64>() / f64::from(u32::try_from(all.len()).unwrap_or(1))
 }
 
 /// Two digits, or a dash.
 #[must_use]
 pub fn said(value: f64) -> String {
-    if value.is_nan() {
-        "–".to_owned()
-    } else {
-        format!("{value:.2}")
-    }
+    if value.is_nan() { "–".to_owned() } else { format!("{value:.2}") }
 }

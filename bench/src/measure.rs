@@ -38,8 +38,8 @@ impl Usage {
     }
 }
 
-/// Gives a command priority over other programs, as far as that is allowed. Linux divides the processors among sessions
-/// first, so it gets one of its own.
+/// Gives a command priority over other programs, as far as that is allowed. Linux divides the
+/// processors among sessions first, so it gets one of its own.
 pub fn with_priority(command: &mut Command) -> &mut Command {
     let first = || {
         // SAFETY: these calls are safe between fork and exec, and all pointers are to constants.
@@ -71,16 +71,12 @@ pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
         .spawn()
         .with_context(|| format!("cannot start {line}"))?;
     let mut out = Vec::new();
-    child
-        .stdout
-        .take()
-        .context("a pipe was asked for")?
-        .read_to_end(&mut out)?;
+    child.stdout.take().context("a pipe was asked for")?.read_to_end(&mut out)?;
     Ok((out, ended(&child, &line, begun)?))
 }
 
-/// Runs a command to its end; `each` gets every line of its standard error, with the wall and CPU time that it and the
-/// processes it has waited for had spent by then.
+/// Runs a command to its end; `each` gets every line of its standard error, with the wall and CPU
+/// time that it and the processes it has waited for had spent by then.
 ///
 /// # Errors
 /// When it cannot be started or fails.
@@ -118,8 +114,8 @@ fn ended(child: &Child, line: &str, begun: Instant) -> Result<Usage> {
     let pid = i32::try_from(child.id())?;
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both pointers are to live, writable objects of the types that wait4 fills. Nobody else waits for
-    // `child`, so the id still names our child.
+    // SAFETY: both pointers are to live, writable objects of the types that wait4 fills. Nobody
+    // else waits for `child`, so the id still names our child.
     let waited = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
     if waited != pid {
         bail!("wait4 for {line}: {}", std::io::Error::last_os_error());
@@ -130,10 +126,7 @@ fn ended(child: &Child, line: &str, begun: Instant) -> Result<Usage> {
         bail!("{line} failed: wait status {status:#x}");
     }
     let time = |t: libc::timeval| -> Result<Duration> {
-        Ok(Duration::new(
-            t.tv_sec.try_into()?,
-            u32::try_from(t.tv_usec)? * 1000,
-        ))
+        Ok(Duration::new(t.tv_sec.try_into()?, u32::try_from(t.tv_usec)? * 1000))
     };
     Ok(Usage {
         user: time(usage.ru_utime)?,

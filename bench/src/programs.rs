@@ -87,34 +87,25 @@ pub struct Program {
     pub file: &'static str,
     pub class: Class,
     pub threads: u32,
-    /// Repetitions. Natively they took 0.3 seconds of CPU time where they were chosen, and less for the sync-bound
-    /// programs.
+    /// Repetitions. Natively they took 0.3 seconds of CPU time where they were chosen, and less for
+    /// the sync-bound programs.
     pub reps: u64,
 }
 
 impl Program {
     const fn new(file: &'static str, class: Class, threads: u32, reps: u64) -> Self {
-        Self {
-            file,
-            class,
-            threads,
-            reps,
-        }
+        Self { file, class, threads, reps }
     }
 
     /// The file's name without its extension.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.file
-            .split_once('.')
-            .map_or(self.file, |(name, _)| name)
+        self.file.split_once('.').map_or(self.file, |(name, _)| name)
     }
 
     #[must_use]
     pub fn source(&self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("programs")
-            .join(self.file)
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.file)
     }
 }
 

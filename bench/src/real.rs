@@ -24,7 +24,8 @@ pub struct Package {
     pub threads: u32,
     /// Shell commands in the source tree that make `prog`; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
-    /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the shell runs them.
+    /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the
+    /// shell runs them.
     arguments: &'static str,
     input: Input,
 }
@@ -185,7 +186,8 @@ pub const PACKAGES: [Package; 20] = [
         name: "ck",
         class: Class::RealAtomics,
         threads: 2,
-        // A stack without locks, whose two threads push; atomics of the compiler instead of assembly.
+        // A stack without locks, whose two threads push; atomics of the compiler instead of
+        // assembly.
         build: "./configure > log 2>&1 && $CC -O2 -w -pthread -DCK_USE_CC_BUILTINS=1 -DUPMC -DITEMS=200000 -D_GNU_SOURCE -Iinclude -o prog regressions/ck_stack/validate/push.c",
         // It prints how long it took.
         arguments: "\"$0\" 2 1 {} > time",
@@ -232,11 +234,7 @@ impl Package {
             class: self.class,
             threads: self.threads,
             built,
-            whole: if quick {
-                part_words.clone()
-            } else {
-                words(self.arguments, &whole)
-            },
+            whole: if quick { part_words.clone() } else { words(self.arguments, &whole) },
             part: part_words,
         })
     }
@@ -274,16 +272,12 @@ impl Package {
             Ok(path.to_string_lossy().into_owned())
         };
         Ok(match self.input {
-            Input::Text(whole, part) => (
-                vec![write("whole", prose(whole)?)?],
-                vec![write("part", prose(part)?)?],
-            ),
+            Input::Text(whole, part) => {
+                (vec![write("whole", prose(whole)?)?], vec![write("part", prose(part)?)?])
+            }
             Input::Script(name, whole, part) => {
                 let script = sources().join(name).to_string_lossy().into_owned();
-                (
-                    vec![script.clone(), whole.to_string()],
-                    vec![script, part.to_string()],
-                )
+                (vec![script.clone(), whole.to_string()], vec![script, part.to_string()])
             }
             Input::Genomes(whole, part) => {
                 let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
@@ -298,14 +292,12 @@ impl Package {
                 };
                 (reads(whole, "whole.fa")?, reads(part, "part.fa")?)
             }
-            Input::Sequences(whole, part) => (
-                vec![write("whole", sequences(whole))?],
-                vec![write("part", sequences(part))?],
-            ),
-            Input::Clauses(whole, part) => (
-                vec![write("whole", clauses(whole))?],
-                vec![write("part", clauses(part))?],
-            ),
+            Input::Sequences(whole, part) => {
+                (vec![write("whole", sequences(whole))?], vec![write("part", sequences(part))?])
+            }
+            Input::Clauses(whole, part) => {
+                (vec![write("whole", clauses(whole))?], vec![write("part", clauses(part))?])
+            }
             Input::Own(file) => {
                 let path = tree.join(file).to_string_lossy().into_owned();
                 (vec![path.clone()], vec![path])
@@ -334,9 +326,7 @@ fn sources() -> PathBuf {
 }
 
 fn next(state: &mut u64) -> usize {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 33).unwrap_or(0)
 }
 
@@ -360,11 +350,7 @@ fn prose(size: usize) -> Result<String> {
         let first = next(&mut state) % words.len();
         for word in words.iter().skip(first).take(1 + next(&mut state) % 9) {
             prose.push_str(word);
-            prose.push(if next(&mut state).is_multiple_of(12) {
-                '\n'
-            } else {
-                ' '
-            });
+            prose.push(if next(&mut state).is_multiple_of(12) { '\n' } else { ' ' });
         }
     }
     prose.truncate(size);
@@ -399,11 +385,7 @@ fn clauses(variables: usize) -> String {
     let mut text = format!("p cnf {variables} {count}\n");
     for _ in 0..count {
         for _ in 0..3 {
-            let sign = if next(&mut state).is_multiple_of(2) {
-                "-"
-            } else {
-                ""
-            };
+            let sign = if next(&mut state).is_multiple_of(2) { "-" } else { "" };
             let _ = write!(text, "{sign}{} ", 1 + next(&mut state) % variables);
         }
         text.push_str("0\n");

@@ -24,7 +24,8 @@ pub fn heading(title: &str) -> String {
     )
 }
 
-/// The whole record in Markdown; `o0` are the ratios of -O0 code, `sampled` is the table of sampled runs.
+/// The whole record in Markdown; `o0` are the ratios of -O0 code, `sampled` is the table of sampled
+/// runs.
 #[must_use]
 pub fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
     let mut text = heading("Cost of recording");
@@ -45,7 +46,8 @@ pub fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
     text
 }
 
-/// Replaces the part of the page on costs between its two `cost` marks by the tables of goals and classes.
+/// Replaces the part of the page on costs between its two `cost` marks by the tables of goals and
+/// classes.
 ///
 /// # Errors
 /// When the page has no such marks or cannot be written.
@@ -63,10 +65,7 @@ pub fn into_page(rows: &[Row], o0: &[f64]) -> Result<()> {
         said("date", &["-u", "+%F"]),
         machine()
     );
-    fs::write(
-        &file,
-        format!("{before}{}{tables}{}{after}", MARKS[0], MARKS[1]),
-    )?;
+    fs::write(&file, format!("{before}{}{tables}{}{after}", MARKS[0], MARKS[1]))?;
     Ok(())
 }
 
@@ -152,7 +151,8 @@ pub fn exit(done: Result<()>) -> ExitCode {
     }
 }
 
-/// Writes the text to `record/DATE-what.md` beside this crate's sources, and never over an older file.
+/// Writes the text to `record/DATE-what.md` beside this crate's sources, and never over an older
+/// file.
 fn save(text: &str, what: &str) -> Result<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("record");
     fs::create_dir_all(&dir)?;
@@ -176,21 +176,13 @@ fn machine() -> String {
         info.lines().filter(|l| l.starts_with("processor")).count(),
         field("cache size"),
         said("uname", &["-r"]),
-        said("clang-22", &["--version"])
-            .lines()
-            .next()
-            .unwrap_or("?"),
+        said("clang-22", &["--version"]).lines().next().unwrap_or("?"),
         said("git", &["describe", "--always", "--dirty"]),
     )
 }
 
 fn said(program: &str, arguments: &[&str]) -> String {
-    let out = Command::new(program)
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output();
-    out.map_or_else(
-        |_| "?".to_owned(),
-        |o| String::from_utf8_lossy(&o.stdout).trim().to_owned(),
-    )
+    let out =
+        Command::new(program).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    out.map_or_else(|_| "?".to_owned(), |o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
 }

@@ -28,9 +28,7 @@ pub fn spread(values: &[f64]) -> f64 {
 /// The geometric mean; NaN if there are no values.
 #[must_use]
 pub fn geometric_mean(values: &[f64]) -> f64 {
-    let (sum, count) = values
-        .iter()
-        .fold((0.0, 0.0), |(s, n), v| (s + v.ln(), n + 1.0));
+    let (sum, count) = values.iter().fold((0.0, 0.0), |(s, n), v| (s + v.ln(), n + 1.0));
     (sum / count).exp()
 }
 

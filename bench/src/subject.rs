@@ -12,7 +12,8 @@ use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::{Class, Program};
 
-/// Repetitions are divided by this where the trace is kept or counted, since it would have gigabytes otherwise.
+/// Repetitions are divided by this where the trace is kept or counted, since it would have
+/// gigabytes otherwise.
 pub const KEPT_SHARE: u64 = 6;
 
 #[derive(Debug, Clone)]
@@ -38,8 +39,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Compiles a program of our own at an optimisation level, `runs` times each form in turn; the fastest
-    /// compilation counts.
+    /// Compiles a program of our own at an optimisation level, `runs` times each form in turn; the
+    /// fastest compilation counts.
     pub fn own(
         program: &Program,
         level: &str,
@@ -87,7 +88,8 @@ impl Subject {
 /// How arguments begin that the shell is to run.
 pub(crate) const SHELL: &str = "\"$0\"";
 
-/// A command that runs a program with its arguments, or a line for the shell. What the program writes is left beside it.
+/// A command that runs a program with its arguments, or a line for the shell. What the program
+/// writes is left beside it.
 fn program(executable: &Path, words: &[String]) -> Command {
     let line = words.first().filter(|word| word.starts_with(SHELL));
     let Some(line) = line else {
@@ -104,10 +106,8 @@ fn program(executable: &Path, words: &[String]) -> Command {
 fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
     let source = program.source();
     let cxx = is_cxx(&source);
-    let (object, executable) = (
-        to.join(program.name()).with_extension("o"),
-        to.join(program.name()),
-    );
+    let (object, executable) =
+        (to.join(program.name()).with_extension("o"), to.join(program.name()));
     let mut command = Command::new(form.compiler(cxx));
     command.env("CONTECH_OPTIONS", form.options());
     command.args([level, "-pthread", "-w"]);
@@ -121,12 +121,7 @@ fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Buil
     let (_, used) = measure(&mut command)?;
     let mut link = Command::new(form.compiler(cxx));
     link.env("CONTECH_OPTIONS", form.options());
-    link.args([level, "-pthread"])
-        .args(openmp)
-        .arg(&object)
-        .arg("-lm")
-        .arg("-o")
-        .arg(&executable);
+    link.args([level, "-pthread"]).args(openmp).arg(&object).arg("-lm").arg("-o").arg(&executable);
     run(&mut link)?.ok()?;
     Ok(Built {
         text: text_size(&executable)?,
@@ -140,9 +135,6 @@ pub fn text_size(executable: &Path) -> Result<u64> {
     let done = run(Command::new("size").arg(executable))?.ok()?;
     let out = done.out();
     let line = out.lines().nth(1).with_context(|| done.to_string())?;
-    let text = line
-        .split_whitespace()
-        .next()
-        .with_context(|| done.to_string())?;
+    let text = line.split_whitespace().next().with_context(|| done.to_string())?;
     text.parse().with_context(|| done.to_string())
 }

@@ -41,10 +41,7 @@ fn main() {
         // What is not there need not be removed.
         let _ = std::fs::remove_file(&link);
         if let Err(e) = std::os::unix::fs::symlink(target, &link) {
-            println!(
-                "cargo::warning=cannot link {} to {target}: {e}",
-                link.display()
-            );
+            println!("cargo::warning=cannot link {} to {target}: {e}", link.display());
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Atomic operations as order: each atomic operation stands between two calls of the runtime, which give it its place
-//! among all operations on its address. A load needs only one call, after it: the runtime reads the variable again and
-//! knows the place of that, and the program goes on with the value that the runtime found.
+//! Atomic operations as order: each atomic operation stands between two calls of the runtime, which
+//! give it its place among all operations on its address. A load needs only one call, after it: the
+//! runtime reads the variable again and knows the place of that, and the program goes on with the
+//! value that the runtime found.
 //!
-//! A loop that only waits for what another thread writes without such an operation (a volatile variable, or a relaxed
-//! load) has a call at the end of each turn. The runtime records turns that are the same as a count.
+//! A loop that only waits for what another thread writes without such an operation (a volatile
+//! variable, or a relaxed load) has a call at the end of each turn. The runtime records turns that
+//! are the same as a count.
 //!
-//! The access itself stays as the compiler made it, and is recorded as any other. The record of the order follows the
-//! access, so the second call ends the block.
+//! The access itself stays as the compiler made it, and is recorded as any other. The record of the
+//! order follows the access, so the second call ends the block.
 
 use std::collections::HashSet;
 
@@ -25,7 +27,8 @@ pub(crate) struct Order<'m> {
     end: FunctionValue<'m>,
     loaded: FunctionValue<'m>,
     fence: FunctionValue<'m>,
-    /// Whether relaxed operations are ordered too: alone they order nothing, but a fence makes them do so.
+    /// Whether relaxed operations are ordered too: alone they order nothing, but a fence makes them
+    /// do so.
     relaxed: bool,
 }
 

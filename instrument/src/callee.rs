@@ -1,4 +1,5 @@
-//! What a call means for the recording: whether it ends its block, whether it may be ignored, what it touches.
+//! What a call means for the recording: whether it ends its block, whether it may be ignored, what
+//! it touches.
 
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -89,16 +90,12 @@ fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
     Call::Boundary { callee: name }
 }
 
-/// Assembly that calls, jumps or moves the stack pointer may run other code on this thread. That code can record, as
-/// the cursor is in thread-local storage during a boundary call.
+/// Assembly that calls, jumps or moves the stack pointer may run other code on this thread. That
+/// code can record, as the cursor is in thread-local storage during a boundary call.
 fn classify_asm(call: InstructionValue<'_>, text: &str, constraints: &str) -> Call {
-    let leaves = ["call", "jmp", "ret", "%rsp", "%esp", "int "]
-        .iter()
-        .any(|w| text.contains(w));
+    let leaves = ["call", "jmp", "ret", "%rsp", "%esp", "int "].iter().any(|w| text.contains(w));
     if leaves {
-        return Call::Boundary {
-            callee: "inline assembly".into(),
-        };
+        return Call::Boundary { callee: "inline assembly".into() };
     }
     let touches_memory = !text.is_empty()
         && (constraints.contains('*') || constraints.contains("~{memory}"))

@@ -1,13 +1,15 @@
 //! The cursor carried through calls.
 //!
-//! Between instrumented functions of one module the cursor need not go through thread-local storage, where each call
-//! would wait twice for what was just stored. The callee takes the cursor as a `swifterror` argument, which x86-64
-//! passes and returns in a register (r12) and which changes nothing else of the calling convention. A function that
-//! others call too (it is not local, or its address is taken) keeps its name and becomes a few instructions around a
-//! second function, which has the body and takes the cursor. All other calls find the cursor in thread-local storage,
-//! and so do landing pads, since unwinding leaves through such calls.
+//! Between instrumented functions of one module the cursor need not go through thread-local
+//! storage, where each call would wait twice for what was just stored. The callee takes the cursor
+//! as a `swifterror` argument, which x86-64 passes and returns in a register (r12) and which
+//! changes nothing else of the calling convention. A function that others call too (it is not
+//! local, or its address is taken) keeps its name and becomes a few instructions around a second
+//! function, which has the body and takes the cursor. All other calls find the cursor in
+//! thread-local storage, and so do landing pads, since unwinding leaves through such calls.
 //!
-//! Functions on a cycle of tail calls do not take the cursor, because a function that takes it makes no tail calls.
+//! Functions on a cycle of tail calls do not take the cursor, because a function that takes it
+//! makes no tail calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,8 +35,8 @@ pub(crate) struct Carry<'m> {
 }
 
 impl<'m> Carry<'m> {
-    /// Lets functions of `chosen` take the cursor, and changes the calls of them. Afterwards `chosen` holds the
-    /// functions with the bodies.
+    /// Lets functions of `chosen` take the cursor, and changes the calls of them. Afterwards
+    /// `chosen` holds the functions with the bodies.
     pub(crate) fn add(
         module: &inkwell::module::Module<'m>,
         chosen: &mut [FunctionValue<'m>],
@@ -80,10 +82,7 @@ impl<'m> Carry<'m> {
         }
         for block in &mut plan.blocks {
             if block.entered == Entered::Invoke
-                && block
-                    .terminator
-                    .get_parent()
-                    .is_some_and(|b| normal.contains(&b))
+                && block.terminator.get_parent().is_some_and(|b| normal.contains(&b))
             {
                 block.entered = Entered::Carried;
             }

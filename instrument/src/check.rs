@@ -1,5 +1,5 @@
-//! Where a function checks that the buffer has room: at entry, after boundary calls, on back-edges, and where a path
-//! without any of these would write more than the slack.
+//! Where a function checks that the buffer has room: at entry, after boundary calls, on back-edges,
+//! and where a path without any of these would write more than the slack.
 
 use contech_trace::abi::MAX_UNCHECKED;
 use contech_trace::table::BLOCK_LOOP_HEADER;
@@ -13,10 +13,10 @@ const UNKNOWN: usize = usize::MAX / 2;
 
 /// Sets `check`, `check_at_end` and the loop-header flag.
 ///
-/// A forward dataflow computes the most bytes that may have been written since the last check. Its first pass takes
-/// retreating edges as zero and gives the checks at entry and after calls. A cycle that none of these breaks gets a
-/// check at the source of its retreating edges (every cycle has one, reducible or not). Then every cycle is broken,
-/// and the values settle in a few passes.
+/// A forward dataflow computes the most bytes that may have been written since the last check. Its
+/// first pass takes retreating edges as zero and gives the checks at entry and after calls. A cycle
+/// that none of these breaks gets a check at the source of its retreating edges (every cycle has
+/// one, reducible or not). Then every cycle is broken, and the values settle in a few passes.
 pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
     let mut flow = Flow::new(plan);
     flow.pass(plan);
@@ -24,7 +24,8 @@ pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
         plan.blocks[source].check_at_end = true;
     }
     flow.follow_back_edges = true;
-    // Nested loops settle in about as many passes as they are deep. A check is never taken back, so the loop ends.
+    // Nested loops settle in about as many passes as they are deep. A check is never taken back, so
+    // the loop ends.
     while flow.pass(plan) {}
     for (i, block) in plan.blocks.iter().enumerate() {
         for s in block.successors.iter().filter(|s| **s <= i) {
@@ -106,11 +107,8 @@ fn unbroken_back_edges(plan: &FunctionPlan<'_>, flow: &Flow) -> Vec<usize> {
     for _ in &plan.blocks {
         graph.add_node(());
     }
-    let edges = plan
-        .blocks
-        .iter()
-        .enumerate()
-        .flat_map(|(i, b)| b.successors.iter().map(move |s| (i, *s)));
+    let edges =
+        plan.blocks.iter().enumerate().flat_map(|(i, b)| b.successors.iter().map(move |s| (i, *s)));
     for (from, to) in edges.clone() {
         if !flow.resets[from] && !flow.resets[to] {
             graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());

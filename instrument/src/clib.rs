@@ -1,9 +1,10 @@
-//! What functions of the C library read and write for the program that calls them: a table, and the code around a call
-//! that finds out what its arguments do not say.
+//! What functions of the C library read and write for the program that calls them: a table, and the
+//! code around a call that finds out what its arguments do not say.
 //!
-//! What a call reads is recorded in front of it and what it writes behind it, because others may come after what it
-//! tells them (`write`), and it may come after others (`read`). What the system is handed for reading counts as read,
-//! even if a call then takes less of it. Constants are not recorded: nothing can change them.
+//! What a call reads is recorded in front of it and what it writes behind it, because others may
+//! come after what it tells them (`write`), and it may come after others (`read`). What the system
+//! is handed for reading counts as read, even if a call then takes less of it. Constants are not
+//! recorded: nothing can change them.
 
 use contech_program::{MemOp, OpKind};
 use contech_trace::abi::{ALIKE, ARRAY, RuntimeFn, TEXT};
@@ -51,8 +52,8 @@ enum Number {
     IfZero(&'static Number, &'static Number, &'static Number),
     /// Bytes of the text at the address with its final 0, at most as many as the second says.
     Text(&'static Number, &'static Number),
-    /// Bytes of two texts up to the first in which they differ, or to the final 0, at most as many as the third says.
-    /// The last says whether upper and lower case are alike.
+    /// Bytes of two texts up to the first in which they differ, or to the final 0, at most as many
+    /// as the third says. The last says whether upper and lower case are alike.
     Alike(&'static Number, &'static Number, &'static Number, bool),
 }
 
@@ -62,12 +63,13 @@ enum Access {
     /// Address and bytes.
     Reads(Number, Number),
     Writes(Number, Number),
-    /// Destination, source and bytes. The copy is made before the call returns, and nothing can see when.
+    /// Destination, source and bytes. The copy is made before the call returns, and nothing can see
+    /// when.
     Copies(Number, Number, Number),
     /// The argument is a format, and those behind it are printed.
     Prints(u32),
-    /// Argument 0 is a text that is read up to a character that ends it; this argument is null or says where the call
-    /// puts the address of that character.
+    /// Argument 0 is a text that is read up to a character that ends it; this argument is null or
+    /// says where the call puts the address of that character.
     Parses(u32),
 }
 
@@ -100,10 +102,7 @@ pub(crate) fn prepare<'m>(
 ) -> Result<(), BuilderError> {
     let mut calls = Vec::new();
     for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-        let call = matches!(
-            inst.get_opcode(),
-            InstructionOpcode::Call | InstructionOpcode::Invoke
-        );
+        let call = matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
         if call && let Some(accesses) = known_callee(inst) {
             calls.push((inst, accesses));
         }
@@ -135,9 +134,10 @@ fn known_callee(inst: InstructionValue<'_>) -> Option<&'static [Access]> {
     rows.find_map(|(form, accesses)| has_form(inst, form).then_some(accesses))
 }
 
-/// Whether a call has this type: that of the result, then those of the arguments; `i` is an integer of 32 bits, `l` one
-/// of 64, `p` a pointer, `d` a double, `f` a float, `v` nothing, and a `.` at the end means more arguments. A function
-/// of the program with the name of one of the library has another type as a rule.
+/// Whether a call has this type: that of the result, then those of the arguments; `i` is an integer
+/// of 32 bits, `l` one of 64, `p` a pointer, `d` a double, `f` a float, `v` nothing, and a `.` at
+/// the end means more arguments. A function of the program with the name of one of the library has
+/// another type as a rule.
 fn has_form(inst: InstructionValue<'_>, form: &str) -> bool {
     let letter = |ty: AnyTypeEnum<'_>| match ty {
         AnyTypeEnum::IntType(t) if t.get_bit_width() == 32 => b'i',
@@ -157,11 +157,7 @@ fn has_form(inst: InstructionValue<'_>, form: &str) -> bool {
         let value = inst.get_operand(i).and_then(|o| o.value());
         types.push(value.map_or(b'?', |v| letter(any(v.get_type()))));
     }
-    if open {
-        types.starts_with(fixed.as_bytes())
-    } else {
-        types == fixed.as_bytes()
-    }
+    if open { types.starts_with(fixed.as_bytes()) } else { types == fixed.as_bytes() }
 }
 
 fn any(ty: BasicTypeEnum<'_>) -> AnyTypeEnum<'_> {
@@ -282,7 +278,8 @@ impl<'m> Around<'_, 'm> {
         }
     }
 
-    /// Lets the call write pointers that are read after it to a place of ours, if the program wants none.
+    /// Lets the call write pointers that are read after it to a place of ours, if the program wants
+    /// none.
     fn give_places(
         &mut self,
         f: FunctionValue<'m>,
@@ -294,9 +291,7 @@ impl<'m> Around<'_, 'm> {
             let Some(BasicValueEnum::PointerValue(own)) = self.argument(*i) else {
                 continue;
             };
-            let first = f
-                .get_first_basic_block()
-                .and_then(|b| b.get_first_instruction());
+            let first = f.get_first_basic_block().and_then(|b| b.get_first_instruction());
             let Some(first) = first else { continue };
             let builder = self.module.get_context().create_builder();
             builder.position_before(&first);
@@ -331,9 +326,7 @@ impl<'m> Around<'_, 'm> {
                 let end = self.behind(*i)?;
                 let begin = self.number(&BEGIN)?;
                 let read = self.builder.build_int_sub(end, begin, "")?;
-                let read = self
-                    .builder
-                    .build_int_add(read, word.const_int(1, false), "")?;
+                let read = self.builder.build_int_add(read, word.const_int(1, false), "")?;
                 self.sized(OpKind::Scan, &[BEGIN], read, ops)?;
                 let own = self.number(&Number::Arg(*i))?;
                 let absent = self.is_zero(own)?;
@@ -426,16 +419,12 @@ impl<'m> Around<'_, 'm> {
             }
             Number::Min(a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
-                let less = self
-                    .builder
-                    .build_int_compare(IntPredicate::ULT, a, b, "")?;
+                let less = self.builder.build_int_compare(IntPredicate::ULT, a, b, "")?;
                 self.choose(less, a, b)?
             }
             Number::NotNegative(a) => {
                 let (a, zero) = (self.number(a)?, word.const_zero());
-                let negative = self
-                    .builder
-                    .build_int_compare(IntPredicate::SLT, a, zero, "")?;
+                let negative = self.builder.build_int_compare(IntPredicate::SLT, a, zero, "")?;
                 self.choose(negative, zero, a)?
             }
             Number::IfZero(a, b, c) => {
@@ -450,12 +439,7 @@ impl<'m> Around<'_, 'm> {
             Number::Alike(a, b, limit, fold) => {
                 let limit = self.number(limit)?.into();
                 let fold = word.const_int(u64::from(*fold), false).into();
-                let arguments = [
-                    self.address(a)?.into(),
-                    self.address(b)?.into(),
-                    limit,
-                    fold,
-                ];
+                let arguments = [self.address(a)?.into(), self.address(b)?.into(), limit, fold];
                 self.helper(&ALIKE, &arguments)?
             }
         };
@@ -476,9 +460,7 @@ impl<'m> Around<'_, 'm> {
     ) -> Built<IntValue<'m>> {
         let function = runtime_fn(self.module, function);
         let call = self.builder.build_direct_call(function, arguments, "")?;
-        let value = call
-            .try_as_basic_value()
-            .expect_basic("it returns a number");
+        let value = call.try_as_basic_value().expect_basic("it returns a number");
         Ok(value.into_int_value())
     }
 
@@ -507,8 +489,7 @@ impl<'m> Around<'_, 'm> {
 
     fn is_zero(&self, a: IntValue<'m>) -> Built<IntValue<'m>> {
         let zero = a.get_type().const_zero();
-        self.builder
-            .build_int_compare(IntPredicate::EQ, a, zero, "")
+        self.builder.build_int_compare(IntPredicate::EQ, a, zero, "")
     }
 
     fn choose(

@@ -1,5 +1,5 @@
-//! How the runtime learns of a module: the module's descriptor lies in a section of its own, and each linked file has
-//! a constructor and a destructor that hand the section to the runtime.
+//! How the runtime learns of a module: the module's descriptor lies in a section of its own, and
+//! each linked file has a constructor and a destructor that hand the section to the runtime.
 
 use contech_trace::abi::{
     ABI_VERSION, CHECK_FLUSH, Convention, FLUSH, Kind, MODULE_FORTRAN, MODULE_MAGIC,
@@ -33,7 +33,8 @@ pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
     }
 }
 
-/// Declares what instrumented code needs for the naive stream beside the fast one (`--contech-check`).
+/// Declares what instrumented code needs for the naive stream beside the fast one
+/// (`--contech-check`).
 pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Targets<'m> {
     Targets {
         cursor: TLS_CHECK_CURSOR as u64,
@@ -48,19 +49,16 @@ pub(crate) fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
         return global;
     }
     let size = u32::try_from(TLS_SIZE).expect("a small constant");
-    let global = module.add_global(
-        module.get_context().i8_type().array_type(size),
-        None,
-        TLS_SYMBOL,
-    );
+    let global =
+        module.add_global(module.get_context().i8_type().array_type(size), None, TLS_SYMBOL);
     global.set_thread_local(true);
     global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
     global.set_alignment(16);
     global
 }
 
-/// The array is never read or written: only the addresses of its bytes count. So it costs no file space and no
-/// memory, and the linker makes ids unique within the process.
+/// The array is never read or written: only the addresses of its bytes count. So it costs no file
+/// space and no memory, and the linker makes ids unique within the process.
 fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
     let ty = module.get_context().i8_type().array_type(n);
     let ids = module.add_global(ty, None, "__contech_ids");
@@ -91,10 +89,7 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
     let f = module.add_function(which.symbol, ty, None);
     let kind = |name| Attribute::get_named_enum_kind_id(name);
     let context = module.get_context();
-    f.add_attribute(
-        AttributeLoc::Function,
-        context.create_enum_attribute(kind("nounwind"), 0),
-    );
+    f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind("nounwind"), 0));
     if which.convention == Convention::PreserveAll {
         f.set_call_conventions(ir::PRESERVE_ALL);
         // The dynamic linker's lazy resolver would not preserve registers on the first call.
@@ -102,16 +97,14 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
             AttributeLoc::Function,
             context.create_enum_attribute(kind("nonlazybind"), 0),
         );
-        f.add_attribute(
-            AttributeLoc::Function,
-            context.create_enum_attribute(kind("cold"), 0),
-        );
+        f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind("cold"), 0));
     }
     f
 }
 
-/// A function of the linked file itself that jumps to `which`. A direct call of it needs no register; an address from
-/// the global offset table would be kept in a register through every loop.
+/// A function of the linked file itself that jumps to `which`. A direct call of it needs no
+/// register; an address from the global offset table would be kept in a register through every
+/// loop.
 fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     let name = format!("{}_near", which.symbol);
     if let Some(f) = module.get_function(&name) {
@@ -120,20 +113,16 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     let ty = runtime_fn(module, which).get_type();
     let f = module.add_function(&name, ty, Some(Linkage::LinkOnceODR));
     f.as_global_value().set_visibility(GlobalVisibility::Hidden);
-    f.as_global_value()
-        .set_comdat(module.get_or_insert_comdat(&name));
+    f.as_global_value().set_comdat(module.get_or_insert_comdat(&name));
     f.set_call_conventions(ir::PRESERVE_ALL);
     let context = module.get_context();
     for attribute in ["cold", "naked", "noinline", "nounwind"] {
         let kind = Attribute::get_named_enum_kind_id(attribute);
-        f.add_attribute(
-            AttributeLoc::Function,
-            context.create_enum_attribute(kind, 0),
-        );
+        f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
     ir::allow_assembly();
-    // The jump is assembly because in the large code model LLVM would compute the address in rax, whose old value it
-    // has restored by then.
+    // The jump is assembly because in the large code model LLVM would compute the address in rax,
+    // whose old value it has restored by then.
     let jump = format!("jmpq *{}@GOTPCREL(%rip)", which.symbol);
     let ty = context.void_type().fn_type(&[], false);
     let jump = context.create_inline_asm(ty, jump, String::new(), true, false, None, false);
@@ -167,34 +156,20 @@ pub(crate) fn add<'m>(
         Some((global, n)) => (global.as_pointer_value(), n),
         None => (ptr.const_null(), 0),
     };
-    let fortran = module
-        .get_functions()
-        .any(|f| ir::name(f).starts_with(FORTRAN_LIBRARY));
+    let fortran = module.get_functions().any(|f| ir::name(f).starts_with(FORTRAN_LIBRARY));
     let flags =
         if ids.is_none() { MODULE_SYNC } else { 0 } | if fortran { MODULE_FORTRAN } else { 0 };
-    let named = if globals.is_empty() {
-        ptr.const_null()
-    } else {
-        global_array(module, globals)
-    };
+    let named = if globals.is_empty() { ptr.const_null() } else { global_array(module, globals) };
     let value = context.const_struct(
         &[
-            i32_type
-                .const_int(u64::from(MODULE_MAGIC), false)
-                .as_basic_value_enum(),
-            i32_type
-                .const_int(u64::from(ABI_VERSION), false)
-                .as_basic_value_enum(),
+            i32_type.const_int(u64::from(MODULE_MAGIC), false).as_basic_value_enum(),
+            i32_type.const_int(u64::from(ABI_VERSION), false).as_basic_value_enum(),
             array.as_basic_value_enum(),
             i64_type.const_int(count, false).as_basic_value_enum(),
             data.as_pointer_value().as_basic_value_enum(),
-            i64_type
-                .const_int(table.len() as u64, false)
-                .as_basic_value_enum(),
+            i64_type.const_int(table.len() as u64, false).as_basic_value_enum(),
             named.as_basic_value_enum(),
-            i64_type
-                .const_int(globals.len() as u64, false)
-                .as_basic_value_enum(),
+            i64_type.const_int(globals.len() as u64, false).as_basic_value_enum(),
             i64_type.const_int(flags, false).as_basic_value_enum(),
         ],
         false,

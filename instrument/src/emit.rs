@@ -30,7 +30,8 @@ pub(crate) struct Targets<'m> {
     pub(crate) flush: FunctionValue<'m>,
 }
 
-/// Instruments one function; the first piece that is not silent gets id `first_id`, the others follow in order.
+/// Instruments one function; the first piece that is not silent gets id `first_id`, the others
+/// follow in order.
 pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -46,9 +47,7 @@ pub(crate) fn emit<'m>(
         .and_then(|b| b.get_first_instruction())
         .ok_or("a function without instructions")?;
     builder.position_before(&first);
-    let cursor = builder
-        .build_alloca(ir::ptr_type(module), "contech.cursor")
-        .map_err(text)?;
+    let cursor = builder.build_alloca(ir::ptr_type(module), "contech.cursor").map_err(text)?;
     let mut emitter = Emitter {
         context,
         builder,
@@ -140,8 +139,8 @@ impl<'m> Emitter<'m> {
             Some(base) => base,
             None => self.load_cursor()?,
         };
-        // The code stores the whole address, of which 4 bytes count: `lea ids+k(%rip); mov`. A truncated constant
-        // would cost one addition more.
+        // The code stores the whole address, of which 4 bytes count: `lea ids+k(%rip); mov`. A
+        // truncated constant would cost one addition more.
         let id = ir::global_offset(self.targets.ids, self.next_id);
         self.next_id += 1;
         self.put(base, at, id)?;
@@ -191,10 +190,7 @@ impl<'m> Emitter<'m> {
         let cursor = self.load_cursor()?;
         let limit = ir::global_offset(self.targets.tls, self.targets.limit);
         let limit = self.load(limit)?;
-        self.checks.push(
-            self.builder
-                .build_int_compare(IntPredicate::UGE, cursor, limit, "")?,
-        );
+        self.checks.push(self.builder.build_int_compare(IntPredicate::UGE, cursor, limit, "")?);
         Ok(())
     }
 
@@ -209,7 +205,8 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// Loads the cursor before `inst`, from the slot if there is one, else from thread-local storage.
+    /// Loads the cursor before `inst`, from the slot if there is one, else from thread-local
+    /// storage.
     fn reload(
         &self,
         inst: InstructionValue<'m>,
@@ -260,7 +257,8 @@ impl<'m> Emitter<'m> {
     }
 }
 
-/// Whether nothing after the call needs the cursor: the caller returns at once, or the call never comes back.
+/// Whether nothing after the call needs the cursor: the caller returns at once, or the call never
+/// comes back.
 fn leaves(piece: &Piece<'_>) -> bool {
     piece.silent
         && matches!(

@@ -1,8 +1,8 @@
 //! Calls that must keep their caller's frame.
 //!
-//! The runtime tells the program's own synchronisation from that of libraries by the return address. If a callback
-//! that a library calls ended in `pthread_mutex_unlock(&m)` as a tail call, the return address would be the
-//! library's, and the release would be lost.
+//! The runtime tells the program's own synchronisation from that of libraries by the return
+//! address. If a callback that a library calls ended in `pthread_mutex_unlock(&m)` as a tail call,
+//! the return address would be the library's, and the release would be lost.
 
 use inkwell::values::{FunctionValue, InstructionOpcode};
 

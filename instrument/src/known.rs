@@ -1,8 +1,9 @@
 //! Library functions whose effects are known.
 
-/// C library functions that call nothing back, never unwind, never allocate and write no memory but what `clib` says,
-/// so that a call of one does not end a block. They are trusted only when the prototype is the library's too. The list
-/// is sorted for the search, and anything doubtful stays out.
+/// C library functions that call nothing back, never unwind, never allocate and write no memory but
+/// what `clib` says, so that a call of one does not end a block. They are trusted only when the
+/// prototype is the library's too. The list is sorted for the search, and anything doubtful stays
+/// out.
 const PURE: &[&str] = &[
     "abs",
     "acos",
@@ -188,7 +189,8 @@ const fn is_sorted(names: &[&str]) -> bool {
     true
 }
 
-/// Functions with the same property whose names are reserved for the implementation, and which LLVM does not list.
+/// Functions with the same property whose names are reserved for the implementation, and which LLVM
+/// does not list.
 const PURE_RESERVED: &[&str] = &[
     "__contech_alike",
     "__contech_atomic_begin",
@@ -239,8 +241,8 @@ pub(crate) fn is_pure_reserved(name: &str) -> bool {
     PURE_RESERVED.contains(&name)
 }
 
-/// Whether the compiler may turn an instruction that does not end a block into a call of `name`. If the program
-/// defines such a function, that function must not record.
+/// Whether the compiler may turn an instruction that does not end a block into a call of `name`. If
+/// the program defines such a function, that function must not record.
 pub(crate) fn is_compiler_callable(name: &str) -> bool {
     is_pure(name)
 }

@@ -1,4 +1,5 @@
-//! Vectors that must be computed before they can be recorded: masks as `i1`, and addresses of lanes.
+//! Vectors that must be computed before they can be recorded: masks as `i1`, and addresses of
+//! lanes.
 #![allow(unsafe_code, reason = "calls of the LLVM C API")]
 
 use inkwell::builder::Builder;
@@ -13,11 +14,12 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 
 use crate::ir::Operand;
 
-/// The low `lanes` lanes of a mask as a vector of `i1`. The mask is an integer (bit i for lane i), a vector of `i1`,
-/// or a vector whose sign bits count. `None` if the mask is none of these or too short.
+/// The low `lanes` lanes of a mask as a vector of `i1`. The mask is an integer (bit i for lane i),
+/// a vector of `i1`, or a vector whose sign bits count. `None` if the mask is none of these or too
+/// short.
 pub(crate) fn mask(builder: &Builder<'_>, mask: Operand, lanes: u32) -> Option<Operand> {
-    // SAFETY: the operand is a live value, available where the builder stands. Types are asked only for what their
-    // kinds have, and every bitcast is between types of as many bits.
+    // SAFETY: the operand is a live value, available where the builder stands. Types are asked only
+    // for what their kinds have, and every bitcast is between types of as many bits.
     unsafe {
         let b = builder.as_mut_ptr();
         let ty = LLVMTypeOf(mask.as_raw());
@@ -64,9 +66,8 @@ unsafe fn low(b: LLVMBuilderRef, vector: LLVMValueRef, width: u32, lanes: u32) -
     unsafe {
         let ty = LLVMTypeOf(vector);
         let i32_type = LLVMIntTypeInContext(LLVMGetTypeContext(ty), 32);
-        let mut indices: Vec<_> = (0..lanes)
-            .map(|i| LLVMConstInt(i32_type, u64::from(i), 0))
-            .collect();
+        let mut indices: Vec<_> =
+            (0..lanes).map(|i| LLVMConstInt(i32_type, u64::from(i), 0)).collect();
         let indices = LLVMConstVector(indices.as_mut_ptr(), lanes);
         LLVMBuildShuffleVector(b, vector, LLVMGetPoison(ty), indices, c"".as_ptr())
     }
@@ -81,8 +82,8 @@ pub(crate) fn addresses(
 ) -> Option<Operand> {
     index.lanes()?;
     base.pointer().ok()?;
-    // SAFETY: the operands are live values, available where the builder stands. The base is a pointer, and a GEP with
-    // a vector of integers as index makes a vector of pointers.
+    // SAFETY: the operands are live values, available where the builder stands. The base is a
+    // pointer, and a GEP with a vector of integers as index makes a vector of pointers.
     unsafe {
         let ty = LLVMTypeOf(index.as_raw());
         let element = LLVMGetElementType(ty);

@@ -1,9 +1,10 @@
 //! LLVM pass plugin that makes a program record its basic blocks and memory accesses.
 //!
-//! `clang-22 -fpass-plugin=libcontech_instrument.so` (what `contech-cc` does) loads it; the pass runs
-//! last in the optimiser, at every optimisation level, and writes the *naive* form of the recording:
-//! every block and every address as such. The form of a record is declared in `contech-trace`
-//! (`abi`, `op`, `table`); the code inserted for one looks like this (x86-64, one load in a loop):
+//! `clang-22 -fpass-plugin=libcontech_instrument.so` (what `contech-cc` does) loads it; the pass
+//! runs last in the optimiser, at every optimisation level, and writes the *naive* form of the
+//! recording: every block and every address as such. The form of a record is declared in
+//! `contech-trace` (`abi`, `op`, `table`); the code inserted for one looks like this (x86-64, one
+//! load in a loop):
 //!
 //! ```text
 //! movq  %addr, (%cursor)            address of the load: 8-byte store, 6 count
@@ -15,10 +16,10 @@
 //! ```
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
-//! `plan` decides what each function records and `check` where it checks for room; `carry` hands the cursor
-//! through calls; `emit` inserts the code; `online` inserts the hooks of the on-line profiler; `memop`, `callee`,
-//! `known`, `x86` classify instructions; `atomics` puts atomic operations in order; `source` finds lines; `ir` and `lanes`
-//! wrap LLVM.
+//! `plan` decides what each function records and `check` where it checks for room; `carry` hands
+//! the cursor through calls; `emit` inserts the code; `online` inserts the hooks of the on-line
+//! profiler; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic
+//! operations in order; `source` finds lines; `ir` and `lanes` wrap LLVM.
 
 mod atomics;
 mod callee;

@@ -76,10 +76,7 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
         InstructionOpcode::VAArg => return Effect::Unrecorded("va_arg instruction".into()),
         _ => return Effect::None,
     };
-    let Some(size) = accessed
-        .store_size(module)
-        .and_then(|n| u32::try_from(n).ok())
-    else {
+    let Some(size) = accessed.store_size(module).and_then(|n| u32::try_from(n).ok()) else {
         return Effect::Unrecorded("access of a size not known before run time".into());
     };
     if size == 0 {
@@ -90,16 +87,8 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
     }
     let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
     let flags = if atomic { MemOp::ATOMIC } else { 0 }
-        | if ir::is_volatile(inst) {
-            MemOp::VOLATILE
-        } else {
-            0
-        }
-        | if ir::is_speculated(inst) {
-            MemOp::SPECULATED
-        } else {
-            0
-        };
+        | if ir::is_volatile(inst) { MemOp::VOLATILE } else { 0 }
+        | if ir::is_speculated(inst) { MemOp::SPECULATED } else { 0 };
     match ir::operand(inst, address).pointer() {
         Ok(p) => Effect::one(op(kind, size, flags), vec![Value::Address(p)]),
         Err(reason) => Effect::Unrecorded(reason),
@@ -118,16 +107,14 @@ pub(crate) fn of_call<'m>(
         Call::Nothing => Effect::None,
         // `clib` says what functions of the C library do.
         Call::Pure => Effect::None,
-        Call::Asm {
-            touches_memory: true,
-        } => Effect::Unrecorded("inline assembly".into()),
+        Call::Asm { touches_memory: true } => Effect::Unrecorded("inline assembly".into()),
         Call::Asm { .. } => Effect::None,
         Call::Intrinsic { name } => intrinsic(module, inst, name),
     }
 }
 
-/// Arguments passed by copy are read at the call. The place of the copy in the call's frame is decided after the
-/// optimiser, so the writing of the copy is not recorded.
+/// Arguments passed by copy are read at the call. The place of the copy in the call's frame is
+/// decided after the optimiser, so the writing of the copy is not recorded.
 fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
     let mut ops = Vec::new();
     for i in 0..ir::arg_count(inst) {
@@ -152,14 +139,13 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
     }
 }
 
-/// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)` with further
-/// pointers to values. What a failed compare-exchange writes back is not recorded.
+/// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)`
+/// with further pointers to values. What a failed compare-exchange writes back is not recorded.
 fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     let unknown = || Effect::Unrecorded(format!("accesses of {callee}"));
     let name = callee.trim_start_matches("__atomic_");
-    let sized = name
-        .rsplit_once('_')
-        .and_then(|(name, size)| Some((name, size.parse::<u32>().ok()?)));
+    let sized =
+        name.rsplit_once('_').and_then(|(name, size)| Some((name, size.parse::<u32>().ok()?)));
     let constant = || u32::try_from(ir::operand(inst, 0).constant()?).ok();
     let (name, size, first) = match sized {
         Some((name, size)) => (name, size, 0),
@@ -169,22 +155,19 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
         },
     };
     let generic = first == 1;
-    // What is done to the memory that each pointer argument points to, in the order of the accesses.
+    // What is done to the memory that each pointer argument points to, in the order of the
+    // accesses.
     let kinds: &[(u32, OpKind, u8)] = match name {
         "load" if generic => &[(0, OpKind::Load, MemOp::ATOMIC), (1, OpKind::Store, 0)],
         "load" => &[(0, OpKind::Load, MemOp::ATOMIC)],
         "store" if generic => &[(1, OpKind::Load, 0), (0, OpKind::Store, MemOp::ATOMIC)],
         "store" => &[(0, OpKind::Store, MemOp::ATOMIC)],
-        "exchange" if generic => &[
-            (1, OpKind::Load, 0),
-            (0, OpKind::Rmw, MemOp::ATOMIC),
-            (2, OpKind::Store, 0),
-        ],
-        "compare_exchange" if generic => &[
-            (1, OpKind::Load, 0),
-            (2, OpKind::Load, 0),
-            (0, OpKind::Rmw, MemOp::ATOMIC),
-        ],
+        "exchange" if generic => {
+            &[(1, OpKind::Load, 0), (0, OpKind::Rmw, MemOp::ATOMIC), (2, OpKind::Store, 0)]
+        }
+        "compare_exchange" if generic => {
+            &[(1, OpKind::Load, 0), (2, OpKind::Load, 0), (0, OpKind::Rmw, MemOp::ATOMIC)]
+        }
         "compare_exchange" => &[(1, OpKind::Load, 0), (0, OpKind::Rmw, MemOp::ATOMIC)],
         "exchange" => &[(0, OpKind::Rmw, MemOp::ATOMIC)],
         "is_lock_free" => return Effect::None,
@@ -207,13 +190,9 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
 }
 
 fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {
-    // The name is `llvm.memcpy.p0.p0.i64`, or has `.inline` or `.element.unordered.atomic`; memmove and memset have
-    // the same forms.
-    let atomic = if name.contains(".element.unordered.atomic") {
-        MemOp::ATOMIC
-    } else {
-        0
-    };
+    // The name is `llvm.memcpy.p0.p0.i64`, or has `.inline` or `.element.unordered.atomic`; memmove
+    // and memset have the same forms.
+    let atomic = if name.contains(".element.unordered.atomic") { MemOp::ATOMIC } else { 0 };
     if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
         return bulk_op(inst, OpKind::Copy, atomic | volatile_argument(inst, atomic));
     }
@@ -241,16 +220,13 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
     Effect::Unrecorded(format!("intrinsic {name}"))
 }
 
-/// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64 (3.5.7), a pointer
-/// in functions of the Windows convention. The arguments are then read by plain loads.
+/// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64
+/// (3.5.7), a pointer in functions of the Windows convention. The arguments are then read by plain
+/// loads.
 fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
     const WIN64: u32 = 79;
     let function = inst.get_parent().and_then(|b| b.get_parent());
-    let size = if function.is_some_and(|f| f.get_call_conventions() == WIN64) {
-        8
-    } else {
-        24
-    };
+    let size = if function.is_some_and(|f| f.get_call_conventions() == WIN64) { 8 } else { 24 };
     let list = match ir::operand(inst, 0).pointer() {
         Ok(p) => Value::Address(p),
         Err(reason) => return Effect::Unrecorded(reason),
@@ -267,15 +243,11 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
     Effect::one(op, vec![list, from])
 }
 
-/// The last argument of memcpy, memmove and memset is the volatile flag; the atomic forms have the element size
-/// there.
+/// The last argument of memcpy, memmove and memset is the volatile flag; the atomic forms have the
+/// element size there.
 fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
     let last = ir::arg_count(inst).saturating_sub(1);
-    if atomic == 0 && ir::operand(inst, last).constant() == Some(1) {
-        MemOp::VOLATILE
-    } else {
-        0
-    }
+    if atomic == 0 && ir::operand(inst, last).constant() == Some(1) { MemOp::VOLATILE } else { 0 }
 }
 
 /// Copies (destination, source, length) or sets (destination, value, length).
@@ -306,20 +278,11 @@ fn masked_op<'m>(
     inst: InstructionValue<'m>,
     kind: OpKind,
 ) -> Option<Effect<'m>> {
-    let stores = matches!(
-        kind,
-        OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore
-    );
+    let stores = matches!(kind, OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore);
     let first = u32::from(stores);
-    let accessed = if stores {
-        ir::operand(inst, 0)
-    } else {
-        ir::result(inst)
-    };
+    let accessed = if stores { ir::operand(inst, 0) } else { ir::result(inst) };
     let (address, mask) = (ir::operand(inst, first), ir::operand(inst, first + 1));
-    let lanes = accessed
-        .lanes()
-        .filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
+    let lanes = accessed.lanes().filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
     let size = u32::try_from(accessed.element_size(module)?).ok()?;
     let mut op = op(kind, size, 0);
     op.lanes = u16::try_from(lanes).ok()?;
@@ -339,8 +302,5 @@ fn masked_op<'m>(
 
 /// An operation without its line, which the plan knows.
 pub(crate) fn op(kind: OpKind, size: u32, flags: u8) -> MemOp {
-    MemOp {
-        flags,
-        ..MemOp::new(kind, size, 0)
-    }
+    MemOp { flags, ..MemOp::new(kind, size, 0) }
 }

@@ -22,11 +22,12 @@ use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
 use crate::{atomics, check, clib, descriptor, x86};
 
-/// Instruments the module. Returns whether it changed. `before_link` says that the module will be optimised again
-/// when it is linked.
+/// Instruments the module. Returns whether it changed. `before_link` says that the module will be
+/// optimised again when it is linked.
 ///
 /// # Errors
-/// A text for the user when the module cannot be instrumented. The module must then not be compiled further.
+/// A text for the user when the module cannot be instrumented. The module must then not be compiled
+/// further.
 pub(crate) fn instrument(
     module: &Module<'_>,
     options: Options,
@@ -68,11 +69,7 @@ pub(crate) fn instrument(
     };
     for f in &chosen {
         let (file, line) = source::definition(module, *f);
-        table.functions.push(Function {
-            name: ir::name(*f),
-            file,
-            line,
-        });
+        table.functions.push(Function { name: ir::name(*f), file, line });
     }
     let mut globals = Globals::default();
     let order = Order::of(module, options);
@@ -112,18 +109,14 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that operations are
-/// counted alike.
+/// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that
+/// operations are counted alike.
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut inlining = Inlining::default();
     let mut plans = Vec::with_capacity(chosen.len());
     for f in chosen {
         let plan = prepare(module, *f, (None, false), None, &mut inlining)?;
-        plans.push(Planned {
-            first_id: 0,
-            plan,
-            fast: None,
-        });
+        plans.push(Planned { first_id: 0, plan, fast: None });
     }
     drop_attributes(module, &plans);
     let hooks = online::hooks(module);
@@ -137,8 +130,8 @@ fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), 
     Ok(())
 }
 
-/// Brings a function into the form that is recorded, and plans it. `ours` are instructions and `blocks` are blocks
-/// that the program does not have.
+/// Brings a function into the form that is recorded, and plans it. `ours` are instructions and
+/// `blocks` are blocks that the program does not have.
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -166,16 +159,17 @@ fn prepare<'m>(
 
 const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
 
-/// A function to instrument, with the index of its first block and, in fast form, of its first path.
+/// A function to instrument, with the index of its first block and, in fast form, of its first
+/// path.
 struct Planned<'m> {
     first_id: u64,
     plan: FunctionPlan<'m>,
     fast: Option<(u64, Fast<'m>)>,
 }
 
-/// Whether the module's code runs in this process. The ABI is that of x86-64 with 8-byte pointers. The same compiler
-/// run may also compile code for an accelerator, which is left alone silently; code for another processor is left
-/// alone with a warning.
+/// Whether the module's code runs in this process. The ABI is that of x86-64 with 8-byte pointers.
+/// The same compiler run may also compile code for an accelerator, which is left alone silently;
+/// code for another processor is left alone with a warning.
 fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
     const DEVICES: [&str; 5] = ["nvptx", "amdgcn", "spirv", "bpf", "wasm"];
     let triple = module.get_triple();
@@ -192,8 +186,8 @@ fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
 
 type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
 
-/// Inserts the recording into all chosen functions. The id array has one byte per block, followed by one per path of
-/// the functions in fast form.
+/// Inserts the recording into all chosen functions. The id array has one byte per block, followed
+/// by one per path of the functions in fast form.
 fn record<'m>(
     module: &Module<'m>,
     chosen: &mut [FunctionValue<'m>],
@@ -218,12 +212,9 @@ fn record<'m>(
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;
-        table.blocks.extend(
-            plan.pieces
-                .iter()
-                .filter(|p| !p.silent)
-                .map(|p| block(index, p, options)),
-        );
+        table
+            .blocks
+            .extend(plan.pieces.iter().filter(|p| !p.silent).map(|p| block(index, p, options)));
         for (reason, n) in &plan.unrecorded {
             *unrecorded.entry(reason.clone()).or_default() += n;
         }
@@ -248,11 +239,7 @@ fn record<'m>(
             }
             Err(_) => None,
         };
-        plans.push(Planned {
-            first_id,
-            plan,
-            fast,
-        });
+        plans.push(Planned { first_id, plan, fast });
     }
     table.inlined = inlining.calls;
     let blocks = table.blocks.len() as u64;
@@ -263,9 +250,7 @@ fn record<'m>(
     drop_attributes(module, &plans);
     let targets = descriptor::targets(module, count.max(1));
     let mark = module.get_context().create_string_attribute(MARK, "");
-    let check_targets = options
-        .check
-        .then(|| descriptor::check_targets(module, targets));
+    let check_targets = options.check.then(|| descriptor::check_targets(module, targets));
     for (f, planned) in chosen.iter().zip(&plans) {
         let (plan, first) = (&planned.plan, planned.first_id);
         let carried = carry.of(*f);
@@ -303,8 +288,8 @@ fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
     }
 }
 
-/// Removes the promises not to write memory or not to call from every function that may run instrumented code and
-/// from every boundary call, because recording breaks them.
+/// Removes the promises not to write memory or not to call from every function that may run
+/// instrumented code and from every boundary call, because recording breaks them.
 fn drop_attributes<'m>(module: &Module<'m>, plans: &[Planned<'m>]) {
     for f in module.get_functions() {
         let name = ir::name(f);

@@ -1,4 +1,5 @@
-//! `--contech-mode=workspan`: code counts operations and tells the on-line profiler about invocations (`workspan::abi`).
+//! `--contech-mode=workspan`: code counts operations and tells the on-line profiler about
+//! invocations (`workspan::abi`).
 //!
 //! ```text
 //! entry:   acc = 0                                a register
@@ -9,8 +10,8 @@
 //! returns: event LEAVE behind E, LEAF where E was not passed, DONE (with synced) if either
 //! ```
 //!
-//! E is the nearest place that comes before all calls and is in no loop: the base case of a recursion, which returns
-//! without passing E, costs one event.
+//! E is the nearest place that comes before all calls and is in no loop: the base case of a
+//! recursion, which returns without passing E, costs one event.
 
 use inkwell::IntPredicate;
 use inkwell::attributes::AttributeLoc;
@@ -38,9 +39,7 @@ pub(crate) struct Hooks<'m> {
 
 /// Declares the profiler's functions in the module.
 pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
-    Hooks {
-        log: Log::declare(module),
-    }
+    Hooks { log: Log::declare(module) }
 }
 
 /// Instruments one function.
@@ -58,9 +57,7 @@ pub(crate) fn emit<'m>(
     builder.position_before(&first);
     let word = module.get_context().i64_type();
     let operations = builder.build_alloca(word, "contech.ops").map_err(text)?;
-    let entered = builder
-        .build_alloca(word, "contech.entered")
-        .map_err(text)?;
+    let entered = builder.build_alloca(word, "contech.entered").map_err(text)?;
     let slot = Intrinsic::find("llvm.addressofreturnaddress")
         .and_then(|i| i.get_declaration(module, &[ir::ptr_type(module).into()]))
         .ok_or("this LLVM has no llvm.addressofreturnaddress")?;
@@ -100,7 +97,8 @@ fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
     global.as_pointer_value()
 }
 
-/// Copies of up to this many bytes count by their operations. Reading the clock would take longer than the copy.
+/// Copies of up to this many bytes count by their operations. Reading the clock would take longer
+/// than the copy.
 const SHORT_COPY: u64 = 256;
 
 /// How many bytes an intrinsic call copies or sets.
@@ -117,7 +115,8 @@ struct Emitter<'m> {
     word: inkwell::types::IntType<'m>,
     builder: Builder<'m>,
     hooks: Hooks<'m>,
-    /// Operations that are not reported yet, and whether E was passed; both are allocas until the end.
+    /// Operations that are not reported yet, and whether E was passed; both are allocas until the
+    /// end.
     operations: PointerValue<'m>,
     entered: PointerValue<'m>,
     variable: PointerValue<'m>,
@@ -161,9 +160,7 @@ impl<'m> Emitter<'m> {
             if terminator.get_opcode() == InstructionOpcode::Return {
                 // Nothing may stand between a call that must be a tail call and its return.
                 let at = terminator.get_previous_instruction();
-                let at = at
-                    .filter(|&call| ir::is_must_tail(call))
-                    .unwrap_or(terminator);
+                let at = at.filter(|&call| ir::is_must_tail(call)).unwrap_or(terminator);
                 self.builder.position_before(&at);
                 match passed {
                     Passed::Never => self.tell(abi::LEAF)?,
@@ -224,23 +221,13 @@ impl<'m> Emitter<'m> {
 
     fn arrival(&self, kind: u64, synced: Option<IntValue<'m>>) -> Result<(), BuilderError> {
         let own = self.load(self.operations)?;
-        let said = Said {
-            kind,
-            slot: self.slot()?,
-            arrival: Some((self.variable, own)),
-            synced,
-        };
+        let said = Said { kind, slot: self.slot()?, arrival: Some((self.variable, own)), synced };
         self.hooks.log.event(&self.builder, own, said, &self.checks)
     }
 
     /// An event of an invocation that has reported before.
     fn tell_at(&self, kind: u64) -> Result<(), BuilderError> {
-        let said = Said {
-            kind,
-            slot: self.slot()?,
-            arrival: None,
-            synced: None,
-        };
+        let said = Said { kind, slot: self.slot()?, arrival: None, synced: None };
         let own = self.load(self.operations)?;
         self.hooks.log.event(&self.builder, own, said, &self.checks)
     }
@@ -267,10 +254,8 @@ impl<'m> Emitter<'m> {
     fn foreign(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
         let blocks = plan.blocks.iter().filter_map(|b| b.terminator.get_parent());
         for inst in blocks.flat_map(|b| b.get_instructions()) {
-            let called = matches!(
-                inst.get_opcode(),
-                InstructionOpcode::Call | InstructionOpcode::Invoke
-            );
+            let called =
+                matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
             if called && self.is_foreign(inst) {
                 self.builder.position_before(&inst);
                 self.mark_foreign(inst)?;
@@ -313,9 +298,7 @@ impl<'m> Emitter<'m> {
     fn is_foreign(&self, call: InstructionValue<'m>) -> bool {
         if let Callee::Function(f) = ir::callee(call) {
             // The callee's own events report its time.
-            if f.get_string_attribute(AttributeLoc::Function, MARK)
-                .is_some()
-            {
+            if f.get_string_attribute(AttributeLoc::Function, MARK).is_some() {
                 return false;
             }
         }
@@ -335,9 +318,6 @@ impl<'m> Emitter<'m> {
     }
 
     fn load(&self, from: PointerValue<'m>) -> Result<IntValue<'m>, BuilderError> {
-        Ok(self
-            .builder
-            .build_load(self.word, from, "")?
-            .into_int_value())
+        Ok(self.builder.build_load(self.word, from, "")?.into_int_value())
     }
 }

@@ -6,7 +6,8 @@ pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 /// `region=NAME`: a function that is a region of interest.
 const REGION: &str = "region=";
 
-/// Whether the options name this function as a region of interest. The on-line profiler knows no regions.
+/// Whether the options name this function as a region of interest. The on-line profiler knows no
+/// regions.
 pub(crate) fn is_region(name: &str) -> bool {
     let text = std::env::var(VARIABLE).unwrap_or_default();
     let mut words = text.split(',').map(str::trim);
@@ -19,7 +20,8 @@ pub(crate) fn is_region(name: &str) -> bool {
 pub(crate) enum Atomics {
     /// `atomics=none`: atomic operations are accesses only.
     None,
-    /// `atomics=ordered`: all but relaxed operations order the program; relaxed ones do so too in a file with fences.
+    /// `atomics=ordered`: all but relaxed operations order the program; relaxed ones do so too in a
+    /// file with fences.
     #[default]
     Ordered,
     /// `atomics=all`: relaxed operations order the program too.
@@ -33,9 +35,11 @@ pub(crate) struct Options {
     pub(crate) sync_only: bool,
     /// `mode=workspan`: insert the on-line profiler's hooks instead of a recording.
     pub(crate) workspan: bool,
-    /// `fast` (the default; `naive` switches it off): record path ids and leaf values where that is exact.
+    /// `fast` (the default; `naive` switches it off): record path ids and leaf values where that is
+    /// exact.
     pub(crate) fast: bool,
-    /// `no-carry` switches this off: then the cursor goes through thread-local storage at every call.
+    /// `no-carry` switches this off: then the cursor goes through thread-local storage at every
+    /// call.
     pub(crate) carry: bool,
     /// `check`: record the fast form, and the naive form beside it.
     pub(crate) check: bool,

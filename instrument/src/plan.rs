@@ -1,5 +1,5 @@
-//! What one function will record: its basic blocks, cut into pieces at boundary calls, with the memory operations of
-//! each piece. Planning reads the function and changes nothing.
+//! What one function will record: its basic blocks, cut into pieces at boundary calls, with the
+//! memory operations of each piece. Planning reads the function and changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -53,8 +53,8 @@ pub(crate) struct Piece<'m> {
     pub(crate) line: Line,
     /// IR instructions of the program, without PHIs and hints.
     pub(crate) ir_ops: u32,
-    /// The piece writes nothing: it is the rest of a basic block after a call, with only a branch or return in it, or
-    /// a block that the pass added on an edge.
+    /// The piece writes nothing: it is the rest of a basic block after a call, with only a branch
+    /// or return in it, or a block that the pass added on an edge.
     pub(crate) silent: bool,
     /// Room must be checked before the piece (`check`).
     pub(crate) check: bool,
@@ -64,11 +64,7 @@ pub(crate) struct Piece<'m> {
 
 impl Piece<'_> {
     pub(crate) fn bytes(&self) -> usize {
-        if self.silent {
-            0
-        } else {
-            operand_bytes(&self.ops) + ID_BYTES
-        }
+        if self.silent { 0 } else { operand_bytes(&self.ops) + ID_BYTES }
     }
 
     /// Whether the piece ends with a call after which the cursor is unknown.
@@ -108,24 +104,18 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) unrecorded: Unrecorded,
 }
 
-/// Gives every normal edge of an invoke a target block of its own, where the cursor can be read back. Returns the
-/// added blocks.
+/// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
+/// back. Returns the added blocks.
 pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBlock<'m>> {
     let mut predecessors: HashMap<BasicBlock<'m>, usize> = HashMap::new();
     for block in f.get_basic_block_iter() {
-        for target in block
-            .get_terminator()
-            .map(ir::successors)
-            .unwrap_or_default()
-        {
+        for target in block.get_terminator().map(ir::successors).unwrap_or_default() {
             *predecessors.entry(target).or_default() += 1;
         }
     }
     let mut added = HashSet::new();
     for block in f.get_basic_blocks() {
-        let invoke = block
-            .get_terminator()
-            .filter(|t| t.get_opcode() == InstructionOpcode::Invoke);
+        let invoke = block.get_terminator().filter(|t| t.get_opcode() == InstructionOpcode::Invoke);
         if let Some((normal, _)) = invoke.and_then(ir::invoke_targets)
             && predecessors.get(&normal).copied().unwrap_or(0) > 1
         {
@@ -135,8 +125,8 @@ pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBl
     added
 }
 
-/// Plans a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says what the function's
-/// x86 intrinsics access.
+/// Plans a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says
+/// what the function's x86 intrinsics access.
 pub(crate) fn plan<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -146,11 +136,8 @@ pub(crate) fn plan<'m>(
 ) -> FunctionPlan<'m> {
     let order = reverse_post_order(f);
     let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-    let mut plan = FunctionPlan {
-        blocks: Vec::new(),
-        pieces: Vec::new(),
-        unrecorded: Unrecorded::new(),
-    };
+    let mut plan =
+        FunctionPlan { blocks: Vec::new(), pieces: Vec::new(), unrecorded: Unrecorded::new() };
     let mut invoke_targets = HashSet::new();
     for block in &order {
         let mut cutter = Cutter {
@@ -163,17 +150,11 @@ pub(crate) fn plan<'m>(
         };
         let (terminator, pieces) = cutter.cut(*block);
         if terminator.get_opcode() == InstructionOpcode::Invoke {
-            invoke_targets.extend(
-                ir::invoke_targets(terminator)
-                    .map(|(n, u)| [n, u])
-                    .into_iter()
-                    .flatten(),
-            );
+            invoke_targets
+                .extend(ir::invoke_targets(terminator).map(|(n, u)| [n, u]).into_iter().flatten());
         }
-        let successors = ir::successors(terminator)
-            .iter()
-            .filter_map(|s| index.get(s).copied())
-            .collect();
+        let successors =
+            ir::successors(terminator).iter().filter_map(|s| index.get(s).copied()).collect();
         plan.blocks.push(BlockPlan {
             terminator,
             pieces,
@@ -189,8 +170,8 @@ pub(crate) fn plan<'m>(
     }
     if let Some(first) = plan.pieces.first_mut() {
         first.flags |= BLOCK_ENTRY;
-        // A check before the static allocas would split them from the entry block's head, which would make them
-        // dynamic.
+        // A check before the static allocas would split them from the entry block's head, which
+        // would make them dynamic.
         while first.start.get_opcode() == InstructionOpcode::Alloca
             && first.start != first.last
             && let Some(next) = first.start.get_next_instruction()
@@ -260,7 +241,8 @@ impl<'m> Cutter<'_, 'm> {
         (terminator, first..self.plan.pieces.len())
     }
 
-    /// Takes the next instruction into the open piece. Returns the flags of a piece that is opened after it.
+    /// Takes the next instruction into the open piece. Returns the flags of a piece that is opened
+    /// after it.
     fn take(&mut self, inst: InstructionValue<'m>, flags: u8) -> u8 {
         let opcode = inst.get_opcode();
         let call = matches!(
@@ -296,11 +278,7 @@ impl<'m> Cutter<'_, 'm> {
             Effect::Ops(ops) => {
                 let line = self.inlining.line(inst);
                 piece.ops.extend(ops.into_iter().map(|(op, values)| {
-                    let op = MemOp {
-                        line: line.number,
-                        inlined: line.inlined,
-                        ..op
-                    };
+                    let op = MemOp { line: line.number, inlined: line.inlined, ..op };
                     PlannedOp { inst, op, values }
                 }))
             }
@@ -336,17 +314,14 @@ impl<'m> Cutter<'_, 'm> {
             piece.silent = piece.ir_ops == 1 && piece.ops.is_empty();
         }
         if returns {
-            // In `call; ret` the call's piece carries the flag, and nothing is written after the call.
+            // In `call; ret` the call's piece carries the flag, and nothing is written after the
+            // call.
             let silent = u32::from(piece.silent);
-            let owner = if piece.silent {
-                self.plan.pieces.last_mut()
-            } else {
-                Some(&mut piece)
-            };
+            let owner = if piece.silent { self.plan.pieces.last_mut() } else { Some(&mut piece) };
             if let Some(owner) = owner {
                 owner.flags |= BLOCK_RETURN;
-                // The return would count as an instruction if it had a block of its own, and whether it has one
-                // depends on the form.
+                // The return would count as an instruction if it had a block of its own, and
+                // whether it has one depends on the form.
                 owner.ir_ops += silent;
             }
         }

@@ -1,4 +1,5 @@
-//! The edge to the host compiler: the plugin's entry point, and the callback from the host's pass manager.
+//! The edge to the host compiler: the plugin's entry point, and the callback from the host's pass
+//! manager.
 #![allow(unsafe_code, reason = "C ABI of LLVM's plugin interface")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -27,8 +28,8 @@ unsafe extern "C" {
     fn contech_shim_register(pass_builder: *mut c_void);
 }
 
-/// Called by the host after loading the library. The function is defined in Rust because rustc's version script hides
-/// symbols of linked C++ objects.
+/// Called by the host after loading the library. The function is defined in Rust because rustc's
+/// version script hides symbols of linked C++ objects.
 #[unsafe(no_mangle)]
 pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     PassPluginLibraryInfo {
@@ -40,7 +41,8 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     }
 }
 
-/// Called by the shim for each function, by each of its names. Returns non-zero when it is a region of interest.
+/// Called by the shim for each function, by each of its names. Returns non-zero when it is a region
+/// of interest.
 #[unsafe(no_mangle)]
 extern "C" fn contech_is_region(name: *const c_char, length: usize) -> c_int {
     // SAFETY: the shim passes the bytes of a name, which it keeps during the call.
@@ -48,8 +50,8 @@ extern "C" fn contech_is_region(name: *const c_char, length: usize) -> c_int {
     c_int::from(std::str::from_utf8(name).is_ok_and(options::is_region))
 }
 
-/// Called by the shim's pass. Returns non-zero when the module was changed. On failure it reports a compile error
-/// through LLVM, so that no half-instrumented object is ever written.
+/// Called by the shim's pass. Returns non-zero when the module was changed. On failure it reports a
+/// compile error through LLVM, so that no half-instrumented object is ever written.
 #[unsafe(no_mangle)]
 extern "C" fn contech_run_on_module(raw: LLVMModuleRef, before_link: c_int) -> c_int {
     // SAFETY: the pass manager passes a live module, which stays the host's, hence ManuallyDrop.

@@ -9,7 +9,8 @@ use inkwell::values::{FunctionValue, InstructionOpcode};
 use crate::ir::{self, Callee};
 use crate::known;
 
-/// Attribute of functions that already record: with LTO a module passes through the plugin again after the link.
+/// Attribute of functions that already record: with LTO a module passes through the plugin again
+/// after the link.
 pub(crate) const MARK: &str = "contech-instrumented";
 
 /// Text of the `__attribute__((annotate(...)))` that keeps a function out.
@@ -48,8 +49,7 @@ impl<'m> Selector<'m> {
         if f.count_basic_blocks() == 0
             || f.get_linkage() == Linkage::AvailableExternally
             || name.starts_with("__contech")
-            || f.get_string_attribute(AttributeLoc::Function, MARK)
-                .is_some()
+            || f.get_string_attribute(AttributeLoc::Function, MARK).is_some()
         {
             return Choice::Ignore;
         }
@@ -84,10 +84,8 @@ fn reachable<'m>(roots: Vec<FunctionValue<'m>>) -> HashSet<FunctionValue<'m>> {
     let mut work = roots;
     while let Some(f) = work.pop() {
         for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-            if matches!(
-                inst.get_opcode(),
-                InstructionOpcode::Call | InstructionOpcode::Invoke
-            ) && let Callee::Function(callee) = ir::callee(inst)
+            if matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
+                && let Callee::Function(callee) = ir::callee(inst)
                 && seen.insert(callee)
             {
                 work.push(callee);

@@ -1,8 +1,5 @@
 //! Where code comes from: file and line of functions and instructions.
-#![allow(
-    unsafe_code,
-    reason = "debug-location queries of the LLVM C API that inkwell lacks"
-)]
+#![allow(unsafe_code, reason = "debug-location queries of the LLVM C API that inkwell lacks")]
 
 use std::collections::HashMap;
 
@@ -21,8 +18,8 @@ use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-/// Attribute of a library function whose code is the program's after inlining: the file of that code, and its first
-/// line.
+/// Attribute of a library function whose code is the program's after inlining: the file of that
+/// code, and its first line.
 const TAKEN_IN: (&str, &str) = ("contech-file", "contech-line");
 
 /// A line, and the inlined function that it is in.
@@ -71,10 +68,7 @@ impl Inlining {
         let context = unsafe { LLVMGetValueContext(inst.as_value_ref()) };
         let line = self
             .of_frames(kept(context, function, inst), context)
-            .unwrap_or_else(|| Line {
-                number: line(inst),
-                inlined: 0,
-            });
+            .unwrap_or_else(|| Line { number: line(inst), inlined: 0 });
         self.known.insert(key, line);
         line
     }
@@ -105,9 +99,10 @@ impl Inlining {
     }
 }
 
-/// The frames of an instruction that the table has, the innermost first; none if the program has no line there. They
-/// are the program's own functions, what the innermost of them calls of a library, and the function that contains the
-/// instruction. (What libraries call in turn says little, and their names are long.)
+/// The frames of an instruction that the table has, the innermost first; none if the program has no
+/// line there. They are the program's own functions, what the innermost of them calls of a library,
+/// and the function that contains the instruction. (What libraries call in turn says little, and
+/// their names are long.)
 fn kept(
     context: LLVMContextRef,
     function: FunctionValue<'_>,
@@ -131,15 +126,14 @@ fn kept(
     let Some(own) = all.iter().position(|f| f.is_own() && f.line != 0) else {
         return Vec::new();
     };
-    // Where the function has the file of the program's code in it, the line is in that file, or none.
+    // Where the function has the file of the program's code in it, the line is in that file, or
+    // none.
     if let (Some(given), Some(outermost)) = (attribute(function, TAKEN_IN.0), all.last_mut())
         && outermost.file != given
     {
         outermost.line = 0;
     }
-    let called = own
-        .checked_sub(1)
-        .filter(|at| !all[*at].is_own() && all[*at].line != 0);
+    let called = own.checked_sub(1).filter(|at| !all[*at].is_own() && all[*at].line != 0);
     let last = all.len() - 1;
     let frames = (0..)
         .zip(all)
@@ -157,9 +151,7 @@ fn operand(context: LLVMContextRef, node: LLVMMetadataRef, number: usize) -> Opt
         let value = LLVMMetadataAsValue(context, node);
         let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(value) as usize];
         LLVMGetMDNodeOperands(value, all.as_mut_ptr());
-        all.get(number)
-            .copied()
-            .filter(|operand| !operand.is_null())
+        all.get(number).copied().filter(|operand| !operand.is_null())
     }
 }
 
@@ -199,8 +191,8 @@ fn name(context: LLVMContextRef, subprogram: LLVMMetadataRef) -> String {
     text(3).or_else(|| text(2)).unwrap_or_default()
 }
 
-/// The line of the instruction in the file of the function that now contains it. Code that was inlined from another
-/// file has the line of its call site. 0 means unknown.
+/// The line of the instruction in the file of the function that now contains it. Code that was
+/// inlined from another file has the line of its call site. 0 means unknown.
 pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
     let function = inst.get_parent().and_then(|block| block.get_parent());
     let given = function.and_then(|f| attribute(f, TAKEN_IN.0));
@@ -230,9 +222,7 @@ fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, 
 fn scopes(
     inst: InstructionValue<'_>,
 ) -> impl Iterator<Item = (LLVMMetadataRef, LLVMMetadataRef, u32)> {
-    let mut next = inst
-        .get_debug_location()
-        .map(|location| location.as_mut_ptr());
+    let mut next = inst.get_debug_location().map(|location| location.as_mut_ptr());
     std::iter::from_fn(move || {
         let at = next?;
         // SAFETY: `at` is always a DILocation, and the chain of call sites ends with null.
@@ -259,9 +249,9 @@ fn attribute(f: FunctionValue<'_>, name: &str) -> Option<String> {
     Some(found.get_string_value().to_string_lossy().into_owned())
 }
 
-/// Finds out whether a function that a library's header defines consists of the program's code. (A thread's lambda is
-/// inlined into `std::thread::_State_impl<...>::_M_run`.) Its place is then that of the code, since nobody looks for
-/// it in the header.
+/// Finds out whether a function that a library's header defines consists of the program's code. (A
+/// thread's lambda is inlined into `std::thread::_State_impl<...>::_M_run`.) Its place is then that
+/// of the code, since nobody looks for it in the header.
 pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
     // SAFETY: the file is live, being that of a live function.
     let library =
@@ -269,9 +259,7 @@ pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
     if !library {
         return;
     }
-    let all = f
-        .get_basic_block_iter()
-        .flat_map(|block| block.get_instructions());
+    let all = f.get_basic_block_iter().flat_map(|block| block.get_instructions());
     let found = all.flat_map(frames).find_map(|(file, line)| {
         // SAFETY: the file is live, being that of a debug location.
         let from = (!file.is_null() && line != 0).then(|| unsafe { path(file) })?;
@@ -286,17 +274,19 @@ pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
     }
 }
 
-/// The file (absolute where the compiler knows its directory) and the line of a function's definition, or of the
-/// program's code that a library function consists of.
+/// The file (absolute where the compiler knows its directory) and the line of a function's
+/// definition, or of the program's code that a library function consists of.
 pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, u32) {
     if let (Some(file), Some(line)) = (attribute(f, TAKEN_IN.0), attribute(f, TAKEN_IN.1)) {
         return (file, line.parse().unwrap_or(0));
     }
-    // SAFETY: the function is live; the subprogram and the file are asked for only when there is one.
+    // SAFETY: the function is live; the subprogram and the file are asked for only when there is
+    // one.
     unsafe {
         let subprogram = LLVMGetSubprogram(f.as_value_ref());
         if subprogram.is_null() {
-            // flang makes functions of regions, and such a function has no line, but its code has lines.
+            // flang makes functions of regions, and such a function has no line, but its code has
+            // lines.
             let line = f
                 .get_basic_block_iter()
                 .flat_map(|block| block.get_instructions())
@@ -310,11 +300,7 @@ pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, 
         }
         let line = LLVMDISubprogramGetLine(subprogram);
         let file = LLVMDIScopeGetFile(subprogram);
-        let path = if file.is_null() {
-            String::new()
-        } else {
-            path(file)
-        };
+        let path = if file.is_null() { String::new() } else { path(file) };
         (path, line)
     }
 }

@@ -1,6 +1,7 @@
-//! Intrinsics of x86-64 that access memory (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
-//! Some compute vector masks and addresses by themselves; these are computed once more in front of the intrinsic, so
-//! that there is something to record. The program's own code stays as it is.
+//! Intrinsics of x86-64 that access memory (Intel 64 and IA-32 Architectures Software Developer's
+//! Manual, volume 2). Some compute vector masks and addresses by themselves; these are computed
+//! once more in front of the intrinsic, so that there is something to record. The program's own
+//! code stays as it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,11 +27,7 @@ pub(crate) struct Prepared<'m> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// An access of `bytes`, or of the size of the value.
-    Plain {
-        kind: OpKind,
-        address: u32,
-        size: Size,
-    },
+    Plain { kind: OpKind, address: u32, size: Size },
     /// A copy of constant length from argument 1 to argument 0.
     Copy { bytes: u64 },
     /// Consecutive elements under a mask.
@@ -43,13 +40,7 @@ enum Form {
         element: Option<u32>,
     },
     /// An access at `base + index * scale` per lane; the scale is the last argument.
-    Indexed {
-        kind: OpKind,
-        base: u32,
-        index: u32,
-        mask: u32,
-        data: Option<u32>,
-    },
+    Indexed { kind: OpKind, base: u32, index: u32, mask: u32, data: Option<u32> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,21 +53,10 @@ enum Size {
 fn form(name: &str) -> Option<Form> {
     let plain = |kind, size| {
         let address = 0;
-        Some(Form::Plain {
-            kind,
-            address,
-            size,
-        })
+        Some(Form::Plain { kind, address, size })
     };
-    let masked = |kind, address, mask, data| {
-        Some(Form::Masked {
-            kind,
-            address,
-            mask,
-            data,
-            element: None,
-        })
-    };
+    let masked =
+        |kind, address, mask, data| Some(Form::Masked { kind, address, mask, data, element: None });
     match name {
         "sse2.maskmov.dqu" => return masked(OpKind::MaskedStore, 2, 1, Some(0)),
         "sse3.ldu.dq" | "avx.ldu.dq.256" => return plain(OpKind::Load, Size::Of(None)),
@@ -102,10 +82,7 @@ fn form(name: &str) -> Option<Form> {
     if maskable.starts_with("gather.") || maskable.starts_with("gather3") {
         return Some(gather());
     }
-    if ["scatter.", "scatterdiv", "scattersiv"]
-        .iter()
-        .any(|p| maskable.starts_with(p))
-    {
+    if ["scatter.", "scatterdiv", "scattersiv"].iter().any(|p| maskable.starts_with(p)) {
         return Some(Form::Indexed {
             kind: OpKind::Scatter,
             base: 0,
@@ -118,17 +95,11 @@ fn form(name: &str) -> Option<Form> {
 }
 
 fn gather() -> Form {
-    Form::Indexed {
-        kind: OpKind::Gather,
-        base: 1,
-        index: 2,
-        mask: 3,
-        data: None,
-    }
+    Form::Indexed { kind: OpKind::Gather, base: 1, index: 2, mask: 3, data: None }
 }
 
-/// The form of `pmov.qb.mem.128` and the like, `pmovs` and `pmovus`: the second letter is the type of the stored
-/// element.
+/// The form of `pmov.qb.mem.128` and the like, `pmovs` and `pmovus`: the second letter is the type
+/// of the stored element.
 fn truncating_store(name: &str) -> Option<Form> {
     let rest = name.strip_prefix("pmov")?;
     let (_, rest) = rest.split_once('.')?;
@@ -192,11 +163,7 @@ fn effect<'m>(
     let value = |i: Option<u32>| i.map_or_else(|| Some(ir::result(inst)), argument);
     let address = |i: u32| argument(i)?.pointer().ok().map(Value::Address);
     Some(match form {
-        Form::Plain {
-            kind,
-            address: at,
-            size,
-        } => {
+        Form::Plain { kind, address: at, size } => {
             let size = match size {
                 Size::Bytes(n) => n,
                 Size::Of(v) => u32::try_from(value(v)?.store_size(module)?).ok()?,
@@ -208,13 +175,7 @@ fn effect<'m>(
             op.const_len = bytes;
             Effect::one(op, vec![address(0)?, address(1)?])
         }
-        Form::Masked {
-            kind,
-            address: at,
-            mask,
-            data,
-            element,
-        } => {
+        Form::Masked { kind, address: at, mask, data, element } => {
             let data = value(data)?;
             let lanes = lane_count(data)?;
             let size = match element {
@@ -227,13 +188,7 @@ fn effect<'m>(
             op.lanes = u16::try_from(lanes).ok()?;
             Effect::one(op, vec![address, Value::Mask(mask)])
         }
-        Form::Indexed {
-            kind,
-            base,
-            index,
-            mask,
-            data,
-        } => {
+        Form::Indexed { kind, base, index, mask, data } => {
             let (data, index) = (value(data)?, argument(index)?);
             // The shorter of data and index determines the number of lanes.
             let lanes = lane_count(data)?.min(lane_count(index)?);

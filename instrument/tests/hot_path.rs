@@ -1,6 +1,6 @@
-//! What recording costs where it matters: the machine instructions added to the path that runs when buffers have
-//! room, counted in the assembly that clang-22 writes at -O2. A limit may be lowered when the code gets better. A
-//! limit that must be raised is a slowdown of every traced program.
+//! What recording costs where it matters: the machine instructions added to the path that runs when
+//! buffers have room, counted in the assembly that clang-22 writes at -O2. A limit may be lowered
+//! when the code gets better. A limit that must be raised is a slowdown of every traced program.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -34,11 +34,8 @@ fn assembly(form: Option<&str>) -> String {
         ));
         clang.env("CONTECH_PASS_OPTIONS", form);
     }
-    let mut child = clang
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("clang-22 is installed");
+    let mut child =
+        clang.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("clang-22 is installed");
     let mut input = child.stdin.take().unwrap();
     input.write_all(SOURCE.as_bytes()).unwrap();
     drop(input);
@@ -47,10 +44,11 @@ fn assembly(form: Option<&str>) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Number of instructions of one iteration of the function's loop, or of the whole function if it has no loop.
+/// Number of instructions of one iteration of the function's loop, or of the whole function if it
+/// has no loop.
 ///
-/// It follows the code from the entry: `jae`, which only room checks use here, is never taken, and other conditional
-/// jumps are taken backwards and not forwards.
+/// It follows the code from the entry: `jae`, which only room checks use here, is never taken, and
+/// other conditional jumps are taken backwards and not forwards.
 fn hot_instructions(assembly: &str, function: &str) -> usize {
     let start = format!("{function}:");
     let mut labels = HashMap::new();
@@ -107,7 +105,8 @@ fn the_naive_form_adds_few_instructions_to_a_hot_path() {
         [
             // Address, id, cursor, compare, branch.
             ("load_in_loop", 5),
-            // The same, and the second address, cursor in and out, alignment of the stack for a flush.
+            // The same, and the second address, cursor in and out, alignment of the stack for a
+            // flush.
             ("two_loads", 13),
             // Two ids and cursors, cursor out and in, compare, branch.
             ("call_in_loop", 8),
@@ -117,8 +116,5 @@ fn the_naive_form_adds_few_instructions_to_a_hot_path() {
 
 #[test]
 fn the_fast_form_adds_nothing_to_a_regular_loop() {
-    check(
-        "fast",
-        [("load_in_loop", 0), ("two_loads", 13), ("call_in_loop", 8)],
-    );
+    check("fast", [("load_in_loop", 0), ("two_loads", 13), ("call_in_loop", 8)]);
 }

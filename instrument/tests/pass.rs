@@ -1,5 +1,5 @@
-//! The pass on small pieces of IR: `opt-22` runs it, and `FileCheck-22` compares the result with the expectations in
-//! each file of `tests/ir`. Both tools come with llvm-22-dev.
+//! The pass on small pieces of IR: `opt-22` runs it, and `FileCheck-22` compares the result with
+//! the expectations in each file of `tests/ir`. Both tools come with llvm-22-dev.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -34,18 +34,12 @@ fn opt(ir: &str, passes: &str, options: &str) -> Output {
 
 fn instrumented(ir: &str) -> String {
     let output = opt(ir, "contech", "naive,verify");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 fn source(file: &str) -> (PathBuf, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/ir")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ir").join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     (path, text)
 }
@@ -61,19 +55,12 @@ fn check(file: &str) {
         .expect("FileCheck-22 is installed (llvm-22-tools)");
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), got.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}\n{got}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}\n{got}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The table in instrumented IR, which is the initialiser of `@__contech_table`.
 fn table(ir: &str) -> ModuleTable {
-    let line = ir
-        .lines()
-        .find(|l| l.starts_with("@__contech_table = "))
-        .expect("a table");
+    let line = ir.lines().find(|l| l.starts_with("@__contech_table = ")).expect("a table");
     let (_, rest) = line.split_once(" c\"").unwrap();
     let text = &rest.as_bytes()[..rest.rfind('"').unwrap()];
     let mut bytes = Vec::new();
@@ -106,17 +93,15 @@ fn functions_of_one_module_hand_the_cursor_over_in_a_register() {
     check("carry.ll");
 }
 
-/// A computed goto ends a segment, and its targets begin segments at whose start nothing is known. A direct jump to
-/// such a target ends its segment, too.
+/// A computed goto ends a segment, and its targets begin segments at whose start nothing is known.
+/// A direct jump to such a target ends its segment, too.
 #[test]
 fn computed_gotos_are_recorded_in_the_fast_form() {
     let output = opt(&source("gotos.ll").1, "contech", "fast,verify");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let t = table(&String::from_utf8(output.stdout).unwrap());
-    let [f] = &t.fast[..] else {
-        panic!("the function is not in fast form")
-    };
+    let [f] = &t.fast[..] else { panic!("the function is not in fast form") };
     let fresh = f.starts.iter().filter(|s| s.fresh).count();
     assert_eq!((fresh, f.starts.len()), (3, 3), "{:?}", f.starts);
     let mut edges = f.edges.iter().flatten();
@@ -172,12 +157,7 @@ fn arguments_passed_by_copy_are_read_and_argument_lists_written() {
     let ops: Vec<_> = t
         .blocks
         .iter()
-        .map(|b| {
-            b.ops
-                .iter()
-                .map(|o| (o.kind, o.size, o.const_len))
-                .collect::<Vec<_>>()
-        })
+        .map(|b| b.ops.iter().map(|o| (o.kind, o.size, o.const_len)).collect::<Vec<_>>())
         .filter(|b| !b.is_empty())
         .collect();
     let byval = vec![(OpKind::Load, 40, 0), (OpKind::Load, 4, 0)];
@@ -212,10 +192,7 @@ fn pieces_carry_their_callee_and_their_place() {
     let t = table(&instrumented(&source("calls.ll").1));
     let of = |name: &str| {
         let f = t.functions.iter().position(|f| f.name == name).unwrap();
-        t.blocks
-            .iter()
-            .filter(|b| b.function as usize == f)
-            .collect::<Vec<_>>()
+        t.blocks.iter().filter(|b| b.function as usize == f).collect::<Vec<_>>()
     };
     let between = of("between");
     assert_eq!(between.len(), 2);
@@ -263,8 +240,8 @@ fn what_calls_of_the_library_access_is_recorded_around_them() {
         ("write", vec![(set, 0), (scan, 5)]),
         ("strcpy", vec![(scan, 0), (copy, 0)]),
         ("strtol", vec![]),
-        // The number is read up to the character that ends it, whose address the program does not ask for, and the
-        // format is constant.
+        // The number is read up to the character that ends it, whose address the program does not
+        // ask for, and the format is constant.
         ("printf", vec![(scan, 0), (scan, 0)]),
         // The program's own function of the name.
         ("send", vec![]),
@@ -279,11 +256,7 @@ fn what_calls_of_the_library_access_is_recorded_around_them() {
 fn what_is_not_recorded_is_counted_by_reason() {
     let t = table(&instrumented(&source("excluded.ll").1));
     let count = |word: &str| {
-        t.unrecorded
-            .iter()
-            .filter(|(r, _)| r.contains(word))
-            .map(|(_, n)| n)
-            .sum::<u64>()
+        t.unrecorded.iter().filter(|(r, _)| r.contains(word)).map(|(_, n)| n).sum::<u64>()
     };
     assert_eq!(count("ifunc resolver"), 2);
     assert_eq!(count("no_contech"), 1);
@@ -305,20 +278,10 @@ fn a_long_block_is_split_and_checked_within_the_slack() {
     ir += " ret void\n}\n";
     let got = instrumented(&ir);
     let t = table(&got);
-    let largest = t
-        .blocks
-        .iter()
-        .map(|b| b.operand_bytes() + 4)
-        .max()
-        .unwrap();
+    let largest = t.blocks.iter().map(|b| b.operand_bytes() + 4).max().unwrap();
     assert!(largest <= contech_trace::abi::MAX_RECORD, "{largest}");
     assert_eq!(t.blocks.iter().map(|b| b.ops.len()).sum::<usize>(), 5000);
-    let checks = got
-        .matches("call preserve_allcc ptr @__contech_flush")
-        .count();
+    let checks = got.matches("call preserve_allcc ptr @__contech_flush").count();
     let bytes: usize = t.blocks.iter().map(|b| b.operand_bytes() + 4).sum();
-    assert!(
-        checks >= bytes / contech_trace::abi::MAX_UNCHECKED,
-        "{checks} checks, {bytes} bytes"
-    );
+    assert!(checks >= bytes / contech_trace::abi::MAX_UNCHECKED, "{checks} checks, {bytes} bytes");
 }

@@ -1,12 +1,14 @@
 //! Puts the clocks of several traces onto one: afterwards no message arrives before it was sent.
 //!
-//! Each trace has its own zero. Traces of one host with one clock frequency count the same ticks, and their zeros are
-//! known exactly. The clocks of different hosts are first placed by the wall clock. Every message from rank a to rank
-//! b then gives a lower bound for the offset of b's clock against a's: the start of the send minus the end of the
-//! receive. For each pair of ranks the largest bound is kept, and the offsets are raised until all bounds hold
-//! (Bellman and Ford's algorithm for difference constraints; the bounds are those of Duda et al., *Estimating global
-//! time in distributed systems*, 1987). If clocks ran at different speeds, there may be no offsets that hold all
-//! bounds. A remark then says so, and times of different ranks can be compared only roughly.
+//! Each trace has its own zero. Traces of one host with one clock frequency count the same ticks,
+//! and their zeros are known exactly. The clocks of different hosts are first placed by the wall
+//! clock. Every message from rank a to rank b then gives a lower bound for the offset of b's clock
+//! against a's: the start of the send minus the end of the receive. For each pair of ranks the
+//! largest bound is kept, and the offsets are raised until all bounds hold (Bellman and Ford's
+//! algorithm for difference constraints; the bounds are those of Duda et al., *Estimating global
+//! time in distributed systems*, 1987). If clocks ran at different speeds, there may be no offsets
+//! that hold all bounds. A remark then says so, and times of different ranks can be compared only
+//! roughly.
 
 use std::collections::BTreeMap;
 
@@ -45,21 +47,17 @@ impl Align {
         if zeros.len() < 2 {
             return Align::default();
         }
-        // A rank that was killed does not say its clock's frequency, but another rank of its host does.
+        // A rank that was killed does not say its clock's frequency, but another rank of its host
+        // does.
         let stated = |z: &Zero| {
             let same = |o: &&Zero| o.hz > 0 && o.host == z.host;
             let other = || zeros.iter().find(same).map_or(0, |o| o.hz);
             if z.hz > 0 { z.hz } else { other() }
         };
-        let zeros: Vec<Zero> = zeros
-            .iter()
-            .map(|z| Zero {
-                hz: stated(z),
-                ..z.clone()
-            })
-            .collect();
+        let zeros: Vec<Zero> = zeros.iter().map(|z| Zero { hz: stated(z), ..z.clone() }).collect();
         let first = &zeros[0];
-        // Two measurements of one counter differ a little; a common frequency keeps its ticks comparable.
+        // Two measurements of one counter differ a little; a common frequency keeps its ticks
+        // comparable.
         let near = |hz: u64| hz.abs_diff(first.hz) < first.hz / 1000;
         let one_clock = first.hz > 0 && zeros.iter().all(|z| z.host == first.host && near(z.hz));
         let time = |z: &Zero| {
@@ -72,13 +70,11 @@ impl Align {
             };
             Time { clock, offset }
         };
-        Align {
-            times: zeros.iter().map(time).collect(),
-            bounds: BTreeMap::new(),
-        }
+        Align { times: zeros.iter().map(time).collect(), bounds: BTreeMap::new() }
     }
 
-    /// What happened in trace `from` at tick `sent` came before what happened in `to` at tick `received`.
+    /// What happened in trace `from` at tick `sent` came before what happened in `to` at tick
+    /// `received`.
     pub(crate) fn before(&mut self, from: u16, sent: u64, to: u16, received: u64) {
         let at = |trace: u16, ticks| Some(self.times.get(usize::from(trace))?.clock.ns(ticks));
         let (Some(sent), Some(received)) = (at(from, sent), at(to, received)) else {
@@ -138,11 +134,7 @@ mod tests {
 
     fn zeros(starts: &[(u64, u64, &str)]) -> Vec<Zero> {
         let zero = |&(tsc, unix, host): &(u64, u64, &str)| Zero {
-            header: FileHeader {
-                start_ticks: tsc,
-                start_unix_ns: unix,
-                ..FileHeader::default()
-            },
+            header: FileHeader { start_ticks: tsc, start_unix_ns: unix, ..FileHeader::default() },
             host: host.into(),
             hz: 1_000_000_000,
         };

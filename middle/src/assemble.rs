@@ -1,4 +1,5 @@
-//! Pass 3 finds the breadth-first order, then writes the tasks with their edges to the graph in (context, seq) order.
+//! Pass 3 finds the breadth-first order, then writes the tasks with their edges to the graph in
+//! (context, seq) order.
 
 use std::sync::Arc;
 
@@ -75,11 +76,7 @@ impl Parts<'_> {
             let dependencies = collect.of(place, draft)?;
             skeleton.push(id, draft.start, dependencies)?;
             // A complete trace loses no edges, so its tasks are final here.
-            if complete {
-                out.task(id, draft, dependencies)
-            } else {
-                Ok(())
-            }
+            if complete { out.task(id, draft, dependencies) } else { Ok(()) }
         })?;
         let budget = self.memory / 4;
         let emit = |id| out.outgoing.order(id);
@@ -104,10 +101,7 @@ impl Parts<'_> {
                 out.task(id, draft, &cursor.dependencies)
             })?;
         }
-        let written = Written {
-            parts: skeleton.into_parts(),
-            creators: out.creators,
-        };
+        let written = Written { parts: skeleton.into_parts(), creators: out.creators };
         put_dependents(&out.dependents.finish()?, out.outgoing)?;
         Ok(written)
     }
@@ -138,9 +132,7 @@ impl Parts<'_> {
         let mut arrivals = FxHashMap::default();
         let mut aliases = self.aliases.iter()?;
         while let Some([arrival, _]) = aliases.next()? {
-            *arrivals
-                .entry(Place::from_bits(arrival).context())
-                .or_default() += 1;
+            *arrivals.entry(Place::from_bits(arrival).context()).or_default() += 1;
         }
         Ok(arrivals)
     }
@@ -187,9 +179,9 @@ impl Collect<'_> {
     fn of(&mut self, place: Place, draft: &Draft) -> Result<&[TaskId]> {
         let dependencies = &mut self.dependencies;
         dependencies.clear();
-        // Edges to an arrival are skipped, because each of them also exists as an edge to the barrier's task.
-        self.edges
-            .take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
+        // Edges to an arrival are skipped, because each of them also exists as an edge to the
+        // barrier's task.
+        self.edges.take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
         if draft.op == SyncOp::ThreadJoin {
             // The rule knows the child's last place, which may be another name of a barrier's task.
             let child = u32::try_from(draft.object).ok();
@@ -343,8 +335,8 @@ impl<'a> Lookahead<'a> {
         Ok(Lookahead { all, head })
     }
 
-    /// Calls `f` with the second words of all pairs whose first word is `key`. Pairs with a smaller first word are
-    /// skipped.
+    /// Calls `f` with the second words of all pairs whose first word is `key`. Pairs with a smaller
+    /// first word are skipped.
     fn take(&mut self, key: u64, mut f: impl FnMut(u64)) -> Result<()> {
         while let Some([first, second]) = self.head.filter(|h| h[0] <= key) {
             if first == key {

@@ -1,5 +1,6 @@
-//! Decides which chunk a worker takes next. Chunks of one context are taken one after the other, and chunks of
-//! different contexts at the same time. A worker always takes the chunk that came first in the file.
+//! Decides which chunk a worker takes next. Chunks of one context are taken one after the other,
+//! and chunks of different contexts at the same time. A worker always takes the chunk that came
+//! first in the file.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,8 +33,8 @@ pub(crate) struct Stream {
     pub(crate) sample: Sample,
 }
 
-/// The jobs. Because workers take the job that came first, one of them is always working on the first unfinished chunk
-/// of the file, whatever the other workers wait for.
+/// The jobs. Because workers take the job that came first, one of them is always working on the
+/// first unfinished chunk of the file, whatever the other workers wait for.
 #[derive(Debug)]
 pub(crate) struct Board<T> {
     state: Mutex<State<T>>,
@@ -51,7 +52,8 @@ struct State<T> {
 enum Line<T> {
     /// No worker has a chunk of this context.
     Idle(Box<Stream>),
-    /// A worker has a chunk of this context or is about to take one. The chunks in the queue wait for it.
+    /// A worker has a chunk of this context or is about to take one. The chunks in the queue wait
+    /// for it.
     Busy(VecDeque<(u64, T)>),
 }
 
@@ -90,21 +92,13 @@ impl<T> Board<T> {
     /// Adds work. The indices must ascend.
     pub(crate) fn add(&self, index: u64, context: u32, what: T) {
         let mut state = self.state.lock();
-        let line = state
-            .contexts
-            .entry(context)
-            .or_insert_with(|| Line::Idle(Box::default()));
+        let line = state.contexts.entry(context).or_insert_with(|| Line::Idle(Box::default()));
         match line {
             Line::Busy(waiting) => waiting.push_back((index, what)),
             Line::Idle(stream) => {
                 let stream = std::mem::take(stream);
                 *line = Line::Busy(VecDeque::new());
-                state.ready.push(Reverse(Ready(Job {
-                    index,
-                    context,
-                    what,
-                    stream,
-                })));
+                state.ready.push(Reverse(Ready(Job { index, context, what, stream })));
                 drop(state);
                 self.changed.notify_one();
             }
@@ -131,12 +125,7 @@ impl<T> Board<T> {
         };
         match next {
             Some((index, what)) => {
-                state.ready.push(Reverse(Ready(Job {
-                    index,
-                    context,
-                    what,
-                    stream,
-                })));
+                state.ready.push(Reverse(Ready(Job { index, context, what, stream })));
                 drop(state);
                 self.changed.notify_one();
             }

@@ -43,23 +43,12 @@ mod tests {
 
     #[test]
     fn ticks_become_nanoseconds_within_one() {
-        for hz in [
-            100_000,
-            10_000_000,
-            999_999_999,
-            GIGA,
-            2_000_000_000,
-            2_893_211_000,
-            5 * GIGA,
-        ] {
+        for hz in [100_000, 10_000_000, 999_999_999, GIGA, 2_000_000_000, 2_893_211_000, 5 * GIGA] {
             let clock = Clock::new(hz);
             for ticks in [0, 1, 2, 1000, 123_456_789, 1 << 40, (1 << 48) - 1] {
                 let exact = u128::from(ticks) * u128::from(GIGA) / u128::from(hz);
                 let got = u128::from(clock.ns(ticks));
-                assert!(
-                    got <= exact && got + 1 >= exact,
-                    "{ticks} at {hz}: {got}, {exact}"
-                );
+                assert!(got <= exact && got + 1 >= exact, "{ticks} at {hz}: {got}, {exact}");
             }
         }
         assert_eq!(Clock::new(0).ns(17), 17);

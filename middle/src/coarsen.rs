@@ -1,13 +1,15 @@
-//! Between passes 2 and 3: a synchronisation that orders nothing with another context becomes an action of its task.
+//! Between passes 2 and 3: a synchronisation that orders nothing with another context becomes an
+//! action of its task.
 //!
-//! Pass 1 ends a task at each synchronisation, because only the rules of pass 2 know which of them have edges. Here the
-//! drafts of each context are read once more, and those between two edges become one. A task therefore ends where order
-//! crosses to another context, where a context waited or did not run, and at operations that say what a construct does.
+//! Pass 1 ends a task at each synchronisation, because only the rules of pass 2 know which of them
+//! have edges. Here the drafts of each context are read once more, and those between two edges
+//! become one. A task therefore ends where order crosses to another context, where a context waited
+//! or did not run, and at operations that say what a construct does.
 //!
 //! The times of joined drafts are forgotten, so what takes long keeps its own ([`Limits`]).
 //!
-//! Positions of drafts change. An edge keeps its place: what comes after it begins with the draft that it arrived at, and
-//! what comes before it ends with the draft that it left.
+//! Positions of drafts change. An edge keeps its place: what comes after it begins with the draft
+//! that it arrived at, and what comes before it ends with the draft that it left.
 
 use std::sync::Arc;
 
@@ -34,24 +36,22 @@ pub(crate) struct Ordered {
 /// How much time may be forgotten, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// A synchronisation that takes so long waited, or its thread did not run: it stays a task. Between two drafts, the
-    /// context did not run for so long.
+    /// A synchronisation that takes so long waited, or its thread did not run: it stays a task.
+    /// Between two drafts, the context did not run for so long.
     wait: u64,
-    /// Work that takes so long between two operations stays a task: there may be a call that waits in it.
+    /// Work that takes so long between two operations stays a task: there may be a call that waits
+    /// in it.
     work: u64,
     /// What is joined takes less than this.
     joined: u64,
 }
 
 impl Limits {
-    /// 1 microsecond (an operation that need not wait takes some tens of nanoseconds), 50 microseconds, 1 millisecond.
+    /// 1 microsecond (an operation that need not wait takes some tens of nanoseconds), 50
+    /// microseconds, 1 millisecond.
     pub(crate) fn new(hz: u64) -> Self {
         let per_second = |n: u64| (hz / n).max(1);
-        Limits {
-            wait: per_second(1_000_000),
-            work: per_second(20_000),
-            joined: per_second(1000),
-        }
+        Limits { wait: per_second(1_000_000), work: per_second(20_000), joined: per_second(1000) }
     }
 }
 
@@ -84,10 +84,7 @@ pub(crate) fn coarsen(
         while drafts.next(&mut draft)? {
             let place = Place::new(context, position);
             position += 1;
-            let edges = Edges {
-                leaves: sources.meets(place)?,
-                arrives: targets.meets(place)?,
-            };
+            let edges = Edges { leaves: sources.meets(place)?, arrives: targets.meets(place)? };
             joining.take(&mut open, place, &mut draft, edges, drafts.chunk)?;
         }
         joining.end(&mut open)?;
@@ -95,9 +92,7 @@ pub(crate) fn coarsen(
             record.places = open.position;
         }
     }
-    let Joining {
-        mut logs, moved, ..
-    } = joining;
+    let Joining { mut logs, moved, .. } = joining;
     logs.put_down()?;
     let moved = moved.finish()?;
     let mut by_source = Sorter::<2>::new(spill, memory / 8);
@@ -105,18 +100,11 @@ pub(crate) fn coarsen(
     let mut edges = Sorter::<2>::new(spill, memory / 8);
     Moved::of(&moved)?.each(&by_source.finish()?, |edge| edges.push(edge))?;
     let mut by_owner = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?.each(&fine.aliases, |[arrival, owner]| {
-        by_owner.push([owner, arrival])
-    })?;
+    Moved::of(&moved)?.each(&fine.aliases, |[arrival, owner]| by_owner.push([owner, arrival]))?;
     let mut aliases = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?.each(&by_owner.finish()?, |[owner, arrival]| {
-        aliases.push([arrival, owner])
-    })?;
-    Ok(Ordered {
-        logs,
-        edges: edges.finish()?,
-        aliases: aliases.finish()?,
-    })
+    Moved::of(&moved)?
+        .each(&by_owner.finish()?, |[owner, arrival]| aliases.push([arrival, owner]))?;
+    Ok(Ordered { logs, edges: edges.finish()?, aliases: aliases.finish()? })
 }
 
 /// What is at a place.
@@ -149,14 +137,7 @@ struct Open {
 
 impl Open {
     fn new(context: u32) -> Self {
-        Open {
-            context,
-            position: 0,
-            draft: None,
-            end: 0,
-            writer: DraftWriter::default(),
-            chunk: 0,
-        }
+        Open { context, position: 0, draft: None, end: 0, writer: DraftWriter::default(), chunk: 0 }
     }
 }
 
@@ -236,9 +217,7 @@ impl Joining {
             let last = spans.len() - 1;
             let writer = &mut open.writer;
             self.logs.append(open.context, |out| {
-                spans
-                    .drain(..last)
-                    .for_each(|span| writer.put_span(out, &span));
+                spans.drain(..last).for_each(|span| writer.put_span(out, &span));
             })?;
         }
         match edges.leaves || alone {
@@ -262,13 +241,7 @@ impl Joining {
         let writer = &mut open.writer;
         let times = Some((draft.start, draft.end));
         self.logs.append(open.context, |out| {
-            writer.put_work(
-                out,
-                draft.executor,
-                times,
-                &draft.counts,
-                draft.spans.last(),
-            );
+            writer.put_work(out, draft.executor, times, &draft.counts, draft.spans.last());
         })?;
         next(open)
     }

@@ -1,5 +1,5 @@
-//! What is known of each context. A program can have millions of contexts. Only those whose streams are being cut have
-//! all of their state in memory; the others have a record of a few words.
+//! What is known of each context. A program can have millions of contexts. Only those whose streams
+//! are being cut have all of their state in memory; the others have a record of a few words.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
@@ -15,11 +15,13 @@ use crate::sparse::Sparse;
 pub(crate) struct ContextState {
     /// The tick at which the context's thread left it; `None` once the thread has come back.
     pub(crate) away: Option<u64>,
-    /// Ticks that the context's thread spent in other contexts since the last task. They are not work of this context.
+    /// Ticks that the context's thread spent in other contexts since the last task. They are not
+    /// work of this context.
     pub(crate) shift: u64,
     /// The stream that the last records were read from.
     pub(crate) executor: u32,
-    /// Number of the last piece that was read to its end, for a context that goes from thread to thread.
+    /// Number of the last piece that was read to its end, for a context that goes from thread to
+    /// thread.
     pub(crate) piece: u32,
     /// A piece of such a context is being read.
     pub(crate) in_piece: bool,
@@ -138,15 +140,18 @@ impl ContextState {
 /// All contexts, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
-    /// The context that was asked for last. Most events are of the same context as the event before.
+    /// The context that was asked for last. Most events are of the same context as the event
+    /// before.
     at_hand: Option<(u32, Box<ContextState>)>,
     /// The other contexts that have all of their state.
     live: FxHashMap<u32, Box<ContextState>>,
-    /// Records of retired contexts. A context that has state also has an entry here, which is out of date.
+    /// Records of retired contexts. A context that has state also has an entry here, which is out
+    /// of date.
     records: Sparse<ContextRecord>,
     fulfilled: FxHashMap<u32, Place>,
     retire_at: usize,
-    /// How the numbers of each trace map to the graph, for several traces in the order they are read.
+    /// How the numbers of each trace map to the graph, for several traces in the order they are
+    /// read.
     pub(crate) spaces: Vec<Space>,
 }
 
@@ -181,10 +186,7 @@ impl Contexts {
             (None, None) => {
                 self.records.set(context, ContextRecord::default());
                 // Until something is read of it.
-                let new = ContextState {
-                    executor: context,
-                    ..ContextState::default()
-                };
+                let new = ContextState { executor: context, ..ContextState::default() };
                 (Box::new(new), true)
             }
         };
@@ -228,11 +230,7 @@ impl Contexts {
         for (context, state) in self.live.drain() {
             self.records.set(context, state.record());
         }
-        ContextTable {
-            records: self.records,
-            fulfilled: self.fulfilled,
-            spaces: self.spaces,
-        }
+        ContextTable { records: self.records, fulfilled: self.fulfilled, spaces: self.spaces }
     }
 }
 

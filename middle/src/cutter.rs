@@ -1,4 +1,5 @@
-//! Pass 1, the sequential part: cuts each context's stream into tasks (contech.txt, section 4.2, algorithm 1).
+//! Pass 1, the sequential part: cuts each context's stream into tasks (contech.txt, section 4.2,
+//! algorithm 1).
 
 use std::sync::Arc;
 
@@ -44,13 +45,14 @@ pub(crate) struct Cutter {
     pub(crate) has_actions: bool,
     /// Bytes that the runtime said it lost, or that could not be read.
     pub(crate) lost_bytes: u64,
-    /// In a trace without blocks (recorded in sync mode) work tasks have nothing but time, so they are kept although
-    /// they are empty.
+    /// In a trace without blocks (recorded in sync mode) work tasks have nothing but time, so they
+    /// are kept although they are empty.
     pub(crate) keep_empty: bool,
     /// The record at hand comes from a part of its stream without blocks.
     pub(crate) without: bool,
     pub(crate) windows: Windows,
-    /// Where the frames are, by the numbers that drafts have for them; 0 for frames that have not ended.
+    /// Where the frames are, by the numbers that drafts have for them; 0 for frames that have not
+    /// ended.
     pub(crate) frames: Vec<FrameRef>,
     /// For each stream, the frame that goes on in the next chunk.
     open: FxHashMap<u32, FrameRef>,
@@ -86,17 +88,15 @@ impl Cutter {
         }
     }
 
-    /// Makes the first context of several traces. One task of it creates the first contexts of all traces.
+    /// Makes the first context of several traces. One task of it creates the first contexts of all
+    /// traces.
     pub(crate) fn root(&mut self) -> Result<Place> {
         let (state, _) = self.contexts.entry(0);
         (state.announced, state.started) = (true, true);
         (state.end_seen, state.ended) = (true, true);
         self.executors.note(0);
-        let draft = Draft {
-            kind: TaskKind::Create,
-            op: taskgraph::SyncOp::MpiRanks,
-            ..Draft::default()
-        };
+        let draft =
+            Draft { kind: TaskKind::Create, op: taskgraph::SyncOp::MpiRanks, ..Draft::default() };
         self.task(0, draft, None)
     }
 
@@ -156,12 +156,9 @@ impl Cutter {
                 self.feed(Record::Counts(segment.counts))?;
             }
             match chunk.events.get(i) {
-                Some(Event::Switch {
-                    context,
-                    piece,
-                    how,
-                    at,
-                }) => self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?,
+                Some(Event::Switch { context, piece, how, at }) => {
+                    self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?
+                }
                 Some(Event::Accesses { recorded, at }) => {
                     let full = unwrap_ticks(*at, chunk.first);
                     self.windows.switch(chunk.context, *recorded, full);
@@ -176,8 +173,7 @@ impl Cutter {
                     let here = self.streams.holding.is_none();
                     let state = self.contexts.get_mut(self.streams.context);
                     let span = state.filter(|_| here).and_then(|state| state.open.span);
-                    self.positions
-                        .extend(Position::of(event, chunk.context, at, span));
+                    self.positions.extend(Position::of(event, chunk.context, at, span));
                 }
                 Some(event) => {
                     let without = self.windows.are_closed_for(chunk.context);
@@ -211,7 +207,8 @@ impl Cutter {
         Ok(())
     }
 
-    /// Writes the frames that end in a chunk. Returns the numbers of all frames that its spans belong to.
+    /// Writes the frames that end in a chunk. Returns the numbers of all frames that its spans
+    /// belong to.
     fn frames(
         &mut self,
         chunk: &mut EncodedChunk,
@@ -262,8 +259,7 @@ impl Cutter {
         }
         if let Some(full) = state.open.span.replace(span) {
             let writer = &mut state.writer;
-            self.logs
-                .append(context, |out| writer.put_span(out, &full))?;
+            self.logs.append(context, |out| writer.put_span(out, &full))?;
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 
 /// The source name of a linkage name, or the name itself if it is not mangled.
 ///
-/// Rust names (both manglings) come out without their hash and with short types ([`shortened`]), C++ names (Itanium ABI) with their parameter types, and
-/// flang's names (`_QM` module, `F` host, `P` procedure) as `module::host::procedure`.
+/// Rust names (both manglings) come out without their hash and with short types ([`shortened`]),
+/// C++ names (Itanium ABI) with their parameter types, and flang's names (`_QM` module, `F` host,
+/// `P` procedure) as `module::host::procedure`.
 pub(crate) fn demangle(linkage: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(linkage) {
         return shortened(&format!("{rust:#}"));
@@ -21,7 +22,8 @@ pub(crate) fn demangle(linkage: &str) -> String {
 }
 
 /// A Rust name in which only the function and the type that it belongs to have modules:
-/// `<alloc::vec::Vec<T> as Drop>::drop`, `alloc::vec::Vec<T>::push`. In a name that is still long, types within types are left out: `Map<..>`.
+/// `<alloc::vec::Vec<T> as Drop>::drop`, `alloc::vec::Vec<T>::push`. In a name that is still long,
+/// types within types are left out: `Map<..>`.
 fn shortened(name: &str) -> String {
     /// Bytes of a name that is shown with all its types.
     const LONG: usize = 100;
@@ -82,8 +84,9 @@ fn without_modules(name: &str) -> String {
     text
 }
 
-/// Decodes flang's names: `_Q`, then parts that begin with a capital letter, which Fortran's own names do not have.
-/// What follows a dot (`..omp_par`, the outlined body of a parallel region) is kept.
+/// Decodes flang's names: `_Q`, then parts that begin with a capital letter, which Fortran's own
+/// names do not have. What follows a dot (`..omp_par`, the outlined body of a parallel region) is
+/// kept.
 fn fortran(linkage: &str) -> Option<String> {
     let rest = linkage.strip_prefix("_Q")?;
     let end = rest.find('.').unwrap_or(rest.len());
@@ -120,14 +123,8 @@ mod tests {
             ("", ""),
             ("_Z3fooiPKc", "foo(int, char const*)"),
             ("_ZN5outer5innerIiE3runEv", "outer::inner<int>::run()"),
-            (
-                "_ZN4core3fmt5Write9write_str17h0123456789abcdefE",
-                "core::fmt::Write::write_str",
-            ),
-            (
-                "_RNvNtNtCsgEmfK2I1SDS_4core3fmt5Write9write_str",
-                "core::fmt::Write::write_str",
-            ),
+            ("_ZN4core3fmt5Write9write_str17h0123456789abcdefE", "core::fmt::Write::write_str"),
+            ("_RNvNtNtCsgEmfK2I1SDS_4core3fmt5Write9write_str", "core::fmt::Write::write_str"),
             ("_Znonsense", "_Znonsense"),
             ("__kmpc_fork_call", "__kmpc_fork_call"),
             ("_QMalphaPone", "alpha::one"),
@@ -157,14 +154,8 @@ mod tests {
                 "<alloc::boxed::Box<dyn core::ops::Fn() -> a::b::C> as x::Y>::call",
                 "<alloc::boxed::Box<dyn Fn() -> C> as Y>::call",
             ),
-            (
-                "core::ptr::drop_in_place<[a::B; 3]>",
-                "core::ptr::drop_in_place<[B; 3]>",
-            ),
-            (
-                "<a::b::Lock<c::D>>::take::<e::F>",
-                "a::b::Lock<D>::take::<F>",
-            ),
+            ("core::ptr::drop_in_place<[a::B; 3]>", "core::ptr::drop_in_place<[B; 3]>"),
+            ("<a::b::Lock<c::D>>::take::<e::F>", "a::b::Lock<D>::take::<F>"),
             ("a::b<", "a::b<"),
             ("<", "<"),
             ("<>", ""),

@@ -1,5 +1,5 @@
-//! Tasks on their way from the recorded streams to the graph. Their times are still ticks, and barriers have no
-//! numbers yet. The drafts of a context are stored one after the other in its log.
+//! Tasks on their way from the recorded streams to the graph. Their times are still ticks, and
+//! barriers have no numbers yet. The drafts of a context are stored one after the other in its log.
 
 use std::ops::Range;
 
@@ -52,7 +52,8 @@ const EXECUTOR: u8 = 4;
 const FOLLOWS: u8 = 4;
 /// A work task with the counts of the previous one.
 const COUNTED: u8 = 8;
-/// A work task whose last span begins where the last span ended. Only the number of the span's records follows.
+/// A work task whose last span begins where the last span ended. Only the number of the span's
+/// records follows.
 const GOES_ON: u8 = 16;
 /// A synchronisation like the last one, or like the last one that was different from that.
 const LAST: u8 = 8;
@@ -94,10 +95,7 @@ impl DraftWriter {
 
     /// An encoder that goes on after a draft that ended at `previous_end`.
     pub(crate) fn after(previous_end: u64) -> Self {
-        DraftWriter {
-            previous_end,
-            ..DraftWriter::default()
-        }
+        DraftWriter { previous_end, ..DraftWriter::default() }
     }
 
     pub(crate) fn put_chunk(out: &mut Vec<u8>, offset: u64) {
@@ -201,8 +199,8 @@ pub(crate) struct Drafts<'a> {
     page: Vec<u8>,
     at: usize,
     decoder: Decoder,
-    /// Drafts that were read together, because the last of them says when the others were, and what is still to be handed
-    /// out of them. The memory of the others is kept.
+    /// Drafts that were read together, because the last of them says when the others were, and what
+    /// is still to be handed out of them. The memory of the others is kept.
     ahead: Vec<Draft>,
     left: Range<usize>,
     /// Place in the file of the chunk in which the last draft that was read ended.
@@ -274,8 +272,9 @@ impl<'a> Drafts<'a> {
     }
 }
 
-/// Gives drafts with open times their share of the time from `from` to the last one's start or, if the last one is
-/// work, of the time that the work is said to take. Each gets as much as it has of the blocks and accesses in that time.
+/// Gives drafts with open times their share of the time from `from` to the last one's start or, if
+/// the last one is work, of the time that the work is said to take. Each gets as much as it has of
+/// the blocks and accesses in that time.
 fn settle(from: u64, drafts: &mut [Draft]) {
     let Some((last, open)) = drafts.split_last_mut() else {
         return;
@@ -284,18 +283,10 @@ fn settle(from: u64, drafts: &mut [Draft]) {
         return;
     }
     let weight = |draft: &Draft| {
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            others,
-            ..
-        } = draft.counts;
+        let Counts { blocks, reads, writes, others, .. } = draft.counts;
         match draft.kind {
             // A synchronisation whose time is open took next to none.
-            TaskKind::Work => [reads, writes, others]
-                .into_iter()
-                .fold(blocks, u64::saturating_add),
+            TaskKind::Work => [reads, writes, others].into_iter().fold(blocks, u64::saturating_add),
             _ => 0,
         }
     };
@@ -335,7 +326,8 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Reads the entry at `*at` into `draft`, unless the entry is a chunk's place, and moves `at` past it.
+    /// Reads the entry at `*at` into `draft`, unless the entry is a chunk's place, and moves `at`
+    /// past it.
     fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
         let tag = byte(bytes, at)?;
         match tag & ENTRY {
@@ -375,10 +367,7 @@ impl Decoder {
                     let (frame, record) = self.next;
                     self.span(draft, frame, record, 1);
                 }
-                draft.counts = Counts {
-                    others: draft.spans.len() as u64,
-                    ..Counts::default()
-                };
+                draft.counts = Counts { others: draft.spans.len() as u64, ..Counts::default() };
             }
         }
         draft.executor = self.executor;
@@ -386,11 +375,7 @@ impl Decoder {
     }
 
     fn span(&mut self, draft: &mut Draft, frame: u64, first_record: u32, records: u32) {
-        let span = FrameSpan {
-            frame: FrameRef(frame),
-            first_record,
-            records,
-        };
+        let span = FrameSpan { frame: FrameRef(frame), first_record, records };
         self.next = after(&span);
         draft.spans.push(span);
     }
@@ -437,17 +422,8 @@ mod tests {
     use crate::spill::Spill;
 
     fn work(start: u64, end: u64, blocks: u64, open: bool) -> Draft {
-        let counts = Counts {
-            blocks,
-            ..Counts::default()
-        };
-        Draft {
-            start,
-            end,
-            counts,
-            open,
-            ..Draft::default()
-        }
+        let counts = Counts { blocks, ..Counts::default() };
+        Draft { start, end, counts, open, ..Draft::default() }
     }
 
     fn times(drafts: &[Draft]) -> Vec<(u64, u64)> {
@@ -456,28 +432,17 @@ mod tests {
 
     #[test]
     fn open_times_are_shares_of_the_time_until_the_next_one() {
-        let sync = |at, open| Draft {
-            kind: TaskKind::Sync,
-            ..work(at, at, 0, open)
-        };
+        let sync = |at, open| Draft { kind: TaskKind::Sync, ..work(at, at, 0, open) };
         let open = |blocks| work(100, 100, blocks, true);
         let mut until_work = [open(1), sync(100, true), open(3), work(130, 230, 6, false)];
         settle(100, &mut until_work);
         let expected = [(100, 110), (110, 110), (110, 140), (170, 230)];
-        assert_eq!(
-            times(&until_work),
-            expected,
-            "30 ticks before the last are not its"
-        );
+        assert_eq!(times(&until_work), expected, "30 ticks before the last are not its");
         let mut until_sync = [open(1), sync(100, true), open(1), sync(120, false)];
         settle(100, &mut until_sync);
         let expected = [(100, 110), (110, 110), (110, 120), (120, 120)];
         assert_eq!(times(&until_sync), expected);
-        let mut huge = [
-            open(u64::MAX),
-            open(u64::MAX),
-            work(100, u64::MAX, u64::MAX, false),
-        ];
+        let mut huge = [open(u64::MAX), open(u64::MAX), work(100, u64::MAX, u64::MAX, false)];
         settle(100, &mut huge);
         assert!(times(&huge).is_sorted() && huge[2].end == u64::MAX);
         let mut never = [open(1), sync(100, true)];
@@ -509,10 +474,7 @@ mod tests {
             found.push((draft.start, draft.end));
         }
         assert_eq!(found.len() as u64, rows + 2);
-        assert!(
-            found.windows(2).all(|w| w[0].1 == w[1].0),
-            "no time is lost"
-        );
+        assert!(found.windows(2).all(|w| w[0].1 == w[1].0), "no time is lost");
         assert_eq!(found[..4], [(0, 10), (10, 20), (20, 30), (30, 40)]);
         assert_eq!(found[found.len() - 3].1, 10 * rows);
     }

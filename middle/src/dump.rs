@@ -1,4 +1,5 @@
-//! The text form of a trace has one line for each block execution and event. It serves tests and people.
+//! The text form of a trace has one line for each block execution and event. It serves tests and
+//! people.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -12,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::{Program, ProgramBuilder};
 
-/// Writes the text form of a trace, in file order. With `context`, only what that context recorded is written.
+/// Writes the text form of a trace, in file order. With `context`, only what that context recorded
+/// is written.
 ///
 /// | line | |
 /// |---|---|
@@ -33,10 +35,8 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
     };
     let source = input.open()?.reader;
     let opened = ChunkReader::new(source).map_err(read_error)?;
-    let (header, mut reader) = opened.map_err(|source| Error::Trace {
-        file: name.clone(),
-        source,
-    })?;
+    let (header, mut reader) =
+        opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
     let mut dump = Dump {
         context,
         program: ProgramBuilder::default(),
@@ -51,22 +51,17 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
         let next = reader.next_chunk().map_err(read_error)?;
         match next {
             Next::Chunk(ref chunk) => dump.chunk(chunk),
-            Next::Skipped {
-                from,
-                to,
-                ref error,
-            } => {
+            Next::Skipped { from, to, ref error } => {
                 dump.line(&format!("skipped {from}..{to} {error}"));
             }
             Next::End => dump.line("end of file"),
         }
-        out.write_all(dump.text.as_bytes())
-            .map_err(|source| Error::Input {
-                action: "print",
-                file: name.clone(),
-                source,
-                remedy: "check where the output goes",
-            })?;
+        out.write_all(dump.text.as_bytes()).map_err(|source| Error::Input {
+            action: "print",
+            file: name.clone(),
+            source,
+            remedy: "check where the output goes",
+        })?;
         dump.text.clear();
         if matches!(next, Next::End) {
             return Ok(());
@@ -102,10 +97,9 @@ impl Dump {
             ChunkKind::Stream => return self.stream(chunk, bytes),
             ChunkKind::Check => format!("check chunk {} seq {}", h.context, h.seq),
             ChunkKind::Run => match RunInfo::from_bytes(bytes) {
-                Ok(run) => format!(
-                    "run {:?} exe {:?} options {:?}",
-                    run.command, run.exe, run.options
-                ),
+                Ok(run) => {
+                    format!("run {:?} exe {:?} options {:?}", run.command, run.exe, run.options)
+                }
                 Err(e) => format!("run unreadable: {e}"),
             },
             ChunkKind::Module => match ModuleLoad::from_bytes(bytes) {
@@ -148,11 +142,8 @@ impl Dump {
             h.context, h.seq, chunk.offset, h.raw_len, h.first, h.last
         ));
         let program = self.program.snapshot();
-        let mut lines = Lines {
-            context: h.context,
-            program: &program,
-            text: std::mem::take(&mut self.text),
-        };
+        let mut lines =
+            Lines { context: h.context, program: &program, text: std::mem::take(&mut self.text) };
         let (next, decoder) = self.decoders.entry(h.context).or_default();
         if h.seq != *next {
             decoder.forget();
@@ -200,57 +191,32 @@ fn block_text(block: u32, operands: &[u64], program: &Program) -> String {
 
 fn event_text(event: &Event) -> String {
     match *event {
-        Event::Sync {
-            op,
-            object,
-            ticket,
-            aux,
-            before,
-            duration,
-        } => format!(
+        Event::Sync { op, object, ticket, aux, before, duration } => format!(
             "sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x} at {before} for {duration}"
         ),
-        Event::Untimed {
-            op,
-            object,
-            ticket,
-            aux,
-        } => format!("sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x}, time open"),
+        Event::Untimed { op, object, ticket, aux } => {
+            format!("sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x}, time open")
+        }
         Event::Alloc { kind, addr, size } => format!("alloc {kind:?} {addr:#x} {size}"),
         Event::Free { addr } => format!("free {addr:#x}"),
         Event::Map { addr, size } => format!("map {addr:#x} {size}"),
         Event::Fresh { addr, size } => format!("fresh {addr:#x} {size}"),
         Event::Unmap { addr, size } => format!("unmap {addr:#x} {size}"),
-        Event::ContextStart {
-            context,
-            creator,
-            announced,
-            tid,
-            at,
-        } => format!(
+        Event::ContextStart { context, creator, announced, tid, at } => format!(
             "start context {context} creator {creator} announced {announced} tid {tid} at {at}"
         ),
         Event::ContextEnd { reason, at } => format!("end {reason:?} at {at}"),
         Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
         Event::Stolen { taken } => format!("stolen {taken}"),
-        Event::Position {
-            at,
-            ran,
-            system,
-            faults,
-            own,
-        } => format!(
+        Event::Position { at, ran, system, faults, own } => format!(
             "position {at} ran {ran} us, in the kernel {system} us, faults {faults}, own {own}"
         ),
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
         Event::Accesses { at, recorded } => format!("accesses {recorded:?} at {at}"),
-        Event::Switch {
-            context,
-            piece,
-            how,
-            at,
-        } => format!("switch {how:?} context {context} piece {piece} at {at}"),
+        Event::Switch { context, piece, how, at } => {
+            format!("switch {how:?} context {context} piece {piece} at {at}")
+        }
     }
 }

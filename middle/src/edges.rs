@@ -38,7 +38,8 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// Says that `from` comes before `to`. Within one context that is program order, which is not stored.
+    /// Says that `from` comes before `to`. Within one context that is program order, which is not
+    /// stored.
     pub(crate) fn edge(&mut self, from: Place, to: Place) -> Result<()> {
         if from.context() == to.context() {
             return Ok(());
@@ -57,7 +58,8 @@ impl<'a> Edges<'a> {
         Some(Place::new(context, last))
     }
 
-    /// Where a context was over: at its last place and, for a detached task, where its event was fulfilled.
+    /// Where a context was over: at its last place and, for a detached task, where its event was
+    /// fulfilled.
     pub(crate) fn ends_of(&self, context: u32) -> [Option<Place>; 2] {
         let fulfilled = self.contexts.fulfilled(context);
         [self.last_place(context), fulfilled]
@@ -69,8 +71,7 @@ impl<'a> Edges<'a> {
     }
 
     pub(crate) fn exists(&self, place: Place) -> bool {
-        self.last_place(place.context())
-            .is_some_and(|last| place <= last)
+        self.last_place(place.context()).is_some_and(|last| place <= last)
     }
 
     /// Says that another context waited for the end of this one.

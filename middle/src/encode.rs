@@ -1,8 +1,8 @@
 //! Encodes one chunk of a stream into frames: the parallel part of the work.
 //!
-//! To decode a chunk one must know the state at the end of the context's previous chunk ([`Decoder`]). The encoder
-//! goes on with that chunk's last frame, unless there are so many contexts that their frames would take too much
-//! memory.
+//! To decode a chunk one must know the state at the end of the context's previous chunk
+//! ([`Decoder`]). The encoder goes on with that chunk's last frame, unless there are so many
+//! contexts that their frames would take too much memory.
 
 use std::sync::Arc;
 
@@ -16,15 +16,17 @@ use crate::board::Stream;
 use crate::program::Program;
 use crate::sample::{Sample, Taken};
 
-/// A part of a chunk's result is handed over when its frames have this many bytes, or when there are this many frames.
-/// A few bytes of collapsed loops can stand for any number of block executions.
+/// A part of a chunk's result is handed over when its frames have this many bytes, or when there
+/// are this many frames. A few bytes of collapsed loops can stand for any number of block
+/// executions.
 const PART_BYTES: usize = 4 << 20;
 const PART_FRAMES: usize = 64;
 
 /// Actions between two events of a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Segment {
-    /// One past the segment's last span in [`EncodedChunk::spans`]. Its first span is where the segment before ends.
+    /// One past the segment's last span in [`EncodedChunk::spans`]. Its first span is where the
+    /// segment before ends.
     pub(crate) spans_end: usize,
     pub(crate) counts: Counts,
 }
@@ -32,7 +34,8 @@ pub(crate) struct Segment {
 /// A run of records within a frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
-    /// Index among the frames that end in the chunk. An index equal to their number means the frame that does not end.
+    /// Index among the frames that end in the chunk. An index equal to their number means the frame
+    /// that does not end.
     pub(crate) frame: usize,
     pub(crate) first_record: u32,
     pub(crate) records: u32,
@@ -65,7 +68,8 @@ pub(crate) struct EncodedChunk {
     pub(crate) events: Vec<Event>,
     /// For each of the events that may be actions, its record; none for events of no context.
     pub(crate) actions: Vec<Span>,
-    /// Why something could not be read, and how many bytes of the payload that is, as far as is known.
+    /// Why something could not be read, and how many bytes of the payload that is, as far as is
+    /// known.
     pub(crate) fault: Option<(String, u64)>,
 }
 
@@ -122,15 +126,12 @@ pub(crate) struct ChunkEncoder {
 impl ChunkEncoder {
     /// An encoder that leaves out all but one part in so many.
     pub(crate) fn new(every: u32) -> Self {
-        Self {
-            every,
-            ..Self::default()
-        }
+        Self { every, ..Self::default() }
     }
 
-    /// Encodes a chunk of a stream that has seen the context's earlier chunks. With `spanning`, the chunk's last frame
-    /// goes on in the next chunk. Results that are too large to wait are given to `hand_over`; the others are
-    /// returned.
+    /// Encodes a chunk of a stream that has seen the context's earlier chunks. With `spanning`, the
+    /// chunk's last frame goes on in the next chunk. Results that are too large to wait are given
+    /// to `hand_over`; the others are returned.
     pub(crate) fn encode(
         &mut self,
         chunk: &Chunk,
@@ -176,11 +177,7 @@ impl ChunkEncoder {
         };
         raw.clear();
         self.raw = raw;
-        self.lengths = [
-            encoded.segments.len(),
-            encoded.events.len(),
-            encoded.spans.len(),
-        ];
+        self.lengths = [encoded.segments.len(), encoded.events.len(), encoded.spans.len()];
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
             if let Some(Event::ContextEnd { .. }) = encoded.events.last() {
@@ -236,8 +233,8 @@ impl ChunkEncoder {
     }
 }
 
-/// Number of bytes that an error of the decoder costs. The parse runs backwards, so everything before the place of the
-/// error is lost.
+/// Number of bytes that an error of the decoder costs. The parse runs backwards, so everything
+/// before the place of the error is lost.
 fn lost_bytes(error: &contech_trace::Error) -> u64 {
     match error {
         contech_trace::Error::Truncated { have, .. } => *have,
@@ -246,7 +243,8 @@ fn lost_bytes(error: &contech_trace::Error) -> u64 {
     }
 }
 
-/// The operation that a graph shows for a recorded one. The end of a collective operation has the operation's name.
+/// The operation that a graph shows for a recorded one. The end of a collective operation has the
+/// operation's name.
 pub(crate) fn shown(op: SyncOp, aux: u64) -> SyncOp {
     match op {
         SyncOp::MpiEnd => Meeting::unpack(aux).map_or(SyncOp::Other, |m| m.what),
@@ -256,15 +254,15 @@ pub(crate) fn shown(op: SyncOp, aux: u64) -> SyncOp {
     }
 }
 
-/// Operation and object of an event that is an action of its task if it orders nothing with another context.
+/// Operation and object of an event that is an action of its task if it orders nothing with another
+/// context.
 pub(crate) fn action(event: &Event) -> Option<(SyncOp, u64)> {
     match *event {
-        Event::Sync {
-            op, object, aux, ..
+        Event::Sync { op, object, aux, .. } | Event::Untimed { op, object, aux, .. }
+            if op.may_be_action() =>
+        {
+            Some((shown(op, aux), object))
         }
-        | Event::Untimed {
-            op, object, aux, ..
-        } if op.may_be_action() => Some((shown(op, aux), object)),
         _ => None,
     }
 }
@@ -315,11 +313,8 @@ impl Records for Cutting<'_> {
             return 1;
         }
         let times = self.sample.together(times);
-        let segment = taskgraph::Segment {
-            path: first.number,
-            bytes: first.bytes,
-            counts: first.counts,
-        };
+        let segment =
+            taskgraph::Segment { path: first.number, bytes: first.bytes, counts: first.counts };
         let (known, path) = (|| first.known.follow(), || Some(plan.path.clone()));
         let encoder = &mut self.encoder;
         let before = self.sample.leaves_out().then(|| encoder.counts().blocks);
@@ -352,8 +347,8 @@ impl Records for Cutting<'_> {
                     _ => self.sample.event(),
                 }
                 self.end_segment();
-                // The event must be there before the frame ends, because the part may end with the frame, and the
-                // event ends this part's segment.
+                // The event must be there before the frame ends, because the part may end with the
+                // frame, and the event ends this part's segment.
                 self.out.events.push(event);
                 self.encoder.cut();
                 if let Event::Switch { context, .. } = event {
@@ -366,7 +361,8 @@ impl Records for Cutting<'_> {
                         records: 1,
                     });
                     self.encoder.sync(op, object);
-                    // The record belongs to a task only if the event orders nothing, which is found later.
+                    // The record belongs to a task only if the event orders nothing, which is found
+                    // later.
                     self.first_record = self.encoder.record_count();
                     self.counts = self.encoder.counts();
                 }
@@ -383,7 +379,8 @@ impl Records for Cutting<'_> {
 }
 
 impl Cutting<'_> {
-    /// Whether the next segment or block is encoded; in a frame of its own, if `anew` or the sample say so.
+    /// Whether the next segment or block is encoded; in a frame of its own, if `anew` or the sample
+    /// say so.
     #[inline]
     fn takes(&mut self, anew: bool) -> bool {
         match self.sample.code() {
@@ -437,20 +434,16 @@ impl Cutting<'_> {
     fn end_part(&mut self) {
         self.end_segment();
         self.frame_bytes = 0;
-        let next = EncodedChunk {
-            continued: true,
-            ..self.out.place()
-        };
+        let next = EncodedChunk { continued: true, ..self.out.place() };
         (self.hand_over)(std::mem::replace(&mut self.out, next));
     }
 
     fn end_segment(&mut self) {
         self.end_span();
         let now = self.encoder.counts();
-        self.out.segments.push(Segment {
-            spans_end: self.out.spans.len(),
-            counts: now.since(self.counts),
-        });
+        self.out
+            .segments
+            .push(Segment { spans_end: self.out.spans.len(), counts: now.since(self.counts) });
         self.counts = now;
     }
 }

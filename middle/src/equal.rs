@@ -1,8 +1,9 @@
-//! Checks whether a graph holds what its trace recorded. All blocks with their operands, all changes of the address
-//! space, and all synchronisation are decoded from both and compared context by context.
+//! Checks whether a graph holds what its trace recorded. All blocks with their operands, all
+//! changes of the address space, and all synchronisation are decoded from both and compared context
+//! by context.
 //!
-//! The trace is decoded here by [`Decoder::chunk`], which computes every block execution at once. The records take
-//! another way into the graph.
+//! The trace is decoded here by [`Decoder::chunk`], which computes every block execution at once.
+//! The records take another way into the graph.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,10 +48,7 @@ pub fn compare_graph(trace: impl Into<Input>, graph: &Path) -> Result<Equal> {
     let mut equal = Equal::default();
     for context in recorded.keys().chain(stored.keys()) {
         let none = Digest::default();
-        let (a, b) = (
-            recorded.get(context).unwrap_or(&none),
-            stored.get(context).unwrap_or(&none),
-        );
+        let (a, b) = (recorded.get(context).unwrap_or(&none), stored.get(context).unwrap_or(&none));
         if !a.equals(b) {
             return Err(Error::Differs {
                 file: name,
@@ -98,10 +96,7 @@ fn of_trace(trace: Input) -> Result<BTreeMap<u32, Digest>> {
         remedy: "check the disk",
     };
     let opened = ChunkReader::new(trace.open()?.reader).map_err(failed)?;
-    let (_, mut reader) = opened.map_err(|source| Error::Trace {
-        file: name.clone(),
-        source,
-    })?;
+    let (_, mut reader) = opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
     let mut program = ProgramBuilder::default();
     let mut streams: BTreeMap<u32, (u64, Decoder)> = BTreeMap::new();
     let mut digests: BTreeMap<u32, Digest> = BTreeMap::new();
@@ -115,10 +110,8 @@ fn of_trace(trace: Input) -> Result<BTreeMap<u32, Digest>> {
         raw.clear();
         match chunk.header.kind {
             ChunkKind::Module => {
-                let load = chunk
-                    .payload(&mut raw)
-                    .ok()
-                    .and_then(|p| ModuleLoad::from_bytes(p).ok());
+                let load =
+                    chunk.payload(&mut raw).ok().and_then(|p| ModuleLoad::from_bytes(p).ok());
                 // A module that cannot be used has no blocks here, and none in the graph.
                 let _ = load.map(|load| program.add(load));
             }
@@ -225,12 +218,7 @@ impl Digest {
 
     /// The numbers of two actions between which the first difference is.
     fn first_difference(&self, other: &Digest) -> (u64, u64) {
-        let same = self
-            .marks
-            .iter()
-            .zip(&other.marks)
-            .take_while(|(a, b)| a == b)
-            .count() as u64;
+        let same = self.marks.iter().zip(&other.marks).take_while(|(a, b)| a == b).count() as u64;
         (same * MARK, (same + 1) * MARK)
     }
 }

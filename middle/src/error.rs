@@ -1,4 +1,5 @@
-//! The one error type of the crate. An error says which file is meant, what was wrong, and what to do.
+//! The one error type of the crate. An error says which file is meant, what was wrong, and what to
+//! do.
 
 use std::io;
 use std::path::PathBuf;

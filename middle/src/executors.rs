@@ -1,12 +1,14 @@
-//! The threads that executed the tasks: each stream of a trace is one thread's. In the graph they are numbered by trace,
-//! then stream. So in a program whose contexts are threads, both have the same numbers.
+//! The threads that executed the tasks: each stream of a trace is one thread's. In the graph they
+//! are numbered by trace, then stream. So in a program whose contexts are threads, both have the
+//! same numbers.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{Executor, ExecutorId};
 
 use crate::contexts::ContextTable;
 
-/// The streams that were read, and the kernel's ids of their threads; 0 where the trace does not say it.
+/// The streams that were read, and the kernel's ids of their threads; 0 where the trace does not
+/// say it.
 #[derive(Debug, Default)]
 pub(crate) struct Streamed(FxHashMap<u32, u32>);
 
@@ -27,11 +29,8 @@ impl Streamed {
         let mut all: Vec<_> = self.0.into_iter().map(by_trace).collect();
         all.sort_unstable();
         let numbered = || (0..).zip(&all);
-        let executor = |(number, &(space, _, tid))| Executor {
-            id: ExecutorId::new(number),
-            tid,
-            space,
-        };
+        let executor =
+            |(number, &(space, _, tid))| Executor { id: ExecutorId::new(number), tid, space };
         Executors {
             numbers: numbered().map(|(number, all)| (all.1, number)).collect(),
             table: numbered().map(executor).collect(),

@@ -1,11 +1,13 @@
-//! Memory orders, and the fences of one context (ISO C++ 32.4, atomics.fences). A release fence makes later relaxed
-//! writes release writes. An acquire fence makes earlier relaxed loads acquire loads, from the fence on.
+//! Memory orders, and the fences of one context (ISO C++ 32.4, atomics.fences). A release fence
+//! makes later relaxed writes release writes. An acquire fence makes earlier relaxed loads acquire
+//! loads, from the fence on.
 
 use contech_trace::event::SyncOp;
 
 use crate::place::Place;
 
-/// Whether an operation of this memory order (in C's numbering) comes after the write that it reads.
+/// Whether an operation of this memory order (in C's numbering) comes after the write that it
+/// reads.
 pub(crate) fn acquires(order: u64) -> bool {
     matches!(order & contech_trace::abi::ATOMIC_ORDER, 1 | 2 | 4 | 5)
 }
@@ -50,8 +52,8 @@ impl Fences {
         }
     }
 
-    /// Takes a fence at `at`. Returns the loads that acquire at the fence, each with the ticket of the load in its
-    /// variable's order.
+    /// Takes a fence at `at`. Returns the loads that acquire at the fence, each with the ticket of
+    /// the load in its variable's order.
     pub(crate) fn fence(&mut self, order: u64, at: Place) -> Vec<Ordered> {
         self.released |= releases(order);
         if !acquires(order) {

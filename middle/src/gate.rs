@@ -19,11 +19,7 @@ pub(crate) struct Gate {
 
 impl Gate {
     pub(crate) fn new(limit: usize) -> Self {
-        Gate {
-            limit,
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        }
+        Gate { limit, state: Mutex::default(), changed: Condvar::new() }
     }
 
     fn enter_when(&self, cost: usize, may: impl Fn(&State) -> bool) -> bool {
@@ -35,8 +31,8 @@ impl Gate {
         !state.closed
     }
 
-    /// Takes `cost` bytes, and waits as long as that would exceed the limit. A cost above the limit is let in alone.
-    /// Returns false if the gate was closed.
+    /// Takes `cost` bytes, and waits as long as that would exceed the limit. A cost above the limit
+    /// is let in alone. Returns false if the gate was closed.
     pub(crate) fn enter(&self, cost: usize) -> bool {
         self.enter_when(cost, |_| true)
     }

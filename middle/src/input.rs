@@ -60,14 +60,7 @@ impl Input {
             }
             Input::Path(p) => p,
         };
-        let failed = |action, remedy| {
-            move |source| Error::Input {
-                action,
-                file,
-                source,
-                remedy,
-            }
-        };
+        let failed = |action, remedy| move |source| Error::Input { action, file, source, remedy };
         let remedy =
             "run the instrumented program first (it writes trace.bin, or what CONTECH_TRACE names)";
         let opened = File::open(&path).map_err(failed("open", remedy))?;
@@ -93,10 +86,6 @@ pub(crate) struct Source {
 
 impl Source {
     fn stream(reader: Box<dyn Read + Send>) -> Self {
-        Source {
-            reader,
-            size: None,
-            modified_unix_ns: None,
-        }
+        Source { reader, size: None, modified_unix_ns: None }
     }
 }

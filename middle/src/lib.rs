@@ -1,16 +1,19 @@
 //! The middle layer: from a recorded trace to a task graph (contech.txt, section 4.2).
 //!
-//! Memory is bounded by [`Options::memory`], not by the length of the trace. There are three passes:
+//! Memory is bounded by [`Options::memory`], not by the length of the trace. There are three
+//! passes:
 //!
-//! 1. Chunks are encoded into frames in parallel, each on its own ([`encode`], [`pipeline`]); in file order
-//!    each context's stream is cut into tasks ([`cutter`]). Frames go to the graph at once, drafts of tasks
-//!    to a log per context ([`log`]), synchronisation events to an external sorter ([`sorter`]).
+//! 1. Chunks are encoded into frames in parallel, each on its own ([`encode`], [`pipeline`]); in
+//!    file order each context's stream is cut into tasks ([`cutter`]). Frames go to the graph at
+//!    once, drafts of tasks to a log per context ([`log`]), synchronisation events to an external
+//!    sorter ([`sorter`]).
 //! 2. Events sorted by object and ticket become edges between *places* ([`rules`]).
-//! 3. Places become task ids ([`renumber`]); the breadth-first order is found (`order`); tasks, edges and
-//!    order are made ([`assemble`]) while another thread writes them ([`writing`]).
+//! 3. Places become task ids ([`renumber`]); the breadth-first order is found (`order`); tasks,
+//!    edges and order are made ([`assemble`]) while another thread writes them ([`writing`]).
 //!
-//! Invariant: nothing here depends on how chunks of different contexts are interleaved in the file, nor on
-//! the memory budget or the number of threads: the graph is the same but for the places of its frames.
+//! Invariant: nothing here depends on how chunks of different contexts are interleaved in the file,
+//! nor on the memory budget or the number of threads: the graph is the same but for the places of
+//! its frames.
 #![forbid(unsafe_code)]
 #![allow(
     rustdoc::private_intra_doc_links,
@@ -95,12 +98,13 @@ use tracing::debug_span;
 
 /// Converts the trace `input` into the task graph file `output`.
 ///
-/// The graph appears under its name only when it is complete; after an error nothing is left. A damaged or cut trace
-/// is not an error: what can be read becomes a graph with [`Summary::complete`] false.
+/// The graph appears under its name only when it is complete; after an error nothing is left. A
+/// damaged or cut trace is not an error: what can be read becomes a graph with
+/// [`Summary::complete`] false.
 ///
 /// # Errors
-/// The input cannot be read or is no trace of this version, the output cannot be written, or the recorded
-/// order of a complete trace contradicts itself.
+/// The input cannot be read or is no trace of this version, the output cannot be written, or the
+/// recorded order of a complete trace contradicts itself.
 pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Result<Summary> {
     let input = input.into();
     refuse_same_file(&input, output)?;
@@ -112,11 +116,12 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     conversion.order_and_write(Vec::new())
 }
 
-/// Converts the traces of the ranks of one MPI run into one task graph. An empty first context creates the ranks,
-/// messages and collective operations become edges between them, and addresses get the rank's number in front.
+/// Converts the traces of the ranks of one MPI run into one task graph. An empty first context
+/// creates the ranks, messages and collective operations become edges between them, and addresses
+/// get the rank's number in front.
 ///
-/// A missing rank is not an error, and neither is a rank whose trace was cut: the graph of what is there is then
-/// marked.
+/// A missing rank is not an error, and neither is a rank whose trace was cut: the graph of what is
+/// there is then marked.
 ///
 /// # Errors
 /// Those of [`convert`], and [`Error::Apart`] for traces that are not those of one run.
@@ -198,11 +203,7 @@ impl<'a> Conversion<'a> {
         let _step = debug_span!("read").entered();
         let input = input.into();
         let (name, options) = (input.name(), self.options);
-        let Source {
-            reader,
-            size,
-            modified_unix_ns,
-        } = input.open()?;
+        let Source { reader, size, modified_unix_ns } = input.open()?;
         let builder = std::mem::take(&mut self.builder);
         let (header, mut pipeline) = Pipeline::start(reader, &name, builder, options, &self.spill)?;
         let cutter = &mut self.cutter;
@@ -225,16 +226,14 @@ impl<'a> Conversion<'a> {
                 }
                 _ => {}
             }
-            options.report(Progress::Reading {
-                done: pipeline.position(),
-                of: size,
-            });
+            options.report(Progress::Reading { done: pipeline.position(), of: size });
         }
         self.facts.push(facts);
         Ok(())
     }
 
-    /// Finishes a trace that was read. Returns where its first context begins, and the modules so far.
+    /// Finishes a trace that was read. Returns where its first context begins, and the modules so
+    /// far.
     fn finish_trace(&mut self) -> Result<(Place, ProgramBuilder)> {
         self.options.check_cancelled()?;
         self.cutter.finish()?;
@@ -251,19 +250,10 @@ impl<'a> Conversion<'a> {
         if let (Some(program), Some(facts)) = (self.program.take(), self.facts.first_mut()) {
             facts.see_program(&program);
             self.writer.set_info(Arc::clone(&program.info))?;
-            self.writer
-                .set_paths(&program.paths, |number| program.path(number))?;
+            self.writer.set_paths(&program.paths, |number| program.path(number))?;
         }
         let Conversion {
-            name,
-            output,
-            options,
-            spill,
-            mut writer,
-            cutter,
-            facts,
-            mut check,
-            ..
+            name, output, options, spill, mut writer, cutter, facts, mut check, ..
         } = self;
         let step = debug_span!("order").entered();
         let ordered = order(cutter, &facts, firsts, &spill, options)?;
@@ -420,21 +410,13 @@ fn order(
     }
     options.check_cancelled()?;
     let Edges { edges, aliases, .. } = out;
-    let mut ordered = coarsen::Ordered {
-        logs,
-        edges: edges.finish()?,
-        aliases: aliases.finish()?,
-    };
+    let mut ordered = coarsen::Ordered { logs, edges: edges.finish()?, aliases: aliases.finish()? };
     if has_actions && !options.fine {
         let hz = facts.first().map_or(0, Facts::clock_hz);
         let limits = coarsen::Limits::new(hz);
         ordered = coarsen::coarsen(ordered, &mut contexts, limits, spill, memory)?;
     }
-    let coarsen::Ordered {
-        logs,
-        edges,
-        aliases,
-    } = ordered;
+    let coarsen::Ordered { logs, edges, aliases } = ordered;
     let aliases = renumber::resolve_aliases(&aliases, spill, memory / 8)?;
     let by_target = renumber::resolve_sources(&edges, &aliases, spill, memory / 4)?;
     align.settle(&mut notes);

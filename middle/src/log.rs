@@ -1,5 +1,6 @@
-//! One append-only log of bytes for each context, in pages on a common tape. In memory are the unwritten ends of the
-//! logs and of the tape, which the budget bounds together, and one word for each context.
+//! One append-only log of bytes for each context, in pages on a common tape. In memory are the
+//! unwritten ends of the logs and of the tape, which the budget bounds together, and one word for
+//! each context.
 
 use std::sync::Arc;
 
@@ -157,8 +158,7 @@ mod tests {
         let mut logs = Logs::new(&spill, budget);
         for i in 0..400_000u32 {
             let context = (i % 7) * (i % 7) % 7;
-            logs.append(context, |out| out.extend_from_slice(&i.to_le_bytes()))
-                .unwrap();
+            logs.append(context, |out| out.extend_from_slice(&i.to_le_bytes())).unwrap();
         }
         logs.put_down().unwrap();
         let all = (0..8)

@@ -16,24 +16,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph that was recovered from an incomplete trace.
 const RECOVERED: u8 = 3;
-/// Exit code for a graph without a part of the accesses, because the user or a limit wanted so, with --strict.
+/// Exit code for a graph without a part of the accesses, because the user or a limit wanted so,
+/// with --strict.
 const PARTLY: u8 = 4;
 /// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// Converts a recorded trace into a task graph.
 ///
-/// Exit code: 0 the trace was whole; 3 it was not, or differs from its naive form (--contech-check): the graph
-/// holds what was recovered and is marked; 1 error. With --strict, 4: the trace was whole, but the limit, the region of
-/// interest or the sample left accesses out.
+/// Exit code: 0 the trace was whole; 3 it was not, or differs from its naive form
+/// (--contech-check): the graph holds what was recovered and is marked; 1 error. With --strict, 4:
+/// the trace was whole, but the limit, the region of interest or the sample left accesses out.
 #[derive(Debug, Parser)]
 #[command(name = "contech-middle", version = version(), after_help = "Example: contech graph trace.bin graph.tg")]
 struct Arguments {
-    /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write
-    /// [default: trace.bin graph.tg].
+    /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to
+    /// write [default: trace.bin graph.tg].
     #[arg(value_names = ["TRACE", "GRAPH"])]
     paths: Vec<PathBuf>,
-    /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside the graph.
+    /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside
+    /// the graph.
     #[arg(long, default_value = "512M", value_parser = parse_size)]
     memory: usize,
     /// Threads that encode [default: one per core].
@@ -45,13 +47,15 @@ struct Arguments {
     /// The graph has only one in so many stretches of what threads execute, for a first account.
     #[arg(long, hide = true, default_value = "1")]
     sample: u32,
-    /// Exit with 4 where nothing was lost but the limit, the region of interest or the sample left accesses out.
+    /// Exit with 4 where nothing was lost but the limit, the region of interest or the sample left
+    /// accesses out.
     #[arg(long)]
     strict: bool,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
-    /// Compare an existing graph with its trace instead: every block, operand and allocation of every context.
+    /// Compare an existing graph with its trace instead: every block, operand and allocation of
+    /// every context.
     #[arg(long, conflicts_with = "dump_trace")]
     compare: bool,
     /// Print the trace as text instead: one block or event per line.
@@ -148,11 +152,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     bar.finish_and_clear();
     let summary = result?;
-    let text = if arguments.json {
-        serde_json::to_string(&summary)?
-    } else {
-        summary.to_string()
-    };
+    let text = if arguments.json { serde_json::to_string(&summary)? } else { summary.to_string() };
     match writeln!(Plain::new(io::stdout()), "{text}") {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(e.into()),
         _ => {}
@@ -187,8 +187,7 @@ fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|e| {
-        e.downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+        e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     })
 }
 

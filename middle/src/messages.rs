@@ -1,11 +1,13 @@
 //! MPI: which receive got which send, and which ranks met in which collective operation.
 //!
-//! Messages of one communicator, sender, receiver and tag do not overtake each other (MPI-4.0, 3.5). Of the receives
-//! that were posted for them, in the order of posting, the n-th got the n-th message that was sent. A receive with
-//! wildcards is recorded with the sender and tag that its status named. Memory does not grow with the number of
-//! messages, because both orders come from sorting.
+//! Messages of one communicator, sender, receiver and tag do not overtake each other (MPI-4.0,
+//! 3.5). Of the receives that were posted for them, in the order of posting, the n-th got the n-th
+//! message that was sent. A receive with wildcards is recorded with the sender and tag that its
+//! status named. Memory does not grow with the number of messages, because both orders come from
+//! sorting.
 //!
-//! A communicator has the same name in all ranks, and each rank counts its collective operations on it.
+//! A communicator has the same name in all ranks, and each rank counts its collective operations on
+//! it.
 
 use std::sync::Arc;
 
@@ -20,8 +22,8 @@ use crate::rules::barrier::meet;
 use crate::sorter::{Sorted, Sorter};
 use crate::spill::Spill;
 
-/// Largest number of ranks in a collective operation whose times are compared to place clocks. Operations with more
-/// ranks say nothing more about clocks.
+/// Largest number of ranks in a collective operation whose times are compared to place clocks.
+/// Operations with more ranks say nothing more about clocks.
 const MOST_COMPARED: usize = 32;
 
 /// Collects the events of all ranks.
@@ -123,8 +125,7 @@ impl Messages {
         let aux = Meeting { what, ..meeting }.pack();
         self.any = true;
         let who = own << 2 | role as u64;
-        self.collective
-            .push([name, ticket, who, at.bits(), start, end, aux])
+        self.collective.push([name, ticket, who, at.bits(), start, end, aux])
     }
 
     /// Makes edges of what was collected. `alone` says that only one of the ranks is there.
@@ -140,12 +141,7 @@ impl Messages {
         if alone {
             return Ok(());
         }
-        let Tally {
-            lost_sends,
-            lost_receives,
-            first,
-            partial,
-        } = tally;
+        let Tally { lost_sends, lost_receives, first, partial } = tally;
         if lost_sends + lost_receives > 0 {
             out.notes
                 .remark("MPI messages without their other side", || {
@@ -156,16 +152,16 @@ impl Messages {
                 });
         }
         if partial > 0 {
-            out.notes.remark(
-                "MPI collective operations that not all ranks are seen in",
-                || partial.to_string(),
-            );
+            out.notes.remark("MPI collective operations that not all ranks are seen in", || {
+                partial.to_string()
+            });
         }
         Ok(())
     }
 }
 
-/// Numbers sends and receives of the same envelope: `[.., tag, number << 1 | received, place, time]`.
+/// Numbers sends and receives of the same envelope: `[.., tag, number << 1 | received, place,
+/// time]`.
 fn number(single: &Sorted<6>, spill: &Arc<Spill>, budget: usize) -> Result<Sorted<6>> {
     let mut numbered = Sorter::new(spill, budget / 2);
     let mut all = single.iter()?;

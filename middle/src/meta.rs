@@ -129,8 +129,8 @@ impl Facts {
         }
     }
 
-    /// Notes what is missing from a file that is cut, as far as the chunks tell. They are in the order in which they
-    /// were handed over.
+    /// Notes what is missing from a file that is cut, as far as the chunks tell. They are in the
+    /// order in which they were handed over.
     fn at_no_end(&self, notes: &mut Notes) {
         const LATE: f64 = 0.1;
         let of = if self.label.is_empty() { "" } else { " of " };
@@ -150,10 +150,7 @@ impl Facts {
         let waited = seconds(self.waited);
         if waited > LATE {
             notes.damage("the trace's file did not keep up with the program", || {
-                format!(
-                    "the last records in it{of}{} had waited {waited:.1} s",
-                    self.label
-                )
+                format!("the last records in it{of}{} had waited {waited:.1} s", self.label)
             });
         }
     }
@@ -162,17 +159,14 @@ impl Facts {
     pub(crate) fn zero(&self) -> (Option<&RankInfo>, Zero) {
         let zero = Zero {
             header: self.header,
-            host: self
-                .run
-                .as_ref()
-                .map_or_else(String::new, |r| r.host.clone()),
+            host: self.run.as_ref().map_or_else(String::new, |r| r.host.clone()),
             hz: self.clock_hz(),
         };
         (self.rank.as_ref(), zero)
     }
 
-    /// Estimates the ticks per second, on the assumption that the last chunk was written right before the file was
-    /// last changed. Returns 0 if no machine has the resulting frequency.
+    /// Estimates the ticks per second, on the assumption that the last chunk was written right
+    /// before the file was last changed. Returns 0 if no machine has the resulting frequency.
     fn estimated_hz(&self) -> u64 {
         let hz = self.modified_unix_ns.and_then(|modified| {
             let ns = modified.checked_sub(self.header.start_unix_ns)?;
@@ -180,8 +174,7 @@ impl Facts {
             let hz = u128::from(written) * 1_000_000_000 / u128::from(ns.max(1));
             u64::try_from(hz).ok()
         });
-        hz.filter(|hz| (500_000_000..8_000_000_000).contains(hz))
-            .unwrap_or(0)
+        hz.filter(|hz| (500_000_000..8_000_000_000).contains(hz)).unwrap_or(0)
     }
 
     /// Looks at the static tables.
@@ -200,11 +193,7 @@ impl Facts {
     /// Ticks per second; 0 if they are not known.
     pub(crate) fn clock_hz(&self) -> u64 {
         let measured = self.totals.as_ref().map_or(0, |t| t.clock_hz);
-        if measured > 0 {
-            measured
-        } else {
-            self.header.clock_hz
-        }
+        if measured > 0 { measured } else { self.header.clock_hz }
     }
 
     /// Whether the trace is complete, as far as is known.
@@ -231,11 +220,7 @@ impl Facts {
                 meta.ranks = ranked.into_iter().filter(|_| merged).collect();
                 let of_trace = meta.notes.split_off(notes.sentences().len());
                 let named = |note: Note| {
-                    if merged {
-                        Note::new(note.kind, format!("{label}: {note}"))
-                    } else {
-                        note
-                    }
+                    if merged { Note::new(note.kind, format!("{label}: {note}")) } else { note }
                 };
                 meta.notes.extend(of_trace.into_iter().map(named));
                 result = Some(meta);
@@ -266,11 +251,7 @@ impl Facts {
         sentences.extend(unrecorded(self.unrecorded));
         let told = (0..).zip(totals.notes).take(MOST_NOTES);
         sentences.extend(told.map(|(at, text)| {
-            let kind = if at < totals.losses {
-                NoteKind::Loss
-            } else {
-                NoteKind::Remark
-            };
+            let kind = if at < totals.losses { NoteKind::Loss } else { NoteKind::Remark };
             Note::new(kind, text)
         }));
         let unannounced = |(library, threads): &(String, u64)| {
@@ -304,9 +285,7 @@ impl Facts {
             complete: self.complete && !notes.is_damaged(),
             notes: sentences,
             // The runtime's total includes the losses marked in the streams.
-            lost_bytes: self
-                .skipped
-                .saturating_add(lost_in_streams.max(totals.lost_bytes)),
+            lost_bytes: self.skipped.saturating_add(lost_in_streams.max(totals.lost_bytes)),
             trace_bytes: self.trace_bytes,
             mode: mode.unwrap_or_else(|| "full".into()),
             processors: processors.and_then(|p| p.parse().ok()).unwrap_or(0),

@@ -34,12 +34,7 @@ impl Notes {
         if let Some(n) = self.list.iter_mut().find(|n| n.what == what) {
             n.times += 1;
         } else {
-            self.list.push(Note {
-                what,
-                first: detail(),
-                times: 1,
-                kind,
-            });
+            self.list.push(Note { what, first: detail(), times: 1, kind });
         }
     }
 

@@ -8,18 +8,20 @@ use crate::error::{Error, Result};
 
 #[derive(Clone)]
 pub struct Options {
-    /// Working memory in bytes; what does not fit goes to a temporary file beside the graph. The static tables and a
-    /// few hundred bytes for each context are not counted.
+    /// Working memory in bytes; what does not fit goes to a temporary file beside the graph. The
+    /// static tables and a few hundred bytes for each context are not counted.
     pub memory: usize,
     /// Number of threads that encode.
     pub threads: usize,
-    /// Every synchronisation is a task of its own, even if it orders nothing with another context. This is what the
-    /// tests compare the usual graph with.
+    /// Every synchronisation is a task of its own, even if it orders nothing with another context.
+    /// This is what the tests compare the usual graph with.
     pub fine: bool,
-    /// The graph has one of so many parts of the code, drawn at random, and what comes right after events and positions,
-    /// instead of all; 1 for all. Tasks, edges and times are as in the whole graph.
+    /// The graph has one of so many parts of the code, drawn at random, and what comes right after
+    /// events and positions, instead of all; 1 for all. Tasks, edges and times are as in the whole
+    /// graph.
     pub sample: u32,
-    /// Set to true to stop; the conversion then returns [`crate::Error::Cancelled`] and leaves nothing behind.
+    /// Set to true to stop; the conversion then returns [`crate::Error::Cancelled`] and leaves
+    /// nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Called now and then with the progress.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,

@@ -1,8 +1,8 @@
 //! The breadth-first order of a graph, with ties broken by start time (contech.txt, section 4.2).
 //!
-//! Every context is a chain, so at most one task of each context can be next. Therefore the order needs memory for the
-//! contexts (about 100 bytes each), not for the tasks. It is found before the tasks are written, because edges that a
-//! damaged trace contradicts are dropped here.
+//! Every context is a chain, so at most one task of each context can be next. Therefore the order
+//! needs memory for the contexts (about 100 bytes each), not for the tasks. It is found before the
+//! tasks are written, because edges that a damaged trace contradicts are dropped here.
 
 mod search;
 mod skeleton;
@@ -33,8 +33,8 @@ pub(crate) enum Outcome {
     Contradiction(Stuck),
 }
 
-/// Emits all tasks in order. A contradiction ends the search, unless `drop_contradictions` is set: then the edges that
-/// the oldest waiting task waits for are dropped.
+/// Emits all tasks in order. A contradiction ends the search, unless `drop_contradictions` is set:
+/// then the edges that the oldest waiting task waits for are dropped.
 pub(crate) fn breadth_first(
     skeleton: &Skeleton,
     spill: &Arc<Spill>,

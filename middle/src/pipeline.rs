@@ -1,5 +1,5 @@
-//! Pass 1, the parallel part. One thread reads chunks, workers encode them, and the caller gets the results in file
-//! order. A gate bounds the memory of what is between the reader and the caller.
+//! Pass 1, the parallel part. One thread reads chunks, workers encode them, and the caller gets the
+//! results in file order. A gate bounds the memory of what is between the reader and the caller.
 
 mod reading;
 mod work;
@@ -37,7 +37,8 @@ pub(crate) enum Item {
     Last(Box<EncodedChunk>),
     /// A module was added. The flag says whether any module has blocks.
     Modules(bool),
-    /// A naive reference stream was found, although no module is known to be recorded in naive form.
+    /// A naive reference stream was found, although no module is known to be recorded in naive
+    /// form.
     Check,
     Totals(Totals),
     /// A chunk or module cannot be used; the text says why.
@@ -75,13 +76,9 @@ const WAITING_PARTS: usize = 4;
 
 /// A message from the reader or a worker to the caller.
 enum Message {
-    /// The item at place `index` of the file, with the bytes to give back to the gate and the position after the item.
-    Item {
-        index: u64,
-        cost: usize,
-        position: u64,
-        item: Item,
-    },
+    /// The item at place `index` of the file, with the bytes to give back to the gate and the
+    /// position after the item.
+    Item { index: u64, cost: usize, position: u64, item: Item },
     /// A part of the result for the stream chunk that comes next in file order.
     Part(Box<EncodedChunk>),
     /// A thread panicked, so its results will never come.
@@ -136,10 +133,8 @@ impl Pipeline {
             source,
             remedy: "give a trace file, a FIFO, or - for standard input",
         })?;
-        let (header, reader) = opened.map_err(|source| Error::Trace {
-            file: name.to_owned(),
-            source,
-        })?;
+        let (header, reader) =
+            opened.map_err(|source| Error::Trace { file: name.to_owned(), source })?;
         let shared = Arc::new(Shared {
             board: Board::new(),
             chunks: Gate::new(memory),
@@ -164,14 +159,11 @@ impl Pipeline {
         Ok((header, pipeline))
     }
 
-    /// Returns the next item in file order. [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is the last one.
+    /// Returns the next item in file order. [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is
+    /// the last one.
     pub(crate) fn next(&mut self) -> Result<Item> {
         loop {
-            if self
-                .cancel
-                .as_ref()
-                .is_some_and(|c| c.load(Ordering::Relaxed))
-            {
+            if self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed)) {
                 return Err(Error::Cancelled);
             }
             if let Some((cost, position, item)) = self.waiting.remove(&self.next) {
@@ -182,12 +174,7 @@ impl Pipeline {
                 return Ok(item);
             }
             match self.results.recv_timeout(Duration::from_millis(100)) {
-                Ok(Message::Item {
-                    index,
-                    cost,
-                    position,
-                    item,
-                }) => {
+                Ok(Message::Item { index, cost, position, item }) => {
                     self.waiting.insert(index, (cost, position, item));
                 }
                 Ok(Message::Part(chunk)) => {
@@ -213,7 +200,8 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // The reader may be blocked while it reads from a pipe. It is left to end with the process or the pipe.
+        // The reader may be blocked while it reads from a pipe. It is left to end with the process
+        // or the pipe.
         self.shared.chunks.close();
         self.shared.parts.close();
         self.shared.board.clear();

@@ -1,9 +1,10 @@
 //! Provisional names of tasks: their positions in their contexts before barriers are numbered.
 
-/// A position in a context's sequence of tasks and barrier arrivals. Places are ordered by context, then position.
+/// A position in a context's sequence of tasks and barrier arrivals. Places are ordered by context,
+/// then position.
 ///
-/// Positions count every arrival at a barrier, although the arrivals of one generation become a single task of one
-/// context. [`crate::renumber`] turns places into task ids.
+/// Positions count every arrival at a barrier, although the arrivals of one generation become a
+/// single task of one context. [`crate::renumber`] turns places into task ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place(u64);
 

@@ -156,7 +156,8 @@ impl ProgramBuilder {
         self.loaded.iter().filter(|l| l.space == self.space)
     }
 
-    /// Returns the first block of the module if another process has it too, or this process had it before.
+    /// Returns the first block of the module if another process has it too, or this process had it
+    /// before.
     fn known(&self, sum: u64) -> Option<u32> {
         let same = |l: &&Loaded| l.sum == sum && (l.space != self.space || l.gone);
         self.loaded.iter().find(same).map(|l| l.first_block)
@@ -171,8 +172,8 @@ impl ProgramBuilder {
         }
     }
 
-    /// Adds all modules again, because chunks in flight share the earlier ids. This happens now and then in a program
-    /// that loads modules while it runs.
+    /// Adds all modules again, because chunks in flight share the earlier ids. This happens now and
+    /// then in a program that loads modules while it runs.
     fn replay(&self) -> contech_trace::Result<Ids> {
         let mut ids = Ids::default();
         let mut space = 0;
@@ -202,7 +203,8 @@ impl ProgramBuilder {
         self.checked.contains(&true)
     }
 
-    /// The program as it is known now. This is cheap if no module was added since the last snapshot.
+    /// The program as it is known now. This is cheap if no module was added since the last
+    /// snapshot.
     pub(crate) fn snapshot(&mut self) -> Arc<Program> {
         if let Some(p) = &self.current {
             return Arc::clone(p);
@@ -211,8 +213,8 @@ impl ProgramBuilder {
         // Adding a module again cannot fail, because it did not fail the first time.
         let ids = self.ids.take().or_else(|| self.replay().ok());
         let ids = ids.unwrap_or_default();
-        // The functions were checked when they were added, so there is no error. Without functions, every segment
-        // would be an error.
+        // The functions were checked when they were added, so there is no error. Without functions,
+        // every segment would be an error.
         let functions = ids.functions().cloned().collect();
         let table = PathTable::new(&info, functions, ids.path_count() as usize)
             .or_else(|_| PathTable::new(&info, Vec::new(), 0));
@@ -231,14 +233,7 @@ impl ProgramBuilder {
 
     /// Merges a module's table. Returns `None` if an index does not fit.
     fn merge(&mut self, table: ModuleTable) -> Option<()> {
-        let Self {
-            info,
-            files,
-            names,
-            numbers,
-            checked,
-            ..
-        } = self;
+        let Self { info, files, names, numbers, checked, .. } = self;
         let info = Arc::make_mut(info);
         let mut source_name = |linkage: String| match names.get(&linkage) {
             Some(name) => name.clone(),
@@ -249,10 +244,7 @@ impl ProgramBuilder {
             }
         };
         let module = u32::try_from(info.modules.len()).ok()?;
-        info.modules.push(taskgraph::Module {
-            name: table.name,
-            unrecorded: table.unrecorded,
-        });
+        info.modules.push(taskgraph::Module { name: table.name, unrecorded: table.unrecorded });
         let first_function = u32::try_from(info.functions.len()).ok()?;
         for f in table.functions {
             info.functions.push(taskgraph::Function {
@@ -303,7 +295,8 @@ impl ProgramBuilder {
     }
 }
 
-/// The number of a text in a list, to which it is added if it is not known. Returns `None` if the number does not fit.
+/// The number of a text in a list, to which it is added if it is not known. Returns `None` if the
+/// number does not fit.
 fn numbered(known: &mut HashMap<String, u32>, list: &mut Vec<String>, text: String) -> Option<u32> {
     let next = u32::try_from(list.len()).ok()?;
     Some(*known.entry(text).or_insert_with_key(|text| {
@@ -371,9 +364,6 @@ mod tests {
             assert_eq!(block, expected, "{id:#x}");
         }
         let error = b.add(module("d", 0xff, 1)).unwrap_err();
-        assert!(
-            error.starts_with("d: ") && error.contains("reserved"),
-            "{error}"
-        );
+        assert!(error.starts_with("d: ") && error.contains("reserved"), "{error}");
     }
 }

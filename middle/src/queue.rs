@@ -48,8 +48,7 @@ impl SpillQueue {
                 let mut bytes = vec![0; 8 * BLOCK];
                 self.spill.read(&mut bytes, at)?;
                 let (words, _) = bytes.as_chunks::<8>();
-                self.front
-                    .extend(words.iter().map(|w| u64::from_le_bytes(*w)));
+                self.front.extend(words.iter().map(|w| u64::from_le_bytes(*w)));
             } else {
                 self.front.extend(self.back.drain(..));
             }

@@ -84,10 +84,7 @@ fn open(path: &Path) -> Result<(String, FileHeader, Chunks)> {
     let name = input.name();
     let source = input.open()?;
     let opened = ChunkReader::new(source.reader).map_err(|e| failed(&name, e))?;
-    let (header, reader) = opened.map_err(|source| Error::Trace {
-        file: name.clone(),
-        source,
-    })?;
+    let (header, reader) = opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
     Ok((name, header, reader))
 }
 
@@ -109,12 +106,7 @@ fn peek(path: &Path) -> Result<Ranked> {
         if chunk.header.kind == ChunkKind::Run {
             host = RunInfo::from_bytes(bytes).unwrap_or_default().host;
         } else if let Ok(rank) = RankInfo::from_bytes(bytes) {
-            return Ok(Ranked {
-                path: path.to_owned(),
-                rank,
-                header,
-                host,
-            });
+            return Ok(Ranked { path: path.to_owned(), rank, header, host });
         }
     }
     Err(apart(format!(

@@ -1,4 +1,5 @@
-//! The regions of interest that the program marked, and the parts of the run whose accesses were recorded.
+//! The regions of interest that the program marked, and the parts of the run whose accesses were
+//! recorded.
 
 use contech_trace::event::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,8 +27,8 @@ impl Regions {
         self.trace = trace;
     }
 
-    /// Returns starts and ends in nanoseconds, sorted by start; `time` converts a tick of a trace. A begin within a
-    /// region is ignored, and a region that does not end ends with the run.
+    /// Returns starts and ends in nanoseconds, sorted by start; `time` converts a tick of a trace.
+    /// A begin within a region is ignored, and a region that does not end ends with the run.
     pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64, run_ns: u64) -> Vec<(u64, u64)> {
         let at = |&(trace, at, begins): &(u16, u64, bool)| (time(trace, at), begins);
         let mut marks: Vec<_> = self.marks.iter().map(at).collect();
@@ -58,7 +59,8 @@ pub(crate) struct Windows {
     /// Ticks in the windows of a sample, and between them.
     sampled: [u64; 2],
     trace: u16,
-    /// For each trace, when the first of its threads stopped recording accesses because of the limit.
+    /// For each trace, when the first of its threads stopped recording accesses because of the
+    /// limit.
     limits: Vec<(u16, u64)>,
     /// A thread was outside of the region of interest.
     outside: bool,
@@ -106,7 +108,8 @@ impl Windows {
         self.changed.clear();
     }
 
-    /// Which accesses are missing, and the sentence that says so; `time` converts a tick of a trace to nanoseconds.
+    /// Which accesses are missing, and the sentence that says so; `time` converts a tick of a trace
+    /// to nanoseconds.
     pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64) -> Option<(Unrecorded, Note)> {
         let since_ns = self.limits.iter().map(|&(trace, at)| time(trace, at)).min();
         let (of, what) = match since_ns {
@@ -132,10 +135,7 @@ impl Windows {
             None => return None,
         };
         let text = format!("{what}; order, waits and times are of the whole run");
-        Some((
-            Unrecorded { of, since_ns },
-            Note::new(NoteKind::Accesses, text),
-        ))
+        Some((Unrecorded { of, since_ns }, Note::new(NoteKind::Accesses, text)))
     }
 }
 

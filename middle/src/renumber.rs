@@ -42,12 +42,7 @@ impl<'a> Renumber<'a> {
     /// Reads `aliases`, which are `[arrival, number]`.
     pub(crate) fn new(aliases: &'a Sorted<2>) -> Result<Self> {
         let mut aliases = aliases.iter()?;
-        Ok(Renumber {
-            head: aliases.next()?,
-            aliases,
-            context: 0,
-            fallen: 0,
-        })
+        Ok(Renumber { head: aliases.next()?, aliases, context: 0, fallen: 0 })
     }
 
     pub(crate) fn name(&mut self, place: Place) -> Result<Named> {
@@ -88,7 +83,8 @@ pub(crate) fn resolve_aliases(
     let mut numbers = Renumber::new(aliases)?;
     let mut all = by_owner.iter()?;
     while let Some([owner, arrival]) = all.next()? {
-        // An owner is never an arrival of another owner, because it is the smallest of its own generation.
+        // An owner is never an arrival of another owner, because it is the smallest of its own
+        // generation.
         if let Named::Task(id) = numbers.name(Place::from_bits(owner))? {
             resolved.push([arrival, task_bits(id)])?;
         }
@@ -96,7 +92,8 @@ pub(crate) fn resolve_aliases(
     resolved.finish()
 }
 
-/// Turns edges `[from, to]` of places into `[to, from]`, where `to` is still a place and `from` is a task.
+/// Turns edges `[from, to]` of places into `[to, from]`, where `to` is still a place and `from` is
+/// a task.
 pub(crate) fn resolve_sources(
     edges: &Sorted<2>,
     aliases: &Sorted<2>,

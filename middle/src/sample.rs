@@ -1,11 +1,13 @@
-//! Which code of a stream is encoded where a graph is to have only a sample of it. Parts of so many segments are drawn at
-//! random. Events are always encoded, and so is the code right after one that may end a task: what tasks of little code
-//! execute is known exactly. So is the code right after a position: what little code a thread executes while it does
-//! something that takes long, such as a large copy or a call, would be missing in most samples.
+//! Which code of a stream is encoded where a graph is to have only a sample of it. Parts of so many
+//! segments are drawn at random. Events are always encoded, and so is the code right after one that
+//! may end a task: what tasks of little code execute is known exactly. So is the code right after a
+//! position: what little code a thread executes while it does something that takes long, such as a
+//! large copy or a call, would be missing in most samples.
 
 use taskgraph::{AFTER_EVENT, AccessesOf, CodeOf, EncodedFrame, Unrecorded};
 
-/// Segments and blocks of a part, which takes some tens of microseconds; and of what comes right after a position.
+/// Segments and blocks of a part, which takes some tens of microseconds; and of what comes right
+/// after a position.
 const PART: u32 = 2048;
 
 /// How far a stream is.
@@ -13,7 +15,8 @@ const PART: u32 = 2048;
 pub(crate) struct Sample {
     /// One part in so many is drawn; 0 or 1 if all of them are.
     every: u32,
-    /// The stream, its parts so far, whether the last one was drawn, and how many segments are left of it.
+    /// The stream, its parts so far, whether the last one was drawn, and how many segments are left
+    /// of it.
     stream: u32,
     parts: u32,
     drawn: bool,
@@ -97,9 +100,7 @@ impl Sample {
     /// Takes note of so many segments that were encoded, with so many blocks.
     #[inline]
     pub(crate) fn encoded(&mut self, segments: usize, blocks: u64) {
-        let more = u32::try_from(segments)
-            .unwrap_or(u32::MAX)
-            .saturating_sub(1);
+        let more = u32::try_from(segments).unwrap_or(u32::MAX).saturating_sub(1);
         self.left = self.left.saturating_sub(more);
         self.since += blocks;
     }
@@ -128,10 +129,7 @@ impl Sample {
 
 /// What is missing in a graph with one part of the code in so many.
 pub(crate) fn left_out(every: u32) -> Option<Unrecorded> {
-    let unrecorded = Unrecorded {
-        of: AccessesOf::Sample,
-        since_ns: None,
-    };
+    let unrecorded = Unrecorded { of: AccessesOf::Sample, since_ns: None };
     (every > 1).then_some(unrecorded)
 }
 

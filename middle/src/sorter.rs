@@ -1,8 +1,8 @@
-//! External merge sort of fixed-size records: sorted runs on a tape, merged with a heap when read (Knuth, The Art of
-//! Computer Programming 3, section 5.4.1).
+//! External merge sort of fixed-size records: sorted runs on a tape, merged with a heap when read
+//! (Knuth, The Art of Computer Programming 3, section 5.4.1).
 //!
-//! The records of a run are stored as differences from the record before: for most events, this takes one byte for
-//! each word.
+//! The records of a run are stored as differences from the record before: for most events, this
+//! takes one byte for each word.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -28,12 +28,13 @@ const NUMBER: usize = 10;
 
 /// Runs with fewer records are sorted at once, because beginning a thread would take as long.
 const WORTH: usize = 1 << 14;
-/// Records that a merge hands over at a time to another thread, and how many times before they are taken.
+/// Records that a merge hands over at a time to another thread, and how many times before they are
+/// taken.
 const BATCH: usize = 1 << 12;
 const BATCHES: usize = 4;
 
-/// Collects records `[u64; N]`, which are then read in ascending order of all words. A full run is sorted and stored
-/// by another thread while the next one is collected.
+/// Collects records `[u64; N]`, which are then read in ascending order of all words. A full run is
+/// sorted and stored by another thread while the next one is collected.
 #[derive(Debug)]
 pub(crate) struct Sorter<const N: usize> {
     run: Vec<[u64; N]>,
@@ -84,7 +85,8 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Sorter {
             run: Vec::new(),
-            // The run that is being sorted takes as much, and sorting it again. The other half belongs to the tape.
+            // The run that is being sorted takes as much, and sorting it again. The other half
+            // belongs to the tape.
             limit: (budget / 6 / Self::BYTES).max(FEWEST),
             budget,
             stored: Some(Stored {
@@ -144,24 +146,21 @@ fn panicked() -> Error {
     Error::internal("a thread that sorts panicked")
 }
 
-/// Writes a record as the differences of its words from those of the record before, with their signs in the lowest
-/// bits.
+/// Writes a record as the differences of its words from those of the record before, with their
+/// signs in the lowest bits.
 fn put_record<const N: usize>(out: &mut Vec<u8>, before: &[u64; N], record: &[u64; N]) {
     for (word, before) in record.iter().zip(before) {
         let change = word.wrapping_sub(*before);
-        put(
-            out,
-            change << 1 ^ (change.cast_signed() >> 63).cast_unsigned(),
-        );
+        put(out, change << 1 ^ (change.cast_signed() >> 63).cast_unsigned());
     }
 }
 
 /// Largest number of groups into which records are divided by the high half of their first words.
 const GROUPS: usize = 1 << 16;
 
-/// Sorts records that are usually ascending sequences, either one after the other (for an object, by the contexts that
-/// use it) or side by side (for each context, when places stand first). The stable sort finds sequences of the former
-/// kind; counting turns the latter kind into the former.
+/// Sorts records that are usually ascending sequences, either one after the other (for an object,
+/// by the contexts that use it) or side by side (for each context, when places stand first). The
+/// stable sort finds sequences of the former kind; counting turns the latter kind into the former.
 fn sort<const N: usize>(records: &mut Vec<[u64; N]>) {
     let ascending = |r: &[[u64; N]]| r.is_sorted_by(|a, b| order(a, b).is_le());
     if ascending(records) {
@@ -200,7 +199,8 @@ fn sort<const N: usize>(records: &mut Vec<[u64; N]>) {
     }
 }
 
-/// Compares by all words. The first two words are compared at once, which the sort turns into code without branches.
+/// Compares by all words. The first two words are compared at once, which the sort turns into code
+/// without branches.
 fn order<const N: usize>(a: &[u64; N], b: &[u64; N]) -> Ordering {
     let pair = |r: &[u64; N]| u128::from(r[0]) << 64 | u128::from(r[1]);
     pair(a).cmp(&pair(b)).then_with(|| a[2..].cmp(&b[2..]))
@@ -221,10 +221,8 @@ impl<const N: usize> Sorted<N> {
     }
 
     pub(crate) fn iter(&self) -> Result<Merge<'_, N>> {
-        let cursor = |run: &Run| Cursor {
-            reader: TapeReader::new(run.from, run.to),
-            record: [0; N],
-        };
+        let cursor =
+            |run: &Run| Cursor { reader: TapeReader::new(run.from, run.to), record: [0; N] };
         let mut merge = Merge {
             sorted: self,
             next_in_memory: 0,
@@ -375,13 +373,9 @@ mod tests {
             .collect();
         let mut expected = records.clone();
         expected.sort_unstable();
-        // In the second case threads sort, in the others nothing is stored, or runs are too short for that.
-        let cases = [
-            (1 << 30, false),
-            (4_000_000, false),
-            (16_000, true),
-            (1, true),
-        ];
+        // In the second case threads sort, in the others nothing is stored, or runs are too short
+        // for that.
+        let cases = [(1 << 30, false), (4_000_000, false), (16_000, true), (1, true)];
         for (budget, spills) in cases {
             let (got, spilled) = sorted(budget, &records);
             assert_eq!(got, expected, "budget {budget}");

@@ -1,8 +1,8 @@
 //! Several traces in one graph: the numbers of each trace become numbers of the graph.
 //!
-//! The contexts of a trace follow those of the trace before; the first one, 0, is the root's. Addresses get the
-//! trace's number in front, from bit 48 on. So the same address in two processes is not the same memory (contech.txt,
-//! section 6.4: a partitioned global address space).
+//! The contexts of a trace follow those of the trace before; the first one, 0, is the root's.
+//! Addresses get the trace's number in front, from bit 48 on. So the same address in two processes
+//! is not the same memory (contech.txt, section 6.4: a partitioned global address space).
 
 use contech_trace::event::{Event, NOWHERE, SyncOp};
 
@@ -77,19 +77,12 @@ impl Space {
         chunk.context = self.context(chunk.context);
         for event in &mut chunk.events {
             match event {
-                Event::ContextStart {
-                    context, creator, ..
-                } => {
+                Event::ContextStart { context, creator, .. } => {
                     *context = self.context(*context);
                     *creator = self.context(*creator);
                 }
                 Event::Switch { context, .. } => *context = self.context(*context),
-                Event::Sync {
-                    op, object, aux, ..
-                }
-                | Event::Untimed {
-                    op, object, aux, ..
-                } => {
+                Event::Sync { op, object, aux, .. } | Event::Untimed { op, object, aux, .. } => {
                     if is_context(*op) {
                         *object = self.context_in(*object);
                     } else if op.is_depend() {
@@ -138,10 +131,7 @@ mod tests {
     #[test]
     fn addresses_get_the_traces_number_and_contexts_do_not() {
         let space = Space::after(&[0], 3);
-        assert_eq!(
-            space.object(SyncOp::MutexLock, 0x1000),
-            0x0003_0000_0000_1000
-        );
+        assert_eq!(space.object(SyncOp::MutexLock, 0x1000), 0x0003_0000_0000_1000);
         assert_eq!(space.object(SyncOp::ThreadJoin, 4), 4);
     }
 }

@@ -1,5 +1,5 @@
-//! A table by context number. Each entry takes few bytes where numbers are dense, and numbers in between that only a
-//! damaged file names take no memory.
+//! A table by context number. Each entry takes few bytes where numbers are dense, and numbers in
+//! between that only a damaged file names take no memory.
 
 use std::collections::BTreeMap;
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// An append-only temporary file beside the output. It is made when it is first needed, and has no name, so nothing is
-/// left of it however the program ends.
+/// An append-only temporary file beside the output. It is made when it is first needed, and has no
+/// name, so nothing is left of it however the program ends.
 #[derive(Debug)]
 pub(crate) struct Spill {
     folder: PathBuf,
@@ -25,18 +25,11 @@ impl Spill {
             Some(p) if !p.as_os_str().is_empty() => p.to_owned(),
             _ => PathBuf::from("."),
         };
-        Spill {
-            folder,
-            file: OnceLock::new(),
-            end: AtomicU64::new(0),
-        }
+        Spill { folder, file: OnceLock::new(), end: AtomicU64::new(0) }
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Spill {
-            folder: self.folder.clone(),
-            source,
-        }
+        Error::Spill { folder: self.folder.clone(), source }
     }
 
     fn file(&self) -> Result<&File> {
@@ -56,16 +49,12 @@ impl Spill {
 
     /// Overwrites bytes that were appended before.
     pub(crate) fn write(&self, bytes: &[u8], at: u64) -> Result<()> {
-        self.file()?
-            .write_all_at(bytes, at)
-            .map_err(|e| self.error(e))
+        self.file()?.write_all_at(bytes, at).map_err(|e| self.error(e))
     }
 
     /// Reads bytes that were appended before.
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<()> {
-        self.file()?
-            .read_exact_at(bytes, at)
-            .map_err(|e| self.error(e))
+        self.file()?.read_exact_at(bytes, at).map_err(|e| self.error(e))
     }
 
     /// Number of bytes in the file.

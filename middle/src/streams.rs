@@ -1,8 +1,10 @@
-//! The context that the records of a stream belong to: that of the thread, until a switch names another one.
+//! The context that the records of a stream belong to: that of the thread, until a switch names
+//! another one.
 //!
-//! A context that goes from thread to thread (an untied OpenMP task) is recorded in numbered pieces. A piece is held
-//! back if it is read before the previous piece has been read to its end. This is rare, because the runtime hands over
-//! what a thread recorded when the thread leaves such a context.
+//! A context that goes from thread to thread (an untied OpenMP task) is recorded in numbered
+//! pieces. A piece is held back if it is read before the previous piece has been read to its end.
+//! This is rare, because the runtime hands over what a thread recorded when the thread leaves such
+//! a context.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,8 @@ const NO_CONTEXT: u32 = u32::MAX;
 pub(crate) enum Record {
     Span(FrameSpan),
     Counts(Counts),
-    /// An event, the tick at which its chunk began, whether the stream has no blocks there, and the event's record.
+    /// An event, the tick at which its chunk began, whether the stream has no blocks there, and the
+    /// event's record.
     Event(Event, u64, bool, Option<FrameSpan>),
     /// The thread leaves the context.
     Leave(u64),
@@ -72,7 +75,8 @@ impl Streams {
         self.holding = None;
     }
 
-    /// Says that the current context has ended. If it was not the thread's own, no context is at hand now.
+    /// Says that the current context has ended. If it was not the thread's own, no context is at
+    /// hand now.
     pub(crate) fn ended(&mut self) {
         if self.context != self.stream {
             (self.context, self.holding) = (NO_CONTEXT, None);

@@ -22,12 +22,14 @@ pub struct Summary {
     pub graph_bytes: u64,
     /// Whether the trace was complete: nothing was lost.
     pub complete: bool,
-    /// Which blocks and accesses are missing because the user or a limit wanted so: `of` is `limit`, `region` or
-    /// `sample`, and `since_ns` is when a limit was reached. `None` if none are.
+    /// Which blocks and accesses are missing because the user or a limit wanted so: `of` is
+    /// `limit`, `region` or `sample`, and `since_ns` is when a limit was reached. `None` if none
+    /// are.
     pub unrecorded: Option<taskgraph::Unrecorded>,
     /// Number of bytes known to be lost or unreadable.
     pub lost_bytes: u64,
-    /// Comparison of the fast and the naive recording; `None` if the trace holds no naive recording.
+    /// Comparison of the fast and the naive recording; `None` if the trace holds no naive
+    /// recording.
     pub check: Option<Check>,
     /// Latest end of a task, in nanoseconds since the start of the run.
     pub duration_ns: u64,
@@ -40,8 +42,8 @@ pub struct Summary {
 pub struct Check {
     /// Number of block executions that were compared.
     pub compared: u64,
-    /// Number of block executions that differ. A context is not compared beyond the first place where the blocks
-    /// themselves differ.
+    /// Number of block executions that differ. A context is not compared beyond the first place
+    /// where the blocks themselves differ.
     pub mismatches: u64,
     /// The first differences, in words.
     pub differences: Vec<String>,

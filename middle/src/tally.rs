@@ -21,39 +21,23 @@ impl Tally {
         }
         for event in &chunk.events {
             match event {
-                Event::ContextStart { .. }
-                | Event::Switch {
-                    how: Arrival::Begins,
-                    ..
-                } => self.contexts += 1,
+                Event::ContextStart { .. } | Event::Switch { how: Arrival::Begins, .. } => {
+                    self.contexts += 1
+                }
                 Event::Sync { .. } | Event::Untimed { .. } => self.syncs += 1,
                 _ => {}
             }
         }
     }
 
-    /// What is missing although the totals claim it. Threads that still ran when the trace ended may have recorded
-    /// more than the totals say, but never less. The number of bytes is exactly that of the totals.
+    /// What is missing although the totals claim it. Threads that still ran when the trace ended
+    /// may have recorded more than the totals say, but never less. The number of bytes is exactly
+    /// that of the totals.
     pub(crate) fn missing(&self, totals: &Totals) -> Option<String> {
         let claims = [
-            (
-                "bytes of records",
-                totals.bytes,
-                self.bytes,
-                totals.bytes != self.bytes,
-            ),
-            (
-                "contexts",
-                totals.contexts,
-                self.contexts,
-                totals.contexts > self.contexts,
-            ),
-            (
-                "sync events",
-                totals.syncs,
-                self.syncs,
-                totals.syncs > self.syncs,
-            ),
+            ("bytes of records", totals.bytes, self.bytes, totals.bytes != self.bytes),
+            ("contexts", totals.contexts, self.contexts, totals.contexts > self.contexts),
+            ("sync events", totals.syncs, self.syncs, totals.syncs > self.syncs),
         ];
         let (what, claimed, seen, _) = claims.into_iter().find(|(.., wrong)| *wrong)?;
         Some(format!("{claimed} {what}, of which {seen} are there"))

@@ -1,5 +1,5 @@
-//! Bytes that are written once from front to back and can be read at any place. The first ones are in memory, the
-//! others in the temporary file.
+//! Bytes that are written once from front to back and can be read at any place. The first ones are
+//! in memory, the others in the temporary file.
 
 use std::sync::Arc;
 
@@ -106,12 +106,7 @@ pub(crate) struct TapeReader {
 
 impl TapeReader {
     pub(crate) fn new(from: u64, to: u64) -> Self {
-        TapeReader {
-            next: from,
-            end: to,
-            window: Vec::new(),
-            at: 0,
-        }
+        TapeReader { next: from, end: to, window: Vec::new(), at: 0 }
     }
 
     /// Takes over the position of `other`, and keeps its own memory.
@@ -130,7 +125,8 @@ impl TapeReader {
         self.at == self.window.len() && self.next == self.end
     }
 
-    /// Makes at least `n` bytes available (fewer at the end), and reads about `size` bytes at a time.
+    /// Makes at least `n` bytes available (fewer at the end), and reads about `size` bytes at a
+    /// time.
     pub(crate) fn fill(&mut self, tape: &Tape, n: usize, size: usize) -> Result<()> {
         if self.window.len() - self.at >= n || self.next == self.end {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Tasks, successors and order on their way into the graph. They are handed over in batches to a thread that packs and
-//! writes pages while the next ones are being made.
+//! Tasks, successors and order on their way into the graph. They are handed over in batches to a
+//! thread that packs and writes pages while the next ones are being made.
 
 use std::thread;
 
@@ -16,8 +16,8 @@ const NUMBERS: usize = 1 << 14;
 
 #[derive(Debug, Default)]
 struct Batch {
-    /// The first `used` entries are tasks, each with the end of its predecessors in `numbers`. The memory of the other
-    /// entries is kept for later tasks.
+    /// The first `used` entries are tasks, each with the end of its predecessors in `numbers`. The
+    /// memory of the other entries is kept for later tasks.
     tasks: Vec<(TaskRecord, usize)>,
     used: usize,
     /// The tasks whose successors are stored, each with the end of its successors in `numbers`.
@@ -50,8 +50,8 @@ impl Batch {
     }
 }
 
-/// Takes what is to be written: tasks, then the order, then successors. In any other sequence, [`Outgoing::hand_over`]
-/// must be called in between.
+/// Takes what is to be written: tasks, then the order, then successors. In any other sequence,
+/// [`Outgoing::hand_over`] must be called in between.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     batch: Batch,
@@ -131,11 +131,7 @@ pub(crate) fn beside<T>(
             }
             Ok::<_, Error>(())
         });
-        let mut out = Outgoing {
-            batch: Batch::default(),
-            full,
-            empty,
-        };
+        let mut out = Outgoing { batch: Batch::default(), full, empty };
         let produced = produce(&mut out).and_then(|t| out.hand_over().map(|()| t));
         drop(out);
         let panicked = || Error::internal("the thread that writes the graph panicked");

@@ -1,10 +1,12 @@
 //! How tools write text that has names of a program in it, and read sizes and durations.
 //!
-//! A function or a file may have any name, and a terminal obeys what it reads: an escape sequence in a name would colour,
-//! hide or replace lines, or ask the terminal for things. So all text leaves through [`Plain`], standard error's through
-//! [`say!`], and control characters are shown as JSON writes them (`\u001b`), by which JSON stays the same JSON.
+//! A function or a file may have any name, and a terminal obeys what it reads: an escape sequence
+//! in a name would colour, hide or replace lines, or ask the terminal for things. So all text
+//! leaves through [`Plain`], standard error's through [`say!`], and control characters are shown as
+//! JSON writes them (`\u001b`), by which JSON stays the same JSON.
 //!
-//! The second half is that a reader who has seen enough and goes (`| head`) ends nothing and is no error.
+//! The second half is that a reader who has seen enough and goes (`| head`) ends nothing and is no
+//! error.
 
 pub mod duration;
 pub mod size;
@@ -13,8 +15,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Whether a terminal would do something other than show the character. The last two ranges turn the direction of
-/// writing, so that a line would not read as it is.
+/// Whether a terminal would do something other than show the character. The last two ranges turn
+/// the direction of writing, so that a line would not read as it is.
 fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -112,7 +114,8 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Writes a line to standard error, as `eprintln!` does, but plainly, and no matter whether somebody reads it.
+/// Writes a line to standard error, as `eprintln!` does, but plainly, and no matter whether
+/// somebody reads it.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => { $crate::say(::std::format_args!($($text)*)) };

@@ -43,12 +43,9 @@ impl Rows {
                 let accesses = blocks.accesses();
                 let sites = accesses.sites();
                 self.address.extend_from_slice(accesses.addresses());
-                self.bytes
-                    .extend((0..accesses.len()).map(|at| accesses.size(at)));
-                self.write
-                    .extend(sites.iter().map(|site| u8::from(site.write())));
-                self.operation
-                    .extend(sites.iter().map(|site| site.op().get()));
+                self.bytes.extend((0..accesses.len()).map(|at| accesses.size(at)));
+                self.write.extend(sites.iter().map(|site| u8::from(site.write())));
+                self.operation.extend(sites.iter().map(|site| site.op().get()));
             }
             Piece::Run(run) => run.for_each_access(|access| {
                 self.address.push(access.addr);
@@ -68,7 +65,8 @@ impl Rows {
 pub(crate) struct Accesses(Mutex<Receiver<taskgraph::Result<Rows>>>);
 
 impl Accesses {
-    /// The accesses of these contexts one after the other, in program order, in batches of about so many rows.
+    /// The accesses of these contexts one after the other, in program order, in batches of about so
+    /// many rows.
     pub(crate) fn new(graph: Arc<Graph>, contexts: Vec<ContextId>, rows: usize) -> Self {
         let (send, receive) = sync_channel(AHEAD);
         thread::spawn(move || {

@@ -19,8 +19,8 @@ pub(crate) enum Numbers {
     U64(Vec<u64>),
 }
 
-/// Numbers that never change: NumPy reads them through `__array_interface__`, without a copy, and keeps the column for as
-/// long as it does.
+/// Numbers that never change: NumPy reads them through `__array_interface__`, without a copy, and
+/// keeps the column for as long as it does.
 #[pyclass(frozen, module = "contech._contech")]
 #[derive(Debug)]
 pub(crate) struct Column(pub(crate) Numbers);
@@ -93,7 +93,8 @@ impl Gathered {
         }
     }
 
-    /// The columns by name, the words of those that have words, and the names of those whose numbers may be unknown.
+    /// The columns by name, the words of those that have words, and the names of those whose
+    /// numbers may be unknown.
     #[allow(clippy::type_complexity, reason = "what the stub says")]
     pub(crate) fn finish(
         self,

@@ -29,10 +29,7 @@ impl Graph {
     #[new]
     fn new(path: PathBuf) -> PyResult<Self> {
         let mapped = analysis::open(&path).map_err(|error| failed(&error))?;
-        Ok(Self {
-            mapped: Arc::new(mapped),
-            path,
-        })
+        Ok(Self { mapped: Arc::new(mapped), path })
     }
 
     #[getter]
@@ -72,16 +69,10 @@ impl Graph {
             None => self.mapped.contexts().map(|context| context.id).collect(),
             Some(id) if self.mapped.context(id).is_some() => vec![id],
             Some(id) => {
-                return Err(PyValueError::new_err(format!(
-                    "the graph has no context {id}"
-                )));
+                return Err(PyValueError::new_err(format!("the graph has no context {id}")));
             }
         };
-        Ok(Accesses::new(
-            Arc::clone(&self.mapped),
-            contexts,
-            rows.max(1),
-        ))
+        Ok(Accesses::new(Arc::clone(&self.mapped), contexts, rows.max(1)))
     }
 
     /// What an analysis says, as JSON; the options are those of its command.
@@ -92,14 +83,9 @@ impl Graph {
 
     /// Writes the graph for other programs; the options are those of the command `export`.
     fn export(&self, py: Python<'_>, options: Vec<OsString>) -> PyResult<()> {
-        let command = [
-            "contech-backend".into(),
-            "export".into(),
-            self.path.clone().into(),
-        ];
+        let command = ["contech-backend".into(), "export".into(), self.path.clone().into()];
         let words = command.into_iter().chain(options);
-        py.detach(|| cli::run(words))
-            .map_err(|error| failed(&error))
+        py.detach(|| cli::run(words)).map_err(|error| failed(&error))
     }
 }
 
@@ -113,16 +99,9 @@ pub(crate) fn analyses() -> Vec<(&'static str, &'static str)> {
 /// Names of the tables, a line about each, and names of their columns with a line about each.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "what the stub says")]
-pub(crate) fn tables() -> Vec<(
-    &'static str,
-    &'static str,
-    Vec<(&'static str, &'static str)>,
-)> {
+pub(crate) fn tables() -> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str)>)> {
     let row = |table: &&'static Table| {
-        let columns = table
-            .columns
-            .iter()
-            .map(|column| (column.name, column.about));
+        let columns = table.columns.iter().map(|column| (column.name, column.about));
         (table.name, table.about, columns.collect())
     };
     declared::TABLES.iter().map(row).collect()

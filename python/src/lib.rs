@@ -1,5 +1,5 @@
-//! The part of the Python package `contech` that is not Python: the graph and its analyses. What a user sees is in
-//! `contech/__init__.py`.
+//! The part of the Python package `contech` that is not Python: the graph and its analyses. What a
+//! user sees is in `contech/__init__.py`.
 
 mod accesses;
 mod column;

@@ -12,7 +12,8 @@ use crate::owners;
 use crate::real::Ptr;
 use crate::tls::block;
 
-/// Objects that the recorder invents are in the upper half of the address space, where the program has none.
+/// Objects that the recorder invents are in the upper half of the address space, where the program
+/// has none.
 pub(crate) const OWN_OBJECTS: u64 = 1 << 47;
 
 /// The order of every object's operations. It survives forks, as the objects do.
@@ -66,8 +67,8 @@ pub(crate) extern "C" fn region_end() {
     mark_region(false);
 }
 
-/// The calling thread, if it has recorded something and its allocations are recorded. The calls of any code count,
-/// except those that one allocation function makes to another.
+/// The calling thread, if it has recorded something and its allocations are recorded. The calls of
+/// any code count, except those that one allocation function makes to another.
 #[inline(always)]
 pub(crate) fn allocating() -> Option<Active> {
     let recorder = current::recorder()?;
@@ -80,7 +81,8 @@ pub(crate) fn allocating() -> Option<Active> {
         .then_some(Active { tls, recorder })
 }
 
-/// The calling thread as from `allocating`, if the call does not come from the dynamic linker (see [`loader`]).
+/// The calling thread as from `allocating`, if the call does not come from the dynamic linker (see
+/// [`loader`]).
 #[inline(always)]
 pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
     allocating().filter(|_| !loader::contains(caller))
@@ -93,7 +95,8 @@ impl Active {
         self.recorder.before(self.tls)
     }
 
-    /// Ticks now, where an operation happens that does not wait, or a value that leaves the time open.
+    /// Ticks now, where an operation happens that does not wait, or a value that leaves the time
+    /// open.
     #[inline(always)]
     pub(crate) fn moment(self) -> u64 {
         self.recorder.moment(self.tls)
@@ -128,20 +131,12 @@ impl Active {
         before: u64,
         duration: u64,
     ) {
-        self.recorder.sync(
-            self.tls,
-            Sync {
-                op,
-                object: object.addr(),
-                ticket,
-                aux,
-                before,
-                duration,
-            },
-        );
+        self.recorder
+            .sync(self.tls, Sync { op, object: object.addr(), ticket, aux, before, duration });
     }
 
-    /// Records an event at `before` that took `duration`, with the next ticket of the object, which this returns.
+    /// Records an event at `before` that took `duration`, with the next ticket of the object, which
+    /// this returns.
     #[inline(always)]
     pub(crate) fn in_order(
         self,
@@ -152,16 +147,8 @@ impl Active {
         duration: u64,
     ) -> u64 {
         let object = object.addr();
-        let event = Sync {
-            op,
-            object,
-            ticket: 0,
-            aux,
-            before,
-            duration,
-        };
-        self.recorder
-            .sync_in_order(self.tls, event, || self.ticket(object))
+        let event = Sync { op, object, ticket: 0, aux, before, duration };
+        self.recorder.sync_in_order(self.tls, event, || self.ticket(object))
     }
 
     /// Records an event that just happened and took no time worth measuring.
@@ -196,8 +183,8 @@ impl Active {
         result
     }
 
-    /// Records that the object is acquired. This tries first, because a free lock then costs one time stamp, and only a
-    /// contended one costs two.
+    /// Records that the object is acquired. This tries first, because a free lock then costs one
+    /// time stamp, and only a contended one costs two.
     #[inline(always)]
     pub(crate) fn acquire_free<F: Family>(
         self,
@@ -269,35 +256,27 @@ impl Active {
         result
     }
 
-    /// Records that `call` waits for something outside of the program. If a signal handler records something meanwhile,
-    /// the time is that of the code around the call.
+    /// Records that `call` waits for something outside of the program. If a signal handler records
+    /// something meanwhile, the time is that of the code around the call.
     #[inline(always)]
     pub(crate) fn sleep<R>(self, call: impl FnOnce() -> R) -> R {
         let (before, cursor) = (self.now(), self.tls.cursor());
         let result = call();
         if self.tls.cursor() == cursor {
-            self.timed(
-                SyncOp::Sleep,
-                std::ptr::null_mut(),
-                0,
-                before,
-                self.since(before),
-            );
+            self.timed(SyncOp::Sleep, std::ptr::null_mut(), 0, before, self.since(before));
         }
         result
     }
 
-    /// Records that the object is released. The ticket is drawn, and the event recorded, while the object is still
-    /// held.
+    /// Records that the object is released. The ticket is drawn, and the event recorded, while the
+    /// object is still held.
     #[inline(always)]
     pub(crate) fn release(self, op: SyncOp, object: Ptr, release: impl FnOnce() -> i32) -> i32 {
-        self.announce(op, object, self.moment(), release, |&result| {
-            (result == 0).then_some(0)
-        })
+        self.announce(op, object, self.moment(), release, |&result| (result == 0).then_some(0))
     }
 
-    /// Records an event in the object's order before `call` does what the event tells of. `done` returns the event's
-    /// extra number for the result, or `None` if nothing was done.
+    /// Records an event in the object's order before `call` does what the event tells of. `done`
+    /// returns the event's extra number for the result, or `None` if nothing was done.
     #[inline(always)]
     pub(crate) fn announce<R>(
         self,
@@ -308,14 +287,7 @@ impl Active {
         done: impl FnOnce(&R) -> Option<u64>,
     ) -> R {
         let object = object.addr();
-        let event = Sync {
-            op,
-            object,
-            ticket: 0,
-            aux: 0,
-            before,
-            duration: 0,
-        };
+        let event = Sync { op, object, ticket: 0, aux: 0, before, duration: 0 };
         let draw = || match op {
             // Who takes the mutex next draws after this.
             SyncOp::MutexUnlock => TICKETS.last(object),

@@ -1,5 +1,5 @@
-//! malloc and its kin. They are recorded for any caller, because memory that the program gets from a library is the
-//! program's memory.
+//! malloc and its kin. They are recorded for any caller, because memory that the program gets from
+//! a library is the program's memory.
 
 use std::ffi::c_int;
 
@@ -32,12 +32,7 @@ pub(crate) unsafe extern "C-unwind" fn malloc(size: usize, caller: usize) -> Ptr
         return bootstrap::alloc(size, 1).cast();
     };
     // SAFETY: the caller's arguments are passed on, as everywhere below.
-    record_for(
-        caller,
-        AllocKind::Malloc,
-        unsafe { (real.malloc)(size) },
-        size,
-    )
+    record_for(caller, AllocKind::Malloc, unsafe { (real.malloc)(size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller: usize) -> Ptr {
@@ -49,25 +44,20 @@ pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller:
     record_for(caller, AllocKind::Calloc, block, count.wrapping_mul(size))
 }
 
-/// Records a change of size. The old block is gone, unless it grew or shrank in place, or there is no memory.
+/// Records a change of size. The old block is gone, unless it grew or shrank in place, or there is
+/// no memory.
 fn change(a: Active, old: Ptr, size: usize, call: impl FnOnce() -> Ptr) -> Ptr {
     let new = if old.is_null() {
         call()
     } else {
         let addr = old.addr() as u64;
         let gone = |new: &Ptr| {
-            if new.is_null() {
-                size == 0
-            } else {
-                *new != old
-            }
+            if new.is_null() { size == 0 } else { *new != old }
         };
-        a.recorder
-            .announce_end(a.tls, &Event::Free { addr }, call, gone)
+        a.recorder.announce_end(a.tls, &Event::Free { addr }, call, gone)
     };
     if !new.is_null() {
-        a.recorder
-            .alloc(a.tls, AllocKind::Realloc, new.addr(), size);
+        a.recorder.alloc(a.tls, AllocKind::Realloc, new.addr(), size);
     }
     new
 }
@@ -77,7 +67,8 @@ pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: us
         // SAFETY: the caller's arguments are passed on, as in `malloc`.
         let new = unsafe { malloc(size, caller) };
         if !new.is_null() {
-            // SAFETY: the old block is the bootstrap's and has that size; the new one has `size` bytes.
+            // SAFETY: the old block is the bootstrap's and has that size; the new one has `size`
+            // bytes.
             unsafe {
                 let kept = bootstrap::size(old.cast()).min(size);
                 new.cast::<u8>().copy_from_nonoverlapping(old.cast(), kept);
@@ -103,8 +94,8 @@ pub(crate) unsafe extern "C-unwind" fn reallocarray(
     caller: usize,
 ) -> Ptr {
     match count.checked_mul(size) {
-        // This is what the C library's function does. Calling that one would record the change twice.
-        // SAFETY: the caller's arguments are passed on, as in `malloc`.
+        // This is what the C library's function does. Calling that one would record the change
+        // twice. SAFETY: the caller's arguments are passed on, as in `malloc`.
         Some(bytes) => unsafe { realloc(old, bytes, caller) },
         // The C library's function fails and sets errno.
         // SAFETY: the caller's arguments are passed on, as in `malloc`.
@@ -117,7 +108,8 @@ pub(crate) unsafe extern "C-unwind" fn free(block: Ptr, caller: usize) {
         return;
     }
     let Some(real) = real_if_ready() else { return };
-    // The event comes before the block is free, because afterwards another thread may have the block.
+    // The event comes before the block is free, because afterwards another thread may have the
+    // block.
     if !block.is_null()
         && let Some(a) = allocating_for(caller)
     {
@@ -146,11 +138,7 @@ pub(crate) unsafe extern "C-unwind" fn aligned_alloc(align: usize, size: usize) 
         return bootstrap::alloc(size, align).cast();
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    record(
-        AllocKind::Aligned,
-        unsafe { (real.aligned_alloc)(align, size) },
-        size,
-    )
+    record(AllocKind::Aligned, unsafe { (real.aligned_alloc)(align, size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Ptr {
@@ -158,11 +146,7 @@ pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Pt
         return bootstrap::alloc(size, align).cast();
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    record(
-        AllocKind::Aligned,
-        unsafe { (real.memalign)(align, size) },
-        size,
-    )
+    record(AllocKind::Aligned, unsafe { (real.memalign)(align, size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn valloc(size: usize) -> Ptr {

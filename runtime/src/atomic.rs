@@ -1,5 +1,5 @@
-//! Atomic operations of instrumented code. Each stands between a call of [`begin`] and one of [`end`], except for the
-//! loads that [`loaded`] can make again.
+//! Atomic operations of instrumented code. Each stands between a call of [`begin`] and one of
+//! [`end`], except for the loads that [`loaded`] can make again.
 
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
@@ -57,7 +57,8 @@ pub(crate) fn prepare() {
     OWNERS.set_fenced(kernel::prepare_barriers());
 }
 
-/// Lets no thread own anything from now on, because the program gives up the right to make barriers.
+/// Lets no thread own anything from now on, because the program gives up the right to make
+/// barriers.
 pub(crate) fn share_all() {
     OWNERS.set_fenced(false);
     let me = OWNERS.thread(block().owner());
@@ -106,7 +107,8 @@ fn begin_slowly(address: Ptr) -> Word {
     if !records(recorder, tls) {
         return 0;
     }
-    // Only code without blocks comes here with no cursor. In that case no register holds one either.
+    // Only code without blocks comes here with no cursor. In that case no register holds one
+    // either.
     if tls.cursor().is_null() {
         recorder.make_room(tls);
     }
@@ -191,7 +193,8 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
         recorder.make_room(tls);
     }
     let me = me(tls);
-    // SAFETY: the program has just read as many bytes there, which are aligned (the pass makes sure of that).
+    // SAFETY: the program has just read as many bytes there, which are aligned (the pass makes sure
+    // of that).
     let read = || unsafe {
         match what >> ATOMIC_SIZE_SHIFT {
             0 => AtomicU8::from_ptr(address).load(Acquire).into(),
@@ -206,12 +209,8 @@ pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, si
         found.set(value);
         ticket
     });
-    let attempt = Try {
-        address: address.addr() as u64,
-        site: site as u64,
-        value: found.get(),
-        ticket,
-    };
+    let attempt =
+        Try { address: address.addr() as u64, site: site as u64, value: found.get(), ticket };
     recorder.atomic(tls, what, &attempt);
     recorder.make_room(tls);
     found.get()
@@ -231,8 +230,8 @@ fn count(recorder: &Recorder, tls: &TlsBlock, address: usize, what: u64) {
     }
 }
 
-/// The calling thread has read how many threads of its scope run. It waits for them until it reads 0: all of them took
-/// themselves from the variable before.
+/// The calling thread has read how many threads of its scope run. It waits for them until it reads
+/// 0: all of them took themselves from the variable before.
 #[cold]
 fn await_threads(recorder: &'static Recorder, tls: &'static TlsBlock, address: usize, value: u64) {
     let stripe = Stripes::of(address);
@@ -288,8 +287,8 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     }
 }
 
-/// Gives back the stripes of operations that never go on: a jump out of a signal handler leaves for good what the
-/// handler interrupted, and so does the end of a thread.
+/// Gives back the stripes of operations that never go on: a jump out of a signal handler leaves for
+/// good what the handler interrupted, and so does the end of a thread.
 pub(crate) fn abandon(tls: &TlsBlock) {
     let me = OWNERS.thread(tls.owner());
     for stripe in me.places().filter_map(Stripes::at) {

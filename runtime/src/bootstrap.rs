@@ -1,5 +1,5 @@
-//! Memory for the program while the real allocator is being looked up, because the dynamic linker itself may allocate
-//! then. It is never given back; in practice it is a few hundred bytes.
+//! Memory for the program while the real allocator is being looked up, because the dynamic linker
+//! itself may allocate then. It is never given back; in practice it is a few hundred bytes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -14,7 +14,8 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(std::cell::UnsafeCell::new([0; BYTES]));
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Zeroed memory aligned to `align` (a power of two), preceded by its size; null when the arena is full.
+/// Zeroed memory aligned to `align` (a power of two), preceded by its size; null when the arena is
+/// full.
 pub(crate) fn alloc(bytes: usize, align: usize) -> *mut u8 {
     let align = align.max(16);
     let Some(whole) = bytes.checked_add(align + 16) else {

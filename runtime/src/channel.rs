@@ -1,11 +1,14 @@
-//! Order through the system: what one thread writes to a pipe, socket or counter (eventfd) and another reads from it,
-//! and signals. What is sent is recorded before the call that sends it, and what is received after the call that
-//! receives it, so a receiver's ticket follows those of all that it may have received.
+//! Order through the system: what one thread writes to a pipe, socket or counter (eventfd) and
+//! another reads from it, and signals. What is sent is recorded before the call that sends it, and
+//! what is received after the call that receives it, so a receiver's ticket follows those of all
+//! that it may have received.
 //!
-//! A pipe is known by its inode, a stream by its two ends. Where nothing tells several objects apart they count as one,
-//! and a receiver comes after more than it received: datagrams, connections to one local path, and signals of one
-//! number. What a thread reads from a descriptor of signals (signalfd) it comes after as if it had got them all. A counter is known by its descriptor's number; once one was duplicated, all counters count as one. A
-//! connection is known by the port or path that it is made to. Regular files, terminals and devices order nothing.
+//! A pipe is known by its inode, a stream by its two ends. Where nothing tells several objects
+//! apart they count as one, and a receiver comes after more than it received: datagrams,
+//! connections to one local path, and signals of one number. What a thread reads from a descriptor
+//! of signals (signalfd) it comes after as if it had got them all. A counter is known by its
+//! descriptor's number; once one was duplicated, all counters count as one. A connection is known
+//! by the port or path that it is made to. Regular files, terminals and devices order nothing.
 
 mod aio;
 mod connection;
@@ -48,7 +51,8 @@ const STREAM: u64 = 4;
 const LOCAL: u64 = 5;
 const PAIR: u64 = 6;
 const SIGNAL: u64 = 7;
-/// That who listens at an address comes before who connects to it, and that one before who accepts the connection.
+/// That who listens at an address comes before who connects to it, and that one before who accepts
+/// the connection.
 const LISTENED: u64 = 8;
 const CONNECTED: u64 = 9;
 
@@ -82,11 +86,7 @@ fn object_of(file: c_int, sends: bool) -> Option<Ptr> {
 fn sort_of(file: c_int) -> Option<(libc::mode_t, u64)> {
     // SAFETY: zero is a value of this record, which the call fills in.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
-    ask(
-        libc::SYS_fstat,
-        file,
-        [(&raw mut about).expose_provenance()],
-    )?;
+    ask(libc::SYS_fstat, file, [(&raw mut about).expose_provenance()])?;
     Some((about.st_mode & libc::S_IFMT, about.st_ino))
 }
 
@@ -107,11 +107,7 @@ fn socket(file: c_int, inode: u64, sends: bool) -> Option<Ptr> {
     let option = [libc::SOL_SOCKET, libc::SO_TYPE].map(|n| usize::try_from(n).unwrap_or(0));
     let (kind_at, size_at) = (&raw mut kind, &raw mut size);
     let room = [kind_at.expose_provenance(), size_at.expose_provenance()];
-    ask(
-        libc::SYS_getsockopt,
-        file,
-        [option[0], option[1], room[0], room[1]],
-    )?;
+    ask(libc::SYS_getsockopt, file, [option[0], option[1], room[0], room[1]])?;
     if kind == libc::SOCK_DGRAM {
         return Some(object(DATAGRAMS, 0));
     }
@@ -139,9 +135,7 @@ fn port(name: &Name) -> u64 {
 /// A number for a path; 0 if there is none.
 fn path(name: &Name) -> u64 {
     let bytes = name[2..].iter();
-    bytes.rev().fold(0u64, |path, byte| {
-        path.wrapping_mul(31).wrapping_add(u64::from(*byte))
-    })
+    bytes.rev().fold(0u64, |path, byte| path.wrapping_mul(31).wrapping_add(u64::from(*byte)))
 }
 
 /// An address of a socket; bytes that it does not have are zero.
@@ -150,18 +144,14 @@ type Name = [u8; 112];
 fn name(call: libc::c_long, file: c_int) -> Option<Name> {
     let (mut name, mut size) = ([0; 112], 112u32);
     let (at, size_at) = (&raw mut name, &raw mut size);
-    ask(
-        call,
-        file,
-        [at.expose_provenance(), size_at.expose_provenance()],
-    )?;
+    ask(call, file, [at.expose_provenance(), size_at.expose_provenance()])?;
     Some(name)
 }
 
 /// Whether descriptors may order the calling thread with another context.
 fn can_order() -> bool {
-    // What a library of tasks does is no order of the program. The only context orders nothing with another, and needs
-    // not be asked about its files.
+    // What a library of tasks does is no order of the program. The only context orders nothing with
+    // another, and needs not be asked about its files.
     !library::is_called() && !current::recorder().is_none_or(Recorder::is_alone)
 }
 
@@ -184,7 +174,8 @@ pub(crate) fn controls(file: c_int, what: c_int, call: impl FnOnce() -> c_int) -
     }
 }
 
-/// Records that `call` gives something to others through the descriptor, or says that nothing more will come.
+/// Records that `call` gives something to others through the descriptor, or says that nothing more
+/// will come.
 #[inline(always)]
 pub(crate) fn send<R>(a: Active, file: c_int, call: impl FnOnce() -> R) -> R {
     if let Some(object) = object_of(file, true) {
@@ -193,7 +184,8 @@ pub(crate) fn send<R>(a: Active, file: c_int, call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Records that `call` takes something through the descriptor, or learns that nothing more will come.
+/// Records that `call` takes something through the descriptor, or learns that nothing more will
+/// come.
 #[inline(always)]
 pub(crate) fn receive<R: PartialOrd + Default>(
     a: Active,
@@ -233,7 +225,8 @@ pub(crate) fn enters_ring(caller: usize) {
     }
 }
 
-/// The calling thread, if a call from the code at `caller` is recorded and is not the recorder's own.
+/// The calling thread, if a call from the code at `caller` is recorded and is not the recorder's
+/// own.
 #[inline(always)]
 pub(crate) fn theirs(caller: usize) -> Option<Active> {
     if objects::is_own(caller) {
@@ -242,7 +235,8 @@ pub(crate) fn theirs(caller: usize) -> Option<Active> {
     active(caller)
 }
 
-/// Functions that an allocator of the program's may call while `dlsym` allocates: then there are no real ones yet.
+/// Functions that an allocator of the program's may call while `dlsym` allocates: then there are no
+/// real ones yet.
 macro_rules! may_come_early {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $ret:ty: $number:path, $how:ident;)*) => {$(
         pub(crate) unsafe extern "C-unwind" fn $name(file: c_int, $($arg: $ty,)* caller: usize) -> $ret {

@@ -1,4 +1,5 @@
-//! The marks of `contech/cilk.h`. A recorded program calls them, and the recorded calls are all that is needed.
+//! The marks of `contech/cilk.h`. A recorded program calls them, and the recorded calls are all
+//! that is needed.
 
 /// Marks that the next call is a spawn.
 #[unsafe(no_mangle)]

@@ -13,8 +13,8 @@ use crate::real::Ptr;
 type Cleanup = MaybeUninit<[usize; 4]>;
 
 unsafe extern "C" {
-    /// Registers a handler for the unwinding of cancellation and `pthread_exit`. This form of it is a function, which
-    /// needs no help from a C compiler.
+    /// Registers a handler for the unwinding of cancellation and `pthread_exit`. This form of it is
+    /// a function, which needs no help from a C compiler.
     fn _pthread_cleanup_push(
         buffer: *mut Cleanup,
         handler: unsafe extern "C" fn(*mut c_void),
@@ -38,33 +38,26 @@ impl Waiting {
         let taken = self.a.since(self.before);
         let now = self.before + taken;
         let op = if woken { CondWake } else { CondTimeout };
-        self.a
-            .in_order(op, self.condition, self.seen, self.before, taken);
+        self.a.in_order(op, self.condition, self.seen, self.before, taken);
         let condition = self.condition.addr() as u64;
-        self.a
-            .in_order(CondReacquire, self.mutex, condition, now, 0);
+        self.a.in_order(CondReacquire, self.mutex, condition, now, 0);
     }
 }
 
-/// Records the end of a wait that was cancelled. The C library has locked the mutex again before it unwinds to here.
+/// Records the end of a wait that was cancelled. The C library has locked the mutex again before it
+/// unwinds to here.
 unsafe extern "C" fn cancelled(waiting: *mut c_void) {
     // SAFETY: `wait` passed its own record, whose frame is still there while it is unwound.
     unsafe { &*waiting.cast::<Waiting>() }.over(false);
 }
 
-/// Records a wait around `call`. Nothing in this function has a destructor, so that a cancellation may unwind through
-/// it.
+/// Records a wait around `call`. Nothing in this function has a destructor, so that a cancellation
+/// may unwind through it.
 pub(crate) fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let before = a.now();
     let seen = TICKETS.last(condition.addr());
     a.in_order(CondRelease, mutex, condition.addr() as u64, before, 0);
-    let mut waiting = Waiting {
-        a,
-        condition,
-        mutex,
-        seen,
-        before,
-    };
+    let mut waiting = Waiting { a, condition, mutex, seen, before };
     let mut cleanup = Cleanup::uninit();
     // SAFETY: buffer and record live until the handler is taken back below or has run.
     unsafe { _pthread_cleanup_push(&raw mut cleanup, cancelled, (&raw mut waiting).cast()) };

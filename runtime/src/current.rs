@@ -15,7 +15,8 @@ use crate::tls::block;
 /// A function that makes a recorder.
 type Make = fn(&TlsBlock) -> Option<&'static Recorder>;
 
-/// No copy of the process sees it, however the copy was made: it would write into its parent's trace.
+/// No copy of the process sees it, however the copy was made: it would write into its parent's
+/// trace.
 static RECORDER: Home<Recorder> = Home::new();
 /// The function that made the recorder. It also makes that of a forked child.
 static MAKE: OnceLock<Make> = OnceLock::new();
@@ -28,18 +29,15 @@ pub(crate) struct Inherited {
     pub(crate) parent: u32,
     /// The modules it had.
     pub(crate) modules: Vec<FoundModule>,
-    /// The ranges from which calls counted. To find them anew takes a lock of the dynamic linker, which another thread
-    /// may have held when the process forked.
+    /// The ranges from which calls counted. To find them anew takes a lock of the dynamic linker,
+    /// which another thread may have held when the process forked.
     pub(crate) callers: Vec<(usize, usize)>,
 }
 
-/// Held while the recorder is made and while the process forks: a child in which another thread, which it does not
-/// have, was making the recorder could never make one.
-pub(crate) static INHERITED: Mutex<Inherited> = Mutex::new(Inherited {
-    parent: 0,
-    modules: Vec::new(),
-    callers: Vec::new(),
-});
+/// Held while the recorder is made and while the process forks: a child in which another thread,
+/// which it does not have, was making the recorder could never make one.
+pub(crate) static INHERITED: Mutex<Inherited> =
+    Mutex::new(Inherited { parent: 0, modules: Vec::new(), callers: Vec::new() });
 
 /// The recorder, if there is one.
 #[inline(always)]
@@ -47,8 +45,9 @@ pub(crate) fn recorder() -> Option<&'static Recorder> {
     RECORDER.get()
 }
 
-/// Whether this process may have a recorder: it never had one, nor did one that it is a copy of, or it is a child of
-/// `fork`. Any other copy has only this thread, and perhaps locks of threads it has not, so it goes on unrecorded.
+/// Whether this process may have a recorder: it never had one, nor did one that it is a copy of, or
+/// it is a child of `fork`. Any other copy has only this thread, and perhaps locks of threads it
+/// has not, so it goes on unrecorded.
 pub(crate) fn may_be_made() -> bool {
     !RECORDER.was_set() || DUE.load(Relaxed)
 }

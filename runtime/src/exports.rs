@@ -1,5 +1,5 @@
-//! Every exported symbol except those of [`crate::functions`] and [`crate::contract`]: the functions of the system that
-//! only the recorder stands in front of.
+//! Every exported symbol except those of [`crate::functions`] and [`crate::contract`]: the
+//! functions of the system that only the recorder stands in front of.
 
 use crate::{
     active, allocation, channel, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox,

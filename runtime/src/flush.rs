@@ -1,4 +1,5 @@
-//! `__contech_flush` leads from instrumented code, in the middle of anything, to the slow path and back.
+//! `__contech_flush` leads from instrumented code, in the middle of anything, to the slow path and
+//! back.
 
 use contech_interpose::flush_stubs;
 use contech_runtime_core::scratch::SHARED_ROOM;

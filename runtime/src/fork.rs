@@ -1,5 +1,6 @@
-//! Forks: the parent goes on, and the child gets a trace of its own if it ever records anything. That is so for
-//! `fork`. A child that was made in another way (`_Fork`, a system call) is not recorded.
+//! Forks: the parent goes on, and the child gets a trace of its own if it ever records anything.
+//! That is so for `fork`. A child that was made in another way (`_Fork`, a system call) is not
+//! recorded.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
@@ -17,12 +18,13 @@ use crate::heap::HEAP;
 use crate::real::real;
 use crate::tls::block;
 
-/// How often, and after how long each time, a thread looks whether another one still forks: a second in all.
+/// How often, and after how long each time, a thread looks whether another one still forks: a
+/// second in all.
 const TRIES: u32 = 10_000;
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
-/// What the thread that forks holds from the first of these handlers to the last one, in parent and child. No handler
-/// of a signal may run meanwhile: it might need what its own thread holds.
+/// What the thread that forks holds from the first of these handlers to the last one, in parent and
+/// child. No handler of a signal may run meanwhile: it might need what its own thread holds.
 struct Forking {
     inherited: MutexGuard<'static, Inherited>,
     traced: bool,
@@ -44,26 +46,17 @@ pub(crate) fn begins() {
     let recorder = current::recorder();
     if let Some(recorder) = recorder {
         // In the child no lock of the old recorder can be relied on.
-        let has = || {
-            (
-                recorder.loaded_modules(),
-                recorder.callers.ranges().to_vec(),
-            )
-        };
+        let has = || (recorder.loaded_modules(), recorder.callers.ranges().to_vec());
         (inherited.modules, inherited.callers) = guarded(has).unwrap_or_default();
     }
-    let forking = Forking {
-        inherited,
-        traced: recorder.is_some(),
-        _blocked: blocked,
-    };
+    let forking = Forking { inherited, traced: recorder.is_some(), _blocked: blocked };
     // SAFETY: this thread holds `INHERITED`.
     unsafe { *HELD.0.get() = Some(forking) };
     HEAP.lock();
 }
 
-/// Lets no thread fork while this is held. What a fork has noted of the modules must be so in the child. A fork whose other
-/// handlers wait for the calling thread is not waited for any longer.
+/// Lets no thread fork while this is held. What a fork has noted of the modules must be so in the
+/// child. A fork whose other handlers wait for the calling thread is not waited for any longer.
 pub(crate) fn between_forks() -> Option<MutexGuard<'static, Inherited>> {
     for _ in 0..TRIES {
         let tried = try_lock(&INHERITED);

@@ -1,5 +1,6 @@
-//! What is known of flang's run-time library: where it is, and what arrays its descriptors tell of. It is linked into
-//! the program's own file. The locks of its input and output are not the program's, so calls from its code do not count.
+//! What is known of flang's run-time library: where it is, and what arrays its descriptors tell of.
+//! It is linked into the program's own file. The locks of its input and output are not the
+//! program's, so calls from its code do not count.
 
 use std::fs::File;
 use std::ops::Range;
@@ -9,18 +10,11 @@ use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
-/// The address ranges of the library's code in the object file, as the file numbers them. There are none if the file
-/// cannot be read, has no symbols (stripped), or does not hold the library.
+/// The address ranges of the library's code in the object file, as the file numbers them. There are
+/// none if the file cannot be read, has no symbols (stripped), or does not hold the library.
 pub(crate) fn library(path: &str) -> Vec<Range<u64>> {
-    let path = if path.is_empty() {
-        "/proc/self/exe"
-    } else {
-        path
-    };
-    File::open(path)
-        .ok()
-        .and_then(functions)
-        .map_or_else(Vec::new, runs)
+    let path = if path.is_empty() { "/proc/self/exe" } else { path };
+    File::open(path).ok().and_then(functions).map_or_else(Vec::new, runs)
 }
 
 /// The owner of a function's code, as far as the name says.
@@ -44,9 +38,9 @@ fn owner(name: &[u8]) -> Owner {
 
 type Function = (Range<u64>, Owner);
 
-/// The address ranges of the library's code. The linker puts an archive's code in one place, so what lies between
-/// functions of the library is the library's too, unless the program's own code lies there: between the library's cold
-/// code and the rest of it.
+/// The address ranges of the library's code. The linker puts an archive's code in one place, so
+/// what lies between functions of the library is the library's too, unless the program's own code
+/// lies there: between the library's cold code and the rest of it.
 fn runs(mut functions: Vec<Function>) -> Vec<Range<u64>> {
     functions.sort_by_key(|(range, _)| range.start);
     let mut found: Vec<Range<u64>> = Vec::new();
@@ -101,25 +95,16 @@ struct Dimension {
 pub(crate) unsafe extern "C" fn array(descriptor: Ptr) -> Word {
     let descriptor = descriptor.cast::<Descriptor>();
     // SAFETY: the program hands the library a descriptor, which has as many dimensions as it says.
-    let (base, element, rank) = unsafe {
-        (
-            (*descriptor).base,
-            (*descriptor).element,
-            (*descriptor).rank,
-        )
-    };
+    let (base, element, rank) =
+        unsafe { ((*descriptor).base, (*descriptor).element, (*descriptor).rank) };
     if base == 0 {
         return 0;
     }
     let mut bytes = element;
     for at in 0..usize::from(rank) {
         // SAFETY: as above.
-        let of = unsafe {
-            (&raw const (*descriptor).dimensions)
-                .cast::<Dimension>()
-                .add(at)
-                .read()
-        };
+        let of =
+            unsafe { (&raw const (*descriptor).dimensions).cast::<Dimension>().add(at).read() };
         let extent = usize::try_from(of.extent).unwrap_or(0);
         if extent > 1 && usize::try_from(of.stride) != Ok(bytes) {
             return 0;
@@ -136,11 +121,7 @@ mod tests {
     #[test]
     fn an_array_has_the_bytes_of_its_elements_if_they_lie_one_behind_the_other() {
         let of = |base, dimensions: &[(isize, isize)]| {
-            let mut all = [Dimension {
-                _lower: 1,
-                extent: 7,
-                stride: 7,
-            }; 15];
+            let mut all = [Dimension { _lower: 1, extent: 7, stride: 7 }; 15];
             for (to, &(extent, stride)) in all.iter_mut().zip(dimensions) {
                 (to.extent, to.stride) = (extent, stride);
             }

@@ -1,6 +1,7 @@
-//! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`, semaphores, latches, barriers,
-//! futures) and in programs that make their own locks. Taking a lock of the kernel (`FUTEX_LOCK_PI`) is recorded like a
-//! wait that the thread which unlocked it has ended.
+//! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`,
+//! semaphores, latches, barriers, futures) and in programs that make their own locks. Taking a lock
+//! of the kernel (`FUTEX_LOCK_PI`) is recorded like a wait that the thread which unlocked it has
+//! ended.
 
 use std::ffi::c_long;
 
@@ -27,15 +28,12 @@ pub(crate) fn futex(
     let object: Ptr = std::ptr::without_provenance_mut(address);
     match does {
         Does::Wake => {
-            return a.announce(FutexWake, object, a.now(), call, |&woken| {
-                u64::try_from(woken).ok()
-            });
+            return a
+                .announce(FutexWake, object, a.now(), call, |&woken| u64::try_from(woken).ok());
         }
         // One thread has the lock next. A thread that takes it later comes after this one, too.
         Does::Unlock => {
-            return a.announce(FutexWake, object, a.now(), call, |&done| {
-                (done == 0).then_some(1)
-            });
+            return a.announce(FutexWake, object, a.now(), call, |&done| (done == 0).then_some(1));
         }
         Does::Wait | Does::Lock | Does::Other => {}
     }

@@ -1,4 +1,5 @@
-//! longjmp needs care only when it jumps out of a signal handler, which then never returns to the wrapper.
+//! longjmp needs care only when it jumps out of a signal handler, which then never returns to the
+//! wrapper.
 
 use contech_interpose::arch;
 
@@ -23,7 +24,8 @@ unsafe fn before(buffer: *const u64) {
 
 macro_rules! jumps {
     ($($name:ident($real:ident);)*) => {$(
-        /// Does what must be done before the jump, and returns the real function for the stub to jump to.
+        /// Does what must be done before the jump, and returns the real function for the stub to
+        /// jump to.
         pub(crate) unsafe extern "C" fn $name(buffer: *const u64) -> usize {
             // SAFETY: the caller passes a valid jump buffer.
             unsafe { before(buffer) };

@@ -1,10 +1,12 @@
-//! The shared library inside the traced process: the functions that instrumented code calls, and the functions of the
-//! system that the program calls and this library stands in front of.
+//! The shared library inside the traced process: the functions that instrumented code calls, and
+//! the functions of the system that the program calls and this library stands in front of.
 //!
-//! Every exported symbol is in the lists of `functions` and `exports`; each leads to a few lines in the module of its
-//! family, which pass the call on and tell the core what happened. Rules that hold throughout:
+//! Every exported symbol is in the lists of `functions` and `exports`; each leads to a few lines in
+//! the module of its family, which pass the call on and tell the core what happened. Rules that
+//! hold throughout:
 //!
-//! - the program sees what it would see without this library: results, errno, exit status, signal handlers;
+//! - the program sees what it would see without this library: results, errno, exit status, signal
+//!   handlers;
 //! - no function here owns anything with a destructor while it calls one that may be cancelled or
 //!   left by `pthread_exit`, except where said;
 //! - no allocation goes through the program's allocator (`heap` is the library's own).

@@ -1,5 +1,5 @@
-//! The marks of libraries that run tasks (`contech/tasks.rs`): which code is the library's own, and where tasks are
-//! generated, begin, end and are waited for.
+//! The marks of libraries that run tasks (`contech/tasks.rs`): which code is the library's own, and
+//! where tasks are generated, begin, end and are waited for.
 
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
@@ -21,8 +21,8 @@ use crate::tls::block;
 /// True once a library that runs tasks was called.
 static CALLED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program calls a library that runs tasks. Such a library wakes its threads through descriptors, as often
-/// as chance wants.
+/// Whether the program calls a library that runs tasks. Such a library wakes its threads through
+/// descriptors, as often as chance wants.
 pub(crate) fn is_called() -> bool {
     CALLED.load(Relaxed)
 }
@@ -53,20 +53,15 @@ fn fresh_variables(a: Active) {
 fn variables_of_program() -> usize {
     static BYTES: AtomicUsize = AtomicUsize::new(usize::MAX);
     if BYTES.load(Relaxed) == usize::MAX {
-        // SAFETY: the kernel says where the program's headers are, and how many; they stay as they are.
+        // SAFETY: the kernel says where the program's headers are, and how many; they stay as they
+        // are.
         let headers = unsafe {
             let first = libc::getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
             let number = usize::try_from(libc::getauxval(libc::AT_PHNUM)).unwrap_or(0);
-            if first.is_null() {
-                &[]
-            } else {
-                std::slice::from_raw_parts(first, number)
-            }
+            if first.is_null() { &[] } else { std::slice::from_raw_parts(first, number) }
         };
         let block = headers.iter().find(|header| header.p_type == libc::PT_TLS);
-        let bytes = block.map_or(0, |block| {
-            block.p_memsz.next_multiple_of(block.p_align.max(1))
-        });
+        let bytes = block.map_or(0, |block| block.p_memsz.next_multiple_of(block.p_align.max(1)));
         BYTES.store(usize::try_from(bytes).unwrap_or(0), Relaxed);
     }
     BYTES.load(Relaxed)
@@ -90,8 +85,8 @@ pub(crate) unsafe extern "C" fn enter(kept: *mut Kept) {
     unsafe { kept.write(entered.unwrap_or(Kept::NOTHING)) };
 }
 
-/// Leaves a library after a wait for the task, for the group that began (`task` is the greatest number), or for
-/// nothing (`task` is 0).
+/// Leaves a library after a wait for the task, for the group that began (`task` is the greatest
+/// number), or for nothing (`task` is 0).
 pub(crate) unsafe extern "C" fn leave(kept: *const Kept, task: u64) {
     // SAFETY: the caller passes what `enter` wrote.
     let (here, kept) = (kept.addr(), unsafe { kept.read() });
@@ -99,11 +94,7 @@ pub(crate) unsafe extern "C" fn leave(kept: *const Kept, task: u64) {
         return;
     };
     guarded(|| {
-        let how = if task == 0 {
-            Arrival::Resumes
-        } else {
-            Arrival::Waits
-        };
+        let how = if task == 0 { Arrival::Resumes } else { Arrival::Waits };
         if a.recorder.leave_library(a.tls, &kept, how, here) {
             fresh_variables(a);
         }
@@ -122,8 +113,8 @@ fn create(op: SyncOp) -> u64 {
     task.flatten().map_or(0, u64::from)
 }
 
-/// The calling thread's context generates a task, which `leave` or the end of a group waits for. Returns the task; 0
-/// if it is not known.
+/// The calling thread's context generates a task, which `leave` or the end of a group waits for.
+/// Returns the task; 0 if it is not known.
 pub(crate) extern "C" fn create_task() -> u64 {
     create(TaskCreate)
 }
@@ -155,11 +146,12 @@ pub(crate) unsafe extern "C" fn end(kept: *const Kept) {
     }
 }
 
-/// A task that threads run in turns, of which the library keeps this for the recorder. But for `woken`, only
-/// the thread that has the turn uses it.
+/// A task that threads run in turns, of which the library keeps this for the recorder. But for
+/// `woken`, only the thread that has the turn uses it.
 #[repr(C)]
 pub(crate) struct Turns {
-    /// 0 if the task is not recorded as such, [`OWN`] for the context that is in the library between turns.
+    /// 0 if the task is not recorded as such, [`OWN`] for the context that is in the library
+    /// between turns.
     context: u32,
     /// The piece of the context that ran last, from 1 on; 0 before the first.
     piece: Cell<u32>,
@@ -176,7 +168,8 @@ const OWN: u32 = u32::MAX;
 const BY_CONTEXT: u32 = 1;
 /// The task has only let others run.
 const YIELDED: u32 = 2;
-/// The memory order of a wake, in C's numbers (`memory_order_acq_rel`), and that of what it ends (acquire).
+/// The memory order of a wake, in C's numbers (`memory_order_acq_rel`), and that of what it ends
+/// (acquire).
 const WAKES: u64 = 4;
 const WOKEN: u64 = 2;
 
@@ -192,7 +185,8 @@ impl Turns {
     }
 }
 
-/// The calling thread's context generates a task that threads run in turns. In a library this does nothing.
+/// The calling thread's context generates a task that threads run in turns. In a library this does
+/// nothing.
 pub(crate) unsafe extern "C" fn create_turns(turns: *mut Turns) {
     let task = recording()
         .filter(|_| !is_inside())
@@ -207,8 +201,8 @@ pub(crate) unsafe extern "C" fn own_turns(turns: *mut Turns) {
     unsafe { turns.write(Turns::new(OWN)) };
 }
 
-/// Runs the task in the calling thread, in the stack frame at `here`. Turns with the same `serial` come one after the
-/// other, unless that is 0.
+/// Runs the task in the calling thread, in the stack frame at `here`. Turns with the same `serial`
+/// come one after the other, unless that is 0.
 pub(crate) unsafe extern "C" fn begin_turn(turns: *const Turns, serial: usize, here: usize) {
     // SAFETY: the caller passes what `create_turns` or `own_turns` wrote.
     let turns = unsafe { &*turns };
@@ -228,11 +222,7 @@ pub(crate) unsafe extern "C" fn begin_turn(turns: *const Turns, serial: usize, h
             waited(a, turns, woken);
             return follow(a, serial);
         }
-        let how = if turns.piece.get() == 0 {
-            Arrival::Begins
-        } else {
-            Arrival::Waits
-        };
+        let how = if turns.piece.get() == 0 { Arrival::Begins } else { Arrival::Waits };
         let piece = piece_after(turns.piece.get());
         let task = (turns.context, piece);
         let kept = a.recorder.run_task(a.tls, task, how, here);
@@ -246,14 +236,15 @@ pub(crate) unsafe extern "C" fn begin_turn(turns: *const Turns, serial: usize, h
     });
 }
 
-/// What stands for something of a library's in the order of what happens to it. The program's own variables may use
-/// the same memory before or after.
+/// What stands for something of a library's in the order of what happens to it. The program's own
+/// variables may use the same memory before or after.
 fn object(address: usize) -> Ptr {
     let number = address as u64 | OWN_OBJECTS;
     without_provenance_mut(usize::try_from(number).unwrap_or(address))
 }
 
-/// What the calling context does now comes after all that went before at the same `serial`, and before all that comes.
+/// What the calling context does now comes after all that went before at the same `serial`, and
+/// before all that comes.
 fn follow(a: Active, serial: usize) {
     if serial > 0 {
         a.in_order(AtomicRmw, object(serial), WAKES, a.now(), 0);

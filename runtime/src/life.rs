@@ -1,8 +1,9 @@
-//! What the recorder does about the life of its process: the trace is written out before the program ends, replaces
-//! itself or is killed, and each handler's records have a place of their own.
+//! What the recorder does about the life of its process: the trace is written out before the
+//! program ends, replaces itself or is killed, and each handler's records have a place of their
+//! own.
 //!
-//! The trace ends as late as it can, so that exit handlers, static destructors and those of libraries are still
-//! recorded.
+//! The trace ends as late as it can, so that exit handlers, static destructors and those of
+//! libraries are still recorded.
 
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
@@ -26,10 +27,8 @@ use crate::sandbox;
 use crate::tls::block;
 
 /// How long a dying process waits for its writer.
-const PATIENCE: Patience = Patience {
-    stall: Duration::from_secs(2),
-    total: Duration::from_secs(30),
-};
+const PATIENCE: Patience =
+    Patience { stall: Duration::from_secs(2), total: Duration::from_secs(30) };
 
 /// The recorder's part in the life of the process.
 pub(crate) struct Recorded;
@@ -47,12 +46,7 @@ impl Life for Recorded {
         let Some(recorder) = current::recorder().filter(|_| !sandbox::is_confined()) else {
             return;
         };
-        let how = |reason| Finish {
-            reason,
-            patience: None,
-            note: None,
-            registers: None,
-        };
+        let how = |reason| Finish { reason, patience: None, note: None, registers: None };
         guarded(|| match end {
             End::Exit => recorder.finish(block(), &how(EndReason::ProcessExit)),
             End::Exec => recorder.checkpoint(block(), &how(EndReason::Exec)),
@@ -62,7 +56,8 @@ impl Life for Recorded {
     fn killed(fatal: &Fatal) {
         if let Some(recorder) = current::recorder() {
             let signal = fatal.signal;
-            // A signal that the process sent itself came at a call, where every record was in place.
+            // A signal that the process sent itself came at a call, where every record was in
+            // place.
             let note = (!fatal.own).then(|| {
                 format!("ended by signal {signal}: records of other running threads may miss their last blocks")
             });
@@ -127,8 +122,8 @@ impl Life for Recorded {
         };
         guarded(|| recorder.check_cancelled(block()));
         if last {
-            // What a signal handler does from here on would not be recorded. The C library itself blocks signals a few
-            // instructions later.
+            // What a signal handler does from here on would not be recorded. The C library itself
+            // blocks signals a few instructions later.
             let blocked = Blocked::new();
             atomic::forget(block());
             let goes_on = guarded(|| recorder.end_thread(block()));
@@ -149,21 +144,19 @@ fn end_thread(recorder: &'static Recorder) -> bool {
     guarded(|| recorder.end_thread(block())).unwrap_or(false)
 }
 
-/// Begins the level of a handler. Its frame is gone when the handler runs, whose stack may be small.
+/// Begins the level of a handler. Its frame is gone when the handler runs, whose stack may be
+/// small.
 #[inline(never)]
 fn enter(context: Ptr, here: usize) -> Option<Leave> {
     let recorder = current::recorder()?;
     // SAFETY: the kernel passed the context.
     let entry = unsafe { entry_of(recorder, context, here) };
-    Some(Leave {
-        recorder,
-        entered: recorder.enter_handler(block(), &entry),
-        returned: false,
-    })
+    Some(Leave { recorder, entered: recorder.enter_handler(block(), &entry), returned: false })
 }
 
-/// Takes back the level of a handler when the handler returns, or when an exception or the end of its thread leaves it.
-/// (On Linux the unwinding of a thread's end runs this, as it runs the destructors of C++.)
+/// Takes back the level of a handler when the handler returns, or when an exception or the end of
+/// its thread leaves it. (On Linux the unwinding of a thread's end runs this, as it runs the
+/// destructors of C++.)
 struct Leave {
     recorder: &'static Recorder,
     entered: Entered,
@@ -172,23 +165,22 @@ struct Leave {
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.recorder
-            .leave_handler(block(), &self.entered, self.returned);
+        self.recorder.leave_handler(block(), &self.entered, self.returned);
     }
 }
 
 /// # Safety
 /// The kernel made the context.
 unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
-    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and where the code
-    // was.
+    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is
+    // and where the code was.
     let context = unsafe { &*context.cast::<libc::ucontext_t>() };
     let (stack, at) = (context.uc_stack, arch::program_counter(context));
     let low = stack.ss_sp.addr();
     let stack = (low, low.wrapping_add(stack.ss_size));
-    // System calls are made in the C library, whose range is among those of the callers. After a jump through a wild
-    // pointer the program may be anywhere.
-    // SAFETY: the address is within an object that stays loaded.
+    // System calls are made in the C library, whose range is among those of the callers. After a
+    // jump through a wild pointer the program may be anywhere. SAFETY: the address is within an
+    // object that stays loaded.
     let in_call = recorder.callers.contains(at) && unsafe { arch::is_in_system_call(at) };
     Entry {
         mark: here,

@@ -1,6 +1,6 @@
-//! Finds the dynamic linker's own code. The linker allocates in the middle of a block (at the first use of a
-//! thread-local variable of a library), when the cursor in thread-local storage is behind the one in the program's
-//! register. An event written then would tear the record apart.
+//! Finds the dynamic linker's own code. The linker allocates in the middle of a block (at the first
+//! use of a thread-local variable of a library), when the cursor in thread-local storage is behind
+//! the one in the program's register. An event written then would tear the record apart.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -24,8 +24,9 @@ pub(crate) fn find() {
         return; // linked statically: nobody loads anything
     }
     let header = std::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
-    // SAFETY: AT_BASE is where the kernel mapped the dynamic linker, which begins with its ELF header. Its program
-    // headers lie in the same first mapping and stay for the life of the process.
+    // SAFETY: AT_BASE is where the kernel mapped the dynamic linker, which begins with its ELF
+    // header. Its program headers lie in the same first mapping and stay for the life of the
+    // process.
     let segments = unsafe {
         let first = std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(
             base + usize::try_from((*header).e_phoff).unwrap_or(0),

@@ -1,5 +1,5 @@
-//! Mapping and unmapping memory. The system calls are made here, because the C library's functions of these names only
-//! make them.
+//! Mapping and unmapping memory. The system calls are made here, because the C library's functions
+//! of these names only make them.
 
 use std::ffi::{c_int, c_long};
 
@@ -21,8 +21,7 @@ fn unmapping(address: Ptr, length: usize, call: impl FnOnce() -> c_long) -> c_lo
     };
     let (addr, size) = (address.addr() as u64, length as u64);
     let done = |result: &c_long| succeeded(*result);
-    a.recorder
-        .announce_end(a.tls, &Event::Unmap { addr, size }, call, done)
+    a.recorder.announce_end(a.tls, &Event::Unmap { addr, size }, call, done)
 }
 
 fn succeeded(address: c_long) -> bool {
@@ -38,22 +37,10 @@ pub(crate) unsafe extern "C-unwind" fn mmap(
     offset: i64,
 ) -> c_long {
     // SAFETY: the caller's arguments are passed on.
-    let at = unsafe {
-        libc::syscall(
-            libc::SYS_mmap,
-            address,
-            length,
-            protection,
-            flags,
-            file,
-            offset,
-        )
-    };
+    let at =
+        unsafe { libc::syscall(libc::SYS_mmap, address, length, protection, flags, file, offset) };
     if succeeded(at) {
-        record(&Event::Map {
-            addr: at.cast_unsigned(),
-            size: length as u64,
-        });
+        record(&Event::Map { addr: at.cast_unsigned(), size: length as u64 });
     }
     at
 }
@@ -72,14 +59,12 @@ pub(crate) unsafe extern "C-unwind" fn mremap(
     flags: c_int,
     new: Ptr,
 ) -> c_long {
-    // SAFETY: the caller's arguments are passed on. Without MREMAP_FIXED the kernel ignores the last one.
+    // SAFETY: the caller's arguments are passed on. Without MREMAP_FIXED the kernel ignores the
+    // last one.
     let call = || unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, new) };
     let at = unmapping(old, old_length, call);
     if succeeded(at) {
-        record(&Event::Map {
-            addr: at.cast_unsigned(),
-            size: length as u64,
-        });
+        record(&Event::Map { addr: at.cast_unsigned(), size: length as u64 });
     }
     at
 }

@@ -24,8 +24,8 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while they are
-        // registered.
+        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded
+        // while they are registered.
         unsafe { find(first.cast(), end.cast()) }
     });
     let found = found.unwrap_or_default();
@@ -43,8 +43,8 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
         let _stays = between_forks();
         recorder.register(tls, found);
         refresh_callers(recorder);
-        // To make a thread later, from within a flush, might call an allocator of the program's whose lock the program
-        // holds there.
+        // To make a thread later, from within a flush, might call an allocator of the program's
+        // whose lock the program holds there.
         recorder.expect_flushes();
     });
 }
@@ -73,10 +73,8 @@ unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> 
     let objects = objects();
     let count = end.addr().saturating_sub(first.addr()) / size_of::<ModuleDescriptor>();
     let executable = || {
-        std::fs::read_link("/proc/self/exe").map_or_else(
-            |_| String::new(),
-            |path| path.to_string_lossy().into_owned(),
-        )
+        std::fs::read_link("/proc/self/exe")
+            .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
     };
     let mut list = Vec::with_capacity(count);
     for i in 0..count {
@@ -92,11 +90,7 @@ unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> 
             globals: unsafe { slice(descriptor.globals, descriptor.global_count) },
             descriptor,
             object: object.map_or_else(String::new, |o| {
-                if o.path.is_empty() {
-                    executable()
-                } else {
-                    o.path.clone()
-                }
+                if o.path.is_empty() { executable() } else { o.path.clone() }
             }),
             load_address: object.map_or(0, |o| o.base as u64),
         });

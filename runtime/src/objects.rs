@@ -10,22 +10,17 @@ use contech_trace::abi::MODULE_FORTRAN;
 use crate::fortran;
 use crate::ompt;
 
-/// Libraries whose calls count as the program's. Those of C++ carry out its std::thread, std::mutex and kin. The C
-/// library and the dynamic linker make no such calls of their own, but they call the program back (qsort, exit
-/// handlers, constructors). If the program's last act there is a jump to a function of this library, the return address
-/// lies in their code.
-const ALSO: [&str; 5] = [
-    "/libstdc++.so",
-    "/libc++.so",
-    "/libc++abi.so",
-    "/libc.so",
-    "/ld-linux",
-];
+/// Libraries whose calls count as the program's. Those of C++ carry out its std::thread, std::mutex
+/// and kin. The C library and the dynamic linker make no such calls of their own, but they call the
+/// program back (qsort, exit handlers, constructors). If the program's last act there is a jump to
+/// a function of this library, the return address lies in their code.
+const ALSO: [&str; 5] = ["/libstdc++.so", "/libc++.so", "/libc++abi.so", "/libc.so", "/ld-linux"];
 
 /// First address and length of this library.
 static OWN: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
-/// Whether the code at this address is this library's. Always false before the first `refresh_callers`.
+/// Whether the code at this address is this library's. Always false before the first
+/// `refresh_callers`.
 pub(crate) fn is_own(address: usize) -> bool {
     address.wrapping_sub(OWN.0.load(Relaxed)) < OWN.1.load(Relaxed)
 }
@@ -53,11 +48,7 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     };
     let mut ranges = Vec::new();
     for object in objects.iter().filter(|o| counts(o)) {
-        let not = if fortran(object) {
-            fortran::library(&object.path)
-        } else {
-            Vec::new()
-        };
+        let not = if fortran(object) { fortran::library(&object.path) } else { Vec::new() };
         ranges.extend(object.without(&not));
     }
     recorder.callers.replace(ranges);

@@ -25,8 +25,8 @@ unsafe extern "C-unwind" fn run() {
         std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
     // SAFETY: only `once` passes this function, from a frame that waits for it to return.
     let (a, object, routine) = unsafe { ((*call).a, (*call).object, (*call).routine) };
-    // SAFETY: the program asked for one call of its routine. An exception or cancellation may leave the routine,
-    // because nothing in this function has a destructor.
+    // SAFETY: the program asked for one call of its routine. An exception or cancellation may leave
+    // the routine, because nothing in this function has a destructor.
     unsafe { routine() };
     // The event has no duration, because the routine's time is the program's.
     a.instant(OnceRun, object, 0);
@@ -36,13 +36,7 @@ unsafe extern "C-unwind" fn run() {
 
 fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> c_int) -> c_int {
     let before = a.now();
-    let mut state = Call {
-        a,
-        object,
-        routine,
-        ran: false,
-        outer: a.tls.call(),
-    };
+    let mut state = Call { a, object, routine, ran: false, outer: a.tls.call() };
     a.tls.set_call((&raw mut state).expose_provenance() as u64);
     let result = call(run);
     a.tls.set_call(state.outer);

@@ -1,5 +1,6 @@
-//! C++ operator new and delete. Each is recorded only as itself, not again as the malloc below it. The C++ library may
-//! be absent, or come with a library that is loaded later, so each function is looked up when it is first called.
+//! C++ operator new and delete. Each is recorded only as itself, not again as the malloc below it.
+//! The C++ library may be absent, or come with a library that is loaded later, so each function is
+//! looked up when it is first called.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -38,11 +39,7 @@ fn look_up(symbol: &CStr, cache: &AtomicPtr<std::ffi::c_void>) -> Ptr {
 #[inline(always)]
 fn find(symbol: &CStr, cache: &AtomicPtr<std::ffi::c_void>) -> Ptr {
     let found = cache.load(Relaxed);
-    if found.is_null() {
-        look_up(symbol, cache)
-    } else {
-        found
-    }
+    if found.is_null() { look_up(symbol, cache) } else { found }
 }
 
 /// Calls a form of operator new (which takes the size and up to two more arguments) and records it.

@@ -1,4 +1,5 @@
-//! The functions that this library stands in front of, as the next object in the search order defines them.
+//! The functions that this library stands in front of, as the next object in the search order
+//! defines them.
 
 use std::ffi::{c_int, c_uint};
 

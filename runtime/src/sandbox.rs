@@ -15,14 +15,15 @@ use crate::tls::block;
 /// True once a thread was confined.
 static CONFINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the calling thread may be allowed no system call but those that the program makes. Its recording has ended.
+/// Whether the calling thread may be allowed no system call but those that the program makes. Its
+/// recording has ended.
 pub(crate) fn is_confined() -> bool {
     CONFINED.load(Relaxed) && block().role() == ENDED
 }
 
-/// Ends the recording of a thread that loses the right to system calls which recording takes, or of `all` threads: a filter
-/// may forbid them, and threads that this one makes inherit it. Code of this thread goes on in scratch memory, for which
-/// `flush` makes no system call.
+/// Ends the recording of a thread that loses the right to system calls which recording takes, or of
+/// `all` threads: a filter may forbid them, and threads that this one makes inherit it. Code of
+/// this thread goes on in scratch memory, for which `flush` makes no system call.
 fn confined(all: bool) {
     let tls = block();
     if all {

@@ -23,9 +23,7 @@ pub(crate) struct Service {
     writer: AtomicUsize,
 }
 
-pub(crate) static SERVICE: Service = Service {
-    writer: AtomicUsize::new(0),
-};
+pub(crate) static SERVICE: Service = Service { writer: AtomicUsize::new(0) };
 
 impl Host for Service {
     fn remarks(&self) -> Vec<String> {
@@ -39,8 +37,9 @@ impl Host for Service {
     }
 
     fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool {
-        // The C library may get the thread's memory from an allocator of the program. What that allocator records must
-        // not go into the buffers of this thread, which are just being handed over.
+        // The C library may get the thread's memory from an allocator of the program. What that
+        // allocator records must not go into the buffers of this thread, which are just being
+        // handed over.
         let tls = block();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
         for lane in Lane::ALL {
@@ -64,7 +63,8 @@ impl Host for Service {
     }
 
     fn join_writer(&self) {
-        // SAFETY: this is the handle of the writer, and the call is made once for each started writer.
+        // SAFETY: this is the handle of the writer, and the call is made once for each started
+        // writer.
         unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };
     }
 
@@ -80,8 +80,8 @@ impl Service {
         let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
         let mut thread = 0usize;
         let argument = Box::into_raw(Box::new(write));
-        // SAFETY: the attributes are live; the thread takes its argument over. The caller has all signals blocked, which
-        // the thread inherits.
+        // SAFETY: the attributes are live; the thread takes its argument over. The caller has all
+        // signals blocked, which the thread inherits.
         let started = unsafe {
             libc::pthread_attr_init(&raw mut attributes);
             libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
@@ -106,10 +106,7 @@ unsafe extern "C-unwind" fn run(write: Ptr) -> Ptr {
     block().set_role(RUNTIME);
     // SAFETY: the name is a C string of at most 16 bytes.
     let _ = unsafe {
-        call(
-            libc::SYS_prctl,
-            [SET_NAME, c"contech-writer".as_ptr().expose_provenance()],
-        )
+        call(libc::SYS_prctl, [SET_NAME, c"contech-writer".as_ptr().expose_provenance()])
     };
     // SAFETY: the argument is the box that `start_thread` made for this thread alone.
     let write = unsafe { Box::from_raw(write.cast::<Box<dyn FnOnce() + Send>>()) };

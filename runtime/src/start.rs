@@ -1,5 +1,5 @@
-//! Makes the recorder of the process at the first module, at the first flush or, after a fork, at the first call that
-//! is recorded. It is never needed before.
+//! Makes the recorder of the process at the first module, at the first flush or, after a fork, at
+//! the first call that is recorded. It is never needed before.
 
 use contech_interpose::life::{self, is_privileged};
 use contech_interpose::lock::lock;
@@ -18,8 +18,8 @@ use crate::objects;
 use crate::service::SERVICE;
 use crate::{loader, real, threads};
 
-/// The recorder, which this makes if there is none. `None` while that is not possible yet, or while this thread is
-/// making it.
+/// The recorder, which this makes if there is none. `None` while that is not possible yet, or while
+/// this thread is making it.
 #[cold]
 pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     if !is_possible(tls) {
@@ -35,8 +35,8 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     }
     let made = guarded(|| make(&mut inherited)).flatten();
     if tls.thread().is_null() {
-        // An instrumented allocator that was called in the meantime wrote its records to memory that nobody reads. From
-        // now on its records count.
+        // An instrumented allocator that was called in the meantime wrote its records to memory
+        // that nobody reads. From now on its records count.
         for lane in Lane::ALL {
             tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
         }
@@ -92,11 +92,7 @@ fn has_environment() -> bool {
 /// The slow path of instrumented code.
 pub(crate) fn flush(tls: &'static TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
     let flushed = guarded(|| {
-        recorder()
-            .or_else(|| start(tls))
-            .map(|recorder| recorder.flush_lane(tls, cursor, lane))
+        recorder().or_else(|| start(tls)).map(|recorder| recorder.flush_lane(tls, cursor, lane))
     });
-    flushed
-        .flatten()
-        .unwrap_or_else(|| scratch::last_resort(tls, lane))
+    flushed.flatten().unwrap_or_else(|| scratch::last_resort(tls, lane))
 }

@@ -1,5 +1,6 @@
-//! How many bytes of a text a call of the C library reads, where neither its arguments nor its result say so. The
-//! instrumented code asks in front of the call or behind it, and the texts are those of the call.
+//! How many bytes of a text a call of the C library reads, where neither its arguments nor its
+//! result say so. The instrumented code asks in front of the call or behind it, and the texts are
+//! those of the call.
 
 use contech_trace::abi::{Ptr, Word};
 
@@ -9,7 +10,8 @@ pub(crate) unsafe extern "C" fn text(at: Ptr, limit: Word) -> Word {
     if at.is_null() || limit == 0 {
         return 0;
     }
-    // SAFETY: the program hands the library a text that ends with a 0 or is at least `limit` bytes long.
+    // SAFETY: the program hands the library a text that ends with a 0 or is at least `limit` bytes
+    // long.
     let length = unsafe { libc::strnlen(at.cast(), limit) };
     length.saturating_add(1).min(limit) as Word
 }
@@ -18,19 +20,15 @@ pub(crate) unsafe extern "C" fn text(at: Ptr, limit: Word) -> Word {
 const WORD: usize = 8;
 const PAGE: usize = 4096;
 
-/// Whether the next word of two texts is the same and ends neither. False where a word may be in two pages.
+/// Whether the next word of two texts is the same and ends neither. False where a word may be in
+/// two pages.
 unsafe fn are_same(a: Ptr, b: Ptr) -> bool {
     let fits = |at: Ptr| at.addr() % PAGE <= PAGE - WORD;
     if !fits(a) || !fits(b) {
         return false;
     }
     // SAFETY: the first byte of each word is part of its text, and the word is in one page.
-    let (a, b) = unsafe {
-        (
-            a.cast::<u64>().read_unaligned(),
-            b.cast::<u64>().read_unaligned(),
-        )
-    };
+    let (a, b) = unsafe { (a.cast::<u64>().read_unaligned(), b.cast::<u64>().read_unaligned()) };
     let (ones, tops) = (u64::MAX / 255, (u64::MAX / 255) << 7);
     a == b && a.wrapping_sub(ones) & !a & tops == 0
 }
@@ -47,7 +45,8 @@ pub(crate) unsafe extern "C" fn alike(a: Ptr, b: Ptr, limit: Word, fold: Word) -
         if n == limit {
             break;
         }
-        // SAFETY: neither text has ended before byte `n`, and the library compares them up to a difference.
+        // SAFETY: neither text has ended before byte `n`, and the library compares them up to a
+        // difference.
         let (a, b) = unsafe { (a.add(n).read(), b.add(n).read()) };
         n += 1;
         let equal = a == b || fold != 0 && a.eq_ignore_ascii_case(&b);

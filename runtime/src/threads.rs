@@ -25,8 +25,9 @@ fn object(context: u32) -> Ptr {
     std::ptr::without_provenance_mut(context as usize)
 }
 
-/// The state for the thread about to be made. Every thread has one while something is recorded, even if the program
-/// does not create it, so that its end is seen. It gets a context only if the program creates it.
+/// The state for the thread about to be made. Every thread has one while something is recorded,
+/// even if the program does not create it, so that its end is seen. It gets a context only if the
+/// program creates it.
 fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
     let recorder = current::recorder()?;
     if !recorder.is_recording() {
@@ -59,8 +60,8 @@ fn handle(thread: libc::pthread_t) -> usize {
     usize::try_from(thread).unwrap_or(0)
 }
 
-/// Marks the calling thread's stack and its thread-local variables as new. The C library gives the memory of threads
-/// that have ended to later ones, which no event orders.
+/// Marks the calling thread's stack and its thread-local variables as new. The C library gives the
+/// memory of threads that have ended to later ones, which no event orders.
 fn new_stack(recorder: &'static Recorder, this: usize, size: usize) {
     /// The C library's stacks end with a page.
     const PAGE: usize = 4096;
@@ -72,14 +73,16 @@ fn new_stack(recorder: &'static Recorder, this: usize, size: usize) {
     }
 }
 
-/// Notes that the calling thread ends by itself, or can be cancelled only at calls, so that no record of it is missing.
+/// Notes that the calling thread ends by itself, or can be cancelled only at calls, so that no
+/// record of it is missing.
 fn leaving() {
     if let Some(recorder) = current::recorder() {
         recorder.set_unsafe_end(block(), false);
     }
 }
 
-/// Stands in for `pthread_setcanceltype`, with which the program says where the calling thread may be cancelled.
+/// Stands in for `pthread_setcanceltype`, with which the program says where the calling thread may
+/// be cancelled.
 pub(crate) unsafe extern "C-unwind" fn setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
     const ASYNCHRONOUS: c_int = 1;
     // This comes before the call, because a cancellation may strike inside the call.
@@ -114,11 +117,7 @@ struct Recorded;
 impl Threads for Recorded {
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
         let creator = active(wanted.caller);
-        let library = if creator.is_none() {
-            file_at(wanted.caller)
-        } else {
-            None
-        };
+        let library = if creator.is_none() { file_at(wanted.caller) } else { None };
         if let Some(name) = &library {
             ompt::thread_created_by(name);
         }
@@ -132,9 +131,9 @@ impl Threads for Recorded {
         }
         let context = child.context();
         let before = creator.map_or(0, Active::now);
-        // The new thread inherits the mask, so that no handler runs in it before it has its state. Nor may a handler
-        // run in this thread before the creation is recorded: the new thread's work may come before what the handler
-        // does, but never before its creation.
+        // The new thread inherits the mask, so that no handler runs in it before it has its state.
+        // Nor may a handler run in this thread before the creation is recorded: the new thread's
+        // work may come before what the handler does, but never before its creation.
         let blocked = Blocked::new();
         child.set_mask(blocked.before());
         child.set_stack(wanted.stack);
@@ -151,9 +150,7 @@ impl Threads for Recorded {
         {
             if wanted.joinable {
                 // SAFETY: creation succeeded, so the handle is there.
-                a.recorder
-                    .joins
-                    .insert(unsafe { wanted.handle.read() }, context);
+                a.recorder.joins.insert(unsafe { wanted.handle.read() }, context);
             }
             let taken = a.since(before);
             a.timed(ThreadCreate, object(context), 0, before, taken);
@@ -187,7 +184,8 @@ impl Threads for Recorded {
         leaving();
     }
 
-    /// The context is looked up first, because after the join the system may use the handle for another thread.
+    /// The context is looked up first, because after the join the system may use the handle for
+    /// another thread.
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
         let Some(a) = active(caller) else {
             return call();

@@ -12,11 +12,7 @@ fn assert_one_line(run: &Run, words: &[&str]) {
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert!(run.stderr.starts_with("contech: "), "{}", run.stderr);
     for word in words {
-        assert!(
-            run.stderr.contains(word),
-            "{word} is not in: {}",
-            run.stderr
-        );
+        assert!(run.stderr.contains(word), "{word} is not in: {}", run.stderr);
     }
 }
 
@@ -90,22 +86,14 @@ fn null_and_off_write_nothing() {
 
 #[test]
 fn statistics_say_how_much_was_thrown_away_and_decode_nothing() {
-    let run = Program::new("blocks.c").run(
-        &["2000000"],
-        &[("CONTECH_TRACE", "null"), ("CONTECH_STATS", "s.json")],
-    );
+    let run = Program::new("blocks.c")
+        .run(&["2000000"], &[("CONTECH_TRACE", "null"), ("CONTECH_STATS", "s.json")]);
     let text = run.read("s.json");
     // 2,000,000 ids of four bytes, and the start and the end of a context.
     let bytes = text.strip_prefix("{\"bytes\":").unwrap();
     let (bytes, rest) = bytes.split_once(',').unwrap();
-    assert!(
-        (8_000_000..8_000_200).contains(&bytes.parse::<u64>().unwrap()),
-        "{text}"
-    );
-    assert!(
-        rest.starts_with("\"blocks\":null,\"accesses\":null,"),
-        "{text}"
-    );
+    assert!((8_000_000..8_000_200).contains(&bytes.parse::<u64>().unwrap()), "{text}");
+    assert!(rest.starts_with("\"blocks\":null,\"accesses\":null,"), "{text}");
     assert!(text.contains("\"complete\":true"), "{text}");
 }
 
@@ -157,10 +145,7 @@ fn a_program_that_chance_has_put_where_ids_are_reserved_starts_once_more() {
     let program = Program::new("again.c");
     let run = program.run(&[], &[]);
     let expected = "/program 1 unseen\n";
-    assert_eq!(
-        (run.stdout.as_str(), run.stderr.as_str(), run.code()),
-        (expected, "", Some(7))
-    );
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.code()), (expected, "", Some(7)));
     let trace = run.trace("trace.bin");
     assert_eq!((trace.complete(), trace.blocks), (true, 1));
     // The second start is where the first was, so a third would be, too.
@@ -186,9 +171,7 @@ fn a_release_has_the_ticket_of_its_acquire_and_acquires_and_times_ascend() {
     let mut last = (0, 0);
     for event in &trace.events {
         let (op, ticket, before) = match *event {
-            Event::Sync {
-                op, ticket, before, ..
-            } => (op, ticket, before),
+            Event::Sync { op, ticket, before, .. } => (op, ticket, before),
             Event::Untimed { op, ticket, .. } => (op, ticket, last.1),
             _ => continue,
         };

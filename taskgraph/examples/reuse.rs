@@ -1,5 +1,5 @@
-//! Reuse times: how many accesses of the same context lie between two touches of the same 64-byte line.
-//! `reuse GRAPH`; powers of two, over all contexts.
+//! Reuse times: how many accesses of the same context lie between two touches of the same 64-byte
+//! line. `reuse GRAPH`; powers of two, over all contexts.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Actions of a task: executions of basic blocks, changes of the address space, and synchronisation.
+//! Actions of a task: executions of basic blocks, changes of the address space, and
+//! synchronisation.
 
 use contech_program::{AllocKind, SyncOp};
 
@@ -33,8 +34,9 @@ pub enum Action<'f> {
         /// Bytes.
         size: u64,
     },
-    /// A range of addresses begins a new life without being allocated, and its former contents are over. Examples are
-    /// the stack below an OpenMP task that begins, and what the OpenMP runtime stores of a task.
+    /// A range of addresses begins a new life without being allocated, and its former contents are
+    /// over. Examples are the stack below an OpenMP task that begins, and what the OpenMP runtime
+    /// stores of a task.
     Fresh {
         /// First byte.
         addr: u64,
@@ -48,9 +50,10 @@ pub enum Action<'f> {
         /// Bytes.
         size: u64,
     },
-    /// A synchronisation. One that orders nothing with another context (the same thread takes its lock again, or nobody
-    /// else touched the atomic variable meanwhile) is an action of a work task. One that orders is a task of its own
-    /// ([`TaskKind::Sync`](crate::TaskKind::Sync)), whose only action it is.
+    /// A synchronisation. One that orders nothing with another context (the same thread takes its
+    /// lock again, or nobody else touched the atomic variable meanwhile) is an action of a work
+    /// task. One that orders is a task of its own ([`TaskKind::Sync`](crate::TaskKind::Sync)),
+    /// whose only action it is.
     Sync {
         /// What was done.
         op: SyncOp,
@@ -117,12 +120,7 @@ impl<'f> BlockExec<'f> {
                 (op.kind, operands.split_first())
             {
                 let write = op.kind == OpKind::Store;
-                f(Access {
-                    addr,
-                    size: u64::from(op.size),
-                    write,
-                    op: OpId::new(id),
-                });
+                f(Access { addr, size: u64::from(op.size), write, op: OpId::new(id) });
                 operands = rest;
                 continue;
             }
@@ -135,10 +133,7 @@ impl<'f> BlockExec<'f> {
 
 impl std::fmt::Debug for BlockExec<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BlockExec")
-            .field("id", &self.id)
-            .field("operands", &self.operands)
-            .finish()
+        f.debug_struct("BlockExec").field("id", &self.id).field("operands", &self.operands).finish()
     }
 }
 
@@ -169,9 +164,8 @@ impl Iterator for BlockAccesses<'_> {
                 return Some(access);
             }
             let (op, rest) = self.ops.split_first()?;
-            let (own, operands) = self
-                .operands
-                .split_at(op.operand_count().min(self.operands.len()));
+            let (own, operands) =
+                self.operands.split_at(op.operand_count().min(self.operands.len()));
             self.current = Some(op.accesses(OpId::new(self.next), own));
             self.operands = operands;
             self.ops = rest;

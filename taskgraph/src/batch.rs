@@ -1,5 +1,5 @@
-//! What tasks do, in batches. Accesses are in columns, executions of blocks in rows of equal ones, and loops stay
-//! loops. Several readers can use a batch at once.
+//! What tasks do, in batches. Accesses are in columns, executions of blocks in rows of equal ones,
+//! and loops stay loops. Several readers can use a batch at once.
 
 use std::ops::Range;
 
@@ -16,7 +16,8 @@ pub(crate) use executions::number;
 pub use executions::{Accesses, ExecutedRow, Executions};
 use executions::{Row, Scripts, Sizes};
 
-/// Accesses, rows and pieces of a full batch. They stay in the caches while every reader goes over them.
+/// Accesses, rows and pieces of a full batch. They stay in the caches while every reader goes over
+/// them.
 pub(crate) const FULL: usize = 1 << 13;
 
 /// Some of what a task does, in program order.
@@ -44,7 +45,8 @@ pub struct Batch<'g> {
     last: u32,
 }
 
-/// The first row and the first access of a piece, and its first size if its accesses have sizes of their own.
+/// The first row and the first access of a piece, and its first size if its accesses have sizes of
+/// their own.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     row: usize,
@@ -82,8 +84,9 @@ pub enum Piece<'c> {
     Blocks(Executions<'c>),
     /// Many executions of the same blocks, whose accesses move by constants.
     Run(AffineRun<'c>),
-    /// Many executions of blocks in loops. Their blocks have no operands, unless [`Reader::with_nests`](crate::Reader::with_nests)
-    /// asks for them. Of a reader [without accesses](crate::Reader::without_accesses) the operands mean nothing.
+    /// Many executions of blocks in loops. Their blocks have no operands, unless
+    /// [`Reader::with_nests`](crate::Reader::with_nests) asks for them. Of a reader [without
+    /// accesses](crate::Reader::without_accesses) the operands mean nothing.
     Nest(Nest<'c>),
     /// An action that is not an execution of a block.
     Action(Action<'c>),
@@ -114,8 +117,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Calls `f` with pieces that together are the actions in a range, counted from 0. The other argument is the
-    /// number of each piece's first action.
+    /// Calls `f` with pieces that together are the actions in a range, counted from 0. The other
+    /// argument is the number of each piece's first action.
     ///
     /// # Errors
     /// What `f` returns first.
@@ -131,7 +134,8 @@ impl Piece<'_> {
             Self::Nest(nest) => f(start, &Piece::Nest(nest.part(start..end))),
             Self::Run(run) => {
                 let one = (run.blocks.len() as u64).max(1);
-                // Whole iterations stay a run. What is before and after them becomes single executions.
+                // Whole iterations stay a run. What is before and after them becomes single
+                // executions.
                 let (first, last) = (start.div_ceil(one), end / one);
                 let mut batch = Batch::default();
                 let mut single = |from: u64, to: u64, f: &mut dyn FnMut(u64, &Piece<'_>) -> _| {
@@ -152,8 +156,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Calls `f` with blocks and how often they are executed. A block may come several times, and the blocks do not
-    /// come in the order of execution.
+    /// Calls `f` with blocks and how often they are executed. A block may come several times, and
+    /// the blocks do not come in the order of execution.
     #[inline]
     pub fn for_each_times(&self, f: impl FnMut(BlockId, u64)) {
         match self {
@@ -224,10 +228,7 @@ impl<'g> Batch<'g> {
     }
 
     fn scripts(&self) -> Scripts<'_> {
-        Scripts {
-            known: self.source.map_or(&[], |e| &e.templates.scripts),
-            singles: &self.singles,
-        }
+        Scripts { known: self.source.map_or(&[], |e| &e.templates.scripts), singles: &self.singles }
     }
 
     /// The piece with this number, counted from 0; `None` after the last.
@@ -235,11 +236,7 @@ impl<'g> Batch<'g> {
     pub fn piece(&self, at: usize) -> Option<Piece<'_>> {
         let at = Some(at).filter(|at| *at < self.number())?;
         Some(match self.pieces.get(self.before + at)? {
-            Stored::Blocks {
-                rows,
-                accesses,
-                size,
-            } => {
+            Stored::Blocks { rows, accesses, size } => {
                 let sizes = match *size {
                     Some(first) => Sizes::Each(&self.sizes[first..first + accesses.len()]),
                     None => Sizes::ByOp(self.source.map_or(&[], |e| &e.templates.sizes)),
@@ -254,23 +251,14 @@ impl<'g> Batch<'g> {
                     },
                 ))
             }
-            Stored::Run {
-                blocks,
-                strides,
-                iterations,
-                operands,
-            } => Piece::Run(AffineRun {
+            Stored::Run { blocks, strides, iterations, operands } => Piece::Run(AffineRun {
                 info: self.source?.info,
                 blocks,
                 starts: &self.operands[operands.clone()],
                 strides,
                 iterations: *iterations,
             }),
-            Stored::Nest {
-                shape,
-                cut,
-                operands,
-            } => {
+            Stored::Nest { shape, cut, operands } => {
                 let operands = &self.operands[operands.clone()];
                 Piece::Nest(Nest::new(self.source?.info, shape, operands, *cut))
             }
@@ -278,7 +266,8 @@ impl<'g> Batch<'g> {
         })
     }
 
-    /// Replaces the contents of the batch by some of the executions of a run, counted from 0, one by one.
+    /// Replaces the contents of the batch by some of the executions of a run, counted from 0, one
+    /// by one.
     pub fn expand(&mut self, run: &AffineRun<'_>, executions: Range<u64>) {
         self.clear();
         let blocks = run.blocks.len() as u64;
@@ -308,8 +297,7 @@ impl<'g> Batch<'g> {
         let needed = self.end + n;
         if self.addresses.len() < needed {
             self.addresses.resize(needed.next_power_of_two(), 0);
-            self.sites
-                .resize(needed.next_power_of_two(), Site::default());
+            self.sites.resize(needed.next_power_of_two(), Site::default());
         }
     }
 
@@ -324,7 +312,8 @@ impl<'g> Batch<'g> {
         &mut self.addresses[from..self.end]
     }
 
-    /// Appends executions of a script of the graph's templates. Their accesses are appended by the caller.
+    /// Appends executions of a script of the graph's templates. Their accesses are appended by the
+    /// caller.
     #[inline]
     pub(crate) fn execute(&mut self, script: u32, times: u64) {
         if self.last == script
@@ -343,11 +332,7 @@ impl<'g> Batch<'g> {
 
     #[cold]
     fn begin(&mut self, size: Option<usize>) {
-        self.open = Some(Open {
-            row: self.rows.len(),
-            access: self.end,
-            size,
-        });
+        self.open = Some(Open { row: self.rows.len(), access: self.end, size });
     }
 
     /// Appends the execution of a block whose accesses have sizes of their own.
@@ -394,21 +379,10 @@ impl<'g> Batch<'g> {
         self.operands.extend_from_slice(operands);
         let operands = from..self.operands.len();
         self.pieces.push(match played {
-            Played::Run {
-                blocks,
-                strides,
-                iterations,
-            } => Stored::Run {
-                blocks,
-                strides,
-                iterations,
-                operands,
-            },
-            Played::Nest { shape, cut } => Stored::Nest {
-                shape,
-                cut,
-                operands,
-            },
+            Played::Run { blocks, strides, iterations } => {
+                Stored::Run { blocks, strides, iterations, operands }
+            }
+            Played::Nest { shape, cut } => Stored::Nest { shape, cut, operands },
             Played::Other(action) => Stored::Action(action),
             Played::Block(_) => return,
         });

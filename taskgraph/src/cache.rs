@@ -1,4 +1,5 @@
-//! A small cache of decoded frames and pages, bounded by bytes; it removes the least recently used value first.
+//! A small cache of decoded frames and pages, bounded by bytes; it removes the least recently used
+//! value first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,31 +24,23 @@ struct Inner<V> {
 impl<V> Cache<V> {
     /// A cache of about `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        let inner = Inner {
-            values: LruCache::unbounded_with_hasher(FxBuildHasher),
-            weight: 0,
-        };
-        Self {
-            inner: Mutex::new(inner),
-            limit,
-        }
+        let inner = Inner { values: LruCache::unbounded_with_hasher(FxBuildHasher), weight: 0 };
+        Self { inner: Mutex::new(inner), limit }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<V>> {
-        // No code of a caller runs under the lock, so the data of a poisoned lock is still consistent.
+        // No code of a caller runs under the lock, so the data of a poisoned lock is still
+        // consistent.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The value of a key, if it is there.
     pub(crate) fn get(&self, key: u64) -> Option<Arc<V>> {
-        self.lock()
-            .values
-            .get(&key)
-            .map(|entry| Arc::clone(&entry.0))
+        self.lock().values.get(&key).map(|entry| Arc::clone(&entry.0))
     }
 
-    /// Adds a value of `weight` bytes. Returns a removed value that is used nowhere else, whose memory can serve for
-    /// the next value.
+    /// Adds a value of `weight` bytes. Returns a removed value that is used nowhere else, whose
+    /// memory can serve for the next value.
     pub(crate) fn put(&self, key: u64, value: Arc<V>, weight: usize) -> Option<V> {
         let mut inner = self.lock();
         let mut spare = None;

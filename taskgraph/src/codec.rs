@@ -25,7 +25,8 @@ impl Packer {
         }
     }
 
-    /// Appends `raw` to `out`: compressed, or unchanged if that is not longer. Returns the number of bytes appended.
+    /// Appends `raw` to `out`: compressed, or unchanged if that is not longer. Returns the number
+    /// of bytes appended.
     pub(crate) fn pack(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         let start = out.len();
         let room = zstd::zstd_safe::compress_bound(raw.len());
@@ -55,8 +56,8 @@ impl Unpacker {
         Self(Decompressor::new().ok())
     }
 
-    /// Replaces `out` by the `raw_len` bytes that were packed as `packed`. It never allocates more than the packed
-    /// bytes could decode to, nor more than `limit`.
+    /// Replaces `out` by the `raw_len` bytes that were packed as `packed`. It never allocates more
+    /// than the packed bytes could decode to, nor more than `limit`.
     pub(crate) fn unpack(
         &mut self,
         what: &'static str,
@@ -73,24 +74,15 @@ impl Unpacker {
         if raw_len > limit || raw_len > packed.len().saturating_mul(MAX_RATIO) {
             return Err(malformed(
                 what,
-                format!(
-                    "{raw_len} bytes claimed from {} compressed ones",
-                    packed.len()
-                ),
+                format!("{raw_len} bytes claimed from {} compressed ones", packed.len()),
             ));
         }
         out.reserve_exact(raw_len);
-        let zstd = self
-            .0
-            .as_mut()
-            .ok_or_else(|| malformed(what, "zstd could not be set up"))?;
+        let zstd = self.0.as_mut().ok_or_else(|| malformed(what, "zstd could not be set up"))?;
         let got = zstd.decompress_to_buffer(packed, out);
         let got = got.map_err(|e| malformed(what, format!("zstd: {e}")))?;
         if got != raw_len {
-            return Err(malformed(
-                what,
-                format!("{raw_len} bytes claimed, {got} decoded"),
-            ));
+            return Err(malformed(what, format!("{raw_len} bytes claimed, {got} decoded")));
         }
         Ok(())
     }
@@ -114,9 +106,7 @@ mod tests {
             assert_eq!(packer.pack(&raw, &mut packed).unwrap(), packed.len());
             assert!(packed.len() <= raw.len());
             let mut back = vec![9; 3];
-            Unpacker::new()
-                .unpack("test", &packed, raw.len(), MAX_PAGE, &mut back)
-                .unwrap();
+            Unpacker::new().unpack("test", &packed, raw.len(), MAX_PAGE, &mut back).unwrap();
             assert_eq!(back, raw);
         }
     }
@@ -125,16 +115,8 @@ mod tests {
     fn a_claimed_length_allocates_nothing_the_bytes_cannot_give() {
         for claimed in [5, MAX_RATIO * 4 + 1, MAX_PAGE + 1, usize::MAX] {
             let mut out = Vec::new();
-            assert!(
-                Unpacker::new()
-                    .unpack("test", &[0; 4], claimed, MAX_PAGE, &mut out)
-                    .is_err()
-            );
-            assert!(
-                out.capacity() <= MAX_RATIO * 4,
-                "{claimed}: {}",
-                out.capacity()
-            );
+            assert!(Unpacker::new().unpack("test", &[0; 4], claimed, MAX_PAGE, &mut out).is_err());
+            assert!(out.capacity() <= MAX_RATIO * 4, "{claimed}: {}", out.capacity());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! One column of numbers: how its values become bytes in planes, and how the bytes become values again.
+//! One column of numbers: how its values become bytes in planes, and how the bytes become values
+//! again.
 
 use std::ops::Range;
 
@@ -23,8 +24,9 @@ impl Coding {
 /// Largest number of bytes of a value.
 const MOST: u8 = 8;
 
-/// Replaces values by what a coding stores of them; `beside` is the previous column. The first difference of a delta
-/// would be far from all others. So another one is stored in its place, and the first value is returned.
+/// Replaces values by what a coding stores of them; `beside` is the previous column. The first
+/// difference of a delta would be far from all others. So another one is stored in its place, and
+/// the first value is returned.
 fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) -> u64 {
     out.clear();
     match coding {
@@ -43,7 +45,8 @@ fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) ->
     0
 }
 
-/// Appends a column: the way it is stored goes to `heads`, and its bytes to `planes`. `scratch` is working memory.
+/// Appends a column: the way it is stored goes to `heads`, and its bytes to `planes`. `scratch` is
+/// working memory.
 pub(crate) fn put(
     coding: Coding,
     values: &[u64],
@@ -103,11 +106,7 @@ impl Head {
         }
         let least = r.varint()?;
         let signed = coding != Coding::Plain;
-        let first = if coding == Coding::Delta {
-            r.varint()?
-        } else {
-            0
-        };
+        let first = if coding == Coding::Delta { r.varint()? } else { 0 };
         Ok(Self {
             coding,
             bytes,
@@ -216,9 +215,9 @@ const TILE: usize = 512;
 const SAMPLE: usize = 48;
 const SAMPLES: usize = 4;
 
-/// Chooses the coding whose bytes change least from one value to the next, as far as samples show. zstd also finds
-/// repetitions in planes that change, and differences hide these, so a coding with differences must be better by a
-/// quarter.
+/// Chooses the coding whose bytes change least from one value to the next, as far as samples show.
+/// zstd also finds repetitions in planes that change, and differences hide these, so a coding with
+/// differences must be better by a quarter.
 pub(crate) fn choose(values: &[u64], beside: &[u64]) -> Coding {
     let mut scratch = Vec::with_capacity(SAMPLE);
     let step = values.len().div_ceil(SAMPLES).max(SAMPLE);
@@ -231,9 +230,9 @@ pub(crate) fn choose(values: &[u64], beside: &[u64]) -> Coding {
             encode(coding, own, other, &mut scratch);
             let (_, or) = shrink(&mut scratch, coding != Coding::Plain);
             let shift = if or == 0 { 0 } else { or.trailing_zeros() };
-            *cost += scratch.windows(2).fold(0, |sum, w| {
-                sum + changed_bytes((w[0] >> shift) ^ (w[1] >> shift))
-            });
+            *cost += scratch
+                .windows(2)
+                .fold(0, |sum, w| sum + changed_bytes((w[0] >> shift) ^ (w[1] >> shift)));
         }
     }
     let [plain, delta, mut next] = costs;
@@ -280,14 +279,7 @@ mod tests {
                 let (values, beside) = (column(kind, n), column(other, n));
                 for coding in Coding::ALL {
                     let (mut heads, mut planes) = (Vec::new(), Vec::new());
-                    put(
-                        coding,
-                        &values,
-                        &beside,
-                        &mut Vec::new(),
-                        &mut heads,
-                        &mut planes,
-                    );
+                    put(coding, &values, &beside, &mut Vec::new(), &mut heads, &mut planes);
                     let mut heads = Reader::new("test", &heads);
                     let head = Head::read(&mut heads).unwrap();
                     assert_eq!(heads.remaining(), 0);

@@ -13,16 +13,17 @@ pub struct Context {
     pub first_ns: u64,
     /// When the context was last seen, in nanoseconds since the start of the run.
     pub last_ns: u64,
-    /// The Create task that started the context; `None` for the first context and for contexts that no task
-    /// announced.
+    /// The Create task that started the context; `None` for the first context and for contexts that
+    /// no task announced.
     pub creator: Option<TaskId>,
     /// Name of the thread, or empty.
     pub name: String,
     /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`],
     /// [`Context::RINGS`].
     pub flags: u8,
-    /// The address space of the context's tasks: their addresses have this number in front, from bit 48 on. In a
-    /// merged MPI run it is the place in [`crate::RunMeta::ranks`]; otherwise it is 0.
+    /// The address space of the context's tasks: their addresses have this number in front, from
+    /// bit 48 on. In a merged MPI run it is the place in [`crate::RunMeta::ranks`]; otherwise it
+    /// is 0.
     pub space: u16,
 }
 
@@ -41,8 +42,6 @@ impl Context {
     /// The last task of the context; `None` if it has no tasks.
     #[must_use]
     pub fn last_task(&self) -> Option<TaskId> {
-        self.task_count
-            .checked_sub(1)
-            .map(|seq| TaskId::new(self.id, seq))
+        self.task_count.checked_sub(1).map(|seq| TaskId::new(self.id, seq))
     }
 }

@@ -1,5 +1,5 @@
-//! The context table in a file: groups of contexts, stored by columns. A reader has all of them in memory, about thirty
-//! bytes for each.
+//! The context table in a file: groups of contexts, stored by columns. A reader has all of them in
+//! memory, about thirty bytes for each.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -88,15 +88,10 @@ fn encode_group(group: &[Context], names: &HashMap<String, u64>) -> Vec<u8> {
     put(Coding::Plain, &mut |c| c.task_count.into());
     let mut first = 0;
     put(Coding::Plain, &mut |c| {
-        zigzag(
-            c.first_ns
-                .wrapping_sub(std::mem::replace(&mut first, c.first_ns)),
-        )
+        zigzag(c.first_ns.wrapping_sub(std::mem::replace(&mut first, c.first_ns)))
     });
     put(Coding::Plain, &mut |c| c.last_ns.wrapping_sub(c.first_ns));
-    put(Coding::Plain, &mut |c| {
-        u64::from(c.flags) | c.creator.map_or(0, |_| CREATED)
-    });
+    put(Coding::Plain, &mut |c| u64::from(c.flags) | c.creator.map_or(0, |_| CREATED));
     for creators in [Creators::contexts, Creators::sequences] {
         let mut before = Creators::default();
         put(Coding::Plain, &mut |c| {
@@ -112,13 +107,12 @@ fn encode_group(group: &[Context], names: &HashMap<String, u64>) -> Vec<u8> {
         });
     }
     put(Coding::Plain, &mut |c| c.space.into());
-    put(Coding::Plain, &mut |c| {
-        names.get(&c.name).copied().unwrap_or(0)
-    });
+    put(Coding::Plain, &mut |c| names.get(&c.name).copied().unwrap_or(0));
     raw
 }
 
-/// What creators are stored as differences from: the creator before. Sequences of other contexts are stored as they are.
+/// What creators are stored as differences from: the creator before. Sequences of other contexts
+/// are stored as they are.
 #[derive(Default)]
 struct Creators {
     last: TaskId,
@@ -204,15 +198,7 @@ impl ContextTable {
         while r.remaining() > 0 {
             groups.group(&page(&mut r)?)?;
         }
-        let Groups {
-            mut ids,
-            tasks,
-            times,
-            flags,
-            creators,
-            spaces,
-            name,
-        } = groups;
+        let Groups { mut ids, tasks, times, flags, creators, spaces, name } = groups;
         if (0..).zip(&ids).all(|(at, id)| at == *id) {
             ids = Vec::new();
         }

@@ -1,4 +1,5 @@
-//! The one error type of the crate. It says which file is wrong, what is wrong with which part of it, and what to do.
+//! The one error type of the crate. It says which file is wrong, what is wrong with which part of
+//! it, and what to do.
 
 use std::fmt;
 use std::io;
@@ -11,9 +12,11 @@ use crate::id::TaskId;
 /// What the functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of reading, writing or using a task graph, with the file it concerns where that is known.
+/// An error of reading, writing or using a task graph, with the file it concerns where that is
+/// known.
 ///
-/// Its `Debug` form is the message too, so that `fn main() -> taskgraph::Result<()>` of a small tool is readable.
+/// Its `Debug` form is the message too, so that `fn main() -> taskgraph::Result<()>` of a small
+/// tool is readable.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -70,8 +73,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The error has no `source`: its message already has the system's words in it, and whoever prints the chain would
-/// print them twice. The system's error is in [`Error::kind`].
+/// The error has no `source`: its message already has the system's words in it, and whoever prints
+/// the chain would print them twice. The system's error is in [`Error::kind`].
 impl std::error::Error for Error {}
 
 /// The kinds of [`Error`].
@@ -172,7 +175,8 @@ pub enum ErrorKind {
         /// The text.
         text: String,
     },
-    /// The graph is well-formed as a file but breaks a rule of task graphs ([`TaskGraph::verify`](crate::TaskGraph::verify)).
+    /// The graph is well-formed as a file but breaks a rule of task graphs
+    /// ([`TaskGraph::verify`](crate::TaskGraph::verify)).
     #[error("inconsistent graph, {place}: {fault}")]
     Inconsistent {
         /// The task, frame or table.
@@ -190,19 +194,12 @@ pub enum ErrorKind {
 
 /// An [`ErrorKind::Malformed`].
 pub(crate) fn malformed(what: &'static str, detail: impl Into<String>) -> Error {
-    ErrorKind::Malformed {
-        what,
-        detail: detail.into(),
-    }
-    .into()
+    ErrorKind::Malformed { what, detail: detail.into() }.into()
 }
 
 /// An [`ErrorKind::Misuse`].
 pub(crate) fn misuse(detail: impl Into<String>) -> Error {
-    ErrorKind::Misuse {
-        detail: detail.into(),
-    }
-    .into()
+    ErrorKind::Misuse { detail: detail.into() }.into()
 }
 
 #[cfg(test)]
@@ -214,10 +211,7 @@ mod tests {
         let error = Error::from(ErrorKind::Empty).in_file(Path::new("a.tg"));
         let error = error.in_file(Path::new("b.tg"));
         assert_eq!(error.file(), Some(Path::new("a.tg")));
-        assert!(
-            error.to_string().starts_with("a.tg: the file is empty"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("a.tg: the file is empty"), "{error}");
         assert_eq!(format!("{error:?}"), error.to_string());
     }
 }

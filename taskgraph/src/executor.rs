@@ -1,18 +1,19 @@
-//! Executors: the threads that executed the tasks of a run. In a file their table has fixed-size records, which are read
-//! in place.
+//! Executors: the threads that executed the tasks of a run. In a file their table has fixed-size
+//! records, which are read in place.
 
 use crate::error::{Result, malformed};
 use crate::id::ExecutorId;
 
-/// An executor: a thread. A thread that executes one context only has the tasks of that context; a thread of an OpenMP
-/// team, of rayon or of tokio has tasks of many.
+/// An executor: a thread. A thread that executes one context only has the tasks of that context; a
+/// thread of an OpenMP team, of rayon or of tokio has tasks of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Executor {
     /// Its id.
     pub id: ExecutorId,
     /// The kernel's id of the thread; 0 if it is not known.
     pub tid: u32,
-    /// The process of the thread: in a merged MPI run the place in [`crate::RunMeta::ranks`]; otherwise 0.
+    /// The process of the thread: in a merged MPI run the place in [`crate::RunMeta::ranks`];
+    /// otherwise 0.
     pub space: u16,
 }
 
@@ -33,10 +34,7 @@ pub(crate) fn encode(executors: &[Executor]) -> Vec<u8> {
 pub(crate) fn check(table: &[u8]) -> Result<()> {
     match table.len() % RECORD {
         0 => Ok(()),
-        rest => Err(malformed(
-            "executor table",
-            format!("{rest} bytes after its last record"),
-        )),
+        rest => Err(malformed("executor table", format!("{rest} bytes after its last record"))),
     }
 }
 
@@ -61,11 +59,8 @@ mod tests {
 
     #[test]
     fn executors_read_back() {
-        let executor = |number| Executor {
-            id: ExecutorId::new(number),
-            tid: u32::MAX - number,
-            space: 513,
-        };
+        let executor =
+            |number| Executor { id: ExecutorId::new(number), tid: u32::MAX - number, space: 513 };
         let all: Vec<Executor> = (0..3).map(executor).collect();
         let table = encode(&all);
         check(&table).unwrap();

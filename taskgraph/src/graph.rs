@@ -29,12 +29,12 @@ use crate::writer::Totals;
 /// Contexts whose last page is at hand.
 const HINTS: usize = 64;
 
-/// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, or any other type that
-/// gives bytes.
+/// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, or any
+/// other type that gives bytes.
 ///
-/// Opening reads the static tables and the metadata and checks the page indices. Everything else is found, checked
-/// and decoded on demand. The graph is `Sync` (if `D` is), so threads can share a reference. Caches keep decoded
-/// pages and frames and are bounded by about 128 MiB.
+/// Opening reads the static tables and the metadata and checks the page indices. Everything else is
+/// found, checked and decoded on demand. The graph is `Sync` (if `D` is), so threads can share a
+/// reference. Caches keep decoded pages and frames and are bounded by about 128 MiB.
 #[derive(Debug)]
 pub struct TaskGraph<D> {
     data: D,
@@ -134,9 +134,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// All executors by ascending id.
     pub fn executors(&self) -> impl Iterator<Item = Executor> + '_ {
         let records = executor::records(self.section(&self.executors));
-        (0..)
-            .zip(records)
-            .map(|(id, record)| executor::read(id, record))
+        (0..).zip(records).map(|(id, record)| executor::read(id, record))
     }
 
     /// One executor; `None` when the graph has none with this id.
@@ -146,8 +144,9 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Some(executor::read(id.get(), record))
     }
 
-    /// How far the executors had come at some moments, by ascending executor and moment. There are about a thousand a
-    /// second for each, fewer in long runs, and none in graphs of traces that have none.
+    /// How far the executors had come at some moments, by ascending executor and moment. There are
+    /// about a thousand a second for each, fewer in long runs, and none in graphs of traces that
+    /// have none.
     pub fn progress(&self) -> impl Iterator<Item = Progress> + '_ {
         progress::all(self.progress_table())
     }
@@ -158,9 +157,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     }
 
     fn progress_table(&self) -> &[u8] {
-        self.progress
-            .as_ref()
-            .map_or(&[], |table| self.section(table))
+        self.progress.as_ref().map_or(&[], |table| self.section(table))
     }
 
     /// The number in front of the addresses of a context's tasks.
@@ -186,7 +183,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok((page, at))
     }
 
-    /// Runs `f` for every context, in parallel on rayon's threads, and collects the results by ascending context id.
+    /// Runs `f` for every context, in parallel on rayon's threads, and collects the results by
+    /// ascending context id.
     ///
     /// # Errors
     /// One of the errors of `f`.

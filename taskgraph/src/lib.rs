@@ -1,8 +1,9 @@
-//! The task graph of a run: its file format (`FORMAT.md`), a reader with random access, and a streaming writer.
+//! The task graph of a run: its file format (`FORMAT.md`), a reader with random access, and a
+//! streaming writer.
 //!
-//! A task graph is a partial order of *tasks*; a task is a stretch of one context (thread, MPI rank, explicit
-//! task) between two synchronisation points, and a work task holds the exact sequence of basic blocks and memory
-//! accesses executed in it (contech.txt, section 3).
+//! A task graph is a partial order of *tasks*; a task is a stretch of one context (thread, MPI
+//! rank, explicit task) between two synchronisation points, and a work task holds the exact
+//! sequence of basic blocks and memory accesses executed in it (contech.txt, section 3).
 //!
 //! ```
 //! use taskgraph::builder::GraphBuilder;

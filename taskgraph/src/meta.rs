@@ -30,14 +30,14 @@ pub struct RunMeta {
     pub trace_bytes: u64,
     /// Recording mode: "full", "sync".
     pub mode: String,
-    /// The regions of interest that the program marked, sorted by start: start and end in nanoseconds since the start
-    /// of the run.
+    /// The regions of interest that the program marked, sorted by start: start and end in
+    /// nanoseconds since the start of the run.
     pub regions: Vec<(u64, u64)>,
     /// Which accesses are missing, if order and times are of a longer part of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Unrecorded>,
-    /// The processors that the program could use: those of the machine that its affinity and its control group allow.
-    /// 0 if this was not recorded.
+    /// The processors that the program could use: those of the machine that its affinity and its
+    /// control group allow. 0 if this was not recorded.
     pub processors: u32,
     /// The MPI ranks that are in the graph, ascending; empty if the graph has one address space.
     pub ranks: Vec<RankMeta>,
@@ -63,7 +63,8 @@ pub struct ObjectMeta {
 pub struct Unrecorded {
     /// Why.
     pub of: AccessesOf,
-    /// The time from which on accesses are missing, in nanoseconds since the start of the run, if they go on missing.
+    /// The time from which on accesses are missing, in nanoseconds since the start of the run, if
+    /// they go on missing.
     pub since_ns: Option<u64>,
 }
 

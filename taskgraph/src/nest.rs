@@ -20,12 +20,12 @@ use crate::statics::StaticInfo;
 /// }
 /// ```
 pub trait NestRuns {
-    /// A run of the nest, or executions between such runs as a run of one iteration. Within a [`Again::Rest`] it counts
-    /// `times` times.
+    /// A run of the nest, or executions between such runs as a run of one iteration. Within a
+    /// [`Again::Rest`] it counts `times` times.
     fn run(&mut self, run: &AffineRun<'_>, times: u64);
 
-    /// The next iteration of this loop does what those before it did; so many are done, and so many left. (It may be several
-    /// iterations in a row that do so together.)
+    /// The next iteration of this loop does what those before it did; so many are done, and so many
+    /// left. (It may be several iterations in a row that do so together.)
     fn again(&mut self, _loop: usize, _done: u64, _left: u64) -> Again {
         Again::Next
     }
@@ -50,13 +50,7 @@ impl<V: NestRuns> Turns for Runs<'_, '_, V> {
         iterations: u64,
         times: u64,
     ) {
-        let run = AffineRun {
-            info: self.0,
-            blocks,
-            starts,
-            strides,
-            iterations,
-        };
+        let run = AffineRun { info: self.0, blocks, starts, strides, iterations };
         self.1.run(&run, times);
     }
 
@@ -65,10 +59,11 @@ impl<V: NestRuns> Turns for Runs<'_, '_, V> {
     }
 }
 
-/// Takes what a nest accesses, in no order, where several accesses of one operation to the same bytes may come as one.
+/// Takes what a nest accesses, in no order, where several accesses of one operation to the same
+/// bytes may come as one.
 pub trait NestAccesses {
-    /// An access and all that follow from it: for each of some loops, the bytes from one iteration to the next, which wrap,
-    /// and the number of iterations.
+    /// An access and all that follow from it: for each of some loops, the bytes from one iteration
+    /// to the next, which wrap, and the number of iterations.
     fn accesses(&mut self, access: &Access, loops: &[(u64, u64)]);
 
     /// Goes through a nest.
@@ -96,10 +91,7 @@ impl<V: NestAccesses> Turns for Spread<'_, '_, V> {
 
     fn spread(&mut self, block: BlockId, operand: usize, start: u64, loops: &[(u64, u64)]) {
         let first = self.0.block(block).map_or(0, |b| b.first_op as usize);
-        let (op, id) = (
-            self.0.ops_of(block).get(operand),
-            OpId::from_index(first + operand),
-        );
+        let (op, id) = (self.0.ops_of(block).get(operand), OpId::from_index(first + operand));
         if let Some((op, id)) = op.zip(id) {
             op.expand(id, &[start], |access| self.1.accesses(&access, loops));
         }

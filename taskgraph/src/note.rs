@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoteKind {
-    /// Something that the program did and that a recording normally holds is missing: the graph is incomplete.
+    /// Something that the program did and that a recording normally holds is missing: the graph is
+    /// incomplete.
     Loss,
-    /// Accesses are missing because the user wanted so: those after the limit of the trace, or outside of the region of
-    /// interest. Order and times are of the whole run.
+    /// Accesses are missing because the user wanted so: those after the limit of the trace, or
+    /// outside of the region of interest. Order and times are of the whole run.
     Accesses,
     /// Something that no recording holds: accesses inside library functions, or inline assembly.
     Limit,
@@ -79,12 +80,7 @@ impl Serialize for Note {
             text: &'a str,
         }
         let (kind, missing, text) = (self.kind, self.missing(), &*self.text);
-        Written {
-            kind,
-            missing,
-            text,
-        }
-        .serialize(serializer)
+        Written { kind, missing, text }.serialize(serializer)
     }
 }
 

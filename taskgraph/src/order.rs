@@ -7,8 +7,9 @@ use crate::page::{OrderPage, Turn};
 use crate::task::Task;
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// All tasks in breadth-first order from task 0:0: among the tasks that are ready, the one that started first
-    /// comes next (contech.txt, section 4.2). It is a topological order: each task comes after all its predecessors.
+    /// All tasks in breadth-first order from task 0:0: among the tasks that are ready, the one that
+    /// started first comes next (contech.txt, section 4.2). It is a topological order: each task
+    /// comes after all its predecessors.
     ///
     /// An error ends the iteration.
     ///
@@ -40,12 +41,14 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         copies(self.walk())
     }
 
-    /// The tasks of a context in program order; none when the graph has no such context. An error ends the iteration.
+    /// The tasks of a context in program order; none when the graph has no such context. An error
+    /// ends the iteration.
     pub fn tasks_of(&self, context: ContextId) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
         copies(self.walk_of(context))
     }
 
-    /// [`TaskGraph::tasks`] for graphs of many short tasks: it lends each task, which takes half the time.
+    /// [`TaskGraph::tasks`] for graphs of many short tasks: it lends each task, which takes half
+    /// the time.
     ///
     /// ```
     /// # let mut b = taskgraph::builder::GraphBuilder::new();
@@ -95,7 +98,8 @@ fn copies<'g, D: AsRef<[u8]>>(
 #[derive(Debug)]
 pub struct Walk<'g, D> {
     graph: &'g TaskGraph<D>,
-    /// The task that comes next in its context, and the number of tasks that come before those of the order.
+    /// The task that comes next in its context, and the number of tasks that come before those of
+    /// the order.
     next: TaskId,
     left: u32,
     order: Option<Order>,
@@ -118,8 +122,8 @@ struct Order {
 }
 
 impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
-    /// Goes on with the tasks of a context, from the first one. It takes no search if that is next to the last task of the
-    /// walk, so this is the way to go through many small contexts.
+    /// Goes on with the tasks of a context, from the first one. It takes no search if that is next
+    /// to the last task of the walk, so this is the way to go through many small contexts.
     pub fn go_to(&mut self, context: ContextId) {
         self.next = TaskId::new(context, 0);
         self.left = self.graph.task_count(context);
@@ -130,10 +134,7 @@ impl<'g, D: AsRef<[u8]>> Walk<'g, D> {
     ///
     /// # Errors
     /// Damage, which ends the walk.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "it lends, which Iterator cannot"
-    )]
+    #[allow(clippy::should_implement_trait, reason = "it lends, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Option<&Task<'g, D>>> {
         let found = self.find();
         if found.is_err() {

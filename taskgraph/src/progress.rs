@@ -1,5 +1,5 @@
-//! Progress: how far the executors had come at some moments, and what the kernel said of their time so far. In a file the
-//! table has fixed-size records, which are read in place.
+//! Progress: how far the executors had come at some moments, and what the kernel said of their time
+//! so far. In a file the table has fixed-size records, which are read in place.
 
 use crate::error::{Result, malformed};
 use crate::id::ExecutorId;
@@ -12,7 +12,8 @@ pub struct Progress {
     pub executor: ExecutorId,
     /// The moment, nanoseconds since the start of the run.
     pub at_ns: u64,
-    /// How long the executor had run since its start, nanoseconds. Waits and other programs are no part of it.
+    /// How long the executor had run since its start, nanoseconds. Waits and other programs are no
+    /// part of it.
     pub ran_ns: u64,
     /// How long of that it had run in the kernel, nanoseconds.
     pub system_ns: u64,
@@ -46,26 +47,15 @@ pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
 pub(crate) fn check(table: &[u8]) -> Result<()> {
     match table.len() % RECORD {
         0 => Ok(()),
-        rest => Err(malformed(
-            "progress table",
-            format!("{rest} bytes after its last record"),
-        )),
+        rest => Err(malformed("progress table", format!("{rest} bytes after its last record"))),
     }
 }
 
 /// The records of a table.
 pub(crate) fn all(table: &[u8]) -> impl Iterator<Item = Progress> + '_ {
     table.as_chunks::<RECORD>().0.iter().map(|record| {
-        let half = |at: usize| {
-            record[at..]
-                .first_chunk()
-                .map_or(0, |b| u32::from_le_bytes(*b))
-        };
-        let word = |at: usize| {
-            record[at..]
-                .first_chunk()
-                .map_or(0, |b| u64::from_le_bytes(*b))
-        };
+        let half = |at: usize| record[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+        let word = |at: usize| record[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
         Progress {
             executor: ExecutorId::new(half(0)),
             record: half(4),

@@ -15,15 +15,17 @@ use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
 use crate::task::Task;
 
-/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next. Short tasks that follow
-/// a task in its context are read together with it: most of their cost is to begin and to end.
+/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next. Short
+/// tasks that follow a task in its context are read together with it: most of their cost is to
+/// begin and to end.
 #[derive(Debug)]
 pub struct Reader<'g, D> {
     graph: &'g TaskGraph<D>,
     /// By context modulo their number.
     places: Vec<Place<'g>>,
     at: usize,
-    /// The task that is being read, or was read last, and the spans of its page that are still to be read.
+    /// The task that is being read, or was read last, and the spans of its page that are still to
+    /// be read.
     task: Option<Task<'g, D>>,
     spans: Range<usize>,
     /// The blocks that they execute.
@@ -63,13 +65,15 @@ struct Place<'g> {
     many: usize,
 }
 
-/// Tasks with more executions or accesses are not read ahead, nor are more tasks, nor more accesses in all.
+/// Tasks with more executions or accesses are not read ahead, nor are more tasks, nor more accesses
+/// in all.
 const SHORT: u64 = 64;
 const MANY: usize = 64;
 const ENOUGH: usize = FULL / 8;
 
 impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
-    /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at least one.
+    /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at
+    /// least one.
     #[must_use]
     pub fn new(graph: &'g TaskGraph<D>, frames: usize) -> Self {
         Self::with(graph, frames, Box::default())
@@ -82,16 +86,17 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         self
     }
 
-    /// The same, but without synchronisation that is no task ([`Action::Sync`](crate::Action::Sync)). So executions
-    /// on both sides of it come as one piece, and pieces are of fewer actions than the task has.
+    /// The same, but without synchronisation that is no task
+    /// ([`Action::Sync`](crate::Action::Sync)). So executions on both sides of it come as one
+    /// piece, and pieces are of fewer actions than the task has.
     #[must_use]
     pub fn without_synchronisation(mut self) -> Self {
         self.silent = true;
         self
     }
 
-    /// The same, but loops in loops come as one piece ([`Piece::Nest`]) even if their blocks access memory, where that is
-    /// enough to know the accesses.
+    /// The same, but loops in loops come as one piece ([`Piece::Nest`]) even if their blocks access
+    /// memory, where that is enough to know the accesses.
     #[must_use]
     pub fn with_nests(mut self) -> Self {
         self.nests = true;
@@ -153,10 +158,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     ///
     /// # Errors
     /// The frame is damaged; [`Reader::batch`] has what comes before.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "it lends, which Iterator cannot"
-    )]
+    #[allow(clippy::should_implement_trait, reason = "it lends, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Option<&Batch<'g>>> {
         let place = &mut self.places[self.at];
         if self.inside == Inside::End {
@@ -245,13 +247,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// Reads short tasks that go on in the frame of this one, where it ends.
     fn read_ahead(&mut self, e: Emission<'g>) {
         let nests = self.nests();
-        let Place {
-            frame,
-            batch,
-            ahead,
-            many,
-            ..
-        } = &mut self.places[self.at];
+        let Place { frame, batch, ahead, many, .. } = &mut self.places[self.at];
         let (Some(task), Some((held, frame))) = (&self.task, frame) else {
             return;
         };
@@ -325,7 +321,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         Ok(())
     }
 
-    /// Adds the executions of blocks in a part of a task. Calls `other` with each action that executes none.
+    /// Adds the executions of blocks in a part of a task. Calls `other` with each action that
+    /// executes none.
     fn count_in(
         &mut self,
         task: &Task<'g, D>,
@@ -364,7 +361,8 @@ fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Op
 }
 
 impl Place<'_> {
-    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for.
+    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others
+    /// are asked for.
     fn go_to(&mut self, id: TaskId) -> bool {
         let own = |ahead: &mut (TaskId, _)| ahead.0 == id;
         let Some((_, pieces)) = self.ahead.pop_if(own) else {
@@ -423,9 +421,9 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         counted
     }
 
-    /// Calls `f` with each action that executes no block, in order, and with how often the blocks before it were
-    /// executed, since the last call or since the task began; and at the end once more, without an action. Stops when
-    /// `f` says so.
+    /// Calls `f` with each action that executes no block, in order, and with how often the blocks
+    /// before it were executed, since the last call or since the task began; and at the end once
+    /// more, without an action. Stops when `f` says so.
     ///
     /// # Errors
     /// As [`Task::for_each_batch`].

@@ -3,12 +3,13 @@
 use crate::id::{ExecutorId, TaskId};
 use crate::{SyncOp, TaskKind};
 
-/// A frame of a graph file, as [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) returned it (its file offset).
+/// A frame of a graph file, as [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) returned
+/// it (its file offset).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameRef(pub u64);
 
-/// A run of consecutive records within one frame. A record is one action, or one execution of a path, which can have
-/// any number of actions.
+/// A run of consecutive records within one frame. A record is one action, or one execution of a
+/// path, which can have any number of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameSpan {
     /// The frame.
@@ -31,7 +32,8 @@ pub struct TaskRecord {
     pub kind: TaskKind,
     /// The operation; [`SyncOp::None`] for work.
     pub op: SyncOp,
-    /// Address of the synchronisation object, or the number of the child context of a Create or Join.
+    /// Address of the synchronisation object, or the number of the child context of a Create or
+    /// Join.
     pub object: u64,
     /// Start, nanoseconds since the start of the run.
     pub start_ns: u64,

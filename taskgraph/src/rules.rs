@@ -10,8 +10,9 @@ use crate::executor::Executor;
 use crate::id::{ContextId, ExecutorId, TaskId};
 use crate::record::TaskRecord;
 
-/// A sum over a set of edges that does not depend on their order. It is equal for equal sets, and different for other
-/// sets except with probability 2^-64. It compares incoming with outgoing edges in constant memory.
+/// A sum over a set of edges that does not depend on their order. It is equal for equal sets, and
+/// different for other sets except with probability 2^-64. It compares incoming with outgoing edges
+/// in constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EdgeSum {
     pub(crate) edges: u64,
@@ -73,15 +74,10 @@ impl WriteRules {
         match self.counts.last_mut() {
             Some((context, n)) if *context == id.context && *n == id.seq => *n += 1,
             Some((context, _)) if *context >= id.context || id.seq != 0 => {
-                return Err(misuse(format!(
-                    "task {id} does not follow the tasks before it"
-                )));
+                return Err(misuse(format!("task {id} does not follow the tasks before it")));
             }
             None if id.seq != 0 => {
-                return Err(misuse(format!(
-                    "task {id} is the first, not {}:0",
-                    id.context
-                )));
+                return Err(misuse(format!("task {id} is the first, not {}:0", id.context)));
             }
             _ => self.counts.push((id.context, 1)),
         }
@@ -95,10 +91,7 @@ impl WriteRules {
             )));
         }
         ascending(id, dependencies, "dependencies")?;
-        if let Some(d) = dependencies
-            .iter()
-            .find(|d| d.context == id.context && d.seq >= id.seq)
-        {
+        if let Some(d) = dependencies.iter().find(|d| d.context == id.context && d.seq >= id.seq) {
             return Err(misuse(format!(
                 "task {id} depends on {d}, which is not before it in program order"
             )));
@@ -114,9 +107,7 @@ impl WriteRules {
             return Ok(());
         }
         if let Some(last) = self.last_from.filter(|&last| last >= from) {
-            return Err(misuse(format!(
-                "the dependents of {from} come after those of {last}"
-            )));
+            return Err(misuse(format!("the dependents of {from} come after those of {last}")));
         }
         ascending(from, to, "dependents")?;
         self.last_from = Some(from);
@@ -147,10 +138,7 @@ impl WriteRules {
             return Ok(given);
         };
         if given.is_empty() {
-            let unknown = |number| Executor {
-                id: ExecutorId::new(number),
-                ..Executor::default()
-            };
+            let unknown = |number| Executor { id: ExecutorId::new(number), ..Executor::default() };
             return Ok((0..=most.get()).map(unknown).collect());
         }
         let numbered = (0..).zip(&given).all(|(at, e)| e.id.get() == at);
@@ -213,16 +201,12 @@ impl WriteRules {
 }
 
 fn disagree(which: String) -> Error {
-    misuse(format!(
-        "the contexts do not agree with the tasks put: {which}"
-    ))
+    misuse(format!("the contexts do not agree with the tasks put: {which}"))
 }
 
 fn ascending(of: TaskId, ids: &[TaskId], what: &str) -> Result<()> {
     if ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    Err(misuse(format!(
-        "the {what} of task {of} are not sorted, or repeat one"
-    )))
+    Err(misuse(format!("the {what} of task {of} are not sorted, or repeat one")))
 }

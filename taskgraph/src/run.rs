@@ -7,7 +7,8 @@ use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp};
 use crate::statics::StaticInfo;
 
-/// Iterations of a loop that execute the same blocks, where each operand changes by a constant from one to the next.
+/// Iterations of a loop that execute the same blocks, where each operand changes by a constant from
+/// one to the next.
 #[derive(Clone, Copy)]
 pub struct AffineRun<'f> {
     pub(crate) info: &'f StaticInfo,
@@ -17,8 +18,8 @@ pub struct AffineRun<'f> {
     pub(crate) iterations: u64,
 }
 
-/// The accesses of one operation in all iterations of an [`AffineRun`]: `access` is the first, and each next one is
-/// `stride` bytes further.
+/// The accesses of one operation in all iterations of an [`AffineRun`]: `access` is the first, and
+/// each next one is `stride` bytes further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedAccess {
     /// The access of the first iteration.
@@ -39,8 +40,8 @@ impl<'f> AffineRun<'f> {
         executions(self.info, self.blocks, self.starts)
     }
 
-    /// Change of each operand from one iteration to the next, wrapping; in the order of the operands of
-    /// [`AffineRun::first`].
+    /// Change of each operand from one iteration to the next, wrapping; in the order of the
+    /// operands of [`AffineRun::first`].
     #[must_use]
     pub fn strides(&self) -> &'f [u64] {
         self.strides
@@ -52,8 +53,9 @@ impl<'f> AffineRun<'f> {
         self.blocks.iter().all(fixed)
     }
 
-    /// Calls `f` for each access of the first iteration, with its stride. If an operation is not a plain load, store
-    /// or read-modify-write, it calls nothing and returns false; the caller must then expand the run.
+    /// Calls `f` for each access of the first iteration, with its stride. If an operation is not a
+    /// plain load, store or read-modify-write, it calls nothing and returns false; the caller must
+    /// then expand the run.
     pub fn for_each_strided(&self, mut f: impl FnMut(StridedAccess)) -> bool {
         let plain = |op: &MemOp| op.has_static_counts() && op.operand_count() == 1;
         let all = |b: &(BlockId, u32)| self.info.ops_of(b.0).iter().all(plain);
@@ -82,9 +84,7 @@ impl<'f> AffineRun<'f> {
 
     /// Calls `f` with its blocks and how often they are executed.
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
-        self.blocks
-            .iter()
-            .for_each(|block| f(block.0, self.iterations));
+        self.blocks.iter().for_each(|block| f(block.0, self.iterations));
     }
 
     /// Some of its iterations, the first counted from 0; their operands go into `starts`.
@@ -97,11 +97,7 @@ impl<'f> AffineRun<'f> {
         let first = iterations.start;
         starts.clear();
         starts.extend(moved.map(|(v, stride)| v.wrapping_add(stride.wrapping_mul(first))));
-        AffineRun {
-            starts,
-            iterations: iterations.end.saturating_sub(first),
-            ..*self
-        }
+        AffineRun { starts, iterations: iterations.end.saturating_sub(first), ..*self }
     }
 
     /// Calls `f` for each access, in program order.

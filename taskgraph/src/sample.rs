@@ -1,10 +1,11 @@
-//! A graph may have all tasks, but only a sample of the code that they execute. The table of the sample says what each
-//! frame has of it. Its records have a fixed size.
+//! A graph may have all tasks, but only a sample of the code that they execute. The table of the
+//! sample says what each frame has of it. Its records have a fixed size.
 
 use crate::error::{Result, malformed};
 use crate::record::FrameRef;
 
-/// Blocks after an event that every sample has. So what a task executes is known if it has fewer blocks.
+/// Blocks after an event that every sample has. So what a task executes is known if it has fewer
+/// blocks.
 pub const AFTER_EVENT: u32 = 256;
 
 /// Which code a frame of a sample has.
@@ -15,8 +16,8 @@ pub enum CodeOf {
     Events,
     /// Code that was drawn. It stands for [`CodeSample::every`] times as much.
     Drawn,
-    /// Code that comes right after a moment at which the graph says how far the executor had come. Every sample has it, so
-    /// it stands for itself.
+    /// Code that comes right after a moment at which the graph says how far the executor had come.
+    /// Every sample has it, so it stands for itself.
     Positions,
 }
 
@@ -29,8 +30,8 @@ pub struct CodeSample {
     pub frames: Vec<(FrameRef, CodeOf)>,
 }
 
-/// Bytes of the head, `every`, and of a record: frame `u64`, and code `u32`, 1 for [`CodeOf::Drawn`] and 2 for
-/// [`CodeOf::Positions`].
+/// Bytes of the head, `every`, and of a record: frame `u64`, and code `u32`, 1 for
+/// [`CodeOf::Drawn`] and 2 for [`CodeOf::Positions`].
 const HEAD: usize = 4;
 const RECORD: usize = 12;
 
@@ -52,10 +53,7 @@ impl CodeSample {
         };
         let (records, rest) = records.as_chunks::<RECORD>();
         if !rest.is_empty() {
-            return Err(damaged(format!(
-                "{} bytes after its last record",
-                rest.len()
-            )));
+            return Err(damaged(format!("{} bytes after its last record", rest.len())));
         }
         let frame = |record: &[u8; RECORD]| {
             let [frame, code] = [&record[..8], &record[8..]];
@@ -82,10 +80,7 @@ mod tests {
     fn a_sample_reads_back() {
         let sample = CodeSample {
             every: 7,
-            frames: vec![
-                (FrameRef(3), CodeOf::Drawn),
-                (FrameRef(1 << 40), CodeOf::Positions),
-            ],
+            frames: vec![(FrameRef(3), CodeOf::Drawn), (FrameRef(1 << 40), CodeOf::Positions)],
         };
         let table = sample.encode();
         assert_eq!(CodeSample::decode(&table).unwrap(), sample);

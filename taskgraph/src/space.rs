@@ -83,27 +83,14 @@ mod tests {
             modules: vec![Module::default()],
             files: vec!["a.c".into()],
             functions: vec![Function::default()],
-            blocks: vec![Block {
-                op_count: 4,
-                ..Block::default()
-            }],
+            blocks: vec![Block { op_count: 4, ..Block::default() }],
             ops,
             ..StaticInfo::default()
         };
         let mut operands = [1, 2, 3, 4, 5, 6, 7, 8, 9];
         prefix(&info, &mut Played::Block(BlockId::new(0)), &mut operands, 2);
         let front = 2 << 48;
-        let expected = [
-            1 | front,
-            2 | front,
-            3 | front,
-            4,
-            5,
-            6 | front,
-            7 | front,
-            8 | front,
-            9,
-        ];
+        let expected = [1 | front, 2 | front, 3 | front, 4, 5, 6 | front, 7 | front, 8 | front, 9];
         assert_eq!(operands, expected);
         let mut free = Played::Other(Action::Free { addr: 16 });
         prefix(&info, &mut free, &mut [], 2);

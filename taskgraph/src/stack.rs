@@ -45,10 +45,10 @@ impl<T> Invocation for StackFrame<T> {
 
 /// What the execution of a block does to a call stack before the block is executed.
 ///
-/// A block that begins a function is a call by the function on top, or by what that one has called and nothing is
-/// recorded of. A block of a function further down means that those above were left (`longjmp`, an exception, or a call
-/// with which a function leaves); one of a function that is nowhere on the stack, that it was entered where nothing is
-/// recorded: it then stands on top.
+/// A block that begins a function is a call by the function on top, or by what that one has called
+/// and nothing is recorded of. A block of a function further down means that those above were left
+/// (`longjmp`, an exception, or a call with which a function leaves); one of a function that is
+/// nowhere on the stack, that it was entered where nothing is recorded: it then stands on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackChange {
     /// The number of functions that stay; those above have been left.
@@ -60,15 +60,11 @@ pub struct StackChange {
 }
 
 impl StackChange {
-    /// What a block of `function` does to the stack, the outermost invocation first; `entry`: whether it begins the
-    /// function.
+    /// What a block of `function` does to the stack, the outermost invocation first; `entry`:
+    /// whether it begins the function.
     pub fn of<I: Invocation>(frames: &[I], function: FunctionId, entry: bool) -> Self {
         let stays = |frame: &I| frame.function() == Some(function) && !frame.leaves();
-        let new = |keep| Self {
-            keep,
-            enters: true,
-            called: entry,
-        };
+        let new = |keep| Self { keep, enters: true, called: entry };
         if entry {
             return new(frames.len());
         }
@@ -77,18 +73,15 @@ impl StackChange {
             let left = left.take_while(|frame| frame.leaves()).count();
             return new(frames.len() - left);
         };
-        Self {
-            keep: at + 1,
-            enters: false,
-            called: false,
-        }
+        Self { keep: at + 1, enters: false, called: false }
     }
 }
 
 /// The call stack of a context, kept up to date with each block it executes ([`StackChange`]).
 ///
-/// A block that returns ends its function, but for the outermost one, in which code without a recorded caller may
-/// follow. If the block also calls, its function is left when another one further down goes on.
+/// A block that returns ends its function, but for the outermost one, in which code without a
+/// recorded caller may follow. If the block also calls, its function is left when another one
+/// further down goes on.
 ///
 /// ```
 /// use taskgraph::builder::GraphBuilder;
@@ -124,23 +117,21 @@ pub struct CallStack<T = ()> {
 
 impl<T> Default for CallStack<T> {
     fn default() -> Self {
-        Self {
-            frames: Vec::new(),
-            returned: false,
-        }
+        Self { frames: Vec::new(), returned: false }
     }
 }
 
 impl CallStack {
-    /// Executes the next block of the context. [`CallStack::frames`] then describes the stack during that block.
+    /// Executes the next block of the context. [`CallStack::frames`] then describes the stack
+    /// during that block.
     pub fn step(&mut self, info: &StaticInfo, id: BlockId) {
         self.step_with(info, id, |_, _, _| ());
     }
 }
 
 impl<T> CallStack<T> {
-    /// The same; `value` makes what is kept with an invocation, if one begins, from the invocation below it, the block
-    /// that called it, if it is recorded, and the function.
+    /// The same; `value` makes what is kept with an invocation, if one begins, from the invocation
+    /// below it, the block that called it, if it is recorded, and the function.
     pub fn step_with(
         &mut self,
         info: &StaticInfo,
@@ -169,26 +160,18 @@ impl<T> CallStack<T> {
         self.returned = returns && !calls && self.frames.len() > 1;
     }
 
-    /// Whether a block neither begins nor ends an invocation, wherever in the one on top it is executed.
+    /// Whether a block neither begins nor ends an invocation, wherever in the one on top it is
+    /// executed.
     #[must_use]
     pub fn stays(&self, block: &Block) -> bool {
-        let top = self
-            .frames
-            .last()
-            .filter(|top| !top.leaving && !self.returned);
+        let top = self.frames.last().filter(|top| !top.leaving && !self.returned);
         let same = top.is_some_and(|top| top.function == block.function);
         same && block.flags & (Block::ENTRY | Block::RETURN) == 0
     }
 
     /// Puts a function on top.
     pub fn push(&mut self, function: FunctionId, called_from: Option<BlockId>, value: T) {
-        self.frames.push(StackFrame {
-            function,
-            called_from,
-            value,
-            call: None,
-            leaving: false,
-        });
+        self.frames.push(StackFrame { function, called_from, value, call: None, leaving: false });
     }
 
     /// Leaves the function that returned with the last block. The next step does so, too.

@@ -25,20 +25,14 @@ pub(crate) fn encode(info: &StaticInfo) -> Result<Vec<u8>> {
         }
     }
     put_varint(&mut out, info.files.len() as u64);
-    info.files
-        .iter()
-        .for_each(|f| put_bytes(&mut out, f.as_bytes()));
+    info.files.iter().for_each(|f| put_bytes(&mut out, f.as_bytes()));
     put_varint(&mut out, info.functions.len() as u64);
-    info.functions
-        .iter()
-        .for_each(|f| put_bytes(&mut out, f.name.as_bytes()));
+    info.functions.iter().for_each(|f| put_bytes(&mut out, f.name.as_bytes()));
     column(&mut out, info.functions.iter().map(|f| f.file));
     column(&mut out, info.functions.iter().map(|f| f.line));
     column(&mut out, info.functions.iter().map(|f| f.module));
     put_varint(&mut out, info.names.len() as u64);
-    info.names
-        .iter()
-        .for_each(|name| put_bytes(&mut out, name.as_bytes()));
+    info.names.iter().for_each(|name| put_bytes(&mut out, name.as_bytes()));
     put_varint(&mut out, info.inlined.len() as u64);
     column(&mut out, info.inlined.iter().map(|call| call.name));
     column(&mut out, info.inlined.iter().map(|call| call.file));
@@ -59,13 +53,9 @@ fn encode_blocks(out: &mut Vec<u8>, blocks: &[Block]) {
         put_delta(out, u64::from(b.first_op), end);
         end = u64::from(b.first_op) + u64::from(b.op_count);
     }
-    blocks
-        .iter()
-        .for_each(|b| put_varint(out, u64::from(b.op_count)));
+    blocks.iter().for_each(|b| put_varint(out, u64::from(b.op_count)));
     out.extend(blocks.iter().map(|b| b.flags));
-    blocks
-        .iter()
-        .for_each(|b| put_varint(out, u64::from(b.ir_ops)));
+    blocks.iter().for_each(|b| put_varint(out, u64::from(b.ir_ops)));
     out.extend(blocks.iter().map(|b| u8::from(b.call.is_some())));
     for call in blocks.iter().filter_map(|b| b.call.as_ref()) {
         put_bytes(out, call.callee.as_bytes());
@@ -82,9 +72,7 @@ fn encode_ops(out: &mut Vec<u8>, ops: &[MemOp]) {
     column(out, ops.iter().map(|o| o.line));
     column(out, ops.iter().map(|o| o.inlined));
     out.extend(ops.iter().map(|o| o.flags));
-    ops.iter()
-        .filter(|o| has_length(o.flags))
-        .for_each(|o| put_varint(out, o.const_len));
+    ops.iter().filter(|o| has_length(o.flags)).for_each(|o| put_varint(out, o.const_len));
 }
 
 fn has_length(flags: u8) -> bool {
@@ -117,10 +105,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
     }
     let n = r.count(r.remaining())?;
     for _ in 0..n {
-        info.functions.push(Function {
-            name: r.string()?.to_owned(),
-            ..Function::default()
-        });
+        info.functions.push(Function { name: r.string()?.to_owned(), ..Function::default() });
     }
     fill(&mut r, &mut info.functions, |f, v| f.file = v)?;
     fill(&mut r, &mut info.functions, |f, v| f.line = v)?;
@@ -147,7 +132,8 @@ fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
     fill(r, &mut blocks, |b, v| b.function = FunctionId::new(v))?;
     fill(r, &mut blocks, |b, v| b.line = v)?;
     fill(r, &mut blocks, |b, v| b.inlined = v)?;
-    // The deltas are against the end of the block before. That end needs the counts, which come next.
+    // The deltas are against the end of the block before. That end needs the counts, which come
+    // next.
     let steps: Vec<u64> = (0..n).map(|_| r.delta(0)).collect::<Result<_>>()?;
     let mut end = 0u64;
     for (b, step) in blocks.iter_mut().zip(steps) {

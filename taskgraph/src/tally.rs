@@ -44,9 +44,7 @@ impl BlockCounts {
 
     /// Adds all counts of another.
     pub fn merge(&mut self, other: &Self) {
-        other
-            .iter()
-            .for_each(|(block, times)| self.add(block, times));
+        other.iter().for_each(|(block, times)| self.add(block, times));
     }
 
     /// Forgets all counts.

@@ -26,11 +26,7 @@ pub struct Task<'g, D> {
 
 impl<D> Clone for Task<'_, D> {
     fn clone(&self) -> Self {
-        Self {
-            graph: self.graph,
-            page: Arc::clone(&self.page),
-            at: self.at,
-        }
+        Self { graph: self.graph, page: Arc::clone(&self.page), at: self.at }
     }
 
     /// Neighbours have their page in common, which then is counted once.
@@ -43,8 +39,8 @@ impl<D> Clone for Task<'_, D> {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Any task by its id. This takes a search in the page index and, if the page is not in the cache, the decoding
-    /// of a page.
+    /// Any task by its id. This takes a search in the page index and, if the page is not in the
+    /// cache, the decoding of a page.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchTask`](crate::ErrorKind::NoSuchTask), or damage.
@@ -109,8 +105,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.graph
     }
 
-    /// Another task of the graph, as [`TaskGraph::task`]. It takes little time if the other is near this
-    /// one.
+    /// Another task of the graph, as [`TaskGraph::task`]. It takes little time if the other is near
+    /// this one.
     ///
     /// # Errors
     /// As [`TaskGraph::task`].
@@ -144,8 +140,9 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.page.id(self.at).unwrap_or_default()
     }
 
-    /// The executor: the thread that executed it. It executes one task at a time, and the tasks of one context may have
-    /// several. A task that stands for several contexts (a barrier) has the executor of the context that it is in.
+    /// The executor: the thread that executed it. It executes one task at a time, and the tasks of
+    /// one context may have several. A task that stands for several contexts (a barrier) has the
+    /// executor of the context that it is in.
     #[must_use]
     pub fn executor(&self) -> ExecutorId {
         self.page.executor(self.at)
@@ -172,7 +169,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.page.kind(self.at).1
     }
 
-    /// Address of the synchronisation object; for Create and Join the number of the child context; 0 for work.
+    /// Address of the synchronisation object; for Create and Join the number of the child context;
+    /// 0 for work.
     #[must_use]
     pub fn object(&self) -> u64 {
         self.page.object(self.at)
@@ -239,7 +237,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         totals.blocks.saturating_add(totals.others)
     }
 
-    /// The stored predecessors, sorted. They do not include the task before this one in its context.
+    /// The stored predecessors, sorted. They do not include the task before this one in its
+    /// context.
     ///
     /// # Errors
     /// Damage (none today: the predecessors are stored with the task).
@@ -258,8 +257,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// Damage of an edge page.
     pub fn dependents(&self) -> Result<Vec<TaskId>> {
-        self.graph
-            .in_file(self.graph.dependents(&self.page, self.at))
+        self.graph.in_file(self.graph.dependents(&self.page, self.at))
     }
 
     /// Whether it has stored successors, without reading them.
@@ -287,10 +285,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         let id = self.id();
         let tasks = self.graph.task_count(id.context);
         let next = id.seq.checked_add(1).filter(|&seq| seq < tasks);
-        Ok(with_neighbour(
-            self.dependents()?,
-            next.map(|seq| TaskId::new(id.context, seq)),
-        ))
+        Ok(with_neighbour(self.dependents()?, next.map(|seq| TaskId::new(id.context, seq))))
     }
 
     /// Where its actions are.
@@ -336,8 +331,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.each_from((0, 0), f)
     }
 
-    /// Calls `f` for the last actions in program order: all that at least this many records of the file stand for. A
-    /// record stands for one action or for several.
+    /// Calls `f` for the last actions in program order: all that at least this many records of the
+    /// file stand for. A record stands for one action or for several.
     ///
     /// # Errors
     /// As [`Task::for_each_action`].
@@ -354,18 +349,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         let info = self.graph.info();
         self.play_from(from, Nests::Bare, |played, operands| match played {
             Played::Block(id) => f(Action::Block(BlockExec::new(info, id, operands))),
-            Played::Run {
-                blocks,
-                strides,
-                iterations,
-            } => {
-                let run = AffineRun {
-                    info,
-                    blocks,
-                    starts: operands,
-                    strides,
-                    iterations,
-                };
+            Played::Run { blocks, strides, iterations } => {
+                let run = AffineRun { info, blocks, starts: operands, strides, iterations };
                 run.try_for_each_block(|block| f(Action::Block(block)))
             }
             Played::Nest { shape, cut } => {
@@ -424,8 +409,9 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.graph.in_file(done)
     }
 
-    /// The span and the record in it from which at least this many records are left, and which can be played without
-    /// those before: a path may go on with what is known since the latest one that begins its function.
+    /// The span and the record in it from which at least this many records are left, and which can
+    /// be played without those before: a path may go on with what is known since the latest one
+    /// that begins its function.
     fn before_end(&self, records: usize) -> Result<(usize, usize)> {
         let mut left = records;
         for (at, span) in self.spans().iter().enumerate().rev() {
@@ -439,10 +425,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             let begins = |record: &usize| frame.begins(*record, score) == Some(true);
             let latest = range.end - left;
             let start = match (latest..range.end).find_map(|at| frame.begins(at, score)) {
-                Some(false) => (range.start..latest)
-                    .rev()
-                    .find(begins)
-                    .unwrap_or(range.start),
+                Some(false) => (range.start..latest).rev().find(begins).unwrap_or(range.start),
                 // No path goes on with what was before.
                 Some(true) | None => latest,
             };
@@ -467,7 +450,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
 }
 
 impl<D: AsRef<[u8]>> Task<'_, D> {
-    /// The last block that the task executes; `None` if it executes none. Only its last records are played.
+    /// The last block that the task executes; `None` if it executes none. Only its last records are
+    /// played.
     ///
     /// # Errors
     /// As [`Task::for_each_action`].
@@ -479,9 +463,9 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
             self.play_from(from, Nests::Counted, |played, operands| {
                 last = match played {
                     Played::Block(id) => Some(id),
-                    Played::Run {
-                        blocks, iterations, ..
-                    } => blocks.last().filter(|_| iterations > 0).map(|last| last.0),
+                    Played::Run { blocks, iterations, .. } => {
+                        blocks.last().filter(|_| iterations > 0).map(|last| last.0)
+                    }
                     Played::Nest { shape, cut } => {
                         let nest = Nest::new(info, shape, operands, cut);
                         let last = nest.executions().checked_sub(1);

@@ -10,9 +10,7 @@ impl FromStr for TaskId {
 
     /// Reads `CONTEXT:SEQUENCE`, both decimal.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || ErrorKind::TaskIdText {
-            text: text.to_owned(),
-        };
+        let bad = || ErrorKind::TaskIdText { text: text.to_owned() };
         let (context, seq) = text.split_once(':').ok_or_else(bad)?;
         let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
         Ok(Self::new(ContextId::new(number(context)?), number(seq)?))

@@ -7,7 +7,8 @@ use crate::wire::Reader;
 
 /// First and last eight bytes of a graph file.
 pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
-/// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
+/// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a
+/// trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version that is written, and the only one that is read.
 pub const VERSION: u32 = 12;
@@ -88,7 +89,8 @@ impl Tag {
     }
 }
 
-/// The checksum of a unit's bytes, seeded by its tag and length, so that damage to either is found as well.
+/// The checksum of a unit's bytes, seeded by its tag and length, so that damage to either is found
+/// as well.
 fn checksum(tag: Tag, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, u64::from(tag as u32) << 32 ^ payload.len() as u64)
 }
@@ -97,10 +99,7 @@ fn checksum(tag: Tag, payload: &[u8]) -> u64 {
 pub(crate) fn header(tag: Tag, payload: &[u8]) -> Result<[u8; UNIT_HEADER]> {
     let length = u32::try_from(payload.len()).map_err(|_| {
         let n = payload.len();
-        crate::error::misuse(format!(
-            "the {} would have {n} bytes, over 4 GiB",
-            tag.name()
-        ))
+        crate::error::misuse(format!("the {} would have {n} bytes, over 4 GiB", tag.name()))
     })?;
     let mut out = [0; UNIT_HEADER];
     out[..4].copy_from_slice(&(tag as u32).to_le_bytes());
@@ -121,14 +120,10 @@ pub(crate) struct Unit<'a> {
 impl<'a> Unit<'a> {
     /// The unit that begins at `offset`.
     pub(crate) fn at(data: &'a [u8], offset: u64, what: &'static str) -> Result<Self> {
-        let short = |expected: u64, got: usize| ErrorKind::Truncated {
-            what,
-            expected,
-            got: got as u64,
-        };
-        let start = usize::try_from(offset)
-            .ok()
-            .filter(|&o| (FILE_HEADER..=data.len()).contains(&o));
+        let short =
+            |expected: u64, got: usize| ErrorKind::Truncated { what, expected, got: got as u64 };
+        let start =
+            usize::try_from(offset).ok().filter(|&o| (FILE_HEADER..=data.len()).contains(&o));
         let Some(start) = start else {
             return Err(malformed(
                 what,
@@ -150,12 +145,7 @@ impl<'a> Unit<'a> {
         let Ok(payload) = header.take(length as usize) else {
             return Err(short(u64::from(length), rest.len() - UNIT_HEADER).into());
         };
-        Ok(Self {
-            tag,
-            offset,
-            payload,
-            checksum,
-        })
+        Ok(Self { tag, offset, payload, checksum })
     }
 
     /// The payload of the unit at `offset`, which must be of kind `tag` and whole.
@@ -178,13 +168,7 @@ impl<'a> Unit<'a> {
             return Ok(());
         }
         let (what, offset, expected) = (self.tag.name(), self.offset, self.checksum);
-        Err(ErrorKind::Checksum {
-            what,
-            offset,
-            expected,
-            got,
-        }
-        .into())
+        Err(ErrorKind::Checksum { what, offset, expected, got }.into())
     }
 
     /// Offset of the first byte after the unit.
@@ -213,50 +197,26 @@ pub(crate) fn check_file_header(data: &[u8]) -> Result<()> {
         return Err(if *magic == TRACE_MAGIC {
             ErrorKind::IsATrace.into()
         } else {
-            ErrorKind::NotAGraph {
-                found: magic.escape_ascii().to_string(),
-            }
-            .into()
+            ErrorKind::NotAGraph { found: magic.escape_ascii().to_string() }.into()
         });
     }
     let Some(header) = data.first_chunk::<FILE_HEADER>() else {
         let (expected, got) = (FILE_HEADER as u64, data.len() as u64);
-        return Err(ErrorKind::Truncated {
-            what: "file header",
-            expected,
-            got,
-        }
-        .into());
+        return Err(ErrorKind::Truncated { what: "file header", expected, got }.into());
     };
     let mut fields = Reader::new("file header", &header[8..]);
     let found = fields.u32()?;
     // The version says how everything after it is written, the checksum included.
     if found > VERSION {
-        return Err(ErrorKind::NewerVersion {
-            found,
-            supported: VERSION,
-        }
-        .into());
+        return Err(ErrorKind::NewerVersion { found, supported: VERSION }.into());
     }
     if found < VERSION {
-        return Err(ErrorKind::OlderVersion {
-            found,
-            supported: VERSION,
-        }
-        .into());
+        return Err(ErrorKind::OlderVersion { found, supported: VERSION }.into());
     }
-    let (got, expected) = (
-        xxh3_64(&header[..24]),
-        u64::from_le_bytes(*header.last_chunk().unwrap_or(&[0; 8])),
-    );
+    let (got, expected) =
+        (xxh3_64(&header[..24]), u64::from_le_bytes(*header.last_chunk().unwrap_or(&[0; 8])));
     if got != expected {
-        return Err(ErrorKind::Checksum {
-            what: "file header",
-            offset: 0,
-            expected,
-            got,
-        }
-        .into());
+        return Err(ErrorKind::Checksum { what: "file header", offset: 0, expected, got }.into());
     }
     Ok(())
 }
@@ -292,13 +252,7 @@ pub(crate) fn footer_offset(data: &[u8]) -> Result<u64> {
     let mut fields = Reader::new("trailer", trailer);
     let (footer, _reserved, expected) = (fields.u64()?, fields.u64()?, fields.u64()?);
     if got != expected {
-        return Err(ErrorKind::Checksum {
-            what: "trailer",
-            offset,
-            expected,
-            got,
-        }
-        .into());
+        return Err(ErrorKind::Checksum { what: "trailer", offset, expected, got }.into());
     }
     Ok(footer)
 }

@@ -29,18 +29,16 @@ pub struct Verified {
 }
 
 fn fault(place: impl std::fmt::Display, fault: impl Into<String>) -> Error {
-    ErrorKind::Inconsistent {
-        place: place.to_string(),
-        fault: fault.into(),
-    }
-    .into()
+    ErrorKind::Inconsistent { place: place.to_string(), fault: fault.into() }.into()
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Checks everything, in time O(file): the checksum of every unit; that tasks are dense and sorted, and that each
-    /// context has as many as it says; times; that each task has an executor; that every action belongs to exactly one task, and that each task's
-    /// totals are those of its actions; that incoming and outgoing edges are the same and lead to tasks that exist;
-    /// that the order has every task once, after its predecessors (so the graph is acyclic); and the totals.
+    /// Checks everything, in time O(file): the checksum of every unit; that tasks are dense and
+    /// sorted, and that each context has as many as it says; times; that each task has an executor;
+    /// that every action belongs to exactly one task, and that each task's totals are those of its
+    /// actions; that incoming and outgoing edges are the same and lead to tasks that exist; that
+    /// the order has every task once, after its predecessors (so the graph is acyclic); and the
+    /// totals.
     ///
     /// # Errors
     /// The first fault, with its place.
@@ -64,10 +62,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         summary.accesses = seen.accesses;
         summary.functions = self.info().functions.len() as u64;
         if summary != *self.summary() {
-            let detail = format!(
-                "the totals are {:?}, the graph has {summary:?}",
-                self.summary()
-            );
+            let detail = format!("the totals are {:?}, the graph has {summary:?}", self.summary());
             return Err(fault("run metadata", detail));
         }
         let totals = [self.totals.tasks, self.totals.edges, self.totals.frames];

@@ -42,12 +42,12 @@ pub(crate) struct Totals {
     pub(crate) frames: u64,
 }
 
-/// Writes a graph: first the frames, in any order; then the tasks by (context, sequence), their successors in the
-/// same order, and the breadth-first order. The last three may be interleaved.
+/// Writes a graph: first the frames, in any order; then the tasks by (context, sequence), their
+/// successors in the same order, and the breadth-first order. The last three may be interleaved.
 ///
-/// Pages are written as they fill, so memory does not grow with the graph, except for 16 bytes per thousand tasks,
-/// about ten per frame, and a few words per context. The file has another name until
-/// [`GraphWriter::finish`] renames it; dropping the writer before that removes it.
+/// Pages are written as they fill, so memory does not grow with the graph, except for 16 bytes per
+/// thousand tasks, about ten per frame, and a few words per context. The file has another name
+/// until [`GraphWriter::finish`] renames it; dropping the writer before that removes it.
 #[derive(Debug)]
 pub struct GraphWriter {
     sink: Sink,
@@ -77,8 +77,7 @@ impl GraphWriter {
     /// # Errors
     /// The path cannot be written, or the static tables are inconsistent.
     pub fn create(path: &Path, info: Arc<StaticInfo>) -> Result<Self> {
-        info.validate()
-            .map_err(|e| crate::Error::from(e).in_file(path))?;
+        info.validate().map_err(|e| crate::Error::from(e).in_file(path))?;
         Self::new(Sink::create(path)?, info)
     }
 
@@ -109,10 +108,7 @@ impl GraphWriter {
             used_paths: BTreeSet::new(),
             executors: Vec::new(),
             progress: Vec::new(),
-            sample: CodeSample {
-                every: 1,
-                frames: Vec::new(),
-            },
+            sample: CodeSample { every: 1, frames: Vec::new() },
             paths: None,
         };
         this.write(&unit::file_header(unit::VERSION))?;
@@ -132,25 +128,23 @@ impl GraphWriter {
         Arc::clone(&self.info)
     }
 
-    /// Replaces the static tables: a program may load modules while it runs, so a trace names the last ones late. The
-    /// new tables must begin with the blocks and operations of the former ones, so that frames encoded with either
-    /// can be decoded.
+    /// Replaces the static tables: a program may load modules while it runs, so a trace names the
+    /// last ones late. The new tables must begin with the blocks and operations of the former ones,
+    /// so that frames encoded with either can be decoded.
     ///
     /// # Errors
     /// The new tables are inconsistent, or do not begin with the former ones.
     pub fn set_info(&mut self, info: Arc<StaticInfo>) -> Result<()> {
         info.validate()?;
         if !info.blocks.starts_with(&self.info.blocks) || !info.ops.starts_with(&self.info.ops) {
-            return Err(misuse(
-                "the new static tables do not begin with the former ones",
-            ));
+            return Err(misuse("the new static tables do not begin with the former ones"));
         }
         self.info = info;
         Ok(())
     }
 
-    /// Describes the paths in the frames written so far. It must follow the last frame that has paths. `define`
-    /// describes those that the table does not know yet.
+    /// Describes the paths in the frames written so far. It must follow the last frame that has
+    /// paths. `define` describes those that the table does not know yet.
     ///
     /// # Errors
     /// A path is in the frames and not described, or the tables are over 256 MiB.
@@ -204,12 +198,9 @@ impl GraphWriter {
     /// Appends a frame. Frames of different threads may come in any order.
     ///
     /// # Errors
-    /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static tables, or was
-    /// not finished in time.
-    #[allow(
-        clippy::needless_pass_by_value,
-        reason = "a frame belongs to one place of one file"
-    )]
+    /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static
+    /// tables, or was not finished in time.
+    #[allow(clippy::needless_pass_by_value, reason = "a frame belongs to one place of one file")]
     pub fn put_frame(&mut self, frame: EncodedFrame) -> Result<FrameRef> {
         if let Some(fault) = &frame.fault {
             return Err(misuse(fault));
@@ -226,8 +217,8 @@ impl GraphWriter {
         Ok(place)
     }
 
-    /// Appends a task with its stored predecessors, sorted and without the task before it in its context. Tasks come
-    /// strictly by (context, sequence), and sequences start at 0 without gaps.
+    /// Appends a task with its stored predecessors, sorted and without the task before it in its
+    /// context. Tasks come strictly by (context, sequence), and sequences start at 0 without gaps.
     ///
     /// # Errors
     /// I/O; or a task or dependency is out of order.
@@ -243,11 +234,7 @@ impl GraphWriter {
         s.writes = s.writes.wrapping_add(task.writes);
         s.bytes_accessed = s.bytes_accessed.wrapping_add(task.bytes);
         s.duration_ns = s.duration_ns.max(task.end_ns);
-        if self.tasks.is_full() {
-            self.flush_tasks()
-        } else {
-            Ok(())
-        }
+        if self.tasks.is_full() { self.flush_tasks() } else { Ok(()) }
     }
 
     fn flush_tasks(&mut self) -> Result<()> {
@@ -260,8 +247,9 @@ impl GraphWriter {
         }
     }
 
-    /// Appends the stored successors of a task, sorted. They are the reverse of what [`GraphWriter::put_task`] is
-    /// given. Tasks come strictly by (context, sequence); those without stored successors are left out.
+    /// Appends the stored successors of a task, sorted. They are the reverse of what
+    /// [`GraphWriter::put_task`] is given. Tasks come strictly by (context, sequence); those
+    /// without stored successors are left out.
     ///
     /// # Errors
     /// I/O; or a task or successor is out of order.
@@ -271,11 +259,7 @@ impl GraphWriter {
         }
         self.rules.dependents(from, to)?;
         self.dependents.push(from, to);
-        if self.dependents.is_full() {
-            self.flush_dependents()
-        } else {
-            Ok(())
-        }
+        if self.dependents.is_full() { self.flush_dependents() } else { Ok(()) }
     }
 
     fn flush_dependents(&mut self) -> Result<()> {
@@ -288,19 +272,17 @@ impl GraphWriter {
         }
     }
 
-    /// Appends a task to the breadth-first order, which must be topological (program order and stored edges).
+    /// Appends a task to the breadth-first order, which must be topological (program order and
+    /// stored edges).
     ///
     /// # Errors
-    /// I/O; or the task is not the next one of its context. ([`TaskGraph::verify`](crate::TaskGraph::verify) checks
-    /// whether the order respects the stored edges.)
+    /// I/O; or the task is not the next one of its context.
+    /// ([`TaskGraph::verify`](crate::TaskGraph::verify) checks whether the order respects the
+    /// stored edges.)
     pub fn put_order(&mut self, id: TaskId) -> Result<()> {
         self.rules.order(id)?;
         self.order.push(id);
-        if self.order.is_full() {
-            self.flush_order()
-        } else {
-            Ok(())
-        }
+        if self.order.is_full() { self.flush_order() } else { Ok(()) }
     }
 
     fn flush_order(&mut self) -> Result<()> {
@@ -313,8 +295,8 @@ impl GraphWriter {
         }
     }
 
-    /// Says which executors there are: their ids are their places, 0, 1, 2, ... Without this call, nothing is known of the
-    /// executors that tasks have.
+    /// Says which executors there are: their ids are their places, 0, 1, 2, ... Without this call,
+    /// nothing is known of the executors that tasks have.
     pub fn set_executors(&mut self, executors: Vec<Executor>) {
         self.executors = executors;
     }
@@ -330,8 +312,8 @@ impl GraphWriter {
         self.sample.every = every;
     }
 
-    /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
-    /// were written.
+    /// Completes the file and gives it its name. `contexts` must be sorted by id and have the
+    /// number of tasks that were written.
     ///
     /// # Errors
     /// I/O; or the tasks, successors, order and contexts do not agree.
@@ -345,7 +327,8 @@ impl GraphWriter {
         Ok(summary)
     }
 
-    /// [`GraphWriter::finish`] for a writer made by [`GraphWriter::in_memory`]: the bytes of the graph.
+    /// [`GraphWriter::finish`] for a writer made by [`GraphWriter::in_memory`]: the bytes of the
+    /// graph.
     ///
     /// # Errors
     /// As [`GraphWriter::finish`].
@@ -380,16 +363,11 @@ impl GraphWriter {
         self.summary.accesses = self.summary.reads.wrapping_add(self.summary.writes);
         self.summary.functions = self.info.functions.len() as u64;
         let table = table.finish()?;
-        let meta = MetaSection {
-            run,
-            summary: self.summary,
-        };
+        let meta = MetaSection { run, summary: self.summary };
         let meta = serde_json::to_vec(&meta).map_err(|e| misuse(format!("metadata: {e}")))?;
         let info = static_table::encode(&self.info)?;
         if !self.used_paths.is_empty() && self.paths.is_none() {
-            return Err(misuse(
-                "frames hold paths, and set_paths was not called after them",
-            ));
+            return Err(misuse("frames hold paths, and set_paths was not called after them"));
         }
         let paths = self.paths.take().map(|payload| (Tag::Paths, payload));
         let sections = [

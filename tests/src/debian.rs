@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
-/// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
+/// What building the project and running every test needs on a bare Debian 12, besides cargo and a
+/// C compiler.
 pub const TEST_PACKAGES: [&str; 28] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
@@ -43,16 +44,11 @@ pub const TEST_PACKAGES: [&str; 28] = [
     "otf2-tools", // reads OTF2
 ];
 
-pub const DEMO_PACKAGES: [&str; 6] = [
-    "clang-22",
-    "lld-22",
-    "llvm-22-dev",
-    "g++",
-    "make",
-    "dpkg-dev",
-];
+pub const DEMO_PACKAGES: [&str; 6] =
+    ["clang-22", "lld-22", "llvm-22-dev", "g++", "make", "dpkg-dev"];
 
-/// Installs those of `packages` that are missing, and says which. Root or sudo is needed only if one is missing.
+/// Installs those of `packages` that are missing, and says which. Root or sudo is needed only if
+/// one is missing.
 ///
 /// # Errors
 /// When apt fails; the message says what to do.
@@ -63,27 +59,16 @@ pub fn ensure(packages: &[&str]) -> Result<()> {
     }
     println!("installing Debian packages: {}", missing.join(" "));
     std::io::stdout().flush()?;
-    let explain = || {
-        format!(
-            "install them by hand, then try again: apt-get install {}",
-            missing.join(" ")
-        )
-    };
+    let explain =
+        || format!("install them by hand, then try again: apt-get install {}", missing.join(" "));
     let limit = Duration::from_secs(1200);
-    run_for(as_root("apt-get").args(["update", "-qq"]), limit)?
-        .ok()
-        .with_context(explain)?;
+    run_for(as_root("apt-get").args(["update", "-qq"]), limit)?.ok().with_context(explain)?;
     let mut install = as_root("apt-get");
-    install
-        .args(["install", "-y", "-qq", "--no-install-recommends"])
-        .args(&missing);
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing);
     run_for(&mut install, limit)?.ok().with_context(explain)?;
     let still = self::missing(packages)?;
     if !still.is_empty() {
-        bail!(
-            "apt-get succeeded, but these are not installed: {}",
-            still.join(" ")
-        );
+        bail!("apt-get succeeded, but these are not installed: {}", still.join(" "));
     }
     Ok(())
 }
@@ -133,11 +118,12 @@ pub fn available(package: &str) -> bool {
     }
 }
 
-/// Fetches the source of a Debian package into `dir`, unpacks it, and returns the directory of the unpacked tree.
-/// Where the archive has lost Debian's changes, the tree is the source as its authors made it.
+/// Fetches the source of a Debian package into `dir`, unpacks it, and returns the directory of the
+/// unpacked tree. Where the archive has lost Debian's changes, the tree is the source as its
+/// authors made it.
 ///
-/// The function asks the machine's own Debian archives through a private apt configuration under `dir`. So it changes
-/// nothing of the machine's configuration and needs no root.
+/// The function asks the machine's own Debian archives through a private apt configuration under
+/// `dir`. So it changes nothing of the machine's configuration and needs no root.
 ///
 /// # Errors
 /// When there is no network or no such source.
@@ -154,14 +140,8 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
     fs::create_dir_all(&to)?;
     let fetch = |only: &[&str]| {
         let mut fetch = apt.command();
-        fetch
-            .current_dir(&to)
-            .args(["source", "-qq", "--only-source"])
-            .args(only)
-            .arg(package);
-        run(&mut fetch)?
-            .ok()
-            .with_context(|| format!("cannot fetch the source of {package}"))
+        fetch.current_dir(&to).args(["source", "-qq", "--only-source"]).args(only).arg(package);
+        run(&mut fetch)?.ok().with_context(|| format!("cannot fetch the source of {package}"))
     };
     if let Err(error) = fetch(&[]) {
         // Some archives have lost Debian's part of a source and kept that of its authors.
@@ -234,20 +214,11 @@ impl PrivateApt {
     /// One `deb-src` line per Debian archive and component in use.
     fn archives() -> Result<String> {
         const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-        let signed = if Path::new(KEYS).exists() {
-            format!("[signed-by={KEYS}] ")
-        } else {
-            String::new()
-        };
+        let signed =
+            if Path::new(KEYS).exists() { format!("[signed-by={KEYS}] ") } else { String::new() };
         let mut query = Command::new("apt-get");
         let format = "$(REPO_URI) $(RELEASE) $(COMPONENT)";
-        query.args([
-            "indextargets",
-            "--format",
-            format,
-            "Created-By: Packages",
-            "Origin: Debian",
-        ]);
+        query.args(["indextargets", "--format", format, "Created-By: Packages", "Origin: Debian"]);
         let mut lines: Vec<String> = run(&mut query)?
             .ok()?
             .out()

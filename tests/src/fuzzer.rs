@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::outputs::{target_dir, workspace};
 
-/// What makes rustc count which code runs, for libFuzzer to read, and what tells the code that it is fuzzed. Both are
-/// what cargo-fuzz uses, and stable.
+/// What makes rustc count which code runs, for libFuzzer to read, and what tells the code that it
+/// is fuzzed. Both are what cargo-fuzz uses, and stable.
 const COVERAGE: [&str; 5] = [
     "passes=sancov-module",
     "llvm-args=-sanitizer-coverage-level=4",
@@ -28,14 +28,7 @@ pub fn build() -> Result<PathBuf> {
     let flags: Vec<String> = coverage.chain(["--cfg=fuzzing".to_owned()]).collect();
     let status = Command::new(cargo())
         .current_dir(workspace())
-        .args([
-            "build",
-            "-q",
-            "-p",
-            "contech-fuzz",
-            "--features",
-            "libfuzzer",
-        ])
+        .args(["build", "-q", "-p", "contech-fuzz", "--features", "libfuzzer"])
         // With a target named, build scripts and macros are built without the flags.
         .args(["--profile", "fuzz", "--target", &host])
         .env("RUSTFLAGS", flags.join(" "))

@@ -1,6 +1,6 @@
-//! Whether two graphs of one trace order the same: what happens before each synchronisation is compared. One of the graphs
-//! has a task for each of them (`contech-middle --fine`); in the usual one, those that order nothing with another context
-//! are actions.
+//! Whether two graphs of one trace order the same: what happens before each synchronisation is
+//! compared. One of the graphs has a task for each of them (`contech-middle --fine`); in the usual
+//! one, those that order nothing with another context are actions.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,13 +9,15 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use taskgraph::{Action, ContextId, Mmap, Piece, Reader, TaskGraph, TaskId, TaskKind};
 
-/// Number of contexts whose synchronisations are counted. With more contexts than that, it is those with the lowest numbers.
+/// Number of contexts whose synchronisations are counted. With more contexts than that, it is those
+/// with the lowest numbers.
 const COLUMNS: usize = 64;
 
 /// How many synchronisations of each counted context happened before a place.
 type Clock = Vec<u32>;
 
-/// The synchronisations of a context: how many, and a hash of what each is and of what happened before it.
+/// The synchronisations of a context: how many, and a hash of what each is and of what happened
+/// before it.
 type Seen = (u64, u64);
 
 /// Compares the order of two graphs.
@@ -51,7 +53,8 @@ fn order(graph: &TaskGraph<Mmap>) -> Result<Vec<Seen>> {
     let contexts: HashMap<ContextId, usize> = graph.contexts().map(|c| c.id).zip(0..).collect();
     let columns = contexts.len().min(COLUMNS);
     let mut seen: Vec<Seen> = vec![(0, 0); contexts.len()];
-    // What happened before the end of each context's last task, and before the ends of tasks that others wait for.
+    // What happened before the end of each context's last task, and before the ends of tasks that
+    // others wait for.
     let mut latest: HashMap<ContextId, Clock> = HashMap::new();
     let mut awaited: HashMap<TaskId, (Clock, usize)> = HashMap::new();
     let mut reader = Reader::new(graph, 16).without_accesses();
@@ -59,9 +62,7 @@ fn order(graph: &TaskGraph<Mmap>) -> Result<Vec<Seen>> {
     while let Some(task) = tasks.next()? {
         let id = task.id();
         let at = contexts[&id.context];
-        let mut clock = latest
-            .remove(&id.context)
-            .unwrap_or_else(|| vec![0; columns]);
+        let mut clock = latest.remove(&id.context).unwrap_or_else(|| vec![0; columns]);
         for before in task.stored_dependencies() {
             let Some((theirs, left)) = awaited.get_mut(before) else {
                 continue;

@@ -1,5 +1,5 @@
-//! An installation of what `cargo build --release` made. All of it is in one folder of the prefix, `lib/contech`, where
-//! the programs look for one another, and `bin` has links to them.
+//! An installation of what `cargo build --release` made. All of it is in one folder of the prefix,
+//! `lib/contech`, where the programs look for one another, and `bin` has links to them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -34,7 +34,8 @@ pub const LIBRARIES: [&str; 5] = [
 /// Puts the programs and libraries in `made` below the prefix, in place of an older installation.
 ///
 /// # Errors
-/// When something is not built, the prefix cannot be written, or has a program of this name that is not ours.
+/// When something is not built, the prefix cannot be written, or has a program of this name that is
+/// not ours.
 pub fn install(made: &Path, prefix: &Path) -> Result<()> {
     let (folder, bin) = (prefix.join(FOLDER), prefix.join("bin"));
     let links = PROGRAMS.iter().chain(&LINKS);
@@ -63,16 +64,9 @@ pub fn install(made: &Path, prefix: &Path) -> Result<()> {
     }
     let strip = |name| new.join(name);
     let mut lighten = Command::new("strip");
-    run(lighten
-        .arg("--strip-unneeded")
-        .args(PROGRAMS.map(strip))
-        .args(LIBRARIES.map(strip)))?
-    .ok()?;
-    run(Command::new("cp")
-        .arg("-r")
-        .arg(made.join("include"))
-        .arg(&new))?
-    .ok()?;
+    run(lighten.arg("--strip-unneeded").args(PROGRAMS.map(strip)).args(LIBRARIES.map(strip)))?
+        .ok()?;
+    run(Command::new("cp").arg("-r").arg(made.join("include")).arg(&new))?.ok()?;
     for name in LINKS {
         symlink(fs::read_link(made.join(name))?, new.join(name))?;
     }

@@ -1,9 +1,9 @@
-//! The test harness: it builds the project's outputs once, compiles tiny programs natively and with `contech-cc`,
-//! runs both, and turns the traces into graphs. The tests themselves are in `tests/`, the programs in `programs/`,
-//! the expected graphs in `graphs/`.
+//! The test harness: it builds the project's outputs once, compiles tiny programs natively and with
+//! `contech-cc`, runs both, and turns the traces into graphs. The tests themselves are in `tests/`,
+//! the programs in `programs/`, the expected graphs in `graphs/`.
 //!
-//! **Invariant:** the harness knows the tools by their command lines only. Of the parts under test it links only the library
-//! that reads graphs, so it builds on a machine without LLVM.
+//! **Invariant:** the harness knows the tools by their command lines only. Of the parts under test
+//! it links only the library that reads graphs, so it builds on a machine without LLVM.
 
 pub mod deb;
 pub mod debian;

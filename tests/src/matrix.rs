@@ -1,6 +1,6 @@
-//! How much of a matrix of trials one run does: one way of each row for a commit, and another one for the next, so that
-//! all are taken in time. Every way is taken with `cargo test-all --matrix`, which sets `CONTECH_MATRIX` for the tests,
-//! and when the command line names tests.
+//! How much of a matrix of trials one run does: one way of each row for a commit, and another one
+//! for the next, so that all are taken in time. Every way is taken with `cargo test-all --matrix`,
+//! which sets `CONTECH_MATRIX` for the tests, and when the command line names tests.
 
 use std::env::args;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -30,27 +30,23 @@ pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
     one(&COMMIT, row, all).into_iter().cloned().collect()
 }
 
-/// The members of `all` that this run takes when they are dealt into so many shares, of which it takes one.
+/// The members of `all` that this run takes when they are dealt into so many shares, of which it
+/// takes one.
 #[must_use]
 pub fn share<'a, T>(row: &str, all: &'a [T], shares: usize) -> Vec<&'a T> {
     let taken = ways(row, &(0..shares).collect::<Vec<_>>());
     let dealt = (0..shares).cycle().zip(all);
-    dealt
-        .filter_map(|(share, member)| taken.contains(&share).then_some(member))
-        .collect()
+    dealt.filter_map(|(share, member)| taken.contains(&share).then_some(member)).collect()
 }
 
-/// Whether one of these paths, from the root of the repository, was changed in one of the last commits or since. It is
-/// so, too, where git does not know.
+/// Whether one of these paths, from the root of the repository, was changed in one of the last
+/// commits or since. It is so, too, where git does not know.
 #[must_use]
 pub fn changed_lately(paths: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.current_dir(workspace());
     git.args(["-c", "safe.directory=*", "diff", "--quiet", LATELY, "--"]);
-    let unchanged = git
-        .args(paths)
-        .output()
-        .is_ok_and(|done| done.status.success());
+    let unchanged = git.args(paths).output().is_ok_and(|done| done.status.success());
     whole() || !unchanged
 }
 
@@ -71,9 +67,7 @@ pub fn whole() -> bool {
 fn one<'a, T>(commit: &str, row: &str, all: &'a [T]) -> Option<&'a T> {
     // This hasher has the same keys in every process.
     let hasher = BuildHasherDefault::<DefaultHasher>::new();
-    let at = hasher
-        .hash_one((commit, row))
-        .checked_rem(all.len() as u64)?;
+    let at = hasher.hash_one((commit, row)).checked_rem(all.len() as u64)?;
     all.get(usize::try_from(at).ok()?)
 }
 

@@ -44,8 +44,9 @@ impl Mpi {
         Ok(to.to_owned())
     }
 
-    /// Compiles a Fortran program of `tests/programs/mpi`. With Open MPI both compilers get the `mpif.h` of the
-    /// drivers, since flang refuses Open MPI's own; `contech-fc` needs no flag for that.
+    /// Compiles a Fortran program of `tests/programs/mpi`. With Open MPI both compilers get the
+    /// `mpif.h` of the drivers, since flang refuses Open MPI's own; `contech-fc` needs no flag for
+    /// that.
     pub fn fortran(
         self,
         program: &str,
@@ -59,9 +60,7 @@ impl Mpi {
             let mut wrapper = Command::new("mpif90.openmpi");
             wrapper.env("OMPI_FC", around);
             if around != Outputs::get().fc() {
-                wrapper
-                    .arg("-I")
-                    .arg(Outputs::get().command("include/contech/flang"));
+                wrapper.arg("-I").arg(Outputs::get().command("include/contech/flang"));
             }
             wrapper
         } else {

@@ -29,8 +29,7 @@ impl<T: Clone> Once<T> {
         if slot.is_none() {
             *slot = Some(make()?);
         }
-        slot.clone()
-            .ok_or_else(|| anyhow::anyhow!("{name} was not made"))
+        slot.clone().ok_or_else(|| anyhow::anyhow!("{name} was not made"))
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
-/// Set by `cargo test-all`, which has built the outputs. Without it each test binary asks cargo, and waits for its lock.
+/// Set by `cargo test-all`, which has built the outputs. Without it each test binary asks cargo,
+/// and waits for its lock.
 pub const BUILT: &str = "TEST_ALL_HAS_BUILT";
 
 /// The directory that holds the commands, the pass plugin and the runtime library.
@@ -16,8 +17,8 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a directory to use instead
-    /// of building.
+    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a
+    /// directory to use instead of building.
     ///
     /// # Panics
     /// When they cannot be built: no test can go on without them.
@@ -68,8 +69,9 @@ impl Outputs {
     }
 }
 
-/// Builds all that users get, and returns where it is. The whole workspace is built, as `cargo build` does it: libraries
-/// of a part of it would have other features, and be compiled once more. A `quiet` cargo shows only errors.
+/// Builds all that users get, and returns where it is. The whole workspace is built, as `cargo
+/// build` does it: libraries of a part of it would have other features, and be compiled once more.
+/// A `quiet` cargo shows only errors.
 ///
 /// # Errors
 /// When cargo fails, which then has shown its own messages.
@@ -80,9 +82,7 @@ pub fn build(quiet: bool) -> Result<PathBuf> {
         .current_dir(workspace())
         .args(["build", "--release", "--workspace"])
         .args(quiet.then_some("--quiet"));
-    let status = build
-        .status()
-        .with_context(|| format!("cannot start {}", cargo.display()))?;
+    let status = build.status().with_context(|| format!("cannot start {}", cargo.display()))?;
     if !status.success() {
         bail!("cargo build of the workspace failed: {status}");
     }

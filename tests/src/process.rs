@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail};
 /// A single command that takes longer counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(300);
 
-/// Bytes of each output that are kept, so that a command that never stops printing does not take the machine's
-/// memory.
+/// Bytes of each output that are kept, so that a command that never stops printing does not take
+/// the machine's memory.
 const MOST_OUTPUT: u64 = 512 << 20;
 
 #[derive(Debug, Clone)]
@@ -85,7 +85,8 @@ fn tail(text: &str) -> String {
 /// Runs a command with an empty standard input.
 ///
 /// # Errors
-/// When the command cannot be started, or still runs after [`LIMIT`]; then its whole process group is killed.
+/// When the command cannot be started, or still runs after [`LIMIT`]; then its whole process group
+/// is killed.
 pub fn run(command: &mut Command) -> Result<Finished> {
     run_for(command, LIMIT)
 }
@@ -97,14 +98,8 @@ pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
     if !command.get_envs().any(|(name, _)| name == "COLUMNS") {
         command.env("COLUMNS", "10000");
     }
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("cannot start {line}"))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().with_context(|| format!("cannot start {line}"))?;
     let out = reader(child.stdout.take());
     let err = reader(child.stderr.take());
     let begun = Instant::now();
@@ -123,17 +118,9 @@ pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(4));
     };
-    let (stdout, stderr) = (
-        out.join().unwrap_or_default(),
-        err.join().unwrap_or_default(),
-    );
+    let (stdout, stderr) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
     match status {
-        Some(status) => Ok(Finished {
-            line,
-            status,
-            stdout,
-            stderr,
-        }),
+        Some(status) => Ok(Finished { line, status, stdout, stderr }),
         None => bail!(
             "{line} still ran after {limit:?} and was killed; it had said:\n{}\n{}",
             tail(&String::from_utf8_lossy(&stdout)),

@@ -43,14 +43,16 @@ pub enum Mode {
 pub enum Check {
     /// Lines `CTX:* R|W address size`, a subsequence of the context's accesses.
     Accesses,
-    /// Lines `R|W address size`: these bytes were read or written. `ONLY R|W address size`: of this range no other
-    /// bytes were.
+    /// Lines `R|W address size`: these bytes were read or written. `ONLY R|W address size`: of this
+    /// range no other bytes were.
     Bytes,
-    /// Lines `alloc KIND address size`, `free address`, `map ...`, `unmap ...`: exactly these, in this order.
+    /// Lines `alloc KIND address size`, `free address`, `map ...`, `unmap ...`: exactly these, in
+    /// this order.
     Allocations,
     /// One line with a number: so many threads, at the least, write what they have for themselves.
     Executors,
-    /// One line `sections ADDRESS COUNT SIZE`: the array in which critical sections logged their order.
+    /// One line `sections ADDRESS COUNT SIZE`: the array in which critical sections logged their
+    /// order.
     LogOrder,
     /// One line of context numbers: the order in which contexts took the lock.
     LockOrder,
@@ -99,11 +101,7 @@ impl Program {
         {
             return Ok(None);
         }
-        let name = source
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut program = Self::plain(name, source);
         let mut mode = None;
         for line in text.lines() {
@@ -118,9 +116,7 @@ impl Program {
                     other => bail!("{}: unknown MODE {other}", source.display()),
                 });
             } else {
-                program
-                    .apply(key, value)
-                    .with_context(|| source.display().to_string())?;
+                program.apply(key, value).with_context(|| source.display().to_string())?;
             }
         }
         program.mode = mode.with_context(|| format!("{}: no MODE", source.display()))?;
@@ -183,9 +179,7 @@ impl Program {
             }
             "EDGE" => {
                 let words: Vec<_> = words().collect();
-                let [from, arrow, to, n] = words.as_slice() else {
-                    bail!("EDGE: FROM -> TO N")
-                };
+                let [from, arrow, to, n] = words.as_slice() else { bail!("EDGE: FROM -> TO N") };
                 if arrow != "->" {
                     bail!("EDGE: FROM -> TO N");
                 }
@@ -224,8 +218,7 @@ impl Program {
             return true;
         };
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        info.lines()
-            .any(|l| l.starts_with("flags") && l.split_whitespace().any(|f| f == feature))
+        info.lines().any(|l| l.starts_with("flags") && l.split_whitespace().any(|f| f == feature))
     }
 }
 

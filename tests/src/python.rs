@@ -1,4 +1,5 @@
-//! Python with packages of the package index, for tests that read what we write with readers of others.
+//! Python with packages of the package index, for tests that read what we write with readers of
+//! others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ const PACKAGES: [&str; 14] = [
     "otf2==3.2",                 // OTF2
 ];
 
-/// The interpreter of a virtual environment with the packages, which is made once and kept while they are the same.
+/// The interpreter of a virtual environment with the packages, which is made once and kept while
+/// they are the same.
 ///
 /// # Errors
 /// When the packages cannot be installed.
@@ -50,10 +52,7 @@ pub fn environment(dir: &Path, packages: &[&str]) -> Result<PathBuf> {
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(interpreter);
     }
-    run(Command::new("python3")
-        .args(["-m", "venv", "--clear"])
-        .arg(dir))?
-    .ok()?;
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?.ok()?;
     let mut install = Command::new(&interpreter);
     install.args([
         "-m",

@@ -25,21 +25,20 @@ impl Recording {
         fs::create_dir_all(dir)?;
         command.env("CONTECH_TRACE", dir.join("trace.%p.bin"));
         let run = run(command)?;
-        Ok(Self {
-            run,
-            traces: files(dir, "bin")?,
-        })
+        Ok(Self { run, traces: files(dir, "bin")? })
     }
 
-    /// Makes a graph of each trace, verifies it, and compares all blocks, accesses, allocations and synchronisations with
-    /// the trace's, and the order with that of the fine graph ([`fine`]).
+    /// Makes a graph of each trace, verifies it, and compares all blocks, accesses, allocations and
+    /// synchronisations with the trace's, and the order with that of the fine graph ([`fine`]).
     ///
-    /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
+    /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut
+    /// (exit 3).
     pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
         Ok(self.checked(complete)?.0)
     }
 
-    /// [`Recording::graphs`], and in how many blocks both forms of the traces were compared, which must agree.
+    /// [`Recording::graphs`], and in how many blocks both forms of the traces were compared, which
+    /// must agree.
     pub fn checked(&self, complete: bool) -> Result<(Vec<PathBuf>, u64)> {
         let outcome = if complete { "exit 0" } else { "exit 3" };
         let (mut graphs, mut compared) = (Vec::new(), 0);
@@ -119,9 +118,7 @@ pub fn compare(trace: &Path, graph: &Path) -> Result<()> {
 /// When the graph is not well formed.
 pub fn verify(graph: &Path) -> Result<()> {
     let verified = taskgraph::map(graph).and_then(|graph| graph.verify());
-    verified
-        .map(drop)
-        .with_context(|| graph.display().to_string())
+    verified.map(drop).with_context(|| graph.display().to_string())
 }
 
 /// `contech-backend ANALYSIS... graph`: the analysis' name comes first, options after the graph.

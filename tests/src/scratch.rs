@@ -5,8 +5,8 @@ use std::{fs, io};
 
 use crate::outputs::target_dir;
 
-/// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test leaves it behind
-/// for the person who looks into it.
+/// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test
+/// leaves it behind for the person who looks into it.
 #[derive(Debug)]
 pub struct Scratch {
     dir: PathBuf,
@@ -20,9 +20,7 @@ impl Scratch {
             fs::remove_dir_all(&dir)?;
         }
         fs::create_dir_all(&dir)?;
-        Ok(Self {
-            dir: dir.canonicalize()?,
-        })
+        Ok(Self { dir: dir.canonicalize()? })
     }
 
     #[must_use]

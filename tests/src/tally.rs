@@ -66,29 +66,22 @@ impl Tally {
         self.skipped += other.skipped;
     }
 
-    /// Runs a command that is one check, which passes by exit code 0. Prints its name and how long it took.
+    /// Runs a command that is one check, which passes by exit code 0. Prints its name and how long
+    /// it took.
     pub fn check(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let begun = Instant::now();
-        let status = command
-            .status()
-            .with_context(|| format!("cannot start {name}"))?;
+        let status = command.status().with_context(|| format!("cannot start {name}"))?;
         let passed = status.success();
-        self.add(Self {
-            passed: passed.into(),
-            failed: (!passed).into(),
-            skipped: 0,
-        });
+        self.add(Self { passed: passed.into(), failed: (!passed).into(), skipped: 0 });
         let verdict = if passed { "ok" } else { "FAILED" };
-        println!(
-            "check {name} ... {verdict} ({:.0} s)",
-            begun.elapsed().as_secs_f64()
-        );
+        println!("check {name} ... {verdict} ({:.0} s)", begun.elapsed().as_secs_f64());
         Ok(())
     }
 
-    /// Runs commands that run tests, as many at a time as there are processors, in their order. Shows the output of
-    /// each when it ends, and counts its `test result:` lines, which Rust's test harness writes. A command that fails
-    /// without a failed test (a test binary crashes) counts as one failure. At the end the slowest tests are shown.
+    /// Runs commands that run tests, as many at a time as there are processors, in their order.
+    /// Shows the output of each when it ends, and counts its `test result:` lines, which Rust's
+    /// test harness writes. A command that fails without a failed test (a test binary crashes)
+    /// counts as one failure. At the end the slowest tests are shown.
     pub fn tests(&mut self, all: Vec<Tests>) -> Result<()> {
         let queue = Mutex::new(all.into_iter());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -106,8 +99,7 @@ impl Tally {
                 println!("{}tests {name}: {ran} ({seconds:.0} s)", said.text);
                 sum.0.add(ran);
                 let took = said.took.into_iter();
-                sum.1
-                    .extend(took.map(|(test, took)| (took, format!("{name} {test}"))));
+                sum.1.extend(took.map(|(test, took)| (took, format!("{name} {test}"))));
             }
             Ok(())
         };
@@ -122,10 +114,7 @@ impl Tally {
         })?;
         let (_, mut took) = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
         let kept = took.iter().filter(|(_, name)| name.contains(" [kept] "));
-        println!(
-            "{} tests have passed before with the same tools and did not run",
-            kept.count()
-        );
+        println!("{} tests have passed before with the same tools and did not run", kept.count());
         took.sort_unstable_by_key(|(took, _)| Reverse(*took));
         println!("the slowest tests, in seconds:");
         for (took, test) in took.iter().take(SLOWEST) {
@@ -144,14 +133,9 @@ impl Tally {
 
     /// Parses `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; ...`
     fn of_line(line: &str) -> Option<Self> {
-        let (_, counts) = line
-            .trim()
-            .strip_prefix("test result: ")?
-            .split_once(". ")?;
+        let (_, counts) = line.trim().strip_prefix("test result: ")?.split_once(". ")?;
         let count = |what: &str| {
-            counts
-                .split("; ")
-                .find_map(|c| c.strip_suffix(what)?.trim().parse::<u64>().ok())
+            counts.split("; ").find_map(|c| c.strip_suffix(what)?.trim().parse::<u64>().ok())
         };
         Some(Self {
             passed: count("passed")?,
@@ -170,21 +154,17 @@ struct Said {
     succeeded: bool,
 }
 
-/// Runs a command that runs one test after the other, and writes a line `test NAME ... ok` when one has ended.
+/// Runs a command that runs one test after the other, and writes a line `test NAME ... ok` when one
+/// has ended.
 fn said(command: &mut Command) -> Result<Said> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
     let (mut text, mut took) = (String::new(), Vec::new());
     let mut begun = Instant::now();
     let stdout = child.stdout.take().context("a pipe")?;
     for line in BufReader::new(stdout).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
-        let test = line
-            .strip_prefix("test ")
-            .and_then(|l| l.split_once(" ... "));
+        let test = line.strip_prefix("test ").and_then(|l| l.split_once(" ... "));
         if let Some((name, verdict)) = test {
             took.push((name.trim_end().to_owned(), begun.elapsed()));
             begun = Instant::now();
@@ -198,11 +178,7 @@ fn said(command: &mut Command) -> Result<Said> {
         text.push('\n');
     }
     let succeeded = child.wait()?.success();
-    Ok(Said {
-        text,
-        took,
-        succeeded,
-    })
+    Ok(Said { text, took, succeeded })
 }
 
 #[cfg(test)]
@@ -215,14 +191,7 @@ mod tests {
             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.10s\n\
             test result: FAILED. 5 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
         let sum = Tally::of_text(text);
-        assert_eq!(
-            sum,
-            Tally {
-                passed: 17,
-                failed: 2,
-                skipped: 1
-            }
-        );
+        assert_eq!(sum, Tally { passed: 17, failed: 2, skipped: 1 });
         assert_eq!(sum.to_string(), "17 passed, 2 failed, 1 skipped");
     }
 
@@ -248,14 +217,7 @@ mod tests {
         let [good, bad] = ["true", "false"].map(|name| (name.to_owned(), Command::new(name)));
         tally.tests(vec![good, bad])?;
         tally.check("true", &mut Command::new("true"))?;
-        assert_eq!(
-            tally,
-            Tally {
-                passed: 1,
-                failed: 1,
-                skipped: 0
-            }
-        );
+        assert_eq!(tally, Tally { passed: 1, failed: 1, skipped: 0 });
         Ok(())
     }
 }

@@ -26,11 +26,7 @@ impl Toolchain {
     /// Plain clang and flang of the version that the pass is built for.
     #[must_use]
     pub fn native() -> Self {
-        Self {
-            cc: "clang-22".into(),
-            cxx: "clang++-22".into(),
-            fc: "flang-22".into(),
-        }
+        Self { cc: "clang-22".into(), cxx: "clang++-22".into(), fc: "flang-22".into() }
     }
 
     #[must_use]
@@ -72,23 +68,17 @@ impl Toolchain {
         let stem = source.file_stem().context("a source has a name")?;
         let object = to.join(stem).with_extension("o");
         let mut command = Command::new(self.compiler_of(source));
-        command
-            .args(flags)
-            .arg("-c")
-            .arg(source)
-            .arg("-o")
-            .arg(&object);
+        command.args(flags).arg("-c").arg(source).arg("-o").arg(&object);
         run(&mut command)?.ok()?;
         Ok(object)
     }
 
-    /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have compiled before from
-    /// the same files is linked there again.
+    /// Compiles and links a program at an optimisation level into `to/prog`. What these tools have
+    /// compiled before from the same files is linked there again.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
         let name = format!("{}-{level}", program.name);
-        let built = kept(self, &name, &sources(program)?, |to| {
-            self.build(program, level, to).map(drop)
-        })?;
+        let built =
+            kept(self, &name, &sources(program)?, |to| self.build(program, level, to).map(drop))?;
         for file in fs::read_dir(&built)? {
             let file = file?;
             fs::hard_link(file.path(), to.join(file.file_name()))?;
@@ -104,13 +94,7 @@ impl Toolchain {
         }
         let own = |flag: &&String| flag.starts_with("--contech-");
         let native = self.is_native();
-        flags.extend(
-            program
-                .flags
-                .iter()
-                .filter(|f| !(native && own(f)))
-                .cloned(),
-        );
+        flags.extend(program.flags.iter().filter(|f| !(native && own(f))).cloned());
         let mut command = Command::new(self.compiler_of(&program.source));
         command.args(&flags);
         if fortran {
@@ -136,9 +120,7 @@ impl Toolchain {
             command.arg(archive);
         }
         for source in &program.shared {
-            command
-                .arg(self.library(source, &flags, to)?)
-                .arg("-Wl,-rpath,$ORIGIN");
+            command.arg(self.library(source, &flags, to)?).arg("-Wl,-rpath,$ORIGIN");
         }
         for source in &program.plugin {
             self.library(source, &flags, to)?;
@@ -153,12 +135,7 @@ impl Toolchain {
         let name = source.file_stem().context("a source has a name")?;
         let library = to.join(name).with_extension("so");
         let mut command = Command::new(self.compiler_of(source));
-        command
-            .args(flags)
-            .args(["-shared", "-fPIC"])
-            .arg(source)
-            .arg("-o")
-            .arg(&library);
+        command.args(flags).args(["-shared", "-fPIC"]).arg(source).arg("-o").arg(&library);
         // The name has no directory, so that $ORIGIN finds the library.
         command.arg(format!("-Wl,-soname,{}.so", name.display()));
         run(&mut command)?.ok()?;
@@ -181,8 +158,8 @@ pub fn sources(program: &Program) -> Result<(String, Vec<Vec<u8>>)> {
     Ok((format!("{program:?}"), texts))
 }
 
-/// A folder with what `make` makes in it with these tools. It is kept, and made again only when the tools are others or
-/// `from` is.
+/// A folder with what `make` makes in it with these tools. It is kept, and made again only when the
+/// tools are others or `from` is.
 ///
 /// # Errors
 /// When it cannot be made; the next caller then tries again.
@@ -202,10 +179,7 @@ pub fn kept(
     let folder = folder_of(tools)?.join(format!("{name}-{:016x}", hash.finish()));
     // Who holds the lock makes it; there is something in the file when it is made.
     let mut options = File::options();
-    let mut made = options
-        .append(true)
-        .create(true)
-        .open(folder.with_added_extension("made"))?;
+    let mut made = options.append(true).create(true).open(folder.with_added_extension("made"))?;
     made.lock()?;
     if made.metadata()?.len() == 0 {
         if folder.exists() {
@@ -218,14 +192,11 @@ pub fn kept(
     Ok(folder)
 }
 
-/// The folder of what is kept of these tools, as they are now. What was made with others is removed.
+/// The folder of what is kept of these tools, as they are now. What was made with others is
+/// removed.
 fn folder_of(tools: &Toolchain) -> Result<PathBuf> {
     static KEPT: Once<PathBuf> = Once::new();
-    let kind = if tools.is_native() {
-        "native"
-    } else {
-        "recorded"
-    };
+    let kind = if tools.is_native() { "native" } else { "recorded" };
     KEPT.get(kind, || {
         let mut hash = DefaultHasher::new();
         let clang = Path::new("/usr/lib/llvm-22/bin/clang");

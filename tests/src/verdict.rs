@@ -1,6 +1,6 @@
-//! Trials whose verdict is kept. A trial that has passed is not run again while the test's own executable, the tools and
-//! all that it is made of are the same. `cargo test-all --all` runs it all the same, and so do the whole matrix and a
-//! command line that names it.
+//! Trials whose verdict is kept. A trial that has passed is not run again while the test's own
+//! executable, the tools and all that it is made of are the same. `cargo test-all --all` runs it
+//! all the same, and so do the whole matrix and a command line that names it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,8 @@ pub enum Tools {
     All,
 }
 
-/// A trial of this name that depends on the tools, and on `from`: sources, options, what is expected.
+/// A trial of this name that depends on the tools, and on `from`: sources, options, what is
+/// expected.
 pub fn trial(
     name: String,
     tools: Tools,
@@ -70,11 +71,7 @@ fn kept(
 fn place(name: &str) -> PathBuf {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let this = std::env::current_exe().unwrap_or_default();
-        let stem = this
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let stem = this.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (test, _) = stem.rsplit_once('-').unwrap_or((&stem, ""));
         let folder = target_dir().join("tmp/contech-passed").join(test);
         let _ = fs::create_dir_all(&folder);
@@ -146,10 +143,7 @@ mod tests {
         let trial = kept("a_kept_verdict".to_owned(), verdict.to_owned(), again, test);
         let kept = trial.kind() == KEPT;
         // The test command counts what harnesses write to standard output.
-        let quietly = Arguments {
-            logfile: Some("/dev/null".to_owned()),
-            ..Arguments::default()
-        };
+        let quietly = Arguments { logfile: Some("/dev/null".to_owned()), ..Arguments::default() };
         let done = libtest_mimic::run(&quietly, vec![trial]);
         (kept, done.has_failed())
     }
@@ -165,11 +159,7 @@ mod tests {
             ("one", true, false, (false, true)),
             ("one", false, true, (false, false)),
         ] {
-            assert_eq!(
-                run(verdict, again, passes),
-                expected,
-                "{verdict} {again} {passes}"
-            );
+            assert_eq!(run(verdict, again, passes), expected, "{verdict} {again} {passes}");
         }
     }
 }

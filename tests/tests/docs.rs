@@ -1,5 +1,6 @@
-//! The documents name nothing that does not exist, and the reference holds the tools' help as they print it now.
-//! `CONTECH_BLESS=1 cargo test -p contech-tests --test docs` writes those parts again.
+//! The documents name nothing that does not exist, and the reference holds the tools' help as they
+//! print it now. `CONTECH_BLESS=1 cargo test -p contech-tests --test docs` writes those parts
+//! again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +16,8 @@ use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
 /// Options of other programs that the documents name.
-const FOREIGN: [&str; 6] = [
-    "--release",
-    "--workspace",
-    "--test",
-    "--version",
-    "--bin",
-    "--example",
-];
+const FOREIGN: [&str; 6] =
+    ["--release", "--workspace", "--test", "--version", "--bin", "--example"];
 
 /// The files below a folder that have an extension.
 fn below(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
@@ -68,8 +63,8 @@ fn code(text: &str) -> Vec<&str> {
     found
 }
 
-/// The output of a tool that is asked as `CommandLine[ @Word]`: all of it, or from the line that begins with the
-/// word.
+/// The output of a tool that is asked as `CommandLine[ @Word]`: all of it, or from the line that
+/// begins with the word.
 fn said(asked: &str) -> Result<String> {
     let (line, from) = asked.split_once(" @").unwrap_or((asked, ""));
     let (tool, arguments) = line.split_once(' ').context("a tool and an option")?;
@@ -90,10 +85,7 @@ fn current(page: &str) -> Result<String> {
     while let Some((before, after)) = rest.split_once("<!-- says: ") {
         let (asked, after) = after.split_once(" -->\n").context("a mark ends its line")?;
         let (_, after) = after.split_once(END).context("a mark has an end")?;
-        text += &format!(
-            "{before}<!-- says: {asked} -->\n```text\n{}\n```\n{END}",
-            said(asked)?
-        );
+        text += &format!("{before}<!-- says: {asked} -->\n```text\n{}\n```\n{END}", said(asked)?);
         rest = after;
     }
     Ok(text + rest)
@@ -143,9 +135,7 @@ fn analyses() -> Result<Vec<String>> {
 /// The anchor of a heading in links.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
-    let kept = kept
-        .chars()
-        .filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
@@ -269,9 +259,8 @@ fn variables_are_those_the_sources_read() -> Result<()> {
     let pages = ["environment.md", "developers.md"]
         .map(|page| fs::read_to_string(workspace().join("docs/src/reference").join(page)));
     let page: String = pages.into_iter().collect::<Result<_, _>>()?;
-    let documented: BTreeSet<_> = words(&page, "\n  CONTECH_", of_a_variable)
-        .map(|name| name.trim().to_owned())
-        .collect();
+    let documented: BTreeSet<_> =
+        words(&page, "\n  CONTECH_", of_a_variable).map(|name| name.trim().to_owned()).collect();
     ensure!(
         documented == variables(&PRODUCT)?,
         "the table in instrument/cc/src/environment.rs has {documented:?}, the sources read {:?}",
@@ -281,11 +270,7 @@ fn variables_are_those_the_sources_read() -> Result<()> {
     known.extend(documented);
     for (file, text) in documents()? {
         for name in words(&text, "CONTECH_", of_a_variable) {
-            ensure!(
-                known.contains(name),
-                "{}: nothing reads {name}",
-                file.display()
-            );
+            ensure!(known.contains(name), "{}: nothing reads {name}", file.display());
         }
     }
     Ok(())
@@ -363,9 +348,7 @@ fn is_program(name: &str) -> bool {
     let extensions = ["c", "cpp", "f90", "F90", "f"];
     let file =
         |folder: &str, extension| workspace().join(folder).join(format!("{name}.{extension}"));
-    folders
-        .iter()
-        .any(|folder| extensions.iter().any(|e| file(folder, e).exists()))
+    folders.iter().any(|folder| extensions.iter().any(|e| file(folder, e).exists()))
 }
 
 #[test]
@@ -381,14 +364,7 @@ fn programs_that_test_a_construct_exist() -> Result<()> {
 #[test]
 fn tests_of_hostile_programs_exist() -> Result<()> {
     let mut functions = BTreeSet::new();
-    for folder in [
-        "instrument",
-        "runtime",
-        "middle",
-        "taskgraph",
-        "backends",
-        "tests",
-    ] {
+    for folder in ["instrument", "runtime", "middle", "taskgraph", "backends", "tests"] {
         for file in below(folder, "rs")? {
             let text = fs::read_to_string(&file)?;
             let tests = text.split("#[test]").skip(1);
@@ -398,10 +374,7 @@ fn tests_of_hostile_programs_exist() -> Result<()> {
         }
     }
     let tests = testers("docs/src/design/contracts.md")?;
-    if let Some(name) = tests
-        .iter()
-        .find(|name| !is_program(name) && !functions.contains(*name))
-    {
+    if let Some(name) = tests.iter().find(|name| !is_program(name) && !functions.contains(*name)) {
         bail!("there is no test {name}");
     }
     ensure!(tests.len() > 30, "only {} tests", tests.len());
@@ -411,11 +384,7 @@ fn tests_of_hostile_programs_exist() -> Result<()> {
 #[test]
 fn the_readme_is_a_page() -> Result<()> {
     let text = fs::read_to_string(workspace().join("README.md"))?;
-    ensure!(
-        text.lines().count() <= 120,
-        "{} lines",
-        text.lines().count()
-    );
+    ensure!(text.lines().count() <= 120, "{} lines", text.lines().count());
     for line in text.lines() {
         // A row of a table cannot be broken.
         let long = line.chars().count() > 100 && !line.starts_with('|');
@@ -449,19 +418,16 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
             grouped.push(digit);
         }
         let said = format!("{grouped} {what}");
-        ensure!(
-            readme.contains(&said),
-            "README does not say {said}: {stats}"
-        );
+        ensure!(readme.contains(&said), "README does not say {said}: {stats}");
     }
     runs_what_the_guide_says(&program, &scratch)?;
     scratch.done();
     Ok(())
 }
 
-/// What the page of the three programs says is found in them, whatever the machine does meanwhile: the lock at its line,
-/// the line of the cache that is shared for nothing, and the slow stage. The mended one of those that share does the same and
-/// does not.
+/// What the page of the three programs says is found in them, whatever the machine does meanwhile:
+/// the lock at its line, the line of the cache that is shared for nothing, and the slow stage. The
+/// mended one of those that share does the same and does not.
 #[test]
 fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
     let scratch = Scratch::new("docs-cases")?;
@@ -477,16 +443,12 @@ fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
         Ok((said, graph.context("a graph")?))
     };
     let [lock, pipeline] = ["lock", "pipeline"].map(|name| recorded(name, &[]));
-    let ((said, shared), (mended, apart)) = (
-        recorded("sharing", &[])?,
-        recorded("sharing", &["-DFIXED"])?,
-    );
+    let ((said, shared), (mended, apart)) =
+        (recorded("sharing", &[])?, recorded("sharing", &["-DFIXED"])?);
     ensure!(said == mended, "{said}{mended}");
     let has_loss = |graph: &Path, is: &dyn Fn(&Value) -> bool| -> Result<bool> {
         let account = backend_json(&["account"], graph)?;
-        Ok(account["losses"]
-            .as_array()
-            .is_some_and(|all| all.iter().any(is)))
+        Ok(account["losses"].as_array().is_some_and(|all| all.iter().any(is)))
     };
     let waits = |loss: &Value| loss["cause"] == "lock" && loss["wait"]["line"] == 32;
     ensure!(has_loss(&lock?.1, &waits)?, "lock.c waits at no lock");
@@ -503,14 +465,11 @@ fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
 }
 
 /// Commands of the guide that need other files than those of a recorded program.
-const OTHERS: [&str; 4] = [
-    "contech scale",
-    "contech debug shard",
-    "contech analyse profile",
-    "trace.*.bin",
-];
+const OTHERS: [&str; 4] =
+    ["contech scale", "contech debug shard", "contech analyse profile", "trace.*.bin"];
 
-/// Runs the lines of README and guide that begin with `contech`, one after the other as a reader does, of a program.
+/// Runs the lines of README and guide that begin with `contech`, one after the other as a reader
+/// does, of a program.
 fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
     let folder = scratch.join("guide");
     fs::create_dir_all(&folder)?;
@@ -528,10 +487,7 @@ fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
             || line.starts_with("contech-cc -g -O2 -pthread");
         (begins && !OTHERS.iter().any(|other| line.contains(other))).then(|| line.to_owned())
     };
-    let mut lines = vec![
-        "contech record -- ./prog".to_owned(),
-        "contech graph".to_owned(),
-    ];
+    let mut lines = vec!["contech record -- ./prog".to_owned(), "contech graph".to_owned()];
     for (file, text) in documents()? {
         let guide = file.ends_with("README.md")
             || file.components().any(|part| part.as_os_str() == "guide");
@@ -545,10 +501,7 @@ fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
     }
     for line in &lines {
         let mut shell = Command::new("sh");
-        shell
-            .args(["-c", line])
-            .current_dir(&folder)
-            .env("PATH", &path);
+        shell.args(["-c", line]).current_dir(&folder).env("PATH", &path);
         run(&mut shell)?.ok().with_context(|| line.clone())?;
     }
     ensure!(lines.len() > 10, "only {lines:?}");

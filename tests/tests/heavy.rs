@@ -1,11 +1,12 @@
-//! What costs more to set up than to run: the fuzzer for every reader (`tests/fuzz`), Ray, and what the registry of crates
-//! would take. Ray and the registry are tried when one of the last commits changed what they depend on. The fuzzer is
-//! built with coverage and with all assertions; it runs with `cargo test-all --matrix`, as the others do, too, and if the
-//! command line names it. Each run of the tests reads damaged files all the same (`tests/fuzz/tests/regressions.rs`).
+//! What costs more to set up than to run: the fuzzer for every reader (`tests/fuzz`), Ray, and what
+//! the registry of crates would take. Ray and the registry are tried when one of the last commits
+//! changed what they depend on. The fuzzer is built with coverage and with all assertions; it runs
+//! with `cargo test-all --matrix`, as the others do, too, and if the command line names it. Each
+//! run of the tests reads damaged files all the same (`tests/fuzz/tests/regressions.rs`).
 //!
 //! The fuzzer reads the same inputs each time, as many as take some seconds. A run of any length:
-//! `cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600`. It leaves what it finds in the folder
-//! that it names.
+//! `cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600`. It leaves what
+//! it finds in the folder that it names.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -102,10 +103,7 @@ fn places(target: &str, inputs: u32) -> Result<(u64, u64)> {
 fn is_read(target: &str, inputs: u32) -> Result<()> {
     let (first, last) = places(target, inputs)?;
     // Mutations that nothing lets in would reach what the seeds do.
-    ensure!(
-        last > first + first / 10,
-        "{target}: {first} places, then {last}"
-    );
+    ensure!(last > first + first / 10, "{target}: {first} places, then {last}");
     Ok(())
 }
 
@@ -131,7 +129,8 @@ const RAY: [&str; 18] = [
     "urllib3==2.8.0",
 ];
 
-/// Does what the command does; the first time that the share 2 is run, the worker of Ray is killed in the middle of it.
+/// Does what the command does; the first time that the share 2 is run, the worker of Ray is killed
+/// in the middle of it.
 const KILLS: &str = r#"#!/bin/sh
 if [ "$2 $4" = "run 2" ] && mkdir "$MARK" 2> /dev/null; then
     "$BACKEND" "$@" &
@@ -161,16 +160,10 @@ fn four_workers_of_ray() -> Result<()> {
             .arg(workspace().join("python/shard_ray.py"))
             .arg(&folder)
             .arg(scratch.join("merged.json"));
-        drive
-            .env("PATH", &path)
-            .env("BACKEND", &backend)
-            .env("MARK", &mark);
+        drive.env("PATH", &path).env("BACKEND", &backend).env("MARK", &mark);
         run_for(&mut drive, Duration::from_secs(300))?.ok()?;
         ensure!(mark.is_dir(), "no worker was killed");
-        let one = run(Command::new(&backend)
-            .arg(analysis)
-            .arg(&graph)
-            .args(["--format", "json"]))?;
+        let one = run(Command::new(&backend).arg(analysis).arg(&graph).args(["--format", "json"]))?;
         let merged = fs::read(scratch.join("merged.json"))?;
         ensure!(merged == one.ok()?.stdout, "{analysis}: {folder:?}");
     }
@@ -179,18 +172,12 @@ fn four_workers_of_ray() -> Result<()> {
 }
 
 fn can_be_published() -> Result<()> {
-    // Cargo would take the build of an older commit, too. Here the library is built with nothing else.
+    // Cargo would take the build of an older commit, too. Here the library is built with nothing
+    // else.
     let target = target_dir().join("publish");
-    for made in fs::read_dir(target.join("debug/.fingerprint"))
-        .into_iter()
-        .flatten()
-    {
+    for made in fs::read_dir(target.join("debug/.fingerprint")).into_iter().flatten() {
         let made = made?;
-        if made
-            .file_name()
-            .to_string_lossy()
-            .starts_with("contech-program")
-        {
+        if made.file_name().to_string_lossy().starts_with("contech-program") {
             fs::remove_dir_all(made.path())?;
         }
     }
@@ -200,15 +187,12 @@ fn can_be_published() -> Result<()> {
     publish.args(["-p", "contech-program", "-p", "contech-taskgraph"]);
     publish.arg("--target-dir").arg(&target);
     let said = run_for(publish.current_dir(workspace()), Duration::from_secs(600))?.ok()?;
-    ensure!(
-        !said.err().contains("manifest has no description"),
-        "{said}"
-    );
+    ensure!(!said.err().contains("manifest has no description"), "{said}");
     Ok(())
 }
 
-/// Removes what cargo unpacked when it verified `package` before. Cargo knows it by the path of the target folder and
-/// the package's version alone, so it would build an older commit's source again.
+/// Removes what cargo unpacked when it verified `package` before. Cargo knows it by the path of the
+/// target folder and the package's version alone, so it would build an older commit's source again.
 fn forget_unpacked(package: &str) -> Result<()> {
     let home = std::env::var_os("CARGO_HOME").map_or_else(
         || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
@@ -218,9 +202,7 @@ fn forget_unpacked(package: &str) -> Result<()> {
         return Ok(());
     };
     for registry in registries {
-        let unpacked = registry?
-            .path()
-            .join(format!("{package}-{}", env!("CARGO_PKG_VERSION")));
+        let unpacked = registry?.path().join(format!("{package}-{}", env!("CARGO_PKG_VERSION")));
         if unpacked.is_dir() {
             fs::remove_dir_all(&unpacked)
                 .with_context(|| format!("cannot remove {}", unpacked.display()))?;

@@ -1,7 +1,7 @@
-//! The oracle over random programs: a quarter of 128 seeds, another one in another commit (2,000 seeds with `cargo
-//! test-all --matrix`), each compiled in the way whose
-//! turn it is, recorded in both forms at once and compared, and run natively for the output. Then follow the seeds
-//! and the programs that were kept because they once failed (`tests/random`).
+//! The oracle over random programs: a quarter of 128 seeds, another one in another commit (2,000
+//! seeds with `cargo test-all --matrix`), each compiled in the way whose turn it is, recorded in
+//! both forms at once and compared, and run natively for the output. Then follow the seeds and the
+//! programs that were kept because they once failed (`tests/random`).
 //!
 //! A failure names the seed and the command that shows it again, alone or smaller.
 
@@ -33,13 +33,8 @@ fn main() {
     let mut trials = Vec::new();
     let seeds = if matrix::whole() { MATRIX_SEEDS } else { SEEDS };
     let parts: Vec<u64> = (0..seeds / PART).collect();
-    for first in matrix::share("seeds", &parts, 4)
-        .into_iter()
-        .map(|n| n * PART)
-    {
-        let seeds: Vec<(u64, Way)> = (first..first + PART)
-            .map(|s| (s, Way::of_seed(s)))
-            .collect();
+    for first in matrix::share("seeds", &parts, 4).into_iter().map(|n| n * PART) {
+        let seeds: Vec<(u64, Way)> = (first..first + PART).map(|s| (s, Way::of_seed(s))).collect();
         trials.push(trial(
             format!("seeds_{first}_to_{}", first + PART - 1),
             Vec::new(),
@@ -53,23 +48,16 @@ fn main() {
             let text = format!("{seeds:?}").into_bytes();
             trials.push(trial(name, text, move |dir| all(&seeds, dir)));
             for program in programs {
-                let name = program
-                    .file_stem()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
+                let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 let text = fs::read(&program).unwrap_or_default();
                 let run = move |dir: &Path| one_kept(&program, dir);
                 trials.push(trial(format!("kept_{name}"), text, run));
             }
         }
-        Err(error) => trials.push(Trial::test("tests_random", move || {
-            Err(Failed::from(format!("{error:#}")))
-        })),
+        Err(error) => trials
+            .push(Trial::test("tests_random", move || Err(Failed::from(format!("{error:#}"))))),
     }
-    trials.push(Trial::test("a_seed_gives_the_same_program_again", || {
-        same().map_err(failed)
-    }));
+    trials.push(Trial::test("a_seed_gives_the_same_program_again", || same().map_err(failed)));
     trials.push(trial(
         "a_program_that_clang_itself_cannot_compile_is_counted".to_owned(),
         Vec::new(),
@@ -135,19 +123,14 @@ fn dir() -> PathBuf {
 
 fn kept_seeds() -> Result<Vec<(u64, Way)>> {
     let text = fs::read_to_string(dir().join("seeds.txt"))?;
-    let lines = text
-        .lines()
-        .filter(|l| !l.starts_with('#') && !l.trim().is_empty());
+    let lines = text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty());
     lines
         .map(|line| {
             let (seed, level) = line.split_once(' ').context("SEED LEVEL")?;
             let level = level.split('#').next().unwrap_or("").trim();
             Ok((
                 seed.parse().with_context(|| line.to_owned())?,
-                Way {
-                    level: level.to_owned(),
-                    lagging: false,
-                },
+                Way { level: level.to_owned(), lagging: false },
             ))
         })
         .collect()
@@ -168,23 +151,13 @@ fn kept_programs() -> Result<Vec<PathBuf>> {
 /// Checks a kept program, which lists its levels in lines `// LEVEL: FLAGS`.
 fn one_kept(program: &Path, dir: &Path) -> Result<()> {
     let text = fs::read_to_string(program)?;
-    let levels: Vec<&str> = text
-        .lines()
-        .filter_map(|l| l.strip_prefix("// LEVEL: "))
-        .collect();
+    let levels: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("// LEVEL: ")).collect();
     if levels.is_empty() {
         bail!("{} names no LEVEL", program.display());
     }
-    let files = Files {
-        units: vec![program.to_owned()],
-        cxx: is_cxx(program),
-        ..Files::default()
-    };
+    let files = Files { units: vec![program.to_owned()], cxx: is_cxx(program), ..Files::default() };
     for level in levels {
-        let way = Way {
-            level: level.to_owned(),
-            lagging: false,
-        };
+        let way = Way { level: level.to_owned(), lagging: false };
         check::check_files(&files, &way, dir)
             .with_context(|| format!("{} at {level}", program.display()))?;
     }
@@ -204,16 +177,14 @@ fn same() -> Result<()> {
     Ok(())
 }
 
-/// clang crashes at every level but -O0: on one program with and without the plugin, on the other one only with it.
+/// clang crashes at every level but -O0: on one program with and without the plugin, on the other
+/// one only with it.
 fn crashing(dir: &Path) -> Result<()> {
     let check = |when: &str| {
         let unit = dir.join("unit.c");
         let crash = "#pragma clang __debug crash\n#endif\nint main(void) { return 0; }\n";
         fs::write(&unit, format!("#if {when}\n{crash}"))?;
-        let files = Files {
-            units: vec![unit],
-            ..Files::default()
-        };
+        let files = Files { units: vec![unit], ..Files::default() };
         check::check_files(&files, &Way::of_seed(1), dir)
     };
     let done = check("defined __OPTIMIZE__")?;

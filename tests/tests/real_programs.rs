@@ -1,6 +1,6 @@
-//! Programs that nobody here wrote, from Debian's archive, built by their own build systems with only the compilers
-//! replaced: the output with tracing on is byte-identical, and the graphs are well formed. Each runs with 1, 2 or 4
-//! threads, with another number of them in the next commit.
+//! Programs that nobody here wrote, from Debian's archive, built by their own build systems with
+//! only the compilers replaced: the output with tracing on is byte-identical, and the graphs are
+//! well formed. Each runs with 1, 2 or 4 threads, with another number of them in the next commit.
 
 #[path = "real/frame.rs"]
 mod frame;
@@ -19,13 +19,14 @@ use contech_tests::recording::{Recording, backend_json, verify};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::{Toolchain, kept};
 
-/// A Debian source package, how its own build system is called, how the program is run, and on what.
+/// A Debian source package, how its own build system is called, how the program is run, and on
+/// what.
 struct Package {
     name: &'static str,
     /// Shell commands in the source tree; the test sets `$CC`, `$CXX`, `$FC` and `$MPICC`.
     build: &'static str,
-    /// Shell commands that run the program with `{}` threads, in the tree beside the input; the result goes to
-    /// standard output.
+    /// Shell commands that run the program with `{}` threads, in the tree beside the input; the
+    /// result goes to standard output.
     run: &'static str,
     kind: Kind,
     input: Input,
@@ -37,7 +38,8 @@ enum Kind {
     Threads(&'static [u64]),
     /// Two ranks of MPI.
     Ranks,
-    /// A suite of tests that throw often, built with `--contech-check`: it says this when all is well.
+    /// A suite of tests that throw often, built with `--contech-check`: it says this when all is
+    /// well.
     Suite(&'static str),
 }
 
@@ -46,7 +48,8 @@ enum Kind {
 enum Input {
     /// `input` has so many bytes of text, enough for several blocks of work.
     Text(usize),
-    /// The package's own two mitochondrial genomes, cut into reads, are in `genomes.fa` and `reads.fa`.
+    /// The package's own two mitochondrial genomes, cut into reads, are in `genomes.fa` and
+    /// `reads.fa`.
     Genomes,
     /// The package brings its own input.
     Own,
@@ -96,8 +99,8 @@ const PACKAGES: [Package; 7] = [
         kind: Kind::Threads(&[1]),
         input: Input::Own,
     },
-    // make, MPI: messages there and back, blocking and not, with barriers and broadcasts between them. Ranks print in any
-    // order, and times come after the arrows.
+    // make, MPI: messages there and back, blocking and not, with barriers and broadcasts between
+    // them. Ranks print in any order, and times come after the arrows.
     Package {
         name: "netpipe",
         build: "make -s mpi MPICC=\"$MPICC\" CFLAGS=\"-O2 -w\"",
@@ -105,7 +108,8 @@ const PACKAGES: [Package; 7] = [
         kind: Kind::Ranks,
         input: Input::Own,
     },
-    // A parser of expressions: a hundred of its six hundred expressions are wrong and throw through its whole stack.
+    // A parser of expressions: a hundred of its six hundred expressions are wrong and throw through
+    // its whole stack.
     Package {
         name: "muparser",
         build: "echo '#include \"muParserTest.h\"\nint main() { mu::Test::ParserTester all; all.Run(); }' > all.cpp
@@ -131,8 +135,8 @@ fn main() {
     );
 }
 
-/// Builds the program from a copy of `tree` and puts all that is built into `to`. What is kept of an earlier run is not
-/// built again.
+/// Builds the program from a copy of `tree` and puts all that is built into `to`. What is kept of
+/// an earlier run is not built again.
 fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result<()> {
     let copy = |from: &Path, to: &Path| {
         let from = from.join(".");
@@ -206,10 +210,7 @@ fn command(package: &Package, tree: &Path, threads: u64) -> Command {
 /// A suite says that it is well, and both forms of its recording agree.
 fn is_well(recording: &Recording, words: &str) -> Result<()> {
     let said = recording.run.clone().ok()?;
-    ensure!(
-        said.out().contains(words) && said.err().is_empty(),
-        "{said}"
-    );
+    ensure!(said.out().contains(words) && said.err().is_empty(), "{said}");
     let (_, compared) = recording.checked(true)?;
     ensure!(compared >= 10_000, "{compared} blocks were compared");
     Ok(())
@@ -247,10 +248,7 @@ fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
     let same = native.status == traced.status
         && native.stdout == traced.stdout
         && words(native) == words(traced);
-    ensure!(
-        same,
-        "at {threads} threads the recorded run differs\n{native}\n{traced}"
-    );
+    ensure!(same, "at {threads} threads the recorded run differs\n{native}\n{traced}");
     Ok(())
 }
 
@@ -276,9 +274,8 @@ fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
 fn text(size: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let mut files: Vec<_> = fs::read_dir(dir)?
-        .map(|e| e.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
+    let mut files: Vec<_> =
+        fs::read_dir(dir)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.is_file());
     files.sort();
     while bytes.len() < size {

@@ -1,6 +1,6 @@
-//! Crates that nobody here wrote, from the registry of cargo: programs as they are, and libraries under the small
-//! programs of `programs/registry`. The recorded program says and does what the native one does, both recorded forms
-//! agree, the graph is well formed, and no race is invented.
+//! Crates that nobody here wrote, from the registry of cargo: programs as they are, and libraries
+//! under the small programs of `programs/registry`. The recorded program says and does what the
+//! native one does, both recorded forms agree, the graph is well formed, and no race is invented.
 
 #[path = "real/frame.rs"]
 mod frame;
@@ -25,22 +25,20 @@ struct Crate {
 }
 
 enum Kind {
-    /// A library in the manifest of `programs/registry`, which has its version. Its program has the same name.
+    /// A library in the manifest of `programs/registry`, which has its version. Its program has the
+    /// same name.
     Library,
     /// Programs that cargo installs.
     Program {
         version: &'static str,
-        /// Shell commands in an empty folder, where `$BIN` has the program and `$TEXTS` is a folder of texts.
+        /// Shell commands in an empty folder, where `$BIN` has the program and `$TEXTS` is a folder
+        /// of texts.
         run: &'static str,
     },
 }
 
 const fn library(name: &'static str, contexts: u64) -> Crate {
-    Crate {
-        name,
-        kind: Kind::Library,
-        contexts,
-    }
+    Crate { name, kind: Kind::Library, contexts }
 }
 
 const fn program(
@@ -49,14 +47,11 @@ const fn program(
     run: &'static str,
     contexts: u64,
 ) -> Crate {
-    Crate {
-        name,
-        kind: Kind::Program { version, run },
-        contexts,
-    }
+    Crate { name, kind: Kind::Program { version, run }, contexts }
 }
 
-/// A run takes one of the first [`QUICK`], which have few dependences, and all are taken with the whole matrix.
+/// A run takes one of the first [`QUICK`], which have few dependences, and all are taken with the
+/// whole matrix.
 const CRATES: [Crate; 11] = [
     library("lz4_flex", 5),
     library("ndarray", 3),
@@ -66,18 +61,8 @@ const CRATES: [Crate; 11] = [
     library("redb", 4),
     library("smol", 2),
     library("threadpool", 5),
-    program(
-        "b3sum",
-        "1.8.7",
-        "cat $TEXTS/*.c > all; $BIN/b3sum --num-threads 2 all $TEXTS/*.c",
-        2,
-    ),
-    program(
-        "ripgrep",
-        "15.2.0",
-        "$BIN/rg --threads 2 --count 'pthread_[a-z]+' $TEXTS | sort",
-        3,
-    ),
+    program("b3sum", "1.8.7", "cat $TEXTS/*.c > all; $BIN/b3sum --num-threads 2 all $TEXTS/*.c", 2),
+    program("ripgrep", "15.2.0", "$BIN/rg --threads 2 --count 'pthread_[a-z]+' $TEXTS | sort", 3),
     program(
         "sd",
         "1.0.0",
@@ -93,13 +78,7 @@ fn main() {
     } else {
         matrix::share("real_rust", &CRATES[..QUICK], QUICK)
     };
-    frame::main(
-        taken,
-        |krate| krate.name,
-        available,
-        trial,
-        "all_crates_were_fetched",
-    );
+    frame::main(taken, |krate| krate.name, available, trial, "all_crates_were_fetched");
 }
 
 /// Whether cargo can fetch the crate; says why not.
@@ -135,10 +114,7 @@ fn trial(krate: &Crate) -> Result<()> {
         bail!("{} traces", recording.traces.len());
     };
     let contexts = backend_json(&["stats"], graph)?["contexts"].as_u64();
-    ensure!(
-        contexts >= Some(krate.contexts),
-        "only {contexts:?} contexts"
-    );
+    ensure!(contexts >= Some(krate.contexts), "only {contexts:?} contexts");
     let races = &backend_json(&["races"], graph)?["races"];
     let races = races.as_array().context("a list of races")?;
     ensure!(races.is_empty(), "invented {races:#?}");
@@ -160,10 +136,7 @@ fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
     let mut contech = Command::new(Outputs::get().command("cargo-contech"));
     contech.arg("contech");
     // Standard libraries are kept with those of the other Rust programs, in check form, too.
-    contech.env(
-        "XDG_CACHE_HOME",
-        target_dir().join("tmp/rust-programs/cache"),
-    );
+    contech.env("XDG_CACHE_HOME", target_dir().join("tmp/rust-programs/cache"));
     contech.env("CONTECH_OPTIONS", "--contech-check");
     let mut folders = Vec::new();
     for (mut build, way) in [(cargo(), "native"), (contech, "recorded")] {
@@ -185,7 +158,8 @@ fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
                 build.args(["install", "--locked", "-q", "--root"]);
                 build.arg(&root);
                 build.arg(format!("{}@{version}", krate.name));
-                // The same for all, so that they share what they depend on, and are built in little time.
+                // The same for all, so that they share what they depend on, and are built in little
+                // time.
                 for (key, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")] {
                     build.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
                 }
@@ -206,10 +180,7 @@ fn command(krate: &Crate, programs: &Path, here: &Path) -> Command {
         Kind::Program { run, .. } => {
             command = Command::new("sh");
             command.args(["-ec", run]).env("BIN", programs);
-            command.env(
-                "TEXTS",
-                Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"),
-            );
+            command.env("TEXTS", Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
         }
     }
     command.current_dir(here).env("RAYON_NUM_THREADS", "2");

@@ -15,22 +15,19 @@ use contech_tests::process::run;
 /// Files under version control with one of these extensions.
 fn files(extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let mut list = Command::new("git");
-    list.current_dir(workspace())
-        .args(["-c", "safe.directory=*", "ls-files"]);
+    list.current_dir(workspace()).args(["-c", "safe.directory=*", "ls-files"]);
     let listed = match run(&mut list).and_then(contech_tests::process::Finished::ok) {
         Ok(done) => done.out(),
         // A copy without git holds everything but what is built.
         Err(_) => {
             let mut find = Command::new("find");
-            find.current_dir(workspace()).args([
-                ".", "-name", "target", "-prune", "-o", "-type", "f", "-print",
-            ]);
+            find.current_dir(workspace())
+                .args([".", "-name", "target", "-prune", "-o", "-type", "f", "-print"]);
             run(&mut find)?.ok()?.out()
         }
     };
     let wanted = |p: &PathBuf| {
-        p.extension()
-            .is_some_and(|e| extensions.iter().any(|x| e == *x))
+        p.extension().is_some_and(|e| extensions.iter().any(|x| e == *x))
             && workspace().join(p).exists()
     };
     let files: Vec<PathBuf> = listed.lines().map(PathBuf::from).filter(wanted).collect();
@@ -59,10 +56,7 @@ fn libraries(words: &[&str], format: &str) -> Result<BTreeSet<String>> {
 fn the_test_command_and_the_tools_and_the_tests_have_the_same_libraries() -> Result<()> {
     let features = |words| libraries(words, "{p} [{f}]");
     let all = features(&["--workspace", "-e", "normal,build,dev"])?;
-    for words in [
-        &["-e", "normal,build"][..],
-        &["--workspace", "-e", "normal,build"],
-    ] {
+    for words in [&["-e", "normal,build"][..], &["--workspace", "-e", "normal,build"]] {
         let twice: Vec<_> = features(words)?.difference(&all).cloned().collect();
         assert!(
             twice.is_empty(),
@@ -151,37 +145,18 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
     // Each row has a folder and the crates of ours that its Cargo.toml may name.
     let allowed: [(&str, &[&str]); 21] = [
         // workspan has the ABI of the on-line profiler.
-        (
-            "instrument",
-            &[
-                "contech-plain",
-                "contech-program",
-                "contech-trace",
-                "contech-workspan",
-            ],
-        ),
+        ("instrument", &["contech-plain", "contech-program", "contech-trace", "contech-workspan"]),
         // The drivers say which version of traces their programs record.
         ("instrument/cc", &["contech-plain", "contech-trace"]),
-        (
-            "runtime",
-            &["contech-interpose", "contech-runtime-core", "contech-trace"],
-        ),
+        ("runtime", &["contech-interpose", "contech-runtime-core", "contech-trace"]),
         (
             "runtime/core",
-            &[
-                "contech-interpose",
-                "contech-plain",
-                "contech-program",
-                "contech-trace",
-            ],
+            &["contech-interpose", "contech-plain", "contech-program", "contech-trace"],
         ),
         ("runtime/trace", &["contech-program"]),
         ("runtime/interpose", &["contech-plain"]),
         ("runtime/observation", &[]),
-        (
-            "runtime/observe",
-            &["contech-interpose", "contech-observation"],
-        ),
+        ("runtime/observe", &["contech-interpose", "contech-observation"]),
         (
             "middle",
             &[
@@ -212,17 +187,9 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ),
         (
             "backends/analyses",
-            &[
-                "contech-laboratory",
-                "contech-show",
-                "contech-taskgraph",
-                "contech-workspan",
-            ],
+            &["contech-laboratory", "contech-show", "contech-taskgraph", "contech-workspan"],
         ),
-        (
-            "backends/laboratory",
-            &["contech-observation", "contech-show", "contech-workspan"],
-        ),
+        ("backends/laboratory", &["contech-observation", "contech-show", "contech-workspan"]),
         ("backends/show", &["contech-plain", "contech-taskgraph"]),
         ("python", &["contech-backends", "contech-taskgraph"]),
     ];
@@ -264,19 +231,10 @@ fn a_circle_of_modules_is_seen() -> Result<()> {
     let scratch = contech_tests::scratch::Scratch::new("tidy-circles")?;
     for (file, text) in [
         ("lib.rs", "mod a;\nmod b;\nmod c;\npub use c::Deep;\n"),
-        (
-            "a.rs",
-            "use crate::{Deep, b::{self as other, B}};\n// use crate::c;\n",
-        ),
+        ("a.rs", "use crate::{Deep, b::{self as other, B}};\n// use crate::c;\n"),
         ("b/mod.rs", "mod inner;\npub(crate) use inner::B;\n"),
-        (
-            "b/inner.rs",
-            "use super::*;\npub(crate) struct B(super::super::a::A);\n",
-        ),
-        (
-            "c.rs",
-            "#[cfg(test)]\nmod tests { use crate::a; }\npub struct Deep;\n",
-        ),
+        ("b/inner.rs", "use super::*;\npub(crate) struct B(super::super::a::A);\n"),
+        ("c.rs", "#[cfg(test)]\nmod tests { use crate::a; }\npub struct Deep;\n"),
     ] {
         scratch.write(file, text)?;
     }
@@ -296,16 +254,10 @@ fn no_file_names_the_host_of_a_package_archive() -> Result<()> {
         ("pypi", ".org"),
         ("registry.npmjs", ".org"),
     ];
-    for file in files(&[
-        "rs", "toml", "md", "c", "cpp", "h", "sh", "html", "js", "css",
-    ])? {
+    for file in files(&["rs", "toml", "md", "c", "cpp", "h", "sh", "html", "js", "css"])? {
         let text = read(&file)?;
         for (a, b) in hosts {
-            assert!(
-                !text.contains(&format!("{a}{b}")),
-                "{} names {a}{b}",
-                file.display()
-            );
+            assert!(!text.contains(&format!("{a}{b}")), "{} names {a}{b}", file.display());
         }
     }
     Ok(())
@@ -314,9 +266,7 @@ fn no_file_names_the_host_of_a_package_archive() -> Result<()> {
 #[test]
 fn small_tools_on_the_library_stay_small() -> Result<()> {
     for (example, most) in [("histogram", 20), ("reuse", 60)] {
-        let file = Path::new("taskgraph/examples")
-            .join(example)
-            .with_extension("rs");
+        let file = Path::new("taskgraph/examples").join(example).with_extension("rs");
         let lines = read(&file)?.lines().count();
         assert!(lines <= most, "{}: {lines} lines", file.display());
     }

@@ -1,4 +1,5 @@
-//! Analyses that group the losses of [`Account`] in their own way: the same processors, the same total, the same sums.
+//! Analyses that group the losses of [`Account`] in their own way: the same processors, the same
+//! total, the same sums.
 
 use anyhow::Result;
 use serde::{Serialize, Serializer};

@@ -1,6 +1,7 @@
 //! Analyses of task graphs: the framework ([`analysis`]), and one module for each analysis.
 //!
-//! Nothing here knows how a program was recorded: the task graph is all there is. An analysis never prints.
+//! Nothing here knows how a program was recorded: the task graph is all there is. An analysis never
+//! prints.
 #![forbid(unsafe_code)]
 // Text leaves through contech_plain and contech_show.
 #![warn(clippy::print_stderr, clippy::print_stdout)]

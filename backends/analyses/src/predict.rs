@@ -1,8 +1,10 @@
-//! `predict`: how fast a run would be on other numbers of processors, as it is and without each of its largest losses.
+//! `predict`: how fast a run would be on other numbers of processors, as it is and without each of
+//! its largest losses.
 //!
-//! The run is replayed from the graph, in operations' recorded times and with the waits it had. Code that a loss is
-//! charged to is divided among processors that are idle meanwhile; sleeping takes no time; losses to caches, sharing
-//! and allocation make all code faster. What more processors cost (caches, memory, a lock's own time) is not in it.
+//! The run is replayed from the graph, in operations' recorded times and with the waits it had.
+//! Code that a loss is charged to is divided among processors that are idle meanwhile; sleeping
+//! takes no time; losses to caches, sharing and allocation make all code faster. What more
+//! processors cost (caches, memory, a lock's own time) is not in it.
 
 use std::str::FromStr;
 
@@ -30,11 +32,7 @@ impl FromStr for Numbers {
         let wrong =
             || format!("'{text}' is not a list of numbers from 1 to {MOST}, e.g. 1,2,4 or 1..64");
         let number = |text: &str| {
-            let number = text
-                .trim()
-                .parse()
-                .ok()
-                .filter(|number| (1..=MOST).contains(number));
+            let number = text.trim().parse().ok().filter(|number| (1..=MOST).contains(number));
             number.ok_or_else(wrong)
         };
         let mut all = Vec::new();
@@ -46,11 +44,7 @@ impl FromStr for Numbers {
         }
         all.sort_unstable();
         all.dedup();
-        if all.is_empty() {
-            Err(wrong())
-        } else {
-            Ok(Self(all))
-        }
+        if all.is_empty() { Err(wrong()) } else { Ok(Self(all)) }
     }
 }
 
@@ -122,9 +116,7 @@ impl Render for Report {
         let mut columns = Table::of(all).count("processors", "processors", |row| *row.1);
         for (name, speedups) in &curves {
             columns = columns.cell(name, name, |row| {
-                speedups
-                    .get(row.0)
-                    .map_or(Cell::Empty, |&speedup| Cell::Number(speedup))
+                speedups.get(row.0).map_or(Cell::Empty, |&speedup| Cell::Number(speedup))
             });
         }
         let series = curves.iter().map(|(name, speedups)| Series {

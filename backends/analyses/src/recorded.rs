@@ -1,5 +1,6 @@
-//! The papers' divisions of a recorded run, for comparison with what `contech scale` measures: `factors` and `stack`.
-//! Both group the losses of [`crate::account`], so shares are comparable with it and with each other.
+//! The papers' divisions of a recorded run, for comparison with what `contech scale` measures:
+//! `factors` and `stack`. Both group the losses of [`crate::account`], so shares are comparable
+//! with it and with each other.
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -19,7 +20,8 @@ pub struct Options {
     /// Those of the account.
     #[command(flatten)]
     pub account: account::Options,
-    /// Graph of the sequential program, recorded in the same way: without it, hardware delay is what models estimate
+    /// Graph of the sequential program, recorded in the same way: without it, hardware delay is
+    /// what models estimate
     #[arg(long, value_name = "GRAPH")]
     pub baseline: Option<std::path::PathBuf>,
     /// Where contexts that block for a lock are counted
@@ -82,16 +84,11 @@ pub struct StackReport {
     pub measured: f64,
 }
 
-/// An account's losses by what the papers know, and the part of `running` that models say the hardware takes, ns.
+/// An account's losses by what the papers know, and the part of `running` that models say the
+/// hardware takes, ns.
 fn grouped(report: &account::Report) -> (Account, f64) {
     let running = report.useful_ns as f64;
-    let (mut sum, mut hardware) = (
-        Account {
-            running,
-            ..Account::default()
-        },
-        0.0,
-    );
+    let (mut sum, mut hardware) = (Account { running, ..Account::default() }, 0.0);
     for row in &report.losses {
         let ns = row.ns as f64;
         let field = match row.cause {
@@ -188,25 +185,14 @@ impl Render for FactorsReport {
             ("software delay", factors.delay.software),
             ("hardware delay", factors.delay.hardware),
         ];
-        let mut view = heading(
-            "Work, distribution, delay",
-            self.processors,
-            self.duration_ns,
-        );
+        let mut view = heading("Work, distribution, delay", self.processors, self.duration_ns);
         if self.baseline_ns.is_none() {
             view = view.line(
                 "Hardware delay is what models of caches say. With the graph of the sequential program (--baseline) it is \
                  what the program takes longer.",
             );
         }
-        parts(
-            view,
-            "factor",
-            "share of processor time",
-            Unit::Share,
-            self.processors,
-            &rows,
-        )
+        parts(view, "factor", "share of processor time", Unit::Share, self.processors, &rows)
     }
 }
 
@@ -220,26 +206,15 @@ impl Render for StackReport {
             ("shares of work", self.share_of_work),
             ("serialization", self.serialization),
         ];
-        let view = heading("Speedup stack", self.processors, self.duration_ns).line(format!(
-            "The parts add up to {}. Cache is what models say.",
-            self.processors
-        ));
-        parts(
-            view,
-            "component",
-            "speedup",
-            Unit::Number,
-            self.processors,
-            &rows,
-        )
+        let view = heading("Speedup stack", self.processors, self.duration_ns)
+            .line(format!("The parts add up to {}. Cache is what models say.", self.processors));
+        parts(view, "component", "speedup", Unit::Number, self.processors, &rows)
     }
 }
 
 fn heading(title: &str, processors: u32, ns: u64) -> View {
     let processors = plural(processors.into(), "processor");
-    View::default()
-        .heading(title)
-        .line(format!("{processors} for {}.", time(ns)))
+    View::default().heading(title).line(format!("{processors} for {}.", time(ns)))
 }
 
 /// Adds the parts of a whole as a table and as a stack.
@@ -257,10 +232,7 @@ fn parts(
         Unit::Share => columns.share("share", "share", |row| row.1),
         _ => columns.number(y, y, |row| row.1),
     };
-    let part = |&(name, value): &(&str, f64)| Part {
-        name: name.to_owned(),
-        values: vec![value],
-    };
+    let part = |&(name, value): &(&str, f64)| Part { name: name.to_owned(), values: vec![value] };
     view.table(table.table()).chart(Chart::Stacks {
         title,
         x: "processors".to_owned(),

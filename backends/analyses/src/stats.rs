@@ -27,7 +27,8 @@ pub struct Report {
     pub graph_bytes: u64,
     /// Whether the trace was whole.
     pub complete: bool,
-    /// Which blocks and accesses are missing because the user or a limit wanted so; `null` if none are.
+    /// Which blocks and accesses are missing because the user or a limit wanted so; `null` if none
+    /// are.
     pub unrecorded: Option<taskgraph::Unrecorded>,
     /// Bytes of the trace that could not be used.
     pub lost_bytes: u64,

@@ -1,5 +1,5 @@
-//! Limits a program to as many processors as it has threads. Child processes inherit the affinity of the thread that
-//! starts them.
+//! Limits a program to as many processors as it has threads. Child processes inherit the affinity
+//! of the thread that starts them.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -20,9 +20,7 @@ impl Processors {
     /// The processors of this process; one processor if the system does not tell.
     pub(super) fn own() -> Self {
         let all = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-        let list = (0..CpuSet::MAX_CPU)
-            .filter(|cpu| all.is_set(*cpu))
-            .collect();
+        let list = (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)).collect();
         Self { all, list }
     }
 
@@ -36,16 +34,15 @@ impl Processors {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         self.list.iter().take(count).for_each(|cpu| few.set(*cpu));
         let limited = count < self.list.len() && sched_setaffinity(None, &few).is_ok();
-        Limited {
-            all: limited.then_some(self.all),
-        }
+        Limited { all: limited.then_some(self.all) }
     }
 }
 
 impl Drop for Limited {
     fn drop(&mut self) {
         if let Some(all) = &self.all {
-            // The same call worked a moment ago. If it fails now, the next limit fails too, and nothing is pinned.
+            // The same call worked a moment ago. If it fails now, the next limit fails too, and
+            // nothing is pinned.
             let _ = sched_setaffinity(None, all);
         }
     }

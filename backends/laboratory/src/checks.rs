@@ -39,12 +39,7 @@ pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Res
         .position(|(a, b)| a != b)
         .unwrap_or_else(|| a.lines().count().min(b.lines().count()));
     let line = |text: &str| {
-        text.lines()
-            .nth(at)
-            .unwrap_or("(nothing)")
-            .chars()
-            .take(120)
-            .collect::<String>()
+        text.lines().nth(at).unwrap_or("(nothing)").chars().take(120).collect::<String>()
     };
     Err(anyhow!(
         "`{}` and `{}` print different things: is it the same computation? Line {} is\n  {}\nand\n  {}\nIf that is as \

@@ -16,9 +16,7 @@ pub(super) struct Template {
 impl Template {
     /// A command from the words of a command line.
     pub(super) fn of(words: &[OsString]) -> Self {
-        Self {
-            words: words.to_owned(),
-        }
+        Self { words: words.to_owned() }
     }
 
     /// A command from one string, which is split as a shell does.
@@ -27,15 +25,16 @@ impl Template {
     /// When quotes do not close, or it is empty.
     pub(super) fn parse(option: &str, text: &str) -> Result<Self> {
         match shlex::split(text) {
-            Some(words) if !words.is_empty() => Ok(Self {
-                words: words.into_iter().map(OsString::from).collect(),
-            }),
+            Some(words) if !words.is_empty() => {
+                Ok(Self { words: words.into_iter().map(OsString::from).collect() })
+            }
             Some(_) => bail!("{option} is empty; expected a command, as in {option} './seq input'"),
             None => bail!("{option} {text}: a quote does not close"),
         }
     }
 
-    /// Whether the command's work depends on the number of processors, and not only the number of threads that do it.
+    /// Whether the command's work depends on the number of processors, and not only the number of
+    /// threads that do it.
     pub(super) fn work_depends(&self) -> bool {
         self.words.iter().any(|word| find(word, WORK_FOR).is_some())
     }
@@ -43,24 +42,18 @@ impl Template {
     /// The command with `threads` threads that does the work for `p` processors.
     pub(super) fn at(&self, threads: u32, p: u32) -> Vec<OsString> {
         let words = self.words.iter();
-        words
-            .map(|word| replace(&replace(word, THREADS, threads), WORK_FOR, p))
-            .collect()
+        words.map(|word| replace(&replace(word, THREADS, threads), WORK_FOR, p)).collect()
     }
 
     /// The words of the command as text.
     pub(super) fn words(&self) -> Vec<String> {
         let words = self.words.iter();
-        words
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect()
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
 }
 
 fn find(word: &OsStr, what: &[u8]) -> Option<usize> {
-    word.as_bytes()
-        .windows(what.len())
-        .position(|bytes| bytes == what)
+    word.as_bytes().windows(what.len()).position(|bytes| bytes == what)
 }
 
 fn replace(word: &OsStr, what: &[u8], number: u32) -> OsString {

@@ -1,5 +1,5 @@
-//! `contech scale`: measures an unmodified program at several numbers of threads, observed by a preloaded library, and
-//! explains why it does not scale ([`scaling`]).
+//! `contech scale`: measures an unmodified program at several numbers of threads, observed by a
+//! preloaded library, and explains why it does not scale ([`scaling`]).
 //!
 //! Nothing here sees a task graph.
 #![forbid(unsafe_code)]
@@ -31,8 +31,8 @@ use view::say;
 /// Runs the command `contech scale`.
 ///
 /// # Errors
-/// When a command cannot be run, fails, ends too early to be measured, or prints different output at different numbers
-/// of threads; when a file cannot be read or written.
+/// When a command cannot be run, fails, ends too early to be measured, or prints different output
+/// at different numbers of threads; when a file cannot be read or written.
 pub fn scale(options: &Options) -> Result<()> {
     let measurement = match &options.from {
         Some(file) => read(file)?,
@@ -46,9 +46,7 @@ pub fn scale(options: &Options) -> Result<()> {
     }
     let report = analyse(measurement, options.estimate, options.blocking);
     if let Some(file) = &options.report {
-        output::to(Some(file), |out| {
-            Ok(out.write_all(render(&report)?.as_bytes())?)
-        })?;
+        output::to(Some(file), |out| Ok(out.write_all(render(&report)?.as_bytes())?))?;
     }
     options.to.write(&report, &[], false)?;
     if let Some(file) = &options.report {
@@ -64,10 +62,7 @@ fn read(file: &Path) -> Result<Measurement> {
         bail!("{} has no runs; measure again", file.display());
     }
     if !ascending(measurement.points.iter().map(|point| point.threads)) {
-        bail!(
-            "{}: its points must have ascending numbers of threads, from 1 on",
-            file.display()
-        );
+        bail!("{}: its points must have ascending numbers of threads, from 1 on", file.display());
     }
     Ok(measurement)
 }

@@ -11,14 +11,17 @@ use crate::scaling::{Blocking, Estimate};
 /// Options of `contech scale`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Numbers of threads; {threads} in the command stands for them, and OMP_NUM_THREADS is set to them
+    /// Numbers of threads; {threads} in the command stands for them, and OMP_NUM_THREADS is set to
+    /// them
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', default_value = "1,2",
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
-    /// The sequential program speedups are against: T_s. Words are split as a shell does, nothing is expanded
+    /// The sequential program speedups are against: T_s. Words are split as a shell does, nothing
+    /// is expanded
     #[arg(long, value_name = "COMMAND")]
     pub baseline: Option<String>,
-    /// The parallel program with its parallel constructs left out: what scheduling costs one processor
+    /// The parallel program with its parallel constructs left out: what scheduling costs one
+    /// processor
     #[arg(long, value_name = "COMMAND")]
     pub elision: Option<String>,
     /// Runs of each command at each number of threads, taken in turn
@@ -57,8 +60,8 @@ pub struct Options {
     /// Write the page with the plots to FILE
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// The parallel program and its arguments. {threads} is the number of threads; {p} the same, but in one-processor
-    /// runs as well, for work that depends on it
+    /// The parallel program and its arguments. {threads} is the number of threads; {p} the same,
+    /// but in one-processor runs as well, for work that depends on it
     #[arg(
         required_unless_present = "from",
         trailing_var_arg = true,

@@ -11,13 +11,10 @@ use contech_show::page::{self, MeasuredPage, Section};
 /// # Errors
 /// When the data cannot be put into JSON.
 pub fn render(report: &Report) -> Result<String> {
-    let sections = report
-        .sections()
-        .into_iter()
-        .filter_map(|(id, menu, view)| {
-            let parts = view.to_page();
-            (!parts.is_empty()).then_some(Section { id, menu, parts })
-        });
+    let sections = report.sections().into_iter().filter_map(|(id, menu, view)| {
+        let parts = view.to_page();
+        (!parts.is_empty()).then_some(Section { id, menu, parts })
+    });
     let runs = report.points.first().map_or(0, |point| point.runs);
     page::measured(&MeasuredPage {
         brand: "Contech scale",

@@ -1,4 +1,5 @@
-//! Names the places of an observation: function, file and line from debug information, or the name of the symbol.
+//! Names the places of an observation: function, file and line from debug information, or the name
+//! of the symbol.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,8 +24,8 @@ pub(super) struct Places {
     names: Vec<PlaceName>,
     /// Index in `names`, by the module's path and the offset.
     known: HashMap<(String, u64), usize>,
-    /// Index in `names`, by name. Equal names are one place, because a module may have been loaded elsewhere in
-    /// another run, and a line may wait at two addresses.
+    /// Index in `names`, by name. Equal names are one place, because a module may have been loaded
+    /// elsewhere in another run, and a line may wait at two addresses.
     same: HashMap<PlaceName, usize>,
     files: HashMap<String, Option<Module>>,
 }
@@ -41,9 +42,7 @@ struct Module {
 impl Places {
     /// The index of a place of `observation`.
     pub(super) fn index(&mut self, observation: &Observation, place: &Place) -> usize {
-        let module = place
-            .module
-            .and_then(|module| observation.modules.get(module as usize));
+        let module = place.module.and_then(|module| observation.modules.get(module as usize));
         let path = module.map_or_else(String::new, |module| module.path.clone());
         let key = (path, place.offset);
         if let Some(index) = self.known.get(&key) {
@@ -65,14 +64,8 @@ impl Places {
     }
 
     fn name(&mut self, path: &str, place: &Place) -> PlaceName {
-        let file = self
-            .files
-            .entry(path.to_owned())
-            .or_insert_with(|| Module::open(path));
-        let mut name = PlaceName {
-            function: place.symbol.clone(),
-            ..PlaceName::default()
-        };
+        let file = self.files.entry(path.to_owned()).or_insert_with(|| Module::open(path));
+        let mut name = PlaceName { function: place.symbol.clone(), ..PlaceName::default() };
         // The address is that to which a call returns, so the call is before it.
         let base = file.as_ref().map_or(0, |file| file.base);
         let at = (place.offset + base).saturating_sub(1);
@@ -91,10 +84,7 @@ impl Places {
             let mut lines = Vec::new();
             while let Ok(Some(frame)) = frames.next() {
                 if let Some(location) = frame.location {
-                    lines.push((
-                        location.file.unwrap_or_default(),
-                        location.line.unwrap_or(0),
-                    ));
+                    lines.push((location.file.unwrap_or_default(), location.line.unwrap_or(0)));
                 }
             }
             if let Some((file, line)) = ::workspan::source::shown(&lines) {
@@ -102,8 +92,8 @@ impl Places {
             }
         }
         name.function = demangled(&name.function);
-        // The code of an OpenMP region is a function that the compiler named after the function that contains the
-        // region.
+        // The code of an OpenMP region is a function that the compiler named after the function
+        // that contains the region.
         let (_, outer) = names::part(&name.function);
         name.function = outer.to_owned();
         // Without line numbers, the places in a function are distinguished by their addresses.
@@ -126,15 +116,11 @@ impl Module {
                 *end = (*end).max(symbol.address() + symbol.size());
             }
         }
-        Some(Self {
-            loader: Loader::new(path).ok()?,
-            base: if fixed { FIXED } else { 0 },
-            ends,
-        })
+        Some(Self { loader: Loader::new(path).ok()?, base: if fixed { FIXED } else { 0 }, ends })
     }
 
-    /// The function at an address. The nearest symbol before it may be that of another function, because a file that
-    /// was stripped has few.
+    /// The function at an address. The nearest symbol before it may be that of another function,
+    /// because a file that was stripped has few.
     fn symbol(&self, at: u64) -> Option<&str> {
         let symbol = self.loader.find_symbol_info(at)?;
         let end = self.ends.get(&symbol.address())?;
@@ -159,11 +145,7 @@ mod tests {
         let main = begins("main").expect("main");
         let mut places = Places::default();
         let mut name = |offset| {
-            let place = Place {
-                module: None,
-                offset,
-                symbol: String::new(),
-            };
+            let place = Place { module: None, offset, symbol: String::new() };
             places.name(path, &place)
         };
         let found = name(main + 2 - module.base);

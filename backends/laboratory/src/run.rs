@@ -23,8 +23,8 @@ use super::observer;
 const KEPT: usize = 2000;
 /// Bytes at the beginning of the output that are kept to show a difference.
 const SHOWN: usize = 64 << 10;
-/// The most bytes that the kernel keeps in a pipe. Of the bytes read after the program's end, only so many can be from
-/// before it.
+/// The most bytes that the kernel keeps in a pipe. Of the bytes read after the program's end, only
+/// so many can be from before it.
 const PIPE: usize = 1 << 20;
 
 /// Whether a signal asked to end.
@@ -140,10 +140,7 @@ impl Runner {
             bail!("{}", failure(&name, status, &said));
         }
         let observation = observer::read(&file, &name)?;
-        Ok(Outcome {
-            observation,
-            output,
-        })
+        Ok(Outcome { observation, output })
     }
 
     fn command(&self, order: &Order, file: &Path) -> Result<Command> {
@@ -162,20 +159,20 @@ impl Runner {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // The program gets its own process group, so that the processes it starts can be ended with it.
+            // The program gets its own process group, so that the processes it starts can be ended
+            // with it.
             .process_group(0);
         Ok(command)
     }
 
     fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus> {
         let begin = Instant::now();
-        // The pause is short at first, which does not affect the measurement: the observer measures how long a run
-        // takes.
+        // The pause is short at first, which does not affect the measurement: the observer measures
+        // how long a run takes.
         let mut pause = Duration::from_micros(500);
         loop {
-            if let Some(status) = child
-                .try_wait()
-                .with_context(|| format!("cannot wait for {name}"))?
+            if let Some(status) =
+                child.try_wait().with_context(|| format!("cannot wait for {name}"))?
             {
                 return Ok(status);
             }
@@ -216,26 +213,19 @@ fn failure(name: &str, status: ExitStatus, said: &str) -> String {
     };
     let said = said.trim();
     let begin = format!("{name} {how}; a program that fails is not measured{unless}");
-    if said.is_empty() {
-        begin
-    } else {
-        format!("{begin}. It said:\n{said}")
-    }
+    if said.is_empty() { begin } else { format!("{begin}. It said:\n{said}") }
 }
 
-/// Passes on what comes through a pipe, up to its end. Once the program has `ended`, no more data is awaited, because
-/// a process that the program left behind may keep the pipe open.
+/// Passes on what comes through a pipe, up to its end. Once the program has `ended`, no more data
+/// is awaited, because a process that the program left behind may keep the pipe open.
 fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 64 << 10];
     let mut left = PIPE;
     while left > 0 {
-        // The flag is read before the pipe: if it is set, everything that the program wrote before its end is in the
-        // pipe.
+        // The flag is read before the pipe: if it is set, everything that the program wrote before
+        // its end is in the pipe.
         let last = ended.load(Ordering::Acquire);
-        let pause = Timespec {
-            tv_sec: 0,
-            tv_nsec: if last { 0 } else { 100_000_000 },
-        };
+        let pause = Timespec { tv_sec: 0, tv_nsec: if last { 0 } else { 100_000_000 } };
         let ready = poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&pause));
         match ready {
             Ok(0) if last => return,

@@ -1,5 +1,5 @@
-//! Makes all runs of a measurement. Commands and numbers of threads take turns, so that other activity of the machine
-//! affects all of them alike.
+//! Makes all runs of a measurement. Commands and numbers of threads take turns, so that other
+//! activity of the machine affects all of them alike.
 
 use anyhow::{Result, bail};
 use contech_observation::Observation;
@@ -38,13 +38,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
         baseline: baseline.as_ref().map(Template::words),
         elision: elision.as_ref().map(Template::words),
         cpus: series.processors.count(),
-        points: threads
-            .iter()
-            .map(|&threads| Point {
-                threads,
-                ..Point::default()
-            })
-            .collect(),
+        points: threads.iter().map(|&threads| Point { threads, ..Point::default() }).collect(),
         ..Measurement::default()
     };
     let bar = progress::spinner("scale");
@@ -53,9 +47,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
             |what: &str| bar.set_message(format!("round {round} of {}: {what}", options.repeat));
         if let Some(baseline) = &baseline {
             step("baseline");
-            measurement
-                .baseline_runs
-                .push(series.run(baseline, 1, 1)?.0);
+            measurement.baseline_runs.push(series.run(baseline, 1, 1)?.0);
         }
         if let Some(elision) = &elision {
             step("elision");
@@ -65,8 +57,8 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
             let p = point.threads;
             step(&units::plural(p.into(), "thread"));
             let (run, observation) = series.run(&program, p, p)?;
-            // The median run is not known before the last run, so the activity of the first run is kept, which is as
-            // good.
+            // The median run is not known before the last run, so the activity of the first run is
+            // kept, which is as good.
             if round == 1 {
                 point.activity = Some(Activity::of(&observation));
             }
@@ -115,10 +107,7 @@ struct Series<'a> {
 impl Series<'_> {
     /// Makes one run with `threads` threads of the work for `p` processors.
     fn run(&mut self, template: &Template, threads: u32, p: u32) -> Result<(Run, Observation)> {
-        let order = Order {
-            words: template.at(threads, p),
-            threads,
-        };
+        let order = Order { words: template.at(threads, p), threads };
         let outcome = {
             let _limited = (!self.options.no_pin).then(|| self.processors.limit(threads));
             self.runner.run(&order)?

@@ -1,5 +1,6 @@
-//! How results look, and where they go: an analysis describes its result as a [`view`], which is text, CSV or a part of
-//! the [`page`], and [`output`] writes it. Sizes and durations are read here as people type them.
+//! How results look, and where they go: an analysis describes its result as a [`view`], which is
+//! text, CSV or a part of the [`page`], and [`output`] writes it. Sizes and durations are read here
+//! as people type them.
 //!
 //! Nothing here knows an analysis.
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! Byte sizes as people type them: `64`, `32K`, `8M`, `1G`, lists `32K,1M` and doubling ranges `1K..256M`.
+//! Byte sizes as people type them: `64`, `32K`, `8M`, `1G`, lists `32K,1M` and doubling ranges
+//! `1K..256M`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +48,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// A sorted list of distinct sizes, typed as `1K..256M` (every doubling, both ends included), `32K,1M`, or a mix.
+/// A sorted list of distinct sizes, typed as `1K..256M` (every doubling, both ends included),
+/// `32K,1M`, or a mix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<Size>);
 
@@ -80,9 +82,7 @@ impl FromStr for Sizes {
             };
             let (low, high): (Size, Size) = (low.parse()?, high.parse()?);
             if low > high {
-                return Err(format!(
-                    "the range '{item}' is reversed; write {high}..{low}"
-                ));
+                return Err(format!("the range '{item}' is reversed; write {high}..{low}"));
             }
             let doublings = std::iter::successors(Some(low.0), |size| size.checked_mul(2));
             sizes.extend(doublings.take_while(|&size| size <= high.0).map(Size));

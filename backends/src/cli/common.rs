@@ -45,8 +45,8 @@ impl Common {
     /// # Errors
     /// When the output cannot be written.
     pub fn write<R: Render>(&self, graph: &Graph, report: &R) -> Result<()> {
-        // Standard error has just shown the remarks. A file, and the results of an incomplete recording, must contain
-        // them.
+        // Standard error has just shown the remarks. A file, and the results of an incomplete
+        // recording, must contain them.
         let say = self.to.output.is_some() || !graph.meta().complete;
         self.to.write(report, &analysis::warnings(graph), say)
     }

@@ -1,5 +1,6 @@
-//! What `contech` has of the commands that read graphs: `report`, `export` and `diff`, and the groups `analyse` and
-//! `debug`. They are the entries of `contech-backend`, whose words stay as they are.
+//! What `contech` has of the commands that read graphs: `report`, `export` and `diff`, and the
+//! groups `analyse` and `debug`. They are the entries of `contech-backend`, whose words stay as
+//! they are.
 
 use std::fmt::Write as _;
 
@@ -31,12 +32,8 @@ pub(crate) fn add_to(contech: Command) -> Command {
     let too: Vec<&str> = of(Place::AnalyseToo).map(Entry::front_name).collect();
     let mut end = format!("Also: {}\n", too.join(", "));
     let _ = write!(end, "\nExample: contech analyse time graph.tg");
-    let analyse = group(
-        "analyse",
-        "Does one analysis of a graph",
-        &[Place::Analyse, Place::AnalyseToo],
-        end,
-    );
+    let analyse =
+        group("analyse", "Does one analysis of a graph", &[Place::Analyse, Place::AnalyseToo], end);
     let debug = group(
         "debug",
         "Looks into a graph, checks it, or divides an analysis among processes",
@@ -84,12 +81,7 @@ mod tests {
                 found = found.find_subcommand(word).expect(word);
             }
             let help = found.clone().render_help().to_string();
-            let end = help
-                .trim_end()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_owned();
+            let end = help.trim_end().lines().last().unwrap_or_default().to_owned();
             assert!(
                 end.starts_with("Example: contech ") && end.contains(entry.front_name()),
                 "{help}"

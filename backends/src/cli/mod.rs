@@ -27,7 +27,8 @@ pub(crate) fn version() -> &'static str {
     &VERSION
 }
 
-/// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard error.
+/// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard
+/// error.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,9 +56,7 @@ pub(crate) fn command() -> Command {
             "Example: contech-backend cache graph.tg --sizes 1K..8M --ways 8,full --format json",
         )
         .arg(list);
-    tools::entries().fold(command, |command, entry| {
-        command.subcommand(entry.command())
-    })
+    tools::entries().fold(command, |command, entry| command.subcommand(entry.command()))
 }
 
 /// What is wrong with a command line, as clap words it.
@@ -83,17 +82,13 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| anyhow::anyhow!("name an analysis; --list shows them"))?;
-    let entry = tools::entries()
-        .find(|entry| entry.name == name)
-        .expect("clap knows only the registry");
+    let entry =
+        tools::entries().find(|entry| entry.name == name).expect("clap knows only the registry");
     (entry.run)(matches)
 }
 
 fn list(out: &mut dyn std::io::Write) -> Result<()> {
-    let width = tools::entries()
-        .map(|entry| entry.name.len())
-        .max()
-        .unwrap_or(0);
+    let width = tools::entries().map(|entry| entry.name.len()).max().unwrap_or(0);
     for entry in tools::entries() {
         writeln!(out, "{:width$}  {}", entry.name, entry.about)?;
     }

@@ -27,11 +27,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::account::Account>()
         .word("time")
         .example("graph.tg --processors 8")
-        .shown(
-            Shown::of::<crate::account::Account>()
-                .section("Account")
-                .told_first(),
-        ),
+        .shown(Shown::of::<crate::account::Account>().section("Account").told_first()),
     analysis::<crate::predict::Predict>().example("graph.tg --processors 1..16"),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>().told_first()),
     analysis::<crate::blocks::Blocks>()
@@ -52,35 +48,23 @@ pub const ENTRIES: &[Entry] = &[
                 .section("Call sites"),
         )
         .divided(Division::of::<WorkSpan>()),
-    analysis::<crate::recorded::RecordedFactors>()
-        .too()
-        .example("graph.tg --processors 8"),
-    analysis::<crate::recorded::RecordedStack>()
-        .too()
-        .example("graph.tg --processors 8"),
-    analysis::<Misses>()
-        .example("graph.tg --sizes 32K,1M")
-        .shown(
-            Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
-                .section("Misses"),
-        ),
-    analysis::<Sharing>()
-        .word("coherence")
-        .example("graph.tg --line 64,128")
-        .shown(
-            Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
-                .section("Sharing"),
-        ),
+    analysis::<crate::recorded::RecordedFactors>().too().example("graph.tg --processors 8"),
+    analysis::<crate::recorded::RecordedStack>().too().example("graph.tg --processors 8"),
+    analysis::<Misses>().example("graph.tg --sizes 32K,1M").shown(
+        Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
+            .section("Misses"),
+    ),
+    analysis::<Sharing>().word("coherence").example("graph.tg --line 64,128").shown(
+        Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
+            .section("Sharing"),
+    ),
     analysis::<Races>().shown(
         Shown::with(|graph, choices| begin::<Races>(choices.races(graph)?, graph)).section("Races"),
     ),
-    analysis::<MemUse>()
-        .word("heap")
-        .example("graph.tg --top 10")
-        .shown(
-            Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
-                .section("Memory"),
-        ),
+    analysis::<MemUse>().word("heap").example("graph.tg --top 10").shown(
+        Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
+            .section("Memory"),
+    ),
 ];
 
 /// Where `contech` has a subcommand of `contech-backend`.
@@ -122,26 +106,17 @@ pub struct Entry {
 
 impl Entry {
     const fn shown(self, shown: Shown) -> Self {
-        Self {
-            shown: Some(shown),
-            ..self
-        }
+        Self { shown: Some(shown), ..self }
     }
 
     /// Another word for it after `contech analyse`.
     const fn word(self, word: &'static str) -> Self {
-        Self {
-            word: Some(word),
-            ..self
-        }
+        Self { word: Some(word), ..self }
     }
 
     /// An analysis that the help of `contech analyse` names at its end.
     pub(super) const fn too(self) -> Self {
-        Self {
-            place: Place::AnalyseToo,
-            ..self
-        }
+        Self { place: Place::AnalyseToo, ..self }
     }
 
     /// What follows the command in its example.
@@ -167,16 +142,11 @@ impl Entry {
     fn parsed(&self, options: &[String]) -> Result<ArgMatches> {
         let words = std::iter::once(self.name).chain(options.iter().map(String::as_str));
         let command = self.command().disable_help_flag(true);
-        command
-            .try_get_matches_from(words)
-            .map_err(|error| said(&error))
+        command.try_get_matches_from(words).map_err(|error| said(&error))
     }
 
     const fn divided(self, division: Division) -> Self {
-        Self {
-            divided: Some(division),
-            ..self
-        }
+        Self { divided: Some(division), ..self }
     }
 
     /// Its command line.
@@ -196,10 +166,7 @@ impl Entry {
 
 /// The speedups that the report sets beside the bounds are those of the call sites.
 fn measured(choices: &Choices) -> Result<workspan::Options> {
-    Ok(workspan::Options {
-        measured: choices.measured.clone(),
-        ..default_config::<WorkSpan>()?
-    })
+    Ok(workspan::Options { measured: choices.measured.clone(), ..default_config::<WorkSpan>()? })
 }
 
 /// An analysis: its options after the common ones.
@@ -250,10 +217,7 @@ pub fn answer(name: &str, options: &[String], graph: &Graph) -> Result<String> {
         .find_map(|entry| Some((entry, entry.answer.filter(|_| entry.name == name)?)))
     else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        bail!(
-            "there is no analysis {name}; there are {}",
-            names.join(", ")
-        );
+        bail!("there is no analysis {name}; there are {}", names.join(", "));
     };
     answer(&entry.parsed(options)?, graph)
 }
@@ -266,11 +230,7 @@ pub(super) fn division(name: &str, options: &[String]) -> Result<(Division, ArgM
     let can = |entry: &'static Entry| Some((entry, entry.divided?));
     let Some((entry, division)) = ENTRIES.iter().filter_map(can).find(|(e, _)| e.name == name)
     else {
-        let names: Vec<&str> = ENTRIES
-            .iter()
-            .filter_map(can)
-            .map(|(e, _)| e.name)
-            .collect();
+        let names: Vec<&str> = ENTRIES.iter().filter_map(can).map(|(e, _)| e.name).collect();
         bail!("{name} cannot be divided; {} can", names.join(", "));
     };
     Ok((division, entry.parsed(options)?))

@@ -1,6 +1,6 @@
-//! `shard`: one analysis by several processes, on one machine or on many. `plan` writes down what is to be done, `run`
-//! does one share of it, and `merge` makes the result, which is byte for byte that of one process. `FORMAT.md` beside
-//! this crate's sources describes the files.
+//! `shard`: one analysis by several processes, on one machine or on many. `plan` writes down what
+//! is to be done, `run` does one share of it, and `merge` makes the result, which is byte for byte
+//! that of one process. `FORMAT.md` beside this crate's sources describes the files.
 
 use std::fs;
 use std::io::Read as _;
@@ -19,7 +19,8 @@ use crate::output;
 /// What begins each result of a share.
 const MAGIC: &[u8; 8] = b"CTSHARE\0";
 const VERSION: u32 = 2;
-/// Bytes before the body: magic, version, number of the share, hash of the plan, length of the body.
+/// Bytes before the body: magic, version, number of the share, hash of the plan, length of the
+/// body.
 const HEADER: usize = 8 + 4 + 4 + 16 + 8;
 const PLAN: &str = "plan.json";
 
@@ -87,13 +88,7 @@ struct Plan {
 /// When a file is missing or is not what the plan asks for.
 pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     match Options::from_arg_matches(matches)?.step {
-        ShardCommand::Plan {
-            folder,
-            workers,
-            graph,
-            name,
-            options,
-        } => {
+        ShardCommand::Plan { folder, workers, graph, name, options } => {
             let graph = fs::canonicalize(&graph)
                 .with_context(|| format!("cannot find the graph {}", graph.display()))?;
             let plan = Plan {
@@ -162,11 +157,7 @@ impl Planned {
             "{} was made by contech-backend {made}, and this is {own}: let all workers have one version",
             path.display()
         );
-        Ok(Self {
-            folder: folder.to_owned(),
-            hash: xxh3_128(&text),
-            plan,
-        })
+        Ok(Self { folder: folder.to_owned(), hash: xxh3_128(&text), plan })
     }
 
     fn open(&self) -> Result<Graph> {
@@ -193,10 +184,7 @@ impl Planned {
             return Ok(());
         }
         let (division, matches) = self.plan.division()?;
-        let share = Share {
-            index: number - 1,
-            of: workers,
-        };
+        let share = Share { index: number - 1, of: workers };
         let found = (division.run)(&matches, &self.open()?, share)?;
         let mut bytes = Vec::with_capacity(HEADER + found.len() + 8);
         bytes.extend(MAGIC);

@@ -61,14 +61,8 @@ struct What {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     let graph = options.common.open()?;
-    let format = if options.json {
-        Format::Json
-    } else {
-        options.common.to.format
-    };
-    output::to(options.common.to.output.as_deref(), |out| {
-        options.what.write(&graph, format, out)
-    })
+    let format = if options.json { Format::Json } else { options.common.to.format };
+    output::to(options.common.to.output.as_deref(), |out| options.what.write(&graph, format, out))
 }
 
 impl What {
@@ -117,11 +111,8 @@ const TASKS: [&str; 12] = [
 fn tasks(graph: &Graph, rows: &mut Rows<'_>) -> Result<()> {
     for task in graph.tasks() {
         let task = task?;
-        let dependencies: Vec<String> = task
-            .dependencies()?
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let dependencies: Vec<String> =
+            task.dependencies()?.iter().map(ToString::to_string).collect();
         rows.row(&[
             Word(&task.id().to_string()),
             Number(task.executor().get().into()),
@@ -164,16 +155,8 @@ fn blocks(graph: &Graph, selection: Selection, rows: &mut Rows<'_>) -> Result<()
 
 fn accesses(graph: &Graph, selection: Selection, rows: &mut Rows<'_>) -> Result<()> {
     each_block(graph, selection, |block| {
-        let row = |access: Access| {
-            [
-                Write(access.write),
-                Address(access.addr),
-                Number(access.size),
-            ]
-        };
-        block
-            .accesses()
-            .try_for_each(|access| rows.row(&row(access)))
+        let row = |access: Access| [Write(access.write), Address(access.addr), Number(access.size)];
+        block.accesses().try_for_each(|access| rows.row(&row(access)))
     })
 }
 

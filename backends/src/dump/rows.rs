@@ -31,7 +31,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Writes what comes before the rows, which have these columns and which JSON lists under `name`.
+    /// Writes what comes before the rows, which have these columns and which JSON lists under
+    /// `name`.
     pub(super) fn new(
         out: &'a mut dyn Write,
         format: Format,
@@ -43,12 +44,7 @@ impl<'a> Rows<'a> {
             Format::Csv => writeln!(out, "{}", columns.join(","))?,
             Format::Json => write!(out, "{{\"{name}\":[")?,
         }
-        Ok(Self {
-            out,
-            format,
-            columns,
-            written: 0,
-        })
+        Ok(Self { out, format, columns, written: 0 })
     }
 
     /// Writes one row.

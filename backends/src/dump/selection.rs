@@ -29,16 +29,14 @@ impl FromStr for Selection {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_suffix(":*") {
-            Some(context) => context
-                .parse()
-                .map(|number| Self::Context(ContextId::new(number)))
-                .map_err(|_| {
+            Some(context) => {
+                context.parse().map(|number| Self::Context(ContextId::new(number))).map_err(|_| {
                     format!("\"{text}\": the context before :* is a number, for example 0:*")
-                }),
-            None => text
-                .parse()
-                .map(Self::Task)
-                .map_err(|error: taskgraph::Error| error.to_string()),
+                })
+            }
+            None => {
+                text.parse().map(Self::Task).map_err(|error: taskgraph::Error| error.to_string())
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The profile format of callgrind: KCachegrind and `callgrind_annotate` read it. Functions have their own numbers by
-//! line, and those of what they call by line and callee.
+//! The profile format of callgrind: KCachegrind and `callgrind_annotate` read it. Functions have
+//! their own numbers by line, and those of what they call by line and callee.
 //!
-//! A call of a function that is further up on the stack has no numbers of its own: they are in those of its outermost
-//! call already.
+//! A call of a function that is further up on the stack has no numbers of its own: they are in
+//! those of its outermost call already.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +13,8 @@ use taskgraph::FunctionId;
 use super::profile::Profile;
 use crate::analysis::Graph;
 
-/// The own numbers of a function by line, and its calls by line and callee: how many, and their numbers.
+/// The own numbers of a function by line, and its calls by line and callee: how many, and their
+/// numbers.
 #[derive(Default)]
 struct Function {
     own: BTreeMap<u32, Vec<u64>>,
@@ -48,11 +49,7 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
     }
     writeln!(out, "# callgrind format")?;
     writeln!(out, "version: 1")?;
-    writeln!(
-        out,
-        "creator: contech-backend {}",
-        env!("CARGO_PKG_VERSION")
-    )?;
+    writeln!(out, "creator: contech-backend {}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "pid: {}", graph.meta().pid)?;
     writeln!(out, "cmd: {}", line(&graph.meta().command.join(" ")))?;
     writeln!(out, "positions: line")?;
@@ -62,11 +59,7 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph, profile: &Profile) -> Re
     let names = profile.metrics.iter().map(|metric| metric.name.as_str());
     writeln!(out, "events: {}", names.collect::<Vec<_>>().join(" "))?;
     writeln!(out, "summary: {}", numbers(&total))?;
-    let mut named = Named {
-        graph,
-        files: Vec::new(),
-        functions: Vec::new(),
-    };
+    let mut named = Named { graph, files: Vec::new(), functions: Vec::new() };
     for (&id, function) in &functions {
         writeln!(out, "\nfl={}\nfn={}", named.file(id), named.function(id))?;
         for (line, costs) in &function.own {
@@ -101,11 +94,7 @@ impl Named<'_> {
         let about = id.and_then(|id| info.function(id));
         let file = about.map_or(u32::MAX, |about| about.file);
         let name = id.map_or("", |id| info.file_of(id));
-        Self::numbered(
-            &mut self.files,
-            file,
-            if name.is_empty() { "???" } else { name },
-        )
+        Self::numbered(&mut self.files, file, if name.is_empty() { "???" } else { name })
     }
 
     fn function(&mut self, id: Option<FunctionId>) -> String {

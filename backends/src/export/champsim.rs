@@ -1,5 +1,5 @@
-//! Traces for ChampSim, one of each executor: a record of 64 bytes for each instruction, which has the address of what it
-//! reads or writes. docs/src/guide/export.md says what these traces lack.
+//! Traces for ChampSim, one of each executor: a record of 64 bytes for each instruction, which has
+//! the address of what it reads or writes. docs/src/guide/export.md says what these traces lack.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,7 +17,8 @@ const CODE: u64 = 0x40_0000;
 const INSTRUCTION: u64 = 4;
 /// Bytes of the cache lines of ChampSim: an access of several is one of each.
 const LINE: u64 = 64;
-/// The registers that tell ChampSim which kind of branch it is: what a conditional one reads, and writes.
+/// The registers that tell ChampSim which kind of branch it is: what a conditional one reads, and
+/// writes.
 const FLAGS: u8 = 25;
 const INSTRUCTION_POINTER: u8 = 26;
 
@@ -48,11 +49,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
         tasks.sort_unstable();
         let file = File::create_new(folder.join(format!("{executor}.champsimtrace.gz")))?;
         let out = GzEncoder::new(BufWriter::new(file), Compression::fast());
-        let mut trace = Trace {
-            out,
-            places: &places,
-            branch: None,
-        };
+        let mut trace = Trace { out, places: &places, branch: None };
         for (_, id) in tasks {
             let mut written = Ok(());
             graph.task(id)?.for_each_block(|block| {
@@ -110,7 +107,8 @@ impl<W: Write> Trace<'_, W> {
         self.record(at, Some(taken), None)
     }
 
-    /// An instruction; a branch is taken or not, and an access is an address and whether it is written.
+    /// An instruction; a branch is taken or not, and an access is an address and whether it is
+    /// written.
     fn record(&mut self, at: u64, branch: Option<bool>, access: Option<(u64, bool)>) -> Result<()> {
         let mut record = [0; 64];
         record[..8].copy_from_slice(&at.to_le_bytes());

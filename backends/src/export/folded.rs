@@ -105,9 +105,7 @@ pub(super) fn write_span(
 pub(super) fn program(graph: &Graph) -> String {
     let command = graph.meta().command.first();
     let name = command.and_then(|command| command.rsplit('/').next());
-    name.filter(|name| !name.is_empty())
-        .unwrap_or("program")
-        .to_owned()
+    name.filter(|name| !name.is_empty()).unwrap_or("program").to_owned()
 }
 
 /// A name that does not look like two.

@@ -1,7 +1,7 @@
 //! What contexts did over time, as slices in lanes: the timeline formats are views of it.
 //!
-//! A lane has the tasks of a context and the waits between them. With many contexts, those that do not overlap share a
-//! lane.
+//! A lane has the tasks of a context and the waits between them. With many contexts, those that do
+//! not overlap share a lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,16 +27,13 @@ pub(super) struct Slice<'g> {
 #[derive(Debug)]
 pub(super) enum What<'g> {
     /// A task; it may have no length.
-    Task {
-        task: Task<'g>,
-        state: State,
-        call: Option<LongCall>,
-    },
+    Task { task: Task<'g>, state: State, call: Option<LongCall> },
     /// A wait before a task of a context.
     Gap { context: ContextId, cause: Cause },
 }
 
-/// The contexts that have tasks, in lanes. If there are more than [`OWN`] of them, those that do not overlap share a lane.
+/// The contexts that have tasks, in lanes. If there are more than [`OWN`] of them, those that do
+/// not overlap share a lane.
 pub(super) fn in_lanes(graph: &Graph) -> Vec<Vec<ContextId>> {
     let mut contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
     if contexts.len() <= OWN {
@@ -76,20 +73,12 @@ pub(super) fn each_slice<'g>(
                 // It has no time of its own.
                 at_ns = at_ns.max(task.start_ns());
                 let (state, call) = (State::Running, None);
-                f(Slice {
-                    from_ns: at_ns,
-                    to_ns: at_ns,
-                    what: What::Task { task, state, call },
-                })?;
+                f(Slice { from_ns: at_ns, to_ns: at_ns, what: What::Task { task, state, call } })?;
                 break;
             };
             segment = segments.next().transpose()?;
             at_ns = own.to_ns;
-            let slice = |what| Slice {
-                from_ns: own.from_ns,
-                to_ns: own.to_ns,
-                what,
-            };
+            let slice = |what| Slice { from_ns: own.from_ns, to_ns: own.to_ns, what };
             match (own.state, own.call) {
                 (State::Waiting(cause), _) if own.to_ns <= task.start_ns() => {
                     f(slice(What::Gap { context, cause }))?;

@@ -1,5 +1,6 @@
-//! `export`: the graph in forms that other programs read. Each form is a file of this folder and an entry in `FORMS`;
-//! what several forms are views of (the profile, the lanes) is made once for all that are asked for.
+//! `export`: the graph in forms that other programs read. Each form is a file of this folder and an
+//! entry in `FORMS`; what several forms are views of (the profile, the lanes) is made once for all
+//! that are asked for.
 
 mod callgrind;
 mod champsim;
@@ -32,7 +33,8 @@ pub struct Options {
     /// Task graph, as written by contech-middle
     #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
     pub graph: PathBuf,
-    /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as flows
+    /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as
+    /// flows
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Stacks for flame graphs
@@ -118,10 +120,7 @@ impl Made {
         let profiler = || Profiler::new(config, graph).map(Part::new);
         let mut profile = profiled.then(profiler).transpose()?;
         let workspan = || {
-            let config = workspan::Options {
-                whole: true,
-                ..default_config::<WorkSpan>()?
-            };
+            let config = workspan::Options { whole: true, ..default_config::<WorkSpan>()? };
             WorkSpan::new(config, graph).map(Part::new)
         };
         let mut span = spans.then(workspan).transpose()?;
@@ -158,36 +157,25 @@ fn columns(out: &mut dyn Write) -> Result<()> {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When no form was chosen or two have the same file, the graph has too many tasks or cannot be read, or the output
-/// cannot be written.
+/// When no form was chosen or two have the same file, the graph has too many tasks or cannot be
+/// read, or the output cannot be written.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     if options.columns {
         return output::to(None, |out| columns(out));
     }
-    let wanted = FORMS
-        .iter()
-        .filter_map(|form| Some((form, (form.file)(&options)?)));
+    let wanted = FORMS.iter().filter_map(|form| Some((form, (form.file)(&options)?)));
     let wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
     let folders = [
-        options
-            .parquet
-            .as_deref()
-            .map(|folder| ("--parquet", folder)),
+        options.parquet.as_deref().map(|folder| ("--parquet", folder)),
         options.otf2.as_deref().map(|folder| ("--otf2", folder)),
-        options
-            .champsim
-            .as_deref()
-            .map(|folder| ("--champsim", folder)),
+        options.champsim.as_deref().map(|folder| ("--champsim", folder)),
     ];
     let files = wanted.iter().map(|(form, file)| (form.option, *file));
     let mut files: Vec<(&str, &Path)> = files.chain(folders.into_iter().flatten()).collect();
     if files.is_empty() {
         let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
-        bail!(
-            "say which form: {}, --parquet, --otf2 or --champsim",
-            forms.join(", ")
-        );
+        bail!("say which form: {}, --parquet, --otf2 or --champsim", forms.join(", "));
     }
     files.sort_by_key(|(_, file)| *file);
     if let Some([(one, file), (other, _)]) = files.array_windows().find(|[a, b]| a.1 == b.1) {

@@ -1,7 +1,8 @@
-//! What `contech run` says of a run: about a screen of lines, none of which says what another one has said.
+//! What `contech run` says of a run: about a screen of lines, none of which says what another one
+//! has said.
 //!
-//! The answer comes at once, and what the models of caches know comes later. So the first sentence does not judge what
-//! only the models can.
+//! The answer comes at once, and what the models of caches know comes later. So the first sentence
+//! does not judge what only the models can.
 
 use super::program::Program;
 use crate::account::{self, Row};
@@ -79,8 +80,8 @@ impl Answer {
         }
     }
 
-    /// Says where the time went, as far as order and times tell. What a sample told is not told again. `whole` says that
-    /// the graph has all that was executed.
+    /// Says where the time went, as far as order and times tell. What a sample told is not told
+    /// again. `whole` says that the graph has all that was executed.
     pub(super) fn first(&mut self, graph: &Graph, account: &account::Report, whole: bool) {
         if self.begun {
             return;
@@ -145,14 +146,10 @@ impl Answer {
             }
             _ if let Some(row) = grown => {
                 let found = row.sentence();
-                self.say(&format!(
-                    "Models of the caches say that it costs more: {found}"
-                ));
+                self.say(&format!("Models of the caches say that it costs more: {found}"));
             }
             (_, Some(verdict)) if more => {
-                self.say(&format!(
-                    "All of the run says another thing than its sample. {verdict}"
-                ));
+                self.say(&format!("All of the run says another thing than its sample. {verdict}"));
                 self.told.extend(first.cloned());
             }
             (_, Some(verdict)) if self.open => {
@@ -166,11 +163,7 @@ impl Answer {
         }
         self.hidden = 0;
         for cause in OTHERS {
-            for finding in data
-                .findings
-                .iter()
-                .filter(|finding| finding.cause == cause)
-            {
+            for finding in data.findings.iter().filter(|finding| finding.cause == cause) {
                 let lines = message(&format!("contech: {}", finding.text), self.screen.width);
                 self.if_there_is_room(&lines, LAST);
             }
@@ -203,9 +196,7 @@ impl Answer {
 
     /// Says something that must be said.
     pub(super) fn say(&mut self, text: &str) {
-        self.left = self
-            .left
-            .saturating_sub(remark(&format!("contech: {text}")));
+        self.left = self.left.saturating_sub(remark(&format!("contech: {text}")));
     }
 
     /// Writes the lines if as many as are to be kept are left after them.
@@ -221,8 +212,8 @@ impl Answer {
         room
     }
 
-    /// Whether these rows have the loss. Its time may be another when models know more, and which of several lines takes
-    /// most of it, when a sample is all that was known.
+    /// Whether these rows have the loss. Its time may be another when models know more, and which
+    /// of several lines takes most of it, when a sample is all that was known.
     fn has(&self, rows: &[Row], loss: &Row) -> bool {
         let same =
             |row: &Row| row.wait == loss.wait && self.sampled || row.places() == loss.places();

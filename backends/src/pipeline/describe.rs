@@ -59,9 +59,7 @@ mod tests {
     #[test]
     fn each_command_has_a_manual_page_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        let man = Man {
-            folder: folder.path().join("man1"),
-        };
+        let man = Man { folder: folder.path().join("man1") };
         man.write().unwrap();
         for page in [
             "contech",

@@ -1,8 +1,8 @@
-//! A signal that asks `contech run` to end ends what runs for it, too. What was recorded stays, and the last line says
-//! where it is.
+//! A signal that asks `contech run` to end ends what runs for it, too. What was recorded stays, and
+//! the last line says where it is.
 //!
-//! Ctrl-C is special while the recorded program runs: it has got it from the terminal as well, and may end as it likes;
-//! its graph is wanted.
+//! Ctrl-C is special while the recorded program runs: it has got it from the terminal as well, and
+//! may end as it likes; its graph is wanted.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus, exit};
@@ -67,7 +67,8 @@ impl Interrupt {
         let again = state.asked.replace(signal).is_some();
         match (&state.running, &state.left) {
             (&Some((pid, work)), _) => {
-                // Who goes on is not asked twice. It is a child that was not waited for, so it is no other process.
+                // Who goes on is not asked twice. It is a child that was not waited for, so it is
+                // no other process.
                 let signal = match work {
                     _ if again => Signal::KILL,
                     Work::Program => signal,

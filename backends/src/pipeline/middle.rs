@@ -18,13 +18,8 @@ pub(super) fn find() -> Result<PathBuf> {
     let own = std::env::current_exe().context("cannot tell where contech itself is")?;
     let beside = own.with_file_name(NAME);
     let home = std::env::var_os("CONTECH_HOME").map(PathBuf::from);
-    let homes = home
-        .iter()
-        .flat_map(|home| [home.join(NAME), home.join("bin").join(NAME)]);
-    match std::iter::once(beside.clone())
-        .chain(homes)
-        .find(|path| path.is_file())
-    {
+    let homes = home.iter().flat_map(|home| [home.join(NAME), home.join("bin").join(NAME)]);
+    match std::iter::once(beside.clone()).chain(homes).find(|path| path.is_file()) {
         Some(found) => Ok(found),
         None => bail!(
             "{} is missing: it is installed next to contech, or under CONTECH_HOME",
@@ -59,9 +54,6 @@ pub(super) fn convert(
     interrupt.check();
     match status.code() {
         Some(0 | RECOVERED) => Ok(()),
-        _ => bail!(
-            "{NAME} made no graph of {} ({status}); the trace is kept",
-            trace.display()
-        ),
+        _ => bail!("{NAME} made no graph of {} ({status}); the trace is kept", trace.display()),
     }
 }

@@ -1,4 +1,5 @@
-//! The command `contech`. `contech scale` is the [`laboratory`]'s; `contech run` is here: record a program, make its task graph, summarise it and write the report, in one go.
+//! The command `contech`. `contech scale` is the [`laboratory`]'s; `contech run` is here: record a
+//! program, make its task graph, summarise it and write the report, in one go.
 //!
 //! The program's own output is left alone: whatever `contech` has to say goes to standard error.
 
@@ -38,7 +39,8 @@ use traces::TraceFolder;
 /// The exit statuses of `--strict`, which are those of contech-middle.
 const INCOMPLETE: u8 = 3;
 const PARTLY: u8 = 4;
-/// For the first answer, code is read from a trace of more bytes than this as if it had about so many.
+/// For the first answer, code is read from a trace of more bytes than this as if it had about so
+/// many.
 const SAMPLED: u64 = 16 << 20;
 
 #[derive(Debug, Parser)]
@@ -95,8 +97,8 @@ struct RunArguments {
     /// Keep the trace; otherwise it is removed once the graph is made
     #[arg(long)]
     keep_trace: bool,
-    /// Where the program's status is 0, exit with 3 if the recording is incomplete, and with 4 if a limit, a region of
-    /// interest or a sample left accesses out
+    /// Where the program's status is 0, exit with 3 if the recording is incomplete, and with 4 if a
+    /// limit, a region of interest or a sample left accesses out
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -108,7 +110,8 @@ struct RunArguments {
     run: Run,
 }
 
-/// Runs the command line `args`. The exit status is the program's when everything worked, 1 with a message when not.
+/// Runs the command line `args`. The exit status is the program's when everything worked, 1 with a
+/// message when not.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let matches = match command().try_get_matches_from(args) {
         Ok(matches) => matches,
@@ -185,19 +188,8 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let repeats = || repeat::accounts(arguments, &converter, &interrupt);
     // The program does not run again beside other work.
     let first = arguments.repeat > 1 || !answer.is_begun();
-    write_report(
-        &graph,
-        arguments.budget,
-        &report_path,
-        first,
-        &mut answer,
-        repeats,
-    )?;
-    say!(
-        "contech: report  {}{}",
-        report_path.display(),
-        answer.hidden()
-    );
+    write_report(&graph, arguments.budget, &report_path, first, &mut answer, repeats)?;
+    say!("contech: report  {}{}", report_path.display(), answer.hidden());
     say!("contech: graph   {}", graph_path.display());
     if arguments.keep_trace {
         say!("contech: trace   {}", traces.main.display());
@@ -215,8 +207,8 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     })
 }
 
-/// The account of a run needs the order and the times of all of it, but only a sample of what it executes. So that of a
-/// large trace is told before the graph of all of it is made.
+/// The account of a run needs the order and the times of all of it, but only a sample of what it
+/// executes. So that of a large trace is told before the graph of all of it is made.
 fn first_answer(
     converter: &Path,
     trace: &Path,
@@ -256,8 +248,8 @@ fn sample_of(trace: &Path) -> u64 {
     fs::metadata(trace).map_or(0, |trace| trace.len().div_ceil(SAMPLED))
 }
 
-/// Makes the page, and tells what it adds to the answer. If the answer was not told, or the program has to run again, that
-/// comes `first`.
+/// Makes the page, and tells what it adds to the answer. If the answer was not told, or the program
+/// has to run again, that comes `first`.
 fn write_report(
     graph: &Graph,
     budget: Budget,
@@ -267,10 +259,7 @@ fn write_report(
     repeats: impl FnOnce() -> Result<Vec<account::Report>>,
 ) -> Result<()> {
     let bar = progress::spinner("report");
-    let choices = Choices {
-        budget,
-        ..Choices::default()
-    };
+    let choices = Choices { budget, ..Choices::default() };
     let step = |step| bar.set_message(step);
     let data = PageData::collect_telling(graph, choices, step, first, |account| {
         bar.suspend(|| {

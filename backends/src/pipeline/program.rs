@@ -47,11 +47,7 @@ impl Program {
         let (child, status) = interrupt
             .run(&mut command, Work::Program)
             .map_err(|error| cannot_start(&name, error))?;
-        Ok(Self {
-            name,
-            pid: child.id(),
-            status,
-        })
+        Ok(Self { name, pid: child.id(), status })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -79,10 +75,7 @@ impl Program {
 
     /// Its exit status in the form of a shell: 128 + the signal if a signal ended it.
     pub(super) fn status(&self) -> u8 {
-        let code = self
-            .status
-            .code()
-            .or_else(|| self.status.signal().map(|signal| 128 + signal));
+        let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
         code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
     }
 }

@@ -14,8 +14,8 @@ use crate::view::say;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Where the trace goes: a path in which %p is the process id and %r the MPI rank; null throws it away, - is standard
-    /// output
+    /// Where the trace goes: a path in which %p is the process id and %r the MPI rank; null throws
+    /// it away, - is standard output
     #[arg(short, long, value_name = "TRACE", default_value = "trace.bin", env = TRACE, hide_env_values = true)]
     output: OsString,
     #[command(flatten)]

@@ -24,13 +24,15 @@ pub(super) struct Recorder {
     /// How long the trace may become before accesses are left out: 4G, none or auto
     #[arg(long, value_name = "SIZE", env = LIMIT, hide_env_values = true)]
     limit: Option<OsString>,
-    /// Record accesses only in the regions that the program marks (marks), or in a time of the run (time:2s-3s)
+    /// Record accesses only in the regions that the program marks (marks), or in a time of the run
+    /// (time:2s-3s)
     #[arg(long, value_name = "REGION", env = ROI, hide_env_values = true)]
     roi: Option<OsString>,
     /// Buffer of each thread, 32K to 256M
     #[arg(long, value_name = "SIZE", env = BUFFER, hide_env_values = true)]
     buffer: Option<OsString>,
-    /// How much may wait for the disk before the program is paused: a size, or a share of the memory like 90%
+    /// How much may wait for the disk before the program is paused: a size, or a share of the
+    /// memory like 90%
     #[arg(long, value_name = "SIZE", env = MEMORY, hide_env_values = true)]
     memory: Option<OsString>,
     /// File for the counts of what was recorded, as JSON
@@ -55,8 +57,6 @@ impl Recorder {
             (STATS, self.stats.clone()),
         ];
         let given = all.into_iter();
-        given
-            .filter_map(|(name, value)| Some((name, value?)))
-            .collect()
+        given.filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }

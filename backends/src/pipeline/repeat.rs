@@ -29,8 +29,8 @@ pub(super) fn forget(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program as often as it is to be repeated. Each run leaves a graph with a sample of what was executed, which is
-/// enough for its account.
+/// Runs the program as often as it is to be repeated. Each run leaves a graph with a sample of what
+/// was executed, which is enough for its account.
 pub(super) fn accounts(
     arguments: &RunArguments,
     converter: &Path,

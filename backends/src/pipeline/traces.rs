@@ -38,10 +38,7 @@ impl TraceFolder {
         let absolute = path
             .canonicalize()
             .with_context(|| format!("cannot use the folder {}", path.display()))?;
-        let folder = Self {
-            path: path.to_owned(),
-            absolute,
-        };
+        let folder = Self { path: path.to_owned(), absolute };
         for old in folder.list()? {
             fs::remove_file(&old)
                 .with_context(|| format!("cannot remove the old {}", old.display()))?;
@@ -49,8 +46,8 @@ impl TraceFolder {
         Ok(folder)
     }
 
-    /// The value of `CONTECH_TRACE`. The name contains the process id, so that a script's programs and forked
-    /// children do not overwrite each other's traces.
+    /// The value of `CONTECH_TRACE`. The name contains the process id, so that a script's programs
+    /// and forked children do not overwrite each other's traces.
     pub(super) fn pattern(&self) -> OsString {
         let folder = self.absolute.as_os_str().as_bytes().iter();
         let escaped =
@@ -63,17 +60,15 @@ impl TraceFolder {
         let mut others = self.list()?;
         let own = self.path.join(format!("trace.{}.bin", program.pid()));
         let at = others.iter().position(|trace| *trace == own);
-        // A script or launcher has the program of interest as a child, which is the one that recorded most.
+        // A script or launcher has the program of interest as a child, which is the one that
+        // recorded most.
         let largest = || {
             (0..others.len())
                 .max_by_key(|&at| fs::metadata(&others[at]).map_or(0, |found| found.len()))
         };
         let Some(at) = at.or_else(largest) else {
             if std::env::var_os("CONTECH_OFF").is_some() {
-                bail!(
-                    "CONTECH_OFF is set, so {} ran without being recorded",
-                    program.name()
-                );
+                bail!("CONTECH_OFF is set, so {} ran without being recorded", program.name());
             }
             bail!("{} {NOTHING}", program.name());
         };
@@ -90,11 +85,7 @@ impl TraceFolder {
             .with_context(|| format!("cannot read {}", self.path.display()))?
         {
             let path = entry?.path();
-            if path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .is_some_and(is_trace)
-            {
+            if path.file_name().and_then(|name| name.to_str()).is_some_and(is_trace) {
                 found.push(path);
             }
         }
@@ -123,14 +114,9 @@ mod tests {
         for name in ["trace.bin", "trace.17.bin", "trace.bin.17"] {
             assert!(is_trace(name), "{name}");
         }
-        for name in [
-            "trace.txt",
-            "trace.",
-            "mytrace.bin",
-            "trace.17",
-            "trace.17.bin.bak",
-            "graph.tg",
-        ] {
+        for name in
+            ["trace.txt", "trace.", "mytrace.bin", "trace.17", "trace.17.bin.bak", "graph.tg"]
+        {
             assert!(!is_trace(name), "{name}");
         }
     }

@@ -6,8 +6,9 @@ use crate::duration::duration;
 
 /// Without another budget, s.
 const USUAL: Duration = Duration::from_secs(10);
-/// Accesses that the models look at in the usual budget: those that can do with some of the cache lines, and those that
-/// need all lines, which take less for each access. The numbers do not depend on the machine, so neither do results.
+/// Accesses that the models look at in the usual budget: those that can do with some of the cache
+/// lines, and those that need all lines, which take less for each access. The numbers do not depend
+/// on the machine, so neither do results.
 const SOME_LINES: u64 = 1 << 24;
 const ALL_LINES: u64 = 1 << 26;
 
@@ -15,8 +16,9 @@ const ALL_LINES: u64 = 1 << 26;
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Budget {
-    /// About how long the models of caches, sharing and races may take. Of a run that is too long for that they look at
-    /// some cache lines, or at windows of time, and the page says so [default: 10s]
+    /// About how long the models of caches, sharing and races may take. Of a run that is too long
+    /// for that they look at some cache lines, or at windows of time, and the page says so
+    /// [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "exact")]
     budget: Option<Duration>,
     /// Let the models look at all of the run, however long that takes
@@ -49,15 +51,9 @@ mod tests {
     #[test]
     fn more_time_is_more_accesses_and_exact_is_all() {
         assert_eq!(Budget::default().lines(), Some(SOME_LINES));
-        let budget = Budget {
-            budget: Some(Duration::from_secs(20)),
-            exact: false,
-        };
+        let budget = Budget { budget: Some(Duration::from_secs(20)), exact: false };
         assert_eq!(budget.all_lines(), Some(2 * ALL_LINES));
-        let exact = Budget {
-            exact: true,
-            ..budget
-        };
+        let exact = Budget { exact: true, ..budget };
         assert_eq!((exact.lines(), exact.all_lines()), (None, None));
     }
 }

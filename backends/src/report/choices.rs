@@ -22,17 +22,15 @@ pub struct Choices {
     /// What of a long run the models of the page look at
     #[command(flatten)]
     pub budget: Budget,
-    /// Speedups measured by `contech scale --format json`, to set beside the bounds of work and span
+    /// Speedups measured by `contech scale --format json`, to set beside the bounds of work and
+    /// span
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
 }
 
 impl From<cache::Options> for Choices {
     fn from(cache: cache::Options) -> Self {
-        Self {
-            cache,
-            ..Self::default()
-        }
+        Self { cache, ..Self::default() }
     }
 }
 
@@ -44,27 +42,22 @@ impl Choices {
         self.cache.sample.or_else(budget)
     }
 
-    /// What of the run is looked at by models that need all lines and all contexts; `None` for all of it.
+    /// What of the run is looked at by models that need all lines and all contexts; `None` for all
+    /// of it.
     pub(crate) fn windows(&self, graph: &Graph) -> Option<Windows> {
         Windows::within(word_accesses(graph), self.budget.all_lines()?)
     }
 
     pub(crate) fn sharing(&self, graph: &Graph) -> Result<sharing::Options> {
-        Ok(sharing::Options {
-            windows: self.windows(graph),
-            ..default_config::<Sharing>()?
-        })
+        Ok(sharing::Options { windows: self.windows(graph), ..default_config::<Sharing>()? })
     }
 
     pub(crate) fn races(&self, graph: &Graph) -> Result<races::Options> {
-        Ok(races::Options {
-            windows: self.windows(graph),
-            ..default_config::<Races>()?
-        })
+        Ok(races::Options { windows: self.windows(graph), ..default_config::<Races>()? })
     }
 
-    /// The options of the miss curves. With a sample that nobody asked for, sizes that are modelled roughly are left
-    /// out, and caches that were asked for are exact.
+    /// The options of the miss curves. With a sample that nobody asked for, sizes that are modelled
+    /// roughly are left out, and caches that were asked for are exact.
     fn cache(&self, graph: &Graph) -> Result<cache::Options> {
         let (mut options, usual) = (self.cache.clone(), cache::Options::default());
         if options.private {
@@ -78,9 +71,7 @@ impl Choices {
         if (&options.ways, &options.sizes) != (&usual.ways, &usual.sizes) {
             return Ok(options);
         }
-        let least = Sample::new(rate)
-            .rough()
-            .saturating_mul(options.line.bytes());
+        let least = Sample::new(rate).rough().saturating_mul(options.line.bytes());
         let sizes = options.sizes.as_slice().iter();
         let fine = sizes.filter(|size| size.bytes() >= least).copied();
         options.sizes = Sizes::of(fine).unwrap_or(usual.sizes);

@@ -51,7 +51,8 @@ pub struct PageData {
     pub sections: Vec<Section>,
 }
 
-/// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next one starts.
+/// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next
+/// one starts.
 #[derive(Clone, Debug, Serialize)]
 pub struct ParallelismPlot {
     duration_ns: u64,
@@ -70,7 +71,8 @@ pub struct ParallelismPlot {
     lanes: Chart,
     levels: Vec<parallelism::LevelTime>,
     waits: Vec<WaitTime>,
-    /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks that run at once.
+    /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks
+    /// that run at once.
     potential: Vec<(u64, f64)>,
 }
 
@@ -105,8 +107,8 @@ impl PageData {
         Self::collect_telling(graph, choices, progress, false, |_| Ok(Vec::new()))
     }
 
-    /// The same; `tell` is called with the answer and says what other runs of the program lost. Where the answer comes
-    /// `first`, what explains it is begun after that.
+    /// The same; `tell` is called with the answer and says what other runs of the program lost.
+    /// Where the answer comes `first`, what explains it is begun after that.
     ///
     /// # Errors
     /// When the graph cannot be read, and those of `tell`.
@@ -147,35 +149,23 @@ impl PageData {
             unrecorded: graph.meta().unrecorded,
         };
         let mut sections = all.sections();
-        // The account's section is replaced, because the account now includes what the other analyses know.
-        let own = sections
-            .iter_mut()
-            .find(|section| section.id == Account::NAME);
+        // The account's section is replaced, because the account now includes what the other
+        // analyses know.
+        let own = sections.iter_mut().find(|section| section.id == Account::NAME);
         if let Some(own) = own {
             *own = Section::of(own.id, own.menu, &account);
         }
-        let at = sections
-            .iter()
-            .position(|section| section.id == Account::NAME);
+        let at = sections.iter().position(|section| section.id == Account::NAME);
         let source = Source::of(graph, &account, all.have()?, all.get());
         if let Some(lines) = source.section() {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
-        let factors = Section::of(
-            RecordedFactors::NAME,
-            "Factors",
-            &recorded::factors(&account),
-        );
-        let at = sections
-            .iter()
-            .position(|section| section.id == Misses::NAME);
+        let factors = Section::of(RecordedFactors::NAME, "Factors", &recorded::factors(&account));
+        let at = sections.iter().position(|section| section.id == Misses::NAME);
         sections.insert(at.unwrap_or(sections.len()), factors);
         let mut warnings = analysis::warnings(graph);
         let misses = all.have::<misses::Report>()?;
-        let curves = misses
-            .curves
-            .clone()
-            .context("misses came without curves")?;
+        let curves = misses.curves.clone().context("misses came without curves")?;
         let windows = choices.windows(graph).map(|windows| {
             let who = "Races and sharing were looked for in";
             Windows::sentence(windows.every(), who) + " A race outside of them is not found."
@@ -212,15 +202,9 @@ impl ParallelismPlot {
         let series = |wait: &WaitTime| {
             let index = State::Waiting(wait.cause).index().unwrap_or_default();
             let average = |stretch: &parallelism::Bucket| {
-                short(crate::view::units::ratio(
-                    stretch.waiting_ns[index],
-                    stretch.length_ns,
-                ))
+                short(crate::view::units::ratio(stretch.waiting_ns[index], stretch.length_ns))
             };
-            WaitSeries {
-                cause: wait.cause,
-                average: stretches.iter().map(average).collect(),
-            }
+            WaitSeries { cause: wait.cause, average: stretches.iter().map(average).collect() }
         };
         Self {
             duration_ns: report.duration_ns,
@@ -232,10 +216,7 @@ impl ParallelismPlot {
             t_ns: stretches.iter().map(|stretch| stretch.t_ns).collect(),
             min: stretches.iter().map(|stretch| stretch.min).collect(),
             max: stretches.iter().map(|stretch| stretch.max).collect(),
-            average_running: stretches
-                .iter()
-                .map(|stretch| short(stretch.average()))
-                .collect(),
+            average_running: stretches.iter().map(|stretch| short(stretch.average())).collect(),
             waiting: report.waits.iter().map(series).collect(),
             lanes,
             levels: report.levels,
@@ -253,11 +234,8 @@ impl From<blocks::Report> for BlocksPlot {
     fn from(report: blocks::Report) -> Self {
         let total = report.blocks.len();
         let mut rows: Vec<_> = report.blocks.into_iter().take(SCATTERED).collect();
-        rows.iter_mut()
-            .skip(HEATED)
-            .for_each(|row| row.levels.clear());
-        rows.iter_mut()
-            .for_each(|row| row.place.function = label(&row.place.function));
+        rows.iter_mut().skip(HEATED).for_each(|row| row.levels.clear());
+        rows.iter_mut().for_each(|row| row.place.function = label(&row.place.function));
         let mut functions: Vec<_> = report.functions.into_iter().take(FUNCTIONS).collect();
         functions.iter_mut().for_each(|row| {
             row.levels.clear();

@@ -1,4 +1,5 @@
-//! Findings: what a run's results mean, in sentences with numbers and source lines, the most important first.
+//! Findings: what a run's results mean, in sentences with numbers and source lines, the most
+//! important first.
 
 use serde::Serialize;
 use taskgraph::{AccessesOf, Unrecorded};
@@ -16,17 +17,18 @@ const WORTH: f64 = 0.02;
 pub struct Finding {
     /// The rank; 1 is the most important.
     pub rank: usize,
-    /// The cause: first those of [`account::Loss`], the largest loss first, then `unrecorded`, `bottleneck`, `races`.
-    /// `spawns` comes before all others.
+    /// The cause: first those of [`account::Loss`], the largest loss first, then `unrecorded`,
+    /// `bottleneck`, `races`. `spawns` comes before all others.
     pub cause: &'static str,
     /// The source line that the finding is about; may be empty.
     #[serde(rename = "where")]
     pub place: String,
-    /// The share of all processor time; for `spawns` and `bottleneck` of the longest path, for `races` of the
-    /// accesses.
+    /// The share of all processor time; for `spawns` and `bottleneck` of the longest path, for
+    /// `races` of the accesses.
     pub share: f64,
     pub text: String,
-    /// What it is and where, without its amount, what helps and what that brings; empty if the text is short.
+    /// What it is and where, without its amount, what helps and what that brings; empty if the text
+    /// is short.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub what: String,
     /// What to change.
@@ -41,8 +43,8 @@ pub struct Finding {
     /// Where these lines are: first what has to change.
     #[serde(skip)]
     pub places: Vec<Place>,
-    /// For each of 64 equal stretches of the run, the share of its processor time that was lost so; empty if it is not
-    /// known when it was lost.
+    /// For each of 64 equal stretches of the run, the share of its processor time that was lost so;
+    /// empty if it is not known when it was lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<f64>,
 }
@@ -85,9 +87,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         .chain(bottleneck(results))
         .chain(results.races.and_then(races));
     let ranked = (1..).zip(findings);
-    ranked
-        .map(|(rank, finding)| Finding { rank, ..finding })
-        .collect()
+    ranked.map(|(rank, finding)| Finding { rank, ..finding }).collect()
 }
 
 fn finding(cause: &'static str, place: String, share: f64, text: String) -> Finding {
@@ -113,7 +113,8 @@ fn when(row: &account::Row, total_ns: u64) -> Vec<f64> {
     row.when.iter().map(share).collect()
 }
 
-/// The finding for a program of `contech/cilk.h` that ran serially: only its spawns tell what could run in parallel.
+/// The finding for a program of `contech/cilk.h` that ran serially: only its spawns tell what could
+/// run in parallel.
 fn serial_form(results: &Results<'_>) -> Option<Finding> {
     let workspan = results.workspan;
     let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
@@ -171,36 +172,24 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
         ),
     };
     let at = measured.map_or(&most.place, |of| &of.code);
-    let short = if at.function.is_empty() {
-        String::new()
-    } else {
-        at.short()
-    };
-    Some(Finding {
-        places: vec![at.clone()],
-        ..finding("unrecorded", short, part, text)
-    })
+    let short = if at.function.is_empty() { String::new() } else { at.short() };
+    Some(Finding { places: vec![at.clone()], ..finding("unrecorded", short, part, text) })
 }
 
-/// The finding for a call site whose own code is at least a quarter of the longest path, in a program that ran its
-/// spawns serially. Of a parallel run the account says what it was lost to, and the order of its locks is in the path.
+/// The finding for a call site whose own code is at least a quarter of the longest path, in a
+/// program that ran its spawns serially. Of a parallel run the account says what it was lost to,
+/// and the order of its locks is in the path.
 fn bottleneck(results: &Results<'_>) -> Option<Finding> {
     let workspan = results.workspan;
     let share = workspan.bottleneck_share();
     let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
     let serially = spawns && results.parallelism.contexts <= 1;
-    let site = workspan
-        .bottleneck()
-        .filter(|_| serially && share >= 0.25)?;
-    Some(finding(
-        "bottleneck",
-        site.place(),
-        share,
-        workspan.bottleneck_sentence(),
-    ))
+    let site = workspan.bottleneck().filter(|_| serially && share >= 0.25)?;
+    Some(finding("bottleneck", site.place(), share, workspan.bottleneck_sentence()))
 }
 
-/// The finding for races. It is about the results of the program and not its speed, and so comes last.
+/// The finding for races. It is about the results of the program and not its speed, and so comes
+/// last.
 fn races(races: &races::Report) -> Option<Finding> {
     let first = races.races.first()?;
     let share = ratio(first.count, races.accesses).min(1.0);

@@ -1,4 +1,5 @@
-//! The lanes of the page: what each executor did over time, in which function and line, and whom it waited for.
+//! The lanes of the page: what each executor did over time, in which function and line, and whom it
+//! waited for.
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -12,7 +13,8 @@ use crate::view::Chart;
 use crate::view::chart::Note;
 use crate::view::page::label;
 
-/// Blocks that are followed one by one. Of tasks beyond that, the code is the one that they execute most.
+/// Blocks that are followed one by one. Of tasks beyond that, the code is the one that they execute
+/// most.
 const FOLLOWED: u64 = 4_000_000;
 
 /// The chart. `duration_ns` is the length of the run.
@@ -46,12 +48,7 @@ pub(super) fn chart(
     let all = notes.all;
     // Who does nothing has no lane: the root of an MPI run.
     let mut course = course(graph, lanes, path, duration_ns)?;
-    let number = |lane: usize| {
-        rows[..lane]
-            .iter()
-            .filter(|row| !row.states.is_empty())
-            .count()
-    };
+    let number = |lane: usize| rows[..lane].iter().filter(|row| !row.states.is_empty()).count();
     for part in &mut course {
         part.0 = number(part.0);
     }
@@ -80,8 +77,8 @@ fn course(
         let (first, last): (TaskId, TaskId) = (part.first.parse()?, part.last.parse()?);
         let mut task = graph.task(first)?;
         let mut lane = lanes.of(task.executor());
-        // Time goes on. What waited is on the path only from the end of its wait, and who lets others go on in the middle of
-        // a task until then.
+        // Time goes on. What waited is on the path only from the end of its wait, and who lets
+        // others go on in the middle of a task until then.
         let mut start_ns = part.start_ns;
         if let Some((_, from_ns, to_ns)) = course.last_mut() {
             if *to_ns > part.end_ns {
@@ -161,7 +158,8 @@ impl Notes<'_> {
         Ok(known)
     }
 
-    /// Whom a wait at a task ends with: the last of the tasks of other contexts that it comes after, and where that is.
+    /// Whom a wait at a task ends with: the last of the tasks of other contexts that it comes
+    /// after, and where that is.
     fn whom(&self, id: TaskId) -> Result<String> {
         let task = self.graph.task(id)?;
         let mut last = None;
@@ -189,7 +187,8 @@ impl Notes<'_> {
         })
     }
 
-    /// The block that a task executed most in a bin. Its executions are taken to be spread evenly over its time.
+    /// The block that a task executed most in a bin. Its executions are taken to be spread evenly
+    /// over its time.
     fn code(&mut self, id: TaskId, at_ns: u64) -> Result<Option<BlockId>> {
         if !self.code.contains_key(&id) {
             let code = self.read(id)?;
@@ -215,9 +214,7 @@ impl Notes<'_> {
         if bins == 1 || blocks > self.left {
             let mut counts = BlockCounts::new();
             task.count_blocks(&mut counts)?;
-            let most = counts
-                .iter()
-                .max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
+            let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
             return Ok(Code::Whole(most.map(|most| most.0)));
         }
         self.left -= blocks;
@@ -225,10 +222,7 @@ impl Notes<'_> {
         let mut counts: FxHashMap<BlockId, u64> = FxHashMap::default();
         let mut most = Vec::new();
         let close = |counts: &mut FxHashMap<BlockId, u64>| {
-            let most = counts
-                .iter()
-                .max_by_key(|&(&b, &n)| (n, b))
-                .map(|most| *most.0);
+            let most = counts.iter().max_by_key(|&(&b, &n)| (n, b)).map(|most| *most.0);
             counts.clear();
             most
         };

@@ -1,5 +1,5 @@
-//! `report`: one self-contained, offline HTML page with the findings and every analysis, with interactive plots, or
-//! the data of the page as JSON.
+//! `report`: one self-contained, offline HTML page with the findings and every analysis, with
+//! interactive plots, or the data of the page as JSON.
 
 mod budget;
 mod choices;
@@ -77,7 +77,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     analysis::warnings(&graph)
         .iter()
         .for_each(|warning| say!("warning: {}: {warning}", options.graph.display()));
-    // The output is opened first, so that an output that cannot be written is reported before minutes of work.
+    // The output is opened first, so that an output that cannot be written is reported before
+    // minutes of work.
     output::to(options.output.as_deref(), |out| {
         let bar = progress::spinner("report");
         let data = PageData::collect(&graph, options.choices, |step| bar.set_message(step))?;

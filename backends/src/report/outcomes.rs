@@ -1,5 +1,5 @@
-//! The results of all analyses that the report shows: a loop over the registry, with as few passes as their orders
-//! allow.
+//! The results of all analyses that the report shows: a loop over the registry, with as few passes
+//! as their orders allow.
 
 use std::any::{Any, type_name};
 
@@ -18,7 +18,8 @@ pub(super) struct Outcomes {
     results: Vec<Box<dyn Any + Send>>,
 }
 
-/// An analysis of the registry that is ready to run, or the reason why a graph without accesses has no result for it.
+/// An analysis of the registry that is ready to run, or the reason why a graph without accesses has
+/// no result for it.
 type Way = (&'static Entry, Result<Box<dyn Begun>, String>);
 
 impl Outcomes {
@@ -42,10 +43,7 @@ impl Outcomes {
         let visitors = ways.iter_mut().filter_map(|way| way.1.as_mut().ok());
         let mut visitors: Vec<&mut dyn Visitor> = visitors.map(|begun| begun.visitor()).collect();
         run_all(graph, &mut visitors)?;
-        let mut this = Self {
-            sections: Vec::new(),
-            results: Vec::new(),
-        };
+        let mut this = Self { sections: Vec::new(), results: Vec::new() };
         // Some results take another look at the graph.
         let finished = ways.into_par_iter().map(|(entry, way)| {
             let result = way.map(|begun| begun.finish(graph));
@@ -63,13 +61,8 @@ impl Outcomes {
         result: Result<Result<Box<dyn Outcome>>, String>,
     ) -> Result<()> {
         let menu = entry.shown.as_ref().and_then(|shown| shown.menu);
-        let (id, section) = (entry.name, |parts| {
-            menu.map(|menu| Section {
-                id: entry.name,
-                menu,
-                parts,
-            })
-        });
+        let (id, section) =
+            (entry.name, |parts| menu.map(|menu| Section { id: entry.name, menu, parts }));
         match result {
             Ok(result) => {
                 let result = result?;
@@ -96,12 +89,7 @@ impl Outcomes {
     /// # Errors
     /// When it is missing.
     pub(super) fn have<R: 'static>(&self) -> Result<&R> {
-        let missing = || {
-            anyhow!(
-                "an analysis of the report has no result: {}",
-                type_name::<R>()
-            )
-        };
+        let missing = || anyhow!("an analysis of the report has no result: {}", type_name::<R>());
         self.get().ok_or_else(missing)
     }
 

@@ -12,7 +12,8 @@ use crate::view::{PagePart, Render};
 /// What the report knows about an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// The word for its section in the page's menu; `None` if the page draws the analysis' result itself.
+    /// The word for its section in the page's menu; `None` if the page draws the analysis' result
+    /// itself.
     pub menu: Option<&'static str>,
     /// Whether its result is a part of the answer that is told before the page is made.
     pub(super) told_first: bool,
@@ -58,29 +59,20 @@ impl Shown {
     /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
     #[must_use]
     pub const fn with(begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>) -> Self {
-        Self {
-            menu: None,
-            told_first: false,
-            begin,
-        }
+        Self { menu: None, told_first: false, begin }
     }
 
-    /// Its result is a part of the answer that is told before the page is made, so it should not take long.
+    /// Its result is a part of the answer that is told before the page is made, so it should not
+    /// take long.
     #[must_use]
     pub const fn told_first(self) -> Self {
-        Self {
-            told_first: true,
-            ..self
-        }
+        Self { told_first: true, ..self }
     }
 
     /// Adds a section of the page, which the analysis' own view fills.
     #[must_use]
     pub const fn section(self, menu: &'static str) -> Self {
-        Self {
-            menu: Some(menu),
-            ..self
-        }
+        Self { menu: Some(menu), ..self }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The lines of the source where the run executed, missed and waited most, with these numbers beside them.
+//! The lines of the source where the run executed, missed and waited most, with these numbers
+//! beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, UNIX_EPOCH};
@@ -68,7 +69,8 @@ pub struct Excerpt {
     pub lines: Vec<(u32, String, u64)>,
 }
 
-/// The most characters of a line, and the lines shown before and after the one that an excerpt is about.
+/// The most characters of a line, and the lines shown before and after the one that an excerpt is
+/// about.
 const LONG: usize = 200;
 const BESIDE: u32 = 2;
 
@@ -98,10 +100,7 @@ impl Source {
         let size = misses.and_then(|misses| misses.sizes.iter().position(|&size| size >= CACHE));
         let mut missed = String::new();
         if let (Some(misses), Some(size)) = (misses, size) {
-            missed = format!(
-                "Misses are those of one cache of {} KiB. ",
-                misses.sizes[size] >> 10
-            );
+            missed = format!("Misses are those of one cache of {} KiB. ", misses.sizes[size] >> 10);
             for row in &misses.instructions {
                 lines.add(&row.place, 2, row.misses.get(size).copied().unwrap_or(0));
             }
@@ -111,14 +110,11 @@ impl Source {
                 lines.add(wait, 3, row.ns);
             }
         }
-        Self {
-            lines,
-            missed,
-            started_unix_ns: graph.meta().start_unix_ns,
-        }
+        Self { lines, missed, started_unix_ns: graph.meta().start_unix_ns }
     }
 
-    /// The lines at these places, each once, of the first two files that can be read and were not changed since.
+    /// The lines at these places, each once, of the first two files that can be read and were not
+    /// changed since.
     pub(super) fn excerpts(&self, places: &[Place]) -> Vec<Excerpt> {
         let mut found: Vec<Excerpt> = Vec::new();
         let mut seen: Vec<&Place> = Vec::new();
@@ -139,10 +135,7 @@ impl Source {
         let (text, changed) = read(&place.file, self.started_unix_ns)?;
         let around = place.line.saturating_sub(BESIDE).max(1)..=place.line.saturating_add(BESIDE);
         let numbers = self.lines.0.get(&place.file);
-        let lines = text
-            .lines()
-            .zip(1..)
-            .filter(|(_, line)| !changed && around.contains(line));
+        let lines = text.lines().zip(1..).filter(|(_, line)| !changed && around.contains(line));
         let lines: Vec<_> = lines
             .map(|(text, line)| {
                 let numbers = numbers.and_then(|lines| lines.get(&line));
@@ -150,10 +143,7 @@ impl Source {
                 (line, text.chars().take(LONG).collect(), ns)
             })
             .collect();
-        (!lines.is_empty()).then(|| Excerpt {
-            place: place.short(),
-            lines,
-        })
+        (!lines.is_empty()).then(|| Excerpt { place: place.short(), lines })
     }
 
     /// The section; `None` if no file of the program can be read here.
@@ -179,12 +169,7 @@ fn section(lines: &Lines, missed: &str, started_unix_ns: u64) -> Option<Section>
     for (file, line) in lines.chosen() {
         files.entry(file).or_default().push(line);
     }
-    let executions = |file: &str| {
-        lines.0[file]
-            .values()
-            .map(|numbers| numbers[1])
-            .sum::<u64>()
-    };
+    let executions = |file: &str| lines.0[file].values().map(|numbers| numbers[1]).sum::<u64>();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
     let mut tables = files
@@ -198,11 +183,7 @@ fn section(lines: &Lines, missed: &str, started_unix_ns: u64) -> Option<Section>
     for (heading, note, table) in tables {
         view = view.heading(heading).line(note).table(table);
     }
-    Some(Section {
-        id: "source",
-        menu: "Source lines",
-        parts: view.to_page(),
-    })
+    Some(Section { id: "source", menu: "Source lines", parts: view.to_page() })
 }
 
 /// The chosen lines of a file: its name, a warning, and the table.
@@ -214,18 +195,11 @@ fn table(
 ) -> Option<(String, String, Table)> {
     let (text, changed) = read(file, started_unix_ns)?;
     let text: Vec<&str> = text.lines().collect();
-    let note = if changed {
-        "The file was changed after the run: its lines may be others."
-    } else {
-        ""
-    };
+    let note =
+        if changed { "The file was changed after the run: its lines may be others." } else { "" };
     let rows = chosen.iter().filter_map(|&line| {
         let source = text.get(line as usize - 1)?;
-        Some((
-            line,
-            source,
-            numbers.get(&line).copied().unwrap_or_default(),
-        ))
+        Some((line, source, numbers.get(&line).copied().unwrap_or_default()))
     });
     let some = |number, cell: fn(u64) -> Cell| match number {
         0 => Cell::Empty,
@@ -234,9 +208,7 @@ fn table(
     let table = Table::of(rows)
         .text("line", "line", |row| row.0.to_string())
         .cell("time", "time_ns", |row| some(row.2[0], Cell::Time))
-        .cell("executions", "executions", |row| {
-            some(row.2[1], Cell::Count)
-        })
+        .cell("executions", "executions", |row| some(row.2[1], Cell::Count))
         .cell("misses", "misses", |row| some(row.2[2], Cell::Count))
         .cell("waiting", "waiting_ns", |row| some(row.2[3], Cell::Time))
         .text("source", "source", |row| *row.1);
@@ -251,19 +223,10 @@ mod tests {
     #[test]
     fn lines_with_numbers_and_those_around_them_are_shown_once() {
         let mut lines = Lines::default();
-        let place = |line| Place {
-            function: "f".to_owned(),
-            file: "a.c".to_owned(),
-            line,
-        };
-        for (line, which, number) in [
-            (2, 1, 500),
-            (2, 1, 600),
-            (3, 3, 7),
-            (0, 2, 9),
-            (50, 1, 10),
-            (90, 2, 0),
-        ] {
+        let place = |line| Place { function: "f".to_owned(), file: "a.c".to_owned(), line };
+        for (line, which, number) in
+            [(2, 1, 500), (2, 1, 600), (3, 3, 7), (0, 2, 9), (50, 1, 10), (90, 2, 0)]
+        {
             lines.add(&place(line), which, number);
         }
         let chosen: Vec<_> = lines.chosen().into_iter().map(|(_, line)| line).collect();

@@ -1,6 +1,7 @@
 //! The tables of a graph. Each is declared here once: its name, its columns, and what they hold.
 //!
-//! [`write()`] makes the rows, and [`Rows`] takes them: a Parquet file of the export, or arrays of Python.
+//! [`write()`] makes the rows, and [`Rows`] takes them: a Parquet file of the export, or arrays of
+//! Python.
 
 mod sweep;
 
@@ -122,16 +123,8 @@ pub static TASKS: Table = Table {
         column("reads", Int, "memory reads"),
         column("writes", Int, "memory writes"),
         column("bytes", Int, "bytes read and written"),
-        column(
-            "actions",
-            Int,
-            "executions, allocations, frees, mappings and synchronisations",
-        ),
-        column(
-            "function",
-            MaybeInt,
-            "function in which it executed most instructions",
-        ),
+        column("actions", Int, "executions, allocations, frees, mappings and synchronisations"),
+        column("function", MaybeInt, "function in which it executed most instructions"),
         column("line", MaybeInt, "source line of that"),
     ],
 };
@@ -206,11 +199,7 @@ pub static BLOCKS: Table = Table {
         column("function", Int, "its function"),
         column("line", MaybeInt, "source line"),
         column("instructions", Int, "IR instructions of one execution"),
-        column(
-            "memory_operations",
-            Int,
-            "memory operations of one execution",
-        ),
+        column("memory_operations", Int, "memory operations of one execution"),
         column("entry", Flag, "it begins its function"),
         column("returns", Flag, "it ends in a return"),
         column("loop_header", Flag, "it is the header of a loop"),
@@ -226,11 +215,7 @@ pub static WAITS: Table = Table {
     about: "every time that a context waited",
     columns: &[
         column("context", Int, "who waited"),
-        column(
-            "task",
-            Int,
-            "the task that it waited in, or that came after the wait",
-        ),
+        column("task", Int, "the task that it waited in, or that came after the wait"),
         column(
             "cause",
             Text,
@@ -252,11 +237,7 @@ pub static ALLOCATIONS: Table = Table {
     columns: &[
         column("context", Int, "who allocated or freed"),
         column("task", Int, "the task in which"),
-        column(
-            "at_ns",
-            Int,
-            "when; actions are taken to be spread evenly over their task, ns",
-        ),
+        column("at_ns", Int, "when; actions are taken to be spread evenly over their task, ns"),
         column(
             "event",
             Text,
@@ -281,11 +262,7 @@ pub static SYNCHRONISATIONS: Table = Table {
         column("context", Int, "who did it"),
         column("task", Int, "the task in which"),
         column("at_ns", Int, "when, as for allocations, ns"),
-        column(
-            "operation",
-            Text,
-            "mutex_lock, atomic_rmw ..., as in Constructs",
-        ),
+        column("operation", Text, "mutex_lock, atomic_rmw ..., as in Constructs"),
         column("object", Address, "address of the lock, variable, ..."),
         column("function", Text, "where it was called"),
         column("file", Text, "source file of the call"),
@@ -293,17 +270,14 @@ pub static SYNCHRONISATIONS: Table = Table {
     ],
 };
 
-/// The accesses, of which a file has those of one context in a stretch of time. [`write()`] does not make them.
+/// The accesses, of which a file has those of one context in a stretch of time. [`write()`] does
+/// not make them.
 pub static ACCESSES: Table = Table {
     name: "accesses",
     about: "every memory access",
     columns: &[
         column("task", Int, "the task"),
-        column(
-            "at_ns",
-            Int,
-            "when; actions are taken to be spread evenly over their task, ns",
-        ),
+        column("at_ns", Int, "when; actions are taken to be spread evenly over their task, ns"),
         column("address", Address, "first byte"),
         column("bytes", Int, "bytes"),
         column("write", Flag, "a write, otherwise a read"),

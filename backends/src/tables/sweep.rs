@@ -27,7 +27,8 @@ fn known(line: u32) -> Option<u64> {
     (line > 0).then_some(line.into())
 }
 
-/// Writes the rows of the tables for which `open` returns something that takes them, and returns what took them.
+/// Writes the rows of the tables for which `open` returns something that takes them, and returns
+/// what took them.
 ///
 /// # Errors
 /// When the graph cannot be read, or the rows cannot be written.
@@ -51,9 +52,7 @@ pub fn write<R: Rows>(
         }
     }
     if sweep.wants(&[&WAITS]) {
-        graph
-            .contexts()
-            .try_for_each(|context| sweep.waits(context.id))?;
+        graph.contexts().try_for_each(|context| sweep.waits(context.id))?;
     }
     type Step<'g, R> = fn(&mut Sweep<'g, R>) -> Result<()>;
     let steps: [(_, Step<'_, R>); 4] = [
@@ -94,10 +93,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
 
     /// A row for a table, if that is wanted.
     fn row(&mut self, table: &'static Table, values: &[Value<'_>]) -> Result<()> {
-        let found = self
-            .wanted
-            .iter_mut()
-            .find(|(own, _)| std::ptr::eq(*own, table));
+        let found = self.wanted.iter_mut().find(|(own, _)| std::ptr::eq(*own, table));
         found.map_or(Ok(()), |(_, rows)| rows.row(values))
     }
 
@@ -163,7 +159,8 @@ impl<'g, R: Rows> Sweep<'g, R> {
         Ok(())
     }
 
-    /// Allocations, mappings and synchronisations, at the call that ends the block before; counts the blocks on the way.
+    /// Allocations, mappings and synchronisations, at the call that ends the block before; counts
+    /// the blocks on the way.
     fn others(
         &mut self,
         position: u32,
@@ -191,11 +188,8 @@ impl<'g, R: Rows> Sweep<'g, R> {
                     }
                     _ => None,
                 };
-                let (context, task_of, at) = (
-                    Int(id.context.get().into()),
-                    Int(number(id)),
-                    Int(first.later(index).time()),
-                );
+                let (context, task_of, at) =
+                    (Int(id.context.get().into()), Int(number(id)), Int(first.later(index).time()));
                 if let Some((event, address, bytes)) = event {
                     let call = self.call(last);
                     let [function, file, line] = call.columns();
@@ -225,16 +219,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
                     let operation = Text(op.name());
                     self.row(
                         &SYNCHRONISATIONS,
-                        &[
-                            context,
-                            task_of,
-                            at,
-                            operation,
-                            Address(object),
-                            function,
-                            file,
-                            line,
-                        ],
+                        &[context, task_of, at, operation, Address(object), function, file, line],
                     )?;
                 }
                 counts.add_piece(&piece);
@@ -372,11 +357,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
 impl Call {
     /// Function, file and line of the call.
     fn columns(&self) -> [Value<'_>; 3] {
-        let Place {
-            function,
-            file,
-            line,
-        } = &self.place;
+        let Place { function, file, line } = &self.place;
         [Text(function), Text(file), Maybe(known(*line))]
     }
 }

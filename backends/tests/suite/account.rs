@@ -1,4 +1,5 @@
-//! The account of the processors' time: each loss is laid on the code that others waited for, and all add up.
+//! The account of the processors' time: each loss is laid on the code that others waited for, and
+//! all add up.
 
 mod atomics;
 mod births;
@@ -17,9 +18,7 @@ use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, OpKind, SyncOp};
 const MS: u64 = 1_000_000;
 
 fn account(builder: GraphBuilder, processors: u32) -> Report {
-    let options = Options {
-        processors: Some(processors),
-    };
+    let options = Options { processors: Some(processors) };
     let graph = graph(builder);
     let report = run::<Account>(options, &graph).unwrap();
     let work: u64 = graph.tasks().map(|task| task.unwrap().duration_ns()).sum();
@@ -34,10 +33,7 @@ fn account(builder: GraphBuilder, processors: u32) -> Report {
         }
     }
     let most = report.total_ns as f64 / 64.0;
-    assert!(
-        moments.iter().all(|&ns| ns <= most * 1.000_001 + 1.0),
-        "{moments:?}, at most {most}"
-    );
+    assert!(moments.iter().all(|&ns| ns <= most * 1.000_001 + 1.0), "{moments:?}, at most {most}");
     let lost: u64 = report.losses.iter().map(|row| row.ns).sum();
     let all = report.useful_ns + lost;
     assert!(all.abs_diff(report.total_ns) <= 20, "{report:?}");
@@ -53,10 +49,7 @@ fn first(report: &Report) -> (Loss, u64, String) {
 fn mended(report: &Report, expected: f64) {
     let found = &report.losses[0].mended;
     assert_eq!(found.len(), 1);
-    assert!(
-        (found[0] - expected).abs() < 0.01,
-        "{found:?}, not {expected}"
-    );
+    assert!((found[0] - expected).abs() < 0.01, "{found:?}, not {expected}");
 }
 
 fn wait(row: &Row) -> String {
@@ -114,25 +107,18 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
     assert_eq!(wait(&report.losses[0]), "a.c:20");
     let mut causes = report.losses.iter().map(|row| row.cause);
-    assert!(
-        causes.any(|cause| cause == Loss::Serial),
-        "before the thread"
-    );
-    // Without the lock, the other does not wait; then the holder ends last, and more processors do not change that.
+    assert!(causes.any(|cause| cause == Loss::Serial), "before the thread");
+    // Without the lock, the other does not wait; then the holder ends last, and more processors do
+    // not change that.
     mended(&report, 1.5);
 }
 
-/// POP's efficiencies of a run of `ns` on two processors of which executors used so much, by their definitions.
+/// POP's efficiencies of a run of `ns` on two processors of which executors used so much, by their
+/// definitions.
 fn efficiencies(used: [f64; 2], ns: f64, ideal_ns: f64) -> [f64; 5] {
     let average = used.iter().sum::<f64>() / 2.0;
     let longest = used[0].max(used[1]);
-    [
-        average / ns,
-        average / longest,
-        longest / ns,
-        longest / ideal_ns,
-        ideal_ns / ns,
-    ]
+    [average / ns, average / longest, longest / ns, longest / ideal_ns, ideal_ns / ns]
 }
 
 #[test]
@@ -152,10 +138,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
     let near = |report: &Report, expected: [f64; 5]| {
         let found = found(report);
         let all = found.iter().zip(expected);
-        assert!(
-            all.into_iter().all(|(a, b)| (a - b).abs() < 0.001),
-            "{found:?}, not {expected:?}"
-        );
+        assert!(all.into_iter().all(|(a, b)| (a - b).abs() < 0.001), "{found:?}, not {expected:?}");
     };
     // One thread works for 10 ms and the other one for so long: only the balance is bad.
     for other in [0, 5, 10] {
@@ -166,10 +149,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
         work(&mut b, thread, 0, 10, &[code.held]);
         work(&mut b, main, 0, other, &[code.own]);
         b.join(main, thread);
-        near(
-            &account(b, 2),
-            efficiencies([10.0, other as f64], 10.0, 10.0),
-        );
+        near(&account(b, 2), efficiencies([10.0, other as f64], 10.0, 10.0));
     }
     // Each works for 10 ms, and the other one waits for 6 ms of them, and 0.05 ms more to go on.
     let mut b = builder("./order");
@@ -200,13 +180,7 @@ fn the_code_that_is_named_is_what_executed_most_instructions() {
     let heavy = b.block("heavy", "a.c", 40, &[]);
     b.info_mut().blocks[heavy.index()].ir_ops = 6;
     let main = b.context("main");
-    work(
-        &mut b,
-        main,
-        0,
-        8,
-        &[code.held, heavy, code.held, code.held],
-    );
+    work(&mut b, main, 0, 8, &[code.held, heavy, code.held, code.held]);
     let named = first(&account(b, 2));
     assert_eq!(named, (Loss::Serial, 8, "a.c:40".to_owned()));
 }
@@ -225,20 +199,15 @@ fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
         let taken = b.sync_at(context, 1, SyncOp::MutexLock, MS, from * MS);
         b.edge(freed, taken);
         work(&mut b, context, from, from + 1, &[code.own]);
-        freed = b.sync_at(
-            context,
-            1,
-            SyncOp::MutexUnlock,
-            (from + 1) * MS,
-            (from + 1) * MS,
-        );
+        freed = b.sync_at(context, 1, SyncOp::MutexUnlock, (from + 1) * MS, (from + 1) * MS);
     }
     let report = account(b, 3);
     // Two wait for 5 ms, one for 1 ms more, and because of that both come late to their ends.
     assert_eq!(first(&report), (Loss::Lock, 14, "a.c:30".to_owned()));
 }
 
-/// Two contexts wait for each other by a condition; `also`: the one that is waited for waits at the same call.
+/// Two contexts wait for each other by a condition; `also`: the one that is waited for waits at the
+/// same call.
 fn words(also: bool) -> Report {
     let mut b = builder("./words");
     let code = code(&mut b, "pthread_cond_wait");
@@ -382,11 +351,7 @@ fn who_lacks_a_processor_works_on_one_at_once() {
     work(&mut b, main, 50, 51, &[code.own]);
     b.join(main, thread);
     let report = account(b, 2);
-    assert_eq!(
-        first(&report),
-        (Loss::Serial, 98, "a.c:30".to_owned()),
-        "{report:?}"
-    );
+    assert_eq!(first(&report), (Loss::Serial, 98, "a.c:30".to_owned()), "{report:?}");
 }
 
 #[test]
@@ -435,21 +400,16 @@ fn who_waits_for_a_signal_of_the_program_does_not_sleep() {
     b.edge(sent, came);
     work(&mut b, other, 30, 32, &[code.own]);
     let report = account(b, 2);
-    assert!(
-        report.losses.iter().all(|row| row.cause != Loss::Io),
-        "{report:?}"
-    );
+    assert!(report.losses.iter().all(|row| row.cause != Loss::Io), "{report:?}");
     assert_eq!(report.losses[0].cause, Loss::Message, "{report:?}");
     assert_eq!(report.replayed_ns, 12 * MS);
 }
 
 #[test]
 fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
-    for (ran, recorded, cause) in [
-        (2, true, Loss::Io),
-        (2, false, Loss::Io),
-        (0, false, Loss::Serial),
-    ] {
+    for (ran, recorded, cause) in
+        [(2, true, Loss::Io), (2, false, Loss::Io), (0, false, Loss::Serial)]
+    {
         let mut b = builder("./sleep");
         let code = code(&mut b, "usleep");
         let (main, other) = (b.context("main"), b.context("other"));
@@ -496,28 +456,19 @@ fn many_small_tasks_cost_at_the_place_that_makes_them() {
     let code = code(&mut b, "make");
     let main = b.context("main");
     for at in 0..1200 {
-        b.work(main, at * 1000, (at + 1) * 1000, |w| {
-            w.block(code.call, &[])
-        });
+        b.work(main, at * 1000, (at + 1) * 1000, |w| w.block(code.call, &[]));
         let task = b.create(main);
-        b.work(task, (at + 1) * 1000, at * 1000 + 1500, |w| {
-            w.block(code.held, &[])
-        });
+        b.work(task, (at + 1) * 1000, at * 1000 + 1500, |w| w.block(code.held, &[]));
     }
     let report = account(b, 2);
-    let row = report
-        .losses
-        .iter()
-        .find(|row| row.cause == Loss::Scheduling);
+    let row = report.losses.iter().find(|row| row.cause == Loss::Scheduling);
     assert_eq!(row.map(Row::place).as_deref(), Some("a.c:20"), "{report:?}");
     let grain = report.grain.unwrap();
     assert_eq!(grain.pieces, 1201);
     let lost = row.map_or(0, |row| row.ns);
-    assert_eq!(
-        (grain.ns, grain.metg_ns),
-        (report.useful_ns / 1201, lost / 1201)
-    );
-    // Each of them executes a few instructions, which take far less than handing it out, whatever was recorded.
+    assert_eq!((grain.ns, grain.metg_ns), (report.useful_ns / 1201, lost / 1201));
+    // Each of them executes a few instructions, which take far less than handing it out, whatever
+    // was recorded.
     assert!(row.is_some_and(|row| row.mended[0] > 20.0), "{row:?}");
 }
 
@@ -538,28 +489,14 @@ fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
     let diff = Diff::of([&[before], &[after]]);
     assert_eq!(diff.duration_ns, [10 * MS, 5 * MS]);
     let most = &diff.changes[0];
-    assert_eq!(
-        (most.cause, most.ns, most.place.as_str()),
-        ("serial", [10 * MS, 0], "a.c:30")
-    );
-    let program = diff
-        .changes
-        .iter()
-        .find(|change| change.cause == "the program");
+    assert_eq!((most.cause, most.ns, most.place.as_str()), ("serial", [10 * MS, 0], "a.c:30"));
+    let program = diff.changes.iter().find(|change| change.cause == "the program");
     assert_eq!(program.map(|change| change.ns), Some([10 * MS, 10 * MS]));
     let mut text = Vec::new();
-    diff.view()
-        .write_text(&mut text, contech_backends::view::Screen::file())
-        .unwrap();
+    diff.view().write_text(&mut text, contech_backends::view::Screen::file()).unwrap();
     let text = String::from_utf8(text).unwrap();
-    assert!(
-        text.contains("10.0 ms became 5.00 ms, 2.00 times as fast."),
-        "{text}"
-    );
-    assert!(
-        text.contains("-10.0 ms") && text.lines().count() <= 20,
-        "{text}"
-    );
+    assert!(text.contains("10.0 ms became 5.00 ms, 2.00 times as fast."), "{text}");
+    assert!(text.contains("-10.0 ms") && text.lines().count() <= 20, "{text}");
 }
 
 #[test]
@@ -590,17 +527,11 @@ fn repeats_tell_what_two_versions_differ_by() {
     let serial = &differ.changes[0];
     assert_eq!((serial.cause, serial.repeats), ("serial", Some(true)));
     let text = said(&differ);
-    assert!(
-        text.contains("11.0 ms (10.0 ms to 12.0 ms in 3 runs)"),
-        "{text}"
-    );
+    assert!(text.contains("11.0 ms (10.0 ms to 12.0 ms in 3 runs)"), "{text}");
     assert!(text.contains("beyond chance"), "{text}");
 
     let same = said(&Diff::of([&alone[..2], &alone]));
-    assert!(
-        same.contains("nothing that repeats of one of them would not"),
-        "{same}"
-    );
+    assert!(same.contains("nothing that repeats of one of them would not"), "{same}");
 }
 
 #[test]
@@ -633,7 +564,8 @@ fn processors_without_a_thread_are_a_loss_of_their_own() {
     assert_eq!(report.losses[0].cause, Loss::Threads, "{report:?}");
 }
 
-/// The loss to caches of a program that fills an array and then reads it as the addresses say, in 10 ms.
+/// The loss to caches of a program that fills an array and then reads it as the addresses say, in
+/// 10 ms.
 fn cached(lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
     cached_in(10 * MS, lines, read)
 }
@@ -748,10 +680,7 @@ fn only_lines_that_a_cache_had_before_are_lost_and_least_when_they_are_fetched_a
     let mixed = cached(lines, (0..lines).map(|i| i * 4801 % lines)).unwrap();
     assert_eq!([in_order.place(), mixed.place()], ["c.c:20", "c.c:20"]);
     let cost = |row: &Row| row.share / (1.0 - row.share);
-    assert!(
-        cost(&mixed) > 5.0 * cost(&in_order),
-        "{in_order:?} {mixed:?}"
-    );
+    assert!(cost(&mixed) > 5.0 * cost(&in_order), "{in_order:?} {mixed:?}");
 }
 
 #[test]
@@ -764,8 +693,8 @@ fn time_that_no_recorded_code_can_take_is_not_lost_to_caches() {
     assert_eq!(endless.ns, longer.ns, "the rest is spent elsewhere");
 }
 
-/// A lock that is handed over by 9 ms, and taken when its thread gets a processor; `asks`: the thread has one before,
-/// so that it asks at 1 ms.
+/// A lock that is handed over by 9 ms, and taken when its thread gets a processor; `asks`: the
+/// thread has one before, so that it asks at 1 ms.
 fn handed_over(asks: bool, taken_ms: u64) -> Report {
     let mut b = builder("./handed");
     b.meta_mut().processors = 2;
@@ -846,10 +775,7 @@ fn a_run_without_time_and_one_without_threads_are_said_first() {
     let main = b.context("main");
     b.work(main, 0, 5 * MS, |w| w.block(block, &[]));
     let alone = account(b, 2).sentence();
-    assert!(
-        alone.starts_with("The program ran in one thread. "),
-        "{alone}"
-    );
+    assert!(alone.starts_with("The program ran in one thread. "), "{alone}");
     assert!(!account(two(), 2).sentence().contains("one thread"));
 }
 
@@ -916,11 +842,13 @@ fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
     let locking = &report.losses[0];
     assert_eq!(locking.cause, Loss::Locking, "{report:?}");
     assert_eq!(locking.place(), "a.c:20");
-    // A pair of operations takes longer than an instruction, and recording is no more than ten times as slow.
+    // A pair of operations takes longer than an instruction, and recording is no more than ten
+    // times as slow.
     assert_eq!(locking.ns, 10 * 1000 * (17 + 5));
 }
 
-/// Two contexts work for 10 ms each and never meet. Nine parts in ten of what one does are between these operations.
+/// Two contexts work for 10 ms each and never meet. Nine parts in ten of what one does are between
+/// these operations.
 fn sections([first, last]: [SyncOp; 2]) -> Report {
     let mut b = builder("./sections");
     let code = code(&mut b, "f");
@@ -942,10 +870,8 @@ fn sections([first, last]: [SyncOp; 2]) -> Report {
 
 #[test]
 fn an_atomic_word_that_contexts_take_and_give_back_is_a_lock() {
-    for lock in [
-        [SyncOp::AtomicTake, SyncOp::AtomicGive],
-        [SyncOp::MutexLock, SyncOp::MutexUnlock],
-    ] {
+    for lock in [[SyncOp::AtomicTake, SyncOp::AtomicGive], [SyncOp::MutexLock, SyncOp::MutexUnlock]]
+    {
         let report = sections(lock);
         assert_eq!(report.losses[0].cause, Loss::Lock, "{report:?}");
         assert_eq!(report.losses[0].place(), "a.c:30");

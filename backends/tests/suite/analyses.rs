@@ -15,19 +15,11 @@ fn parallelism(builder: GraphBuilder) -> parallelism::Report {
 }
 
 fn steps(report: &parallelism::Report) -> Vec<(u64, u32)> {
-    report
-        .steps
-        .iter()
-        .map(|step| (step.t_ns, step.running))
-        .collect()
+    report.steps.iter().map(|step| (step.t_ns, step.running)).collect()
 }
 
 fn waits(report: &parallelism::Report) -> Vec<(Cause, u64)> {
-    report
-        .waits
-        .iter()
-        .map(|wait| (wait.cause, wait.ns))
-        .collect()
+    report.waits.iter().map(|wait| (wait.cause, wait.ns)).collect()
 }
 
 fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cache::Report {
@@ -51,22 +43,11 @@ fn a_context_waits_for_locks_barriers_and_joins_and_runs_otherwise() {
     assert_eq!(steps(&report), expected);
     assert_eq!(
         waits(&report),
-        [
-            (Cause::Barrier, 200_000),
-            (Cause::Lock, 150_000),
-            (Cause::Join, 100_000)
-        ]
+        [(Cause::Barrier, 200_000), (Cause::Lock, 150_000), (Cause::Join, 100_000)]
     );
+    assert_eq!((report.duration_ns, report.average, report.peak), (800_000, 1.3125, 2));
     assert_eq!(
-        (report.duration_ns, report.average, report.peak),
-        (800_000, 1.3125, 2)
-    );
-    assert_eq!(
-        report
-            .levels
-            .iter()
-            .map(|level| (level.running, level.ns))
-            .collect::<Vec<_>>(),
+        report.levels.iter().map(|level| (level.running, level.ns)).collect::<Vec<_>>(),
         [(1, 550_000), (2, 250_000)]
     );
     assert!(report.exact);
@@ -83,18 +64,8 @@ fn waits_are_placed_at_the_call_before_them() {
     assert_eq!(
         places,
         [
-            (
-                Cause::Barrier,
-                "two.c:44".to_owned(),
-                "pthread_barrier_wait",
-                200_000
-            ),
-            (
-                Cause::Lock,
-                "two.c:31".to_owned(),
-                "pthread_mutex_lock",
-                150_000
-            ),
+            (Cause::Barrier, "two.c:44".to_owned(), "pthread_barrier_wait", 200_000),
+            (Cause::Lock, "two.c:31".to_owned(), "pthread_mutex_lock", 150_000),
             (Cause::Join, "two.c:60".to_owned(), "pthread_join", 100_000),
         ]
     );
@@ -181,15 +152,8 @@ fn potential_parallelism_ignores_when_things_happened_to_run() {
     }
     let report = parallelism(b);
     assert_eq!(report.average, 1.0);
-    assert_eq!(
-        (report.work_ns, report.span_ns, report.potential_average),
-        (400, 100, 4.0)
-    );
-    assert!(
-        report.potential.iter().all(|&(_, average)| average == 4.0),
-        "{:?}",
-        report.potential
-    );
+    assert_eq!((report.work_ns, report.span_ns, report.potential_average), (400, 100, 4.0));
+    assert!(report.potential.iter().all(|&(_, average)| average == 4.0), "{:?}", report.potential);
 }
 
 #[test]
@@ -220,10 +184,7 @@ fn whoever_is_let_go_need_not_wait_for_the_call_to_return() {
     b.edge(post, wait);
     b.work(other, 20, 120, |_| {});
     let report = parallelism(b);
-    assert_eq!(
-        (report.duration_ns, report.work_ns, report.span_ns),
-        (120, 210, 110)
-    );
+    assert_eq!((report.duration_ns, report.work_ns, report.span_ns), (120, 210, 110));
     assert!(report.potential_average >= report.average);
 }
 
@@ -240,17 +201,9 @@ fn fewer_points_keep_peaks_and_the_average() {
         few.steps.len()
     );
     assert_eq!(few.average, exact.average);
-    assert_eq!(
-        few.steps.iter().map(|step| step.running).max(),
-        Some(exact.peak)
-    );
+    assert_eq!(few.steps.iter().map(|step| step.running).max(), Some(exact.peak));
     let area = |report: &parallelism::Report| {
-        let ends = report
-            .steps
-            .iter()
-            .skip(1)
-            .map(|step| step.t_ns)
-            .chain([report.duration_ns]);
+        let ends = report.steps.iter().skip(1).map(|step| step.t_ns).chain([report.duration_ns]);
         report
             .steps
             .iter()
@@ -265,31 +218,23 @@ fn fewer_points_keep_peaks_and_the_average() {
 #[test]
 fn block_executions_are_counted_by_running_contexts() {
     let report = run::<Blocks>(blocks::Options::default(), &graph(two())).unwrap();
-    let levels = |line: u32| {
-        report
-            .blocks
-            .iter()
-            .find(|row| row.place.line == line)
-            .unwrap()
-            .levels
-            .clone()
-    };
+    let levels =
+        |line: u32| report.blocks.iter().find(|row| row.place.line == line).unwrap().levels.clone();
     assert_eq!(levels(5), [(1, 10)], "set-up runs alone");
-    // Alone: 15 of 20 while the child waits, 10 of 20 and 10 while the parent waits, 10 of 20 while it joins.
+    // Alone: 15 of 20 while the child waits, 10 of 20 and 10 while the parent waits, 10 of 20 while
+    // it joins.
     assert_eq!(levels(20), [(1, 45), (2, 50)]);
     assert_eq!(levels(31), [(2, 1)]);
     assert_eq!(levels(60), [(2, 1)]);
     assert_eq!((report.executions, report.max_running), (109, 2));
     let work = &report.functions[0];
-    assert_eq!(
-        (work.place.function.as_str(), work.blocks, work.executions),
-        ("work", 3, 98)
-    );
+    assert_eq!((work.place.function.as_str(), work.blocks, work.executions), ("work", 3, 98));
     let body = &report.blocks[0];
     assert_eq!(body.average, (45.0 + 2.0 * 50.0) / 95.0);
 }
 
-/// Two contexts that read the same 8 lines twice, with a store across a line border and a copy of 200 bytes.
+/// Two contexts that read the same 8 lines twice, with a store across a line border and a copy of
+/// 200 bytes.
 fn sharing() -> GraphBuilder {
     let mut b = builder("./sharing");
     let read = b.block("f", "f.c", 1, &[MemOp::load(8)]);
@@ -323,30 +268,22 @@ fn private_caches_miss_what_a_shared_one_has() {
 
 #[test]
 fn a_shared_cache_sees_tasks_in_breadth_first_order() {
-    // Direct-mapped, 1 KiB: the contexts' lines collide, so the order in which tasks are taken decides the misses.
+    // Direct-mapped, 1 KiB: the contexts' lines collide, so the order in which tasks are taken
+    // decides the misses.
     let mut b = builder("./order");
     let read = b.block("f", "f.c", 1, &[MemOp::load(8)]);
     let (x, y) = (b.context("x"), b.context("y"));
     for round in 0..3 {
         b.work(x, round * 20, round * 20 + 10, |w| w.block(read, &[0]));
         b.sync(x, 1, SyncOp::SemPost);
-        b.work(y, round * 20 + 10, round * 20 + 20, |w| {
-            w.block(read, &[1024])
-        });
+        b.work(y, round * 20 + 10, round * 20 + 20, |w| w.block(read, &[1024]));
         b.sync(y, 1, SyncOp::SemPost);
     }
     let report = cache(b, |options| {
         options.sizes = "1K".parse().unwrap();
         options.ways = vec![Ways::Set(1), Ways::Set(2)];
     });
-    assert_eq!(
-        report
-            .points
-            .iter()
-            .map(|point| point.misses)
-            .collect::<Vec<_>>(),
-        [6, 2]
-    );
+    assert_eq!(report.points.iter().map(|point| point.misses).collect::<Vec<_>>(), [6, 2]);
 }
 
 #[test]
@@ -357,23 +294,15 @@ fn the_findings_are_what_brings_the_most_first_and_races_last() {
         .iter()
         .map(|finding| (finding.rank, finding.cause, finding.place.as_str()))
         .collect();
-    // For the lock 150 us of 1600 us are lost. At the barrier 200 us are lost, 150 of them because who comes last waited
-    // for the lock. Before the thread and after it 100 us each are lost.
+    // For the lock 150 us of 1600 us are lost. At the barrier 200 us are lost, 150 of them because
+    // who comes last waited for the lock. Before the thread and after it 100 us each are lost.
     let lost = ["lock", "imbalance", "serial", "imbalance"];
     let of_order = findings.iter().filter(|finding| lost.contains(&finding.1));
-    assert_eq!(
-        of_order.map(|finding| finding.1).collect::<Vec<_>>(),
-        lost,
-        "{findings:?}"
-    );
+    assert_eq!(of_order.map(|finding| finding.1).collect::<Vec<_>>(), lost, "{findings:?}");
     let lock = data.findings.iter().find(|f| f.cause == "lock").unwrap();
-    assert_eq!(
-        (lock.share, lock.place.as_str()),
-        (300.0 / 1600.0, "two.c:20")
-    );
+    assert_eq!((lock.share, lock.place.as_str()), (300.0 / 1600.0, "two.c:20"));
     assert!(
-        lock.text
-            .contains("waited for in work (two.c:31), meanwhile in work (two.c:20)"),
+        lock.text.contains("waited for in work (two.c:31), meanwhile in work (two.c:20)"),
         "{}",
         lock.text
     );
@@ -407,18 +336,10 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
         found.cloned()
     };
     let said = unrecorded(&data).expect("a finding");
-    assert!(
-        said.share > 0.99 && said.text.contains("no recorded code"),
-        "{}",
-        said.text
-    );
+    assert!(said.share > 0.99 && said.text.contains("no recorded code"), "{}", said.text);
     for finding in &data.findings {
         let blamed = finding.cause == "serial";
-        assert!(
-            !blamed || !finding.text.contains("main.c:5"),
-            "{}",
-            finding.text
-        );
+        assert!(!blamed || !finding.text.contains("main.c:5"), "{}", finding.text);
     }
     let advice = "Build it with contech-cc to see into it, unless it is the C library's.";
     assert!(said.text.ends_with(advice), "{}", said.text);
@@ -433,11 +354,7 @@ fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
     let first = b.block("pack", "pack.c", 6, &[]);
     let block = &mut b.info_mut().blocks[first.index()];
     block.flags &= !Block::ENTRY;
-    block.call = Some(CallSite {
-        callee: "zlibVersion".into(),
-        line: 6,
-        inlined: 0,
-    });
+    block.call = Some(CallSite { callee: "zlibVersion".into(), line: 6, inlined: 0 });
     let compress = BlockId::new(0);
     let main = b.context("both");
     b.work(main, 0, 50_000_000, |w| {
@@ -456,14 +373,8 @@ fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
 #[test]
 fn code_after_the_limit_is_not_said_to_need_another_compiler() {
     for (of, reason) in [
-        (
-            AccessesOf::Limit,
-            "the trace reached its limit after 1.00 us",
-        ),
-        (
-            AccessesOf::Region,
-            "it is outside of the region of interest",
-        ),
+        (AccessesOf::Limit, "the trace reached its limit after 1.00 us"),
+        (AccessesOf::Region, "it is outside of the region of interest"),
         (AccessesOf::Sample, "it is outside of the sample"),
     ] {
         let mut b = compressing(0);
@@ -488,11 +399,7 @@ fn compressing(gap: u64) -> GraphBuilder {
     for (block, callee, line) in [(compress, "BZ2_compress", 7), (write, "write", 8)] {
         let block = &mut b.info_mut().blocks[block.index()];
         block.flags &= !Block::ENTRY;
-        block.call = Some(CallSite {
-            callee: callee.into(),
-            line,
-            inlined: 0,
-        });
+        block.call = Some(CallSite { callee: callee.into(), line, inlined: 0 });
     }
     let main = b.context("main");
     let other = b.context("pack");
@@ -517,9 +424,7 @@ fn time_in_a_library_that_was_not_recorded_is_named_and_not_given_to_others() {
         for finding in &data.findings {
             match finding.cause {
                 "unrecorded" => assert!(
-                    finding
-                        .text
-                        .contains("BZ2_compress, called in pack (pack.c:7)"),
+                    finding.text.contains("BZ2_compress, called in pack (pack.c:7)"),
                     "{}",
                     finding.text
                 ),
@@ -560,22 +465,11 @@ fn a_run_whose_work_is_one_chain_is_not_told_to_use_more_processors() {
 #[test]
 fn a_graph_of_nothing_gives_empty_results() {
     let report = parallelism(nothing());
-    assert_eq!(
-        (report.average, report.potential_average, report.contexts),
-        (0.0, 0.0, 0)
-    );
+    assert_eq!((report.average, report.potential_average, report.contexts), (0.0, 0.0, 0));
     assert!(report.waits.is_empty() && report.places.is_empty());
+    assert!(cache(nothing(), |_| {}).points.iter().all(|point| point.accesses == 0));
     assert!(
-        cache(nothing(), |_| {})
-            .points
-            .iter()
-            .all(|point| point.accesses == 0)
-    );
-    assert!(
-        run::<Blocks>(blocks::Options::default(), &graph(nothing()))
-            .unwrap()
-            .blocks
-            .is_empty()
+        run::<Blocks>(blocks::Options::default(), &graph(nothing())).unwrap().blocks.is_empty()
     );
 }
 
@@ -601,11 +495,7 @@ fn a_lane_shows_when_its_executor_runs_and_many_executors_share_lanes() {
         let levels = |row: usize| rows[row].states[0].levels.as_bytes();
         let (last, middle) = (levels(count - 1), levels(count / 2));
         assert!(last[..last.len() - 1].iter().all(|&level| level == b'/'));
-        assert!(
-            middle[..middle.len() / 2]
-                .iter()
-                .all(|&level| level == b'/')
-        );
+        assert!(middle[..middle.len() / 2].iter().all(|&level| level == b'/'));
         assert!(middle.len() < last.len() * 2 / 3);
     }
 }

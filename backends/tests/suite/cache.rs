@@ -1,4 +1,5 @@
-//! Every number of the one-pass cache model against a simulator that does one cache at a time the obvious way.
+//! Every number of the one-pass cache model against a simulator that does one cache at a time the
+//! obvious way.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use contech_backends::analysis::{Graph, run};
@@ -53,34 +54,19 @@ fn check(name: &str, sizes: &str, ways: &[Ways], line: &str, stream: &[(u64, u64
     }
     for geometry in &geometries.all {
         let expected = brute_force(geometry, geometries.line_shift, stream);
-        assert_eq!(
-            (model.accesses(), model.misses(geometry)),
-            expected,
-            "{name}: {geometry:?}"
-        );
+        assert_eq!((model.accesses(), model.misses(geometry)), expected, "{name}: {geometry:?}");
     }
 }
 
-const WAYS: [Ways; 6] = [
-    Ways::Set(1),
-    Ways::Set(2),
-    Ways::Set(4),
-    Ways::Set(8),
-    Ways::Set(16),
-    Ways::Full,
-];
+const WAYS: [Ways; 6] =
+    [Ways::Set(1), Ways::Set(2), Ways::Set(4), Ways::Set(8), Ways::Set(16), Ways::Full];
 
 #[test]
 fn uniform_random_accesses_of_all_alignments() {
     let mut random = Rng::with_seed(42);
     for spread in [500, 5_000, 60_000] {
         let stream: Vec<_> = (0..20_000)
-            .map(|_| {
-                (
-                    random.u64(..spread),
-                    [1, 4, 8, 16, 100][random.u64(..5) as usize],
-                )
-            })
+            .map(|_| (random.u64(..spread), [1, 4, 8, 16, 100][random.u64(..5) as usize]))
             .collect();
         check("uniform", "1K..64K", &WAYS, "64", &stream);
     }
@@ -118,9 +104,7 @@ fn copies_longer_than_every_cache() {
         0 => random.u64(..100_000),
         _ => 8,
     };
-    let stream: Vec<_> = (0..2_000)
-        .map(|_| (random.u64(..200_000), size(&mut random)))
-        .collect();
+    let stream: Vec<_> = (0..2_000).map(|_| (random.u64(..200_000), size(&mut random))).collect();
     check("copies", "1K,2K,16K", &WAYS, "64", &stream);
     check("copies", "1K", &[Ways::Set(2), Ways::Full], "16", &stream);
 }
@@ -130,13 +114,7 @@ fn other_lines_and_single_configurations() {
     let mut random = Rng::with_seed(99);
     let stream: Vec<_> = (0..10_000).map(|_| (random.u64(..30_000), 8)).collect();
     for line in ["4", "16", "128", "4K"] {
-        check(
-            "line",
-            "4K..32K",
-            &[Ways::Set(1), Ways::Full],
-            line,
-            &stream,
-        );
+        check("line", "4K..32K", &[Ways::Set(1), Ways::Full], line, &stream);
     }
     check("one", "8K", &[Ways::Set(4)], "64", &stream);
     check("full only", "2K,32K", &[Ways::Full], "64", &stream);
@@ -155,20 +133,11 @@ fn accesses_of_no_bytes_and_at_the_end_of_memory_are_harmless() {
 #[test]
 fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
     let mut random = Rng::with_seed(3);
-    for capacities in [
-        vec![1],
-        vec![1, 2, 3],
-        vec![4, 16, 17, 600, 5000],
-        vec![700, 800],
-    ] {
+    for capacities in [vec![1], vec![1, 2, 3], vec![4, 16, 17, 600, 5000], vec![700, 800]] {
         let mut groups = RecencyGroups::new(capacities.clone());
         let mut list: Vec<u64> = Vec::new();
         for step in 0..40_000u64 {
-            let line = if step % 3 == 0 {
-                random.u64(..3)
-            } else {
-                random.u64(..900)
-            };
+            let line = if step % 3 == 0 { random.u64(..3) } else { random.u64(..900) };
             let place = list.iter().position(|&known| known == line);
             place.map(|at| list.remove(at));
             list.insert(0, line);
@@ -180,7 +149,8 @@ fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
     }
 }
 
-/// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses that span lines.
+/// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses
+/// that span lines.
 fn mixed(seed: u64) -> Graph {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
@@ -237,10 +207,7 @@ fn an_estimate_is_off_by_no_more_than_it_says() {
                 let rate_of = |point: &cache::Point| point.misses as f64 / point.accesses as f64;
                 let off = (rate_of(a) - rate_of(b)).abs();
                 let rough = (a.size / 64) as f64 * rate < 16.0;
-                assert!(
-                    rough || off <= said,
-                    "seed {seed}, rate {rate}, {said}: {a:?}, {b:?}"
-                );
+                assert!(rough || off <= said, "seed {seed}, rate {rate}, {said}: {a:?}, {b:?}");
             }
         }
     }

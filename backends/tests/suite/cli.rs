@@ -44,17 +44,11 @@ fn json_has_the_agreed_keys() {
 
     let parallelism = folder.json("parallelism two.tg --format json");
     assert_eq!(
-        (
-            parallelism["average"].as_f64(),
-            parallelism["duration_ns"].as_u64()
-        ),
+        (parallelism["average"].as_f64(), parallelism["duration_ns"].as_u64()),
         (Some(1.3125), Some(800_000))
     );
     assert_eq!(parallelism["potential_average"], 1.3125);
-    assert_eq!(
-        parallelism["steps"][1],
-        serde_json::json!({"t_ns": 100_000, "running": 2})
-    );
+    assert_eq!(parallelism["steps"][1], serde_json::json!({"t_ns": 100_000, "running": 2}));
 
     let cache = folder.json("cache two.tg --sizes 1K..2K --ways 4,full --format json");
     let points: Vec<_> = cache["points"]
@@ -73,23 +67,14 @@ fn json_has_the_agreed_keys() {
         ]
     );
     assert_eq!(
-        (
-            &cache["points"][0]["accesses"],
-            &cache["points"][0]["misses"]
-        ),
+        (&cache["points"][0]["accesses"], &cache["points"][0]["misses"]),
         (&200.into(), &6.into())
     );
 
     let report = folder.json("report two.tg --format json");
     let finding = &report["findings"][0];
-    assert_eq!(
-        (&finding["rank"], &finding["cause"]),
-        (&1.into(), &"lock".into())
-    );
-    assert!(
-        finding["where"].is_string() && finding["share"].is_f64(),
-        "{finding}"
-    );
+    assert_eq!((&finding["rank"], &finding["cause"]), (&1.into(), &"lock".into()));
+    assert!(finding["where"].is_string() && finding["share"].is_f64(), "{finding}");
     assert_eq!(folder.json("verify two.tg --format json")["valid"], true);
 }
 
@@ -97,17 +82,11 @@ fn json_has_the_agreed_keys() {
 fn text_is_aligned_and_csv_is_raw() {
     let folder = Folder::new();
     let text = folder.ok("stats two.tg");
-    assert!(
-        text.contains("\ncontexts") && text.contains("\n  barrier"),
-        "{text}"
-    );
+    assert!(text.contains("\ncontexts") && text.contains("\n  barrier"), "{text}");
     let csv = folder.ok("parallelism two.tg --format csv");
     assert!(csv.starts_with("t_ns,running\n0,1\n100000,2\n"), "{csv}");
     let csv = folder.ok("blocks two.tg --format csv");
-    assert!(
-        csv.starts_with("block,function,file,line,running,executions\n"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("block,function,file,line,running,executions\n"), "{csv}");
     assert!(csv.contains(",work,src/two.c,20,1,45\n"), "{csv}");
     let csv = folder.ok("cache two.tg --sizes 1K --ways full --format csv");
     assert_eq!(
@@ -135,10 +114,7 @@ fn results_go_to_a_file_that_replaces_the_old_one() {
         serde_json::from_slice(&fs::read(folder.path("out.json")).unwrap()).unwrap();
     assert_eq!(written["contexts"], 2);
     folder.fails("stats missing.tg -o out.json");
-    assert!(
-        fs::read(folder.path("out.json")).unwrap().len() > 10,
-        "a failure leaves the file"
-    );
+    assert!(fs::read(folder.path("out.json")).unwrap().len() > 10, "a failure leaves the file");
     let message = folder.fails("stats two.tg -o no/such/folder/out.json");
     assert!(message.contains("no/such/folder"), "{message}");
 }
@@ -156,8 +132,5 @@ fn a_reader_that_stops_early_is_no_error() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert!(
-        output.status.success() && output.stderr.is_empty(),
-        "{output:?}"
-    );
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

@@ -1,4 +1,5 @@
-//! The critical path against an exhaustive search over all paths of small random graphs, and against graphs by hand.
+//! The critical path against an exhaustive search over all paths of small random graphs, and
+//! against graphs by hand.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -17,7 +18,8 @@ use taskgraph::{BlockId, ContextId, MemOp, SyncOp, TaskId, TaskKind};
 
 const FUNCTIONS: [&str; 3] = ["alpha", "beta(int)", "ns::gamma(ns::T)"];
 
-/// Contexts with random work, locks nobody needs, and random edges from earlier tasks to later ones.
+/// Contexts with random work, locks nobody needs, and random edges from earlier tasks to later
+/// ones.
 fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
@@ -43,13 +45,7 @@ fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
                 TaskId::new(child, 0)
             }
             1 => b.sync_at(context, 0xfeed, SyncOp::MutexLock, start, start + length),
-            2 => b.sync_at(
-                context,
-                0xfeed,
-                SyncOp::MutexUnlock,
-                start,
-                start + random.u64(..3),
-            ),
+            2 => b.sync_at(context, 0xfeed, SyncOp::MutexUnlock, start, start + random.u64(..3)),
             3 => b.sync_at(context, 0xbeef, SyncOp::SemPost, start, start + length),
             _ => b.work(context, start, start + length, |w| {
                 for (i, &block) in blocks.iter().enumerate() {
@@ -100,9 +96,7 @@ fn weights(graph: &Graph) -> BTreeMap<TaskId, u64> {
 /// The length of a path. It leaves an operation for another context where that operation begins.
 fn length(path: &[TaskId], graph: &Graph, weights: &BTreeMap<TaskId, f64>) -> f64 {
     let on_path = |(at, id): (usize, &TaskId)| {
-        let leaves = path
-            .get(at + 1)
-            .is_some_and(|next| next.context != id.context);
+        let leaves = path.get(at + 1).is_some_and(|next| next.context != id.context);
         let work = graph.task(*id).expect("readable").kind() == TaskKind::Work;
         if leaves && !work { 0.0 } else { weights[id] }
     };
@@ -133,10 +127,7 @@ fn report(graph: &Graph, options: Options) -> Report {
 /// Tasks of the path: its parts are without gaps within a context.
 fn on_path(report: &Report) -> BTreeSet<TaskId> {
     let parts = report.stretches.iter().map(|part| -> (TaskId, TaskId) {
-        (
-            part.first.parse().expect("task id"),
-            part.last.parse().expect("task id"),
-        )
+        (part.first.parse().expect("task id"), part.last.parse().expect("task id"))
     });
     parts
         .flat_map(|(first, last)| {
@@ -152,11 +143,7 @@ fn span_and_slack_equal_an_exhaustive_search() {
         let (paths, weights) = (all_paths(&graph), weights(&graph));
         let float = as_float(&weights);
         let report = report(&graph, options());
-        assert_eq!(
-            report.span_ns as f64,
-            longest(&paths, &graph, &float),
-            "seed {seed}"
-        );
+        assert_eq!(report.span_ns as f64, longest(&paths, &graph, &float), "seed {seed}");
         assert_eq!(report.work_ns, weights.values().sum::<u64>(), "seed {seed}");
 
         let strands = Strands::new(&graph).expect("readable");
@@ -170,15 +157,10 @@ fn span_and_slack_equal_an_exhaustive_search() {
         }
         let critical = on_path(&report);
         assert_eq!(report.tasks, critical.len() as u64, "seed {seed}");
-        let mut same = paths
-            .iter()
-            .filter(|path| path.iter().copied().collect::<BTreeSet<_>>() == critical);
+        let mut same =
+            paths.iter().filter(|path| path.iter().copied().collect::<BTreeSet<_>>() == critical);
         let path = same.next().expect("a path of the graph");
-        assert_eq!(
-            length(path, &graph, &float),
-            report.span_ns as f64,
-            "seed {seed}"
-        );
+        assert_eq!(length(path, &graph, &float), report.span_ns as f64, "seed {seed}");
     }
 }
 
@@ -210,7 +192,8 @@ fn no_path_is_longer_than_the_run() {
     assert_eq!((report.span_ns, report.duration_ns), (1110, 1210));
 }
 
-/// Weights with the time of `function` times `factor`, apportioned by IR operations (a load each, plus one per block).
+/// Weights with the time of `function` times `factor`, apportioned by IR operations (a load each,
+/// plus one per block).
 fn scaled(graph: &Graph, function: &str, factor: f64) -> BTreeMap<TaskId, f64> {
     let info = graph.info();
     let scale = |task: contech_backends::analysis::Task<'_>| {
@@ -224,15 +207,9 @@ fn scaled(graph: &Graph, function: &str, factor: f64) -> BTreeMap<TaskId, f64> {
         })
         .expect("readable");
         let share = if all > 0.0 { own / all } else { 0.0 };
-        (
-            task.id(),
-            weight(&task) as f64 * (1.0 - share + share * factor),
-        )
+        (task.id(), weight(&task) as f64 * (1.0 - share + share * factor))
     };
-    graph
-        .tasks()
-        .map(|task| scale(task.expect("readable")))
-        .collect()
+    graph.tasks().map(|task| scale(task.expect("readable"))).collect()
 }
 
 #[test]
@@ -251,8 +228,8 @@ fn a_halved_function_gives_the_span_of_the_halved_weights() {
     }
 }
 
-/// Two contexts that hold one lock in turn: 0 holds it 10..110, 1 waits for it from 20 and holds it 110..310; main
-/// joins at 400.
+/// Two contexts that hold one lock in turn: 0 holds it 10..110, 1 waits for it from 20 and holds it
+/// 110..310; main joins at 400.
 fn contended() -> GraphBuilder {
     let mut b = GraphBuilder::new();
     let setup = b.block("setup", "lock.c", 5, &[]);
@@ -283,17 +260,10 @@ fn a_contended_lock_is_on_the_path() {
     assert_eq!(plain.span_ns, 335);
     let top = &plain.functions[0];
     assert_eq!(
-        (
-            top.place.function.as_str(),
-            top.critical_ns,
-            top.min_slack_ns
-        ),
+        (top.place.function.as_str(), top.critical_ns, top.min_slack_ns),
         ("critical_section", 300, 0)
     );
-    let causes: Vec<_> = plain
-        .crossings
-        .iter()
-        .map(|row| (row.cause, row.count, row.waited_ns))
-        .collect();
+    let causes: Vec<_> =
+        plain.crossings.iter().map(|row| (row.cause, row.count, row.waited_ns)).collect();
     assert_eq!(causes, [("join", 1, 210), ("lock", 1, 95)]);
 }

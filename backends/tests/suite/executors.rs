@@ -1,5 +1,5 @@
-//! What is about processors goes by executor: a graph whose executors execute many contexts gives what the same accesses
-//! give if each executor is one context.
+//! What is about processors goes by executor: a graph whose executors execute many contexts gives
+//! what the same accesses give if each executor is one context.
 
 use contech_backends::analysis::{Analysis, Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
@@ -35,18 +35,10 @@ fn stretches(random: &mut Rng) -> Vec<Stretch> {
     let mut moved = [0; MOVED];
     for at in 0..400 {
         // All are at work from the start on.
-        let executor = if at < EXECUTORS {
-            at
-        } else {
-            random.u32(..EXECUTORS)
-        };
+        let executor = if at < EXECUTORS { at } else { random.u32(..EXECUTORS) };
         let clock = &mut clocks[executor as usize];
         let start = *clock;
-        *clock += if at < EXECUTORS {
-            1
-        } else {
-            [1, 3, 40, 250, 3000][random.usize(..5)]
-        };
+        *clock += if at < EXECUTORS { 1 } else { [1, 3, 40, 250, 3000][random.usize(..5)] };
         let own = executor as usize * OWN + random.usize(..OWN);
         let any = random.usize(..MOVED);
         // It takes longer than a slice to go from one executor to another.
@@ -59,13 +51,7 @@ fn stretches(random: &mut Rng) -> Vec<Stretch> {
         };
         let accesses =
             (0..=random.u64(..30)).map(|_| (random.bool(), 0x1000 + 8 * random.u64(..60)));
-        all.push(Stretch {
-            executor,
-            context,
-            start,
-            end: *clock,
-            accesses: accesses.collect(),
-        });
+        all.push(Stretch { executor, context, start, end: *clock, accesses: accesses.collect() });
     }
     all
 }
@@ -112,10 +98,8 @@ fn what_executors_do_for_many_contexts_is_what_they_do_for_one() {
         let [many, one] = [true, false].map(|by_context| built(&all, by_context));
         for slice in [0, 100, 5000] {
             let sharing = |graph| {
-                let options = sharing::Options {
-                    slice,
-                    ..default_config::<Sharing>().expect("options")
-                };
+                let options =
+                    sharing::Options { slice, ..default_config::<Sharing>().expect("options") };
                 found::<Sharing>(options, graph)
             };
             assert_eq!(sharing(&many), sharing(&one), "{seed}, {slice}");

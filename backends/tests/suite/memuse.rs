@@ -11,12 +11,7 @@ use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 
 fn options(points: u32) -> Options {
-    Options {
-        points,
-        top: 20,
-        slice_ns: None,
-        windows: None,
-    }
+    Options { points, top: 20, slice_ns: None, windows: None }
 }
 
 fn report(graph: &Graph, points: u32) -> Report {
@@ -27,21 +22,15 @@ fn random_graph(seed: u64) -> Graph {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let load = b.block("f", "m.c", 3, &[MemOp::load(8)]);
-    let sites: Vec<BlockId> = (0..4)
-        .map(|i| b.block("make", "m.c", 10 + i, &[]))
-        .collect();
+    let sites: Vec<BlockId> = (0..4).map(|i| b.block("make", "m.c", 10 + i, &[])).collect();
     for (&block, line) in sites.iter().zip(20..) {
-        b.info_mut().blocks[block.index()].call = Some(CallSite {
-            callee: "malloc".into(),
-            line,
-            inlined: 0,
-        });
+        b.info_mut().blocks[block.index()].call =
+            Some(CallSite { callee: "malloc".into(), line, inlined: 0 });
     }
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> = (0..3)
-        .map(|i| if i == 0 { main } else { b.create(main) })
-        .collect();
+    let contexts: Vec<ContextId> =
+        (0..3).map(|i| if i == 0 { main } else { b.create(main) }).collect();
     let mut next = 0x10_0000;
     for &context in &contexts {
         let (mut clock, mut own) = (random.u64(..100), Vec::new());
@@ -119,17 +108,12 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
             if bytes > peak.0 {
                 peak = (bytes, time);
                 at_peak.clear();
-                live.values()
-                    .for_each(|&(size, site)| *at_peak.entry(site).or_insert(0) += size);
+                live.values().for_each(|&(size, site)| *at_peak.entry(site).or_insert(0) += size);
             }
         })
         .expect("readable");
         assert_eq!((report.peak_bytes, report.peak_ns), peak, "seed {seed}");
-        assert_eq!(
-            report.end_bytes,
-            live.values().map(|row| row.0).sum::<u64>(),
-            "seed {seed}"
-        );
+        assert_eq!(report.end_bytes, live.values().map(|row| row.0).sum::<u64>(), "seed {seed}");
         let held = report
             .sites
             .iter()
@@ -157,11 +141,7 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
         let all: BTreeSet<u64> = lines.into_values().flatten().collect();
         assert_eq!(report.footprint_bytes, 64 * all.len() as u64, "seed {seed}");
         assert_eq!(
-            report
-                .stretches
-                .iter()
-                .map(|stretch| stretch.heap_bytes)
-                .max(),
+            report.stretches.iter().map(|stretch| stretch.heap_bytes).max(),
             Some(peak.0),
             "seed {seed}"
         );
@@ -184,28 +164,15 @@ fn a_leak_shows_at_the_end_and_mapped_memory_apart() {
     });
     let report = report(&graph(b), 10);
     assert_eq!(
-        (
-            report.peak_bytes,
-            report.end_bytes,
-            report.allocations,
-            report.frees
-        ),
+        (report.peak_bytes, report.end_bytes, report.allocations, report.frees),
         (1000, 600, 10, 4)
     );
     let row = &report.sites[0];
     assert_eq!(
-        (
-            row.site.place.line,
-            row.peak_bytes,
-            row.most_bytes,
-            row.end_bytes
-        ),
+        (row.site.place.line, row.peak_bytes, row.most_bytes, row.end_bytes),
         (5, 1000, 1000, 600)
     );
-    assert_eq!(
-        report.stretches.first().map(|stretch| stretch.mapped_bytes),
-        Some(8192)
-    );
+    assert_eq!(report.stretches.first().map(|stretch| stretch.mapped_bytes), Some(8192));
     assert_eq!(
         report.stretches.last().map(|stretch| stretch.mapped_bytes),
         Some(8192),

@@ -1,4 +1,5 @@
-//! Misses by instruction and site against a simulator that does one cache at a time, and against `cache`.
+//! Misses by instruction and site against a simulator that does one cache at a time, and against
+//! `cache`.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use std::collections::BTreeMap;
@@ -42,21 +43,13 @@ fn random_graph(seed: u64) -> Graph {
         .map(|i| {
             let op = &ops[i as usize % 4];
             let name = ["alpha", "beta", "gamma"][i as usize % 3];
-            (
-                b.block(name, "m.c", 10 + i, std::slice::from_ref(op)),
-                op.operand_count(),
-            )
+            (b.block(name, "m.c", 10 + i, std::slice::from_ref(op)), op.operand_count())
         })
         .collect();
-    let allocate: Vec<BlockId> = (0..3)
-        .map(|i| b.block("setup", "m.c", 100 + i, &[]))
-        .collect();
+    let allocate: Vec<BlockId> = (0..3).map(|i| b.block("setup", "m.c", 100 + i, &[])).collect();
     for (&block, line) in allocate.iter().zip(200..) {
-        b.info_mut().blocks[block.index()].call = Some(CallSite {
-            callee: "malloc".into(),
-            line,
-            inlined: 0,
-        });
+        b.info_mut().blocks[block.index()].call =
+            Some(CallSite { callee: "malloc".into(), line, inlined: 0 });
     }
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
@@ -70,9 +63,7 @@ fn random_graph(seed: u64) -> Graph {
                     0 => {
                         let (start, size) =
                             (0x10_0000 + 16 * random.u64(..4000), 16 + random.u64(..5000));
-                        if live
-                            .iter()
-                            .all(|&(at, bytes)| start + size <= at || at + bytes <= start)
+                        if live.iter().all(|&(at, bytes)| start + size <= at || at + bytes <= start)
                         {
                             live.push((start, size));
                             w.block(allocate[random.u64(..3) as usize], &[]);
@@ -87,11 +78,8 @@ fn random_graph(seed: u64) -> Graph {
                         let (block, operands) = blocks[random.u64(..12) as usize];
                         let address = |random: &mut Rng| 0x10_0000 + random.u64(..70_000);
                         let most = if random.u64(..4) == 0 { 60_000 } else { 300 };
-                        let mut values = vec![
-                            address(&mut random),
-                            address(&mut random),
-                            random.u64(..most),
-                        ];
+                        let mut values =
+                            vec![address(&mut random), address(&mut random), random.u64(..most)];
                         values.truncate(operands);
                         w.block(block, &values);
                     }
@@ -102,7 +90,8 @@ fn random_graph(seed: u64) -> Graph {
     graph(b)
 }
 
-/// Misses of one cache by (line, op kind) of the instruction, and by line of the allocating call (0 outside).
+/// Misses of one cache by (line, op kind) of the instruction, and by line of the allocating call (0
+/// outside).
 fn brute_force(graph: &Graph, size: u64, ways: Ways) -> (BTreeMap<u32, u64>, BTreeMap<u32, u64>) {
     let lines = size / 64;
     let (sets, ways) = match ways {
@@ -164,17 +153,10 @@ fn every_instruction_and_site_has_the_misses_of_a_simulation_of_each_cache() {
                 }
                 assert_eq!(lines, by_line, "seed {seed}, {size} bytes, {ways:?}");
                 let misses = |row: &contech_backends::misses::Site| {
-                    (
-                        row.site.as_ref().map_or(0, |site| site.place.line),
-                        row.misses[at],
-                    )
+                    (row.site.as_ref().map_or(0, |site| site.place.line), row.misses[at])
                 };
-                let sites: BTreeMap<u32, u64> = report
-                    .sites
-                    .iter()
-                    .map(misses)
-                    .filter(|row| row.1 > 0)
-                    .collect();
+                let sites: BTreeMap<u32, u64> =
+                    report.sites.iter().map(misses).filter(|row| row.1 > 0).collect();
                 assert_eq!(sites, by_site, "seed {seed}, {size} bytes, {ways:?}");
             }
         }
@@ -200,27 +182,17 @@ fn a_length_is_a_claim_that_costs_nothing() {
     let graph = graph(b);
     let report = report(&graph, "1K,32K", Ways::Full);
     let rows = report.instructions.iter();
-    let rows: Vec<_> = rows
-        .map(|row| (row.access, row.accesses, &row.misses[..]))
-        .collect();
+    let rows: Vec<_> = rows.map(|row| (row.access, row.accesses, &row.misses[..])).collect();
     assert_eq!(rows, [("fill", 2 * 3, &[2; 2][..]), ("read", 3, &[2; 2])]);
-    for (command, looked_up) in [
-        ("cache", Some("/points/0/accesses")),
-        ("sharing", None),
-        ("memuse", None),
-    ] {
+    for (command, looked_up) in
+        [("cache", Some("/points/0/accesses")), ("sharing", None), ("memuse", None)]
+    {
         let answer = answer(command, &[], &graph).expect("an answer");
         let data: Value = serde_json::from_str(&answer).expect("data");
         let found = looked_up.map(|place| data.pointer(place).and_then(Value::as_u64));
-        assert!(
-            found.is_none_or(|found| found == Some(9)),
-            "{command}: {found:?}"
-        );
+        assert!(found.is_none_or(|found| found == Some(9)), "{command}: {found:?}");
         let footprint = data.get("footprint_bytes").and_then(Value::as_u64);
-        assert!(
-            footprint.is_none_or(|bytes| bytes == 4 * 64),
-            "{footprint:?}"
-        );
+        assert!(footprint.is_none_or(|bytes| bytes == 4 * 64), "{footprint:?}");
     }
 }
 
@@ -238,12 +210,7 @@ fn an_array_that_is_swept_again_and_again_fits_in_a_cache_of_its_size() {
     });
     let report = report(&graph(b), "1K..1M", Ways::Full);
     let fits = |name: &str| {
-        report
-            .instructions
-            .iter()
-            .find(|row| row.place.function == name)
-            .expect("known")
-            .fits
+        report.instructions.iter().find(|row| row.place.function == name).expect("known").fits
     };
     assert_eq!((fits("sweep"), fits("stream")), (Some(16 << 10), None));
 }
@@ -258,11 +225,7 @@ fn curves_of_the_same_pass_are_those_of_cache_and_change_no_misses() {
                 sample,
                 ..cache::Options::default()
             };
-            let misses = |curves| Options {
-                sample,
-                curves,
-                ..options("1K,4K,6K,1M", Ways::Full)
-            };
+            let misses = |curves| Options { sample, curves, ..options("1K,4K,6K,1M", Ways::Full) };
             let json = |report: &Report| serde_json::to_string(report).expect("plain data");
             let both = run::<Misses>(misses(Some(curves())), &graph).expect("readable");
             let alone = run::<Misses>(misses(None), &graph).expect("readable");

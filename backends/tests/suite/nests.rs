@@ -76,7 +76,8 @@ fn every_analysis_finds_the_same_in_nests_and_in_their_executions_one_by_one() {
             let of = |graph| {
                 let answer = answer(&words[0], &words[1..], graph).expect("an answer");
                 let mut data: Value = serde_json::from_str(&answer).expect("data");
-                // Of a line with memory of several allocations, a run names the one that it begins in.
+                // Of a line with memory of several allocations, a run names the one that it begins
+                // in.
                 let fields = data.as_object_mut().filter(|_| words[0] == "misses");
                 fields.map(|fields| fields.remove("sites"));
                 data

@@ -1,4 +1,5 @@
-//! The driver: several analyses in one pass see what each sees alone, and by time what one action after the other gives.
+//! The driver: several analyses in one pass see what each sees alone, and by time what one action
+//! after the other gives.
 
 use crate::graphs::affine::random_contexts;
 use crate::graphs::{graph, storm};
@@ -84,11 +85,7 @@ fn each_graph(test: impl Fn(&Graph)) {
     let folder = tempfile::tempdir().expect("temporary folder");
     for seed in 0..20 {
         let contexts = 1 + u32::try_from(seed % 4).expect("small");
-        test(&random_contexts(
-            seed,
-            contexts,
-            &folder.path().join("graph.tg"),
-        ));
+        test(&random_contexts(seed, contexts, &folder.path().join("graph.tg")));
     }
 }
 
@@ -144,16 +141,11 @@ fn stretches_have_what_happens_in_them_and_allocations_in_order() {
             let got = run::<Log>(Order::Stretches { ns }, graph).expect("readable");
             assert!(got.is_sorted_by_key(|seen| seen.1 / ns), "{ns}");
             assert!(others(&got) == others(&exact), "{ns}");
-            assert!(
-                (0..4).all(|context| of(&got, context) == of(&exact, context)),
-                "{ns}"
-            );
+            assert!((0..4).all(|context| of(&got, context) == of(&exact, context)), "{ns}");
         }
         let memory = |slice_ns| {
-            let options = memuse::Options {
-                slice_ns,
-                ..default_config::<MemUse>().expect("options")
-            };
+            let options =
+                memuse::Options { slice_ns, ..default_config::<MemUse>().expect("options") };
             serde_json::to_string(&run::<MemUse>(options, graph).expect("readable")).expect("data")
         };
         assert_eq!(memory(None), memory(Some(0)));
@@ -173,16 +165,8 @@ fn every_order_by_task_gives_the_actions_of_the_tasks() {
             })
             .expect("readable");
         }
-        for order in [
-            Order::Topological,
-            Order::PerContext,
-            Order::PerExecutor,
-            Order::Any,
-        ] {
-            assert!(
-                run::<Log>(order, graph).expect("readable") == expected,
-                "{order:?}"
-            );
+        for order in [Order::Topological, Order::PerContext, Order::PerExecutor, Order::Any] {
+            assert!(run::<Log>(order, graph).expect("readable") == expected, "{order:?}");
         }
     });
 }
@@ -214,10 +198,7 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
         assert_eq!(json(&caches.finish(graph).expect("a result")), json(&alone));
         let alone = run::<MemUse>(default_config::<MemUse>().expect("options"), graph);
         let text = |report| serde_json::to_string(&report).expect("plain data");
-        assert_eq!(
-            text(memory.finish(graph).expect("a result")),
-            text(alone.expect("readable"))
-        );
+        assert_eq!(text(memory.finish(graph).expect("a result")), text(alone.expect("readable")));
     });
 }
 
@@ -374,14 +355,7 @@ fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
         w.block(block, &[0x3000]);
     });
     let graph = graph(b);
-    let cut = [
-        (1, false),
-        (1, true),
-        (1, false),
-        (1, true),
-        (1, false),
-        (1, false),
-    ];
+    let cut = [(1, false), (1, true), (1, false), (1, true), (1, false), (1, false)];
     let whole = [(2, false), (1, false), (1, false)];
     let slices = Order::ByTime { slice_ns: 0 };
     for order in [Order::Topological, Order::PerContext, Order::Any] {
@@ -393,11 +367,7 @@ fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
     let mut unwanted = Part::new(Pieces::<false>(Order::Topological));
     run_all(&graph, &mut [&mut unwanted, &mut wanted]).unwrap();
     assert_eq!(wanted.finish(&graph).unwrap(), cut);
-    assert_eq!(
-        unwanted.finish(&graph).unwrap(),
-        cut,
-        "they read the same batches"
-    );
+    assert_eq!(unwanted.finish(&graph).unwrap(), cut, "they read the same batches");
 }
 
 /// Two contexts that add to words of one line, which nothing orders.
@@ -425,10 +395,7 @@ fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
     let windows = || Windows::within(accesses, accesses / 4);
     let options = default_config::<Sharing>().unwrap();
     let all = run::<Sharing>(options.clone(), &graph).unwrap();
-    let some = Options {
-        windows: windows(),
-        ..options
-    };
+    let some = Options { windows: windows(), ..options };
     let some = run::<Sharing>(some, &graph).unwrap();
     assert_eq!((all.windows, some.windows), (None, Some(4)));
     let [all, some] = [&all, &some].map(|report| report.totals[0]);
@@ -439,10 +406,7 @@ fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
 
     let options = default_config::<Races>().unwrap();
     let all = run::<Races>(options.clone(), &graph).unwrap();
-    let some = races::Options {
-        windows: windows(),
-        ..options
-    };
+    let some = races::Options { windows: windows(), ..options };
     let some = run::<Races>(some, &graph).unwrap();
     assert_eq!((all.windows, some.windows), (None, Some(4)));
     assert_eq!(all.accesses, accesses);

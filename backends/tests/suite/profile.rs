@@ -1,4 +1,5 @@
-//! `contech-backend profile`: what a program of `--contech-mode=workspan` wrote, and files that are something else.
+//! `contech-backend profile`: what a program of `--contech-mode=workspan` wrote, and files that are
+//! something else.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,10 +49,7 @@ fn an_on_line_profile_is_shown_as_text_csv_json_and_a_page() {
     assert!(text.contains("Work 1,000 operations, span 100 operations: parallelism 10.00."));
     assert!(text.contains("60% of the span is the own code of step (spawned at prog.c:7"));
     let csv = out(&backend(&path, &["--format", "csv"]));
-    assert!(
-        csv.contains("7,/src/prog.c,main,step,spawn,8,900,90,10,"),
-        "{csv}"
-    );
+    assert!(csv.contains("7,/src/prog.c,main,step,spawn,8,900,90,10,"), "{csv}");
     let page = folder.path().join("page.html");
     let page_name = page.display().to_string();
     let json = out(&backend(&path, &["--format", "json", "--html", &page_name]));
@@ -82,23 +80,14 @@ fn other_files_are_refused_with_what_was_expected_and_what_to_do() {
         ("{}", "no on-line work/span profile"),
         (&whole[..whole.len() / 2], "no on-line work/span profile"),
         (&newer, "has version 3; this program reads version 2"),
-        (
-            &other,
-            "says it is \"something\"; expected \"contech-workspan\"",
-        ),
+        (&other, "says it is \"something\"; expected \"contech-workspan\""),
         (&without, "is damaged; run the program again"),
     ] {
         let path = file(&folder, text);
-        let output = backend(
-            &path,
-            &["-o", &folder.path().join("out").display().to_string()],
-        );
+        let output = backend(&path, &["-o", &folder.path().join("out").display().to_string()]);
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{error}");
-        assert!(
-            error.contains(said) && error.contains("workspan.json"),
-            "{error}"
-        );
+        assert!(error.contains(said) && error.contains("workspan.json"), "{error}");
         assert!(!folder.path().join("out").exists());
     }
     let output = backend(&folder.path().join("none"), &[]);

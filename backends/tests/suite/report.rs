@@ -48,25 +48,13 @@ fn the_frames_of_one_context_are_counted_once_and_decoded_twice_at_most() {
 #[test]
 fn a_page_stands_alone() {
     let page = page(two());
-    for reference in [
-        "http://",
-        "https://",
-        "src=",
-        "@import",
-        "url(",
-        "fetch(",
-        "XMLHttpRequest",
-    ] {
+    for reference in ["http://", "https://", "src=", "@import", "url(", "fetch(", "XMLHttpRequest"]
+    {
         // The namespace of SVG is a name, and is never fetched; clip paths refer into the page.
-        let rest = page
-            .replace("http://www.w3.org/2000/svg", "")
-            .replace("url(#", "");
+        let rest = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
         assert!(!rest.contains(reference), "{reference}");
     }
-    assert!(
-        page.contains("<link rel=\"icon\" href=\"data:,\">"),
-        "no request for an icon either"
-    );
+    assert!(page.contains("<link rel=\"icon\" href=\"data:,\">"), "no request for an icon either");
 }
 
 #[test]
@@ -74,10 +62,7 @@ fn a_page_has_its_data() {
     let page = page(two());
     assert!(page.contains("<title>Contech report: ./two</title>"));
     for slot in ["title", "style", "data", "script", "menu", "sections"] {
-        assert!(
-            !page.contains(&format!("{{{{{slot}}}}}")),
-            "{slot} is filled"
-        );
+        assert!(!page.contains(&format!("{{{{{slot}}}}}")), "{slot} is filled");
     }
     let data = data(&page);
     let headline = data["headline"].as_str().unwrap();
@@ -89,10 +74,7 @@ fn a_page_has_its_data() {
     );
     assert_eq!(
         data["parallelism"]["t_ns"].as_array().unwrap().len(),
-        data["parallelism"]["average_running"]
-            .as_array()
-            .unwrap()
-            .len()
+        data["parallelism"]["average_running"].as_array().unwrap().len()
     );
     assert_eq!(data["blocks"]["rows"].as_array().unwrap().len(), 5);
     assert_eq!(data["cache"]["points"].as_array().unwrap().len(), 19 * 6);
@@ -106,19 +88,10 @@ fn pages_stay_small_whatever_the_run() {
     // Long names of templates are cut, many blocks are left out.
     let mut b = builder("./names");
     let blocks: Vec<_> = (0..4000)
-        .map(|i| {
-            b.block(
-                &format!("f{i}<{}>", "std::vector<int>, ".repeat(40)),
-                "f.cpp",
-                1,
-                &[],
-            )
-        })
+        .map(|i| b.block(&format!("f{i}<{}>", "std::vector<int>, ".repeat(40)), "f.cpp", 1, &[]))
         .collect();
     let main = b.context("main");
-    b.work(main, 0, 1000, |w| {
-        blocks.iter().for_each(|&block| w.block(block, &[]))
-    });
+    b.work(main, 0, 1000, |w| blocks.iter().for_each(|&block| w.block(block, &[])));
     let page = page(b);
     assert!(page.len() < LIMIT, "{} bytes", page.len());
     assert_eq!(data(&page)["blocks"]["total"], 4000);

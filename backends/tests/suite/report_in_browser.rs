@@ -1,5 +1,6 @@
-//! The report, and the page of `contech scale`, in a browser: the script runs to the end without an error and draws every
-//! section. Needs Chromium (Debian's package `chromium`; `cargo test-all` installs it).
+//! The report, and the page of `contech scale`, in a browser: the script runs to the end without an
+//! error and draws every section. Needs Chromium (Debian's package `chromium`; `cargo test-all`
+//! installs it).
 
 use std::path::Path;
 use std::process::Command;
@@ -67,7 +68,8 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
     browse_at(page, theme, folder, 1280)
 }
 
-/// What a browser makes of a page in a window so wide; `address` is what follows the name of the page.
+/// What a browser makes of a page in a window so wide; `address` is what follows the name of the
+/// page.
 fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
     let output = Command::new("chromium")
         .args([
@@ -84,27 +86,16 @@ fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
             "--virtual-time-budget=4000",
             "--dump-dom",
         ])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--window-size={width},2000"))
         .arg(format!("file://{}#{address}", page.display()))
         .output()
         .expect("chromium runs: Debian's package `chromium`, installed by `cargo test-all`");
     let log = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "chromium: {}: {log}",
-        output.status
-    );
+    assert!(output.status.success(), "chromium: {}: {log}", output.status);
     Seen {
         document: String::from_utf8(output.stdout).expect("utf-8"),
-        console: log
-            .lines()
-            .filter(|line| line.contains("CONSOLE"))
-            .map(str::to_owned)
-            .collect(),
+        console: log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect(),
     }
 }
 
@@ -223,30 +214,20 @@ fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
         let seen = look_at_scale("scale", measurement(threads), theme);
         assert_eq!(seen.console, [] as [&str; 0], "{threads}");
         assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
-        assert_eq!(
-            seen.section("speedups").matches("class=\"curve\"").count(),
-            5
-        );
+        assert_eq!(seen.section("speedups").matches("class=\"curve\"").count(), 5);
         for section in ["factors", "stacks"] {
             let markup = seen.section(section);
-            assert!(
-                markup.contains("<rect") && markup.contains("<td"),
-                "{section}"
-            );
+            assert!(markup.contains("<rect") && markup.contains("<td"), "{section}");
         }
         let activity = seen.section("activity");
-        assert_eq!(
-            activity.matches("<svg").count(),
-            2,
-            "one for each number of threads"
-        );
+        assert_eq!(activity.matches("<svg").count(), 2, "one for each number of threads");
         assert!(activity.contains("<path"), "{activity}");
         assert!(seen.document.contains("<span class=\"meter\">"));
     }
 }
 
-/// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and whether there is
-/// something to reset.
+/// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and
+/// whether there is something to reset.
 const PRESS: &str = r##"
 addEventListener("load", () => setTimeout(() => {
   document.querySelector("#parallelism details").open = true;
@@ -270,11 +251,8 @@ addEventListener("load", () => setTimeout(() => {
 fn a_plot_is_read_and_zoomed_with_the_keyboard() {
     let seen = look_after("keys", two(), "light", Choices::default(), PRESS);
     assert_eq!(seen.console, [] as [&str; 0]);
-    let steps: Vec<Vec<&str>> = seen
-        .noted()
-        .split('|')
-        .map(|step| step.split(';').collect())
-        .collect();
+    let steps: Vec<Vec<&str>> =
+        seen.noted().split('|').map(|step| step.split(';').collect()).collect();
     assert_eq!(steps[0], ["true"], "a plot takes the focus");
     let [first, second, closer, all, closed, tab] = &steps[1..] else {
         panic!("{steps:?}");
@@ -300,8 +278,8 @@ fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
     assert!(!plain.document.contains("class=\"lost\""));
 }
 
-/// A program whose source is there: one of three threads waits for the lock that the first has, which then waits
-/// for its end.
+/// A program whose source is there: one of three threads waits for the lock that the first has,
+/// which then waits for its end.
 fn with_source(folder: &Path) -> GraphBuilder {
     let source = folder.join("work.c").display().to_string();
     std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
@@ -344,13 +322,7 @@ addEventListener("load", () => setTimeout(() => {
 #[test]
 fn a_lane_says_what_its_thread_does_and_waits_for_and_leads_to_the_line() {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let seen = look_after(
-        "point",
-        with_source(folder.path()),
-        "light",
-        Choices::default(),
-        POINT,
-    );
+    let seen = look_after("point", with_source(folder.path()), "light", Choices::default(), POINT);
     assert_eq!(seen.console, [] as [&str; 0]);
     let noted: Vec<&str> = seen.noted().split('|').collect();
     let [tip, section, row, open] = noted[..] else {

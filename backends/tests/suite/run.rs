@@ -9,7 +9,8 @@ use taskgraph::{AccessesOf, Unrecorded};
 use crate::installed::Folder;
 use crate::samples::{two, write};
 
-/// Installed commands: `contech` itself, and a `contech-middle` that "converts" by copying a ready graph.
+/// Installed commands: `contech` itself, and a `contech-middle` that "converts" by copying a ready
+/// graph.
 struct Installed(Folder);
 
 impl Installed {
@@ -53,20 +54,10 @@ const RECORD: &str = "echo trace > \"$(echo \"$CONTECH_TRACE\" | sed s/%p/$$/)\"
 #[test]
 fn a_run_ends_in_a_summary_a_graph_and_a_report() {
     let here = Installed::working();
-    here.script(
-        "prog",
-        &format!("echo \"out $1\"; echo problem >&2; {RECORD}; exit 7"),
-    );
+    here.script("prog", &format!("echo \"out $1\"; echo problem >&2; {RECORD}; exit 7"));
     let output = here.run(&["--", "./prog", "--flag"]);
-    assert_eq!(
-        output.status.code(),
-        Some(7),
-        "the program's own status: {output:?}"
-    );
-    assert_eq!(
-        output.stdout, b"out --flag\n",
-        "nothing but the program's output"
-    );
+    assert_eq!(output.status.code(), Some(7), "the program's own status: {output:?}");
+    assert_eq!(output.stdout, b"out --flag\n", "nothing but the program's output");
     let err = err(&output);
     for part in [
         "problem\n",
@@ -85,10 +76,7 @@ fn a_run_ends_in_a_summary_a_graph_and_a_report() {
             .contains("id=\"timeline\"")
     );
     assert_eq!(fs::read(here.path("seen")).unwrap(), b"trace\n");
-    assert!(
-        !here.path("contech-out/trace.bin").exists(),
-        "the trace is removed"
-    );
+    assert!(!here.path("contech-out/trace.bin").exists(), "the trace is removed");
 }
 
 #[test]
@@ -127,10 +115,7 @@ fn a_program_that_is_killed_is_reported_all_the_same() {
     here.script("prog", &format!("{RECORD}; kill -TERM $$"));
     let output = here.run(&["--", "./prog"]);
     assert_eq!(output.status.code(), Some(128 + 15), "{output:?}");
-    assert!(
-        err(&output).contains("was ended by signal 15"),
-        "{output:?}"
-    );
+    assert!(err(&output).contains("was ended by signal 15"), "{output:?}");
     assert!(here.path("contech-out/report.html").is_file());
 }
 
@@ -138,10 +123,9 @@ fn a_program_that_is_killed_is_reported_all_the_same() {
 fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
     let interrupted_program = format!("{RECORD}; kill -INT $$");
     // The second converter is interrupted with `contech`, whose child it is.
-    for (program, converter) in [
-        (interrupted_program.as_str(), "exit 0"),
-        (RECORD, "kill -INT $PPID; exec sleep 20"),
-    ] {
+    for (program, converter) in
+        [(interrupted_program.as_str(), "exit 0"), (RECORD, "kill -INT $PPID; exec sleep 20")]
+    {
         let here = Installed::new(converter);
         here.script("prog", program);
         let output = here.run(&["--", "./prog"]);
@@ -190,7 +174,8 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
     }
 }
 
-/// The page is made after the answer is told: without a place for it, the answer is there all the same.
+/// The page is made after the answer is told: without a place for it, the answer is there all the
+/// same.
 #[test]
 fn the_answer_comes_before_the_page() {
     let here = Installed::working();
@@ -213,16 +198,10 @@ fn the_answer_comes_before_the_page() {
 
 #[test]
 fn a_strict_run_says_by_its_status_that_something_is_missing() {
-    let limited = Some(Unrecorded {
-        of: AccessesOf::Limit,
-        since_ns: Some(1000),
-    });
-    for (complete, unrecorded, ends, status) in [
-        (true, None, 0, 0),
-        (true, limited, 0, 4),
-        (false, limited, 0, 3),
-        (true, limited, 7, 7),
-    ] {
+    let limited = Some(Unrecorded { of: AccessesOf::Limit, since_ns: Some(1000) });
+    for (complete, unrecorded, ends, status) in
+        [(true, None, 0, 0), (true, limited, 0, 4), (false, limited, 0, 3), (true, limited, 7, 7)]
+    {
         let here = Installed::working();
         let mut graph = two();
         graph.meta_mut().complete = complete;
@@ -252,10 +231,7 @@ fn a_reader_of_the_messages_who_has_seen_enough_ends_nothing() {
         let mut command = here.0.contech(words[0]);
         command.stderr(writer.try_clone().unwrap()).stdout(writer);
         let code = command.args(&words[1..]).status().unwrap().code();
-        assert!(
-            code.is_some_and(|code| (least..=most).contains(&code)),
-            "{words:?}: {code:?}"
-        );
+        assert!(code.is_some_and(|code| (least..=most).contains(&code)), "{words:?}: {code:?}");
     }
     assert!(here.path("contech-out/report.html").is_file());
 }
@@ -266,20 +242,11 @@ fn what_went_wrong_is_said() {
     here.script("plain", "exit 0");
     fs::write(here.path("data"), "").unwrap();
     for (words, reason) in [
-        (
-            &["--", "./nowhere"][..],
-            "cannot start ./nowhere: no such file",
-        ),
-        (
-            &["--", "no-such-program-in-path"],
-            "write ./no-such-program-in-path",
-        ),
+        (&["--", "./nowhere"][..], "cannot start ./nowhere: no such file"),
+        (&["--", "no-such-program-in-path"], "write ./no-such-program-in-path"),
         (&["--", "./data"], "not executable"),
         (&["--", "./plain"], "build it with contech-cc"),
-        (
-            &["-o", "data", "--", "./plain"],
-            "cannot make the folder data",
-        ),
+        (&["-o", "data", "--", "./plain"], "cannot make the folder data"),
     ] {
         let output = here.run(words);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -301,10 +268,7 @@ fn a_converter_that_fails_or_is_missing_leaves_the_trace() {
     fs::remove_file(here.path("contech-middle")).unwrap();
     let output = here.run(&["--", "./prog"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        err(&output).contains("contech-middle is missing"),
-        "{output:?}"
-    );
+    assert!(err(&output).contains("contech-middle is missing"), "{output:?}");
 }
 
 #[test]
@@ -318,9 +282,7 @@ fn a_recovered_graph_is_used() {
 /// What the account of a run is at a width, without the program's own words.
 fn told(here: &Installed, columns: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let mut command = here.0.contech("run");
-    command
-        .env("COLUMNS", columns)
-        .envs(variables.iter().copied());
+    command.env("COLUMNS", columns).envs(variables.iter().copied());
     let output = command.args(["--", "./prog"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     err(&output).lines().map(str::to_owned).collect()
@@ -349,15 +311,9 @@ fn the_account_of_a_run_is_about_a_screen_at_any_width() {
     }
     assert!(wide.iter().all(|line| !line.contains('\u{1b}')), "{wide:?}");
     let coloured = told(&here, "80", &[("CLICOLOR_FORCE", "1")]);
-    assert!(
-        coloured[0].starts_with("\u{1b}[2mcontech: \u{1b}[0m./prog"),
-        "{coloured:?}"
-    );
+    assert!(coloured[0].starts_with("\u{1b}[2mcontech: \u{1b}[0m./prog"), "{coloured:?}");
     let refused = told(&here, "80", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]);
-    assert!(
-        refused.iter().all(|line| !line.contains('\u{1b}')),
-        "{refused:?}"
-    );
+    assert!(refused.iter().all(|line| !line.contains('\u{1b}')), "{refused:?}");
 }
 
 /// Writes what the recorder would read, beside a trace.
@@ -373,9 +329,7 @@ fn flags_reach_the_recorder() {
     for command in ["run", "record"] {
         let contech = |flags: &str| {
             let mut contech = here.0.contech(command);
-            contech
-                .args(flags.split_whitespace())
-                .args(["--", "./prog"]);
+            contech.args(flags.split_whitespace()).args(["--", "./prog"]);
             contech
         };
         let given = || fs::read_to_string(here.path("variables")).unwrap();
@@ -383,9 +337,7 @@ fn flags_reach_the_recorder() {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(given(), expected, "{command}");
         // Marks are what the variable calls 1, and a flag wins over its variable.
-        let output = contech("--roi marks --sample 1/2")
-            .env("CONTECH_SAMPLE", "1/9")
-            .output();
+        let output = contech("--roi marks --sample 1/2").env("CONTECH_SAMPLE", "1/9").output();
         assert!(output.unwrap().status.success());
         assert_eq!(given(), "CONTECH_ROI=1\nCONTECH_SAMPLE=1/2\n", "{command}");
     }
@@ -400,18 +352,12 @@ fn a_recording_keeps_its_trace_and_has_the_status_of_the_program() {
     let output = record(&["-o", "a.bin", "--", "./prog"]);
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert_eq!(output.stdout, b"out\n");
-    assert!(
-        err(&output).contains("contech graph a.bin makes its graph"),
-        "{output:?}"
-    );
+    assert!(err(&output).contains("contech graph a.bin makes its graph"), "{output:?}");
     assert_eq!(fs::read(here.path("a.bin")).unwrap(), b"trace\n");
     // The trace of an earlier run is not taken for one of this one.
     let output = record(&["-o", "a.bin", "--", "./plain"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(
-        err(&output).contains("build it with contech-cc"),
-        "{output:?}"
-    );
+    assert!(err(&output).contains("build it with contech-cc"), "{output:?}");
 }
 
 #[test]
@@ -420,25 +366,14 @@ fn each_command_of_the_front_door_is_the_one_of_the_tools() {
     write(two(), &here.path("two.tg"));
     let contech = |line: &str| {
         let (command, rest) = line.split_once(' ').unwrap();
-        let output = here
-            .0
-            .contech(command)
-            .args(rest.split(' '))
-            .output()
-            .unwrap();
+        let output = here.0.contech(command).args(rest.split(' ')).output().unwrap();
         assert!(output.status.success(), "{line}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(
-        contech("graph t.bin --json --help"),
-        "middle t.bin --json --help\n"
-    );
-    for (word, name) in [
-        ("time", "account"),
-        ("path", "critpath"),
-        ("coherence", "sharing"),
-        ("heap", "memuse"),
-    ] {
+    assert_eq!(contech("graph t.bin --json --help"), "middle t.bin --json --help\n");
+    for (word, name) in
+        [("time", "account"), ("path", "critpath"), ("coherence", "sharing"), ("heap", "memuse")]
+    {
         let (new, old) = (
             contech(&format!("analyse {word} two.tg")),
             contech(&format!("analyse {name} two.tg")),

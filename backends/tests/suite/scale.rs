@@ -1,5 +1,5 @@
-//! The command `contech scale` with scripts for measured programs that leave ready observations, and with measurements
-//! from files.
+//! The command `contech scale` with scripts for measured programs that leave ready observations,
+//! and with measurements from files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,11 +18,7 @@ fn observation(threads: u64) -> Observation {
     let mut times = Times::default();
     times.0[State::Running as usize] = 800 * MS;
     let phase = Phase {
-        place: Place {
-            module: None,
-            offset: 64,
-            symbol: "sweep".to_owned(),
-        },
+        place: Place { module: None, offset: 64, symbol: "sweep".to_owned() },
         model: Model::OpenMp,
         count: 1,
         wall_ns: 800 * MS / threads,
@@ -37,13 +33,7 @@ fn observation(threads: u64) -> Observation {
         let serial = if at == 0 { 200 * MS } else { 0 };
         let mut times = Times::default();
         times.0[State::Running as usize] = 800 * MS / threads + serial;
-        Lane {
-            threads: 1,
-            cpu_ns: times.total(),
-            bins: vec![times],
-            times,
-            ..Lane::default()
-        }
+        Lane { threads: 1, cpu_ns: times.total(), bins: vec![times], times, ..Lane::default() }
     };
     Observation {
         complete: true,
@@ -110,16 +100,7 @@ fn out(output: &Output) -> String {
 fn the_serial_part_is_named_first_with_its_share() {
     let folder = Installed::new();
     folder.script("prog", OBSERVE);
-    let words = [
-        "--threads",
-        "1,2",
-        "--repeat",
-        "2",
-        "--format",
-        "json",
-        "--",
-        "./prog",
-    ];
+    let words = ["--threads", "1,2", "--repeat", "2", "--format", "json", "--", "./prog"];
     let output = folder.scale(&words);
     assert!(output.status.success(), "{}", err(&output));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -190,17 +171,9 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     folder.refused(
         "echo broken >&2; exit 7",
         &[],
-        &[
-            "./prog 1 exited with status 7",
-            "unless --status 7 says that all is well",
-            "broken",
-        ],
+        &["./prog 1 exited with status 7", "unless --status 7 says that all is well", "broken"],
     );
-    folder.refused(
-        &format!("{OBSERVE}; exit 1"),
-        &["--status", "7"],
-        &["exited with status 1"],
-    );
+    folder.refused(&format!("{OBSERVE}; exit 1"), &["--status", "7"], &["exited with status 1"]);
     folder.refused(OBSERVE, &["--status", "7"], &["exited with status 0"]);
     folder.refused("kill -SEGV $$", &[], &["was ended by signal 11"]);
     folder.refused(
@@ -209,40 +182,16 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
         &["print different things", "Line 1 is", "--ignore-output"],
     );
     folder.refused("true", &[], &["nothing was observed", "statically linked"]);
-    folder.refused(
-        "echo nonsense > \"$CONTECH_OBSERVE\"",
-        &[],
-        &["damaged, or of another build"],
-    );
-    folder.refused(
-        ": > \"$CONTECH_OBSERVE\"",
-        &[],
-        &["damaged, or of another build"],
-    );
-    folder.refused(
-        "sleep 20",
-        &["--timeout", "200ms"],
-        &["took longer than 200ms", "--timeout"],
-    );
+    folder.refused("echo nonsense > \"$CONTECH_OBSERVE\"", &[], &["damaged, or of another build"]);
+    folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["damaged, or of another build"]);
+    folder.refused("sleep 20", &["--timeout", "200ms"], &["took longer than 200ms", "--timeout"]);
     let mut short = observation(1);
     short.duration_ns = 10_000_000;
-    fs::write(
-        folder.path("observation.1"),
-        serde_json::to_vec(&short).unwrap(),
-    )
-    .unwrap();
-    folder.refused(
-        OBSERVE,
-        &[],
-        &["took 10.0 ms: too short to be measured", "larger input"],
-    );
+    fs::write(folder.path("observation.1"), serde_json::to_vec(&short).unwrap()).unwrap();
+    folder.refused(OBSERVE, &[], &["took 10.0 ms: too short to be measured", "larger input"]);
     let mut cut = observation(1);
     cut.complete = false;
-    fs::write(
-        folder.path("observation.1"),
-        serde_json::to_vec(&cut).unwrap(),
-    )
-    .unwrap();
+    fs::write(folder.path("observation.1"), serde_json::to_vec(&cut).unwrap()).unwrap();
     folder.refused(OBSERVE, &[], &["did not see its end"]);
 }
 
@@ -297,14 +246,7 @@ fn a_program_that_takes_too_long_is_ended_with_the_processes_it_started() {
 fn output_that_differs_may_be_allowed() {
     let folder = Installed::new();
     folder.script("prog", &format!("{OBSERVE}; echo $1"));
-    let output = folder.scale(&[
-        "--ignore-output",
-        "--repeat",
-        "1",
-        "--",
-        "./prog",
-        "{threads}",
-    ]);
+    let output = folder.scale(&["--ignore-output", "--repeat", "1", "--", "./prog", "{threads}"]);
     assert!(output.status.success(), "{}", err(&output));
 }
 
@@ -317,10 +259,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
         (&["--threads", "1", "--", "./prog"], "several numbers"),
         (&["--threads", "1,two", "--", "./prog"], "invalid digit"),
         (&["--baseline", "", "--", "./prog"], "--baseline is empty"),
-        (
-            &["--baseline", "./a 'b", "--", "./prog"],
-            "a quote does not close",
-        ),
+        (&["--baseline", "./a 'b", "--", "./prog"], "a quote does not close"),
         (&["--min-time", "5", "--", "./prog"], "5 is no duration"),
         (&["--", "./missing"], "cannot start ./missing"),
         (&[], "PROGRAM"),
@@ -328,11 +267,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
     ] {
         let output = folder.scale(words);
         assert!(!output.status.success());
-        assert!(
-            err(&output).contains(expected),
-            "{expected} is not in: {}",
-            err(&output)
-        );
+        assert!(err(&output).contains(expected), "{expected} is not in: {}", err(&output));
     }
 }
 
@@ -352,10 +287,7 @@ fn files_that_are_no_measurement_are_named() {
         let output = folder.scale(&["--from", "bad.json"]);
         assert_eq!(output.status.code(), Some(1));
         let said = err(&output);
-        assert!(
-            said.contains("bad.json") && said.contains(expected),
-            "{said}"
-        );
+        assert!(said.contains("bad.json") && said.contains(expected), "{said}");
     }
 }
 
@@ -380,9 +312,6 @@ fn more_threads_than_processors_are_labelled() {
     kept["cpus"] = 2.into();
     fs::write(folder.path("two.json"), kept.to_string()).unwrap();
     let text = out(&folder.scale(&["--from", "two.json"]));
-    assert!(
-        text.contains("More threads than the 2 processors"),
-        "{text}"
-    );
+    assert!(text.contains("More threads than the 2 processors"), "{text}");
     assert!(text.contains("Why it does not scale (2 threads)"), "{text}");
 }

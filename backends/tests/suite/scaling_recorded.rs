@@ -1,4 +1,5 @@
-//! `factors` and `stack` of a graph whose times are known (`samples::two`), against the account of the same graph.
+//! `factors` and `stack` of a graph whose times are known (`samples::two`), against the account of
+//! the same graph.
 
 use crate::samples::{graph, many, nothing, single, two};
 use contech_backends::account::Account;
@@ -38,12 +39,7 @@ where
 
 #[test]
 fn factors_and_stack_are_the_account_in_other_words() {
-    for graph in [
-        graph(two()),
-        graph(many(8, 4)),
-        graph(single()),
-        graph(nothing()),
-    ] {
+    for graph in [graph(two()), graph(many(8, 4)), graph(single()), graph(nothing())] {
         for words in [&[][..], &["--processors", "3"]] {
             let account = complete::<Account>(&graph, words);
             let factors = factors(&graph, words);
@@ -83,7 +79,8 @@ fn factors_of_a_run_whose_times_are_known() {
     near(report.factors.distribution.serialization, 100.0 / all);
     // 150 blocked by the lock, 200 in the barrier, 100 without work while the parent joins.
     near(report.factors.distribution.imbalance, 450.0 / all);
-    // The child comes to the barrier 150 later because of the lock, so that much of the wait there is the lock's.
+    // The child comes to the barrier 150 later because of the lock, so that much of the wait there
+    // is the lock's.
     let delay = factors(&graph, &["--blocking", "delay"]);
     near(delay.factors.distribution.imbalance, 150.0 / all);
     let moved = delay.factors.delay.software - report.factors.delay.software;
@@ -106,11 +103,8 @@ fn a_baseline_tells_work_from_delay() {
 fn a_thread_that_waits_for_a_signal_is_not_at_work() {
     let mut b = crate::samples::builder("./signals");
     let wait = b.block("wait", "w.c", 7, &[]);
-    b.info_mut().blocks[wait.index()].call = Some(taskgraph::CallSite {
-        callee: "sigwait".to_owned(),
-        line: 7,
-        inlined: 0,
-    });
+    b.info_mut().blocks[wait.index()].call =
+        Some(taskgraph::CallSite { callee: "sigwait".to_owned(), line: 7, inlined: 0 });
     let body = b.block("body", "w.c", 3, &[]);
     let main = b.context("main");
     b.work(main, 0, 1000 * US, |w| w.block(body, &[]));

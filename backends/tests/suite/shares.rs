@@ -1,5 +1,5 @@
-//! What workers find in their shares is, put together, what one process finds: on random graphs, for every analysis that
-//! can be divided and for numbers of workers that divide nothing evenly.
+//! What workers find in their shares is, put together, what one process finds: on random graphs,
+//! for every analysis that can be divided and for numbers of workers that divide nothing evenly.
 
 use crate::graphs::affine::random_contexts;
 use crate::graphs::graph;
@@ -14,27 +14,20 @@ use taskgraph::{AllocKind, Block, BlockId, CallSite, ContextId, MemOp, TaskId};
 
 const WORKERS: [u32; 3] = [2, 3, 16];
 
-/// Contexts that allocate, share lines of many pages, wait for one another, and run several functions in tasks of very
-/// different lengths.
+/// Contexts that allocate, share lines of many pages, wait for one another, and run several
+/// functions in tasks of very different lengths.
 fn random_graph(seed: u64) -> Graph {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let block = |b: &mut GraphBuilder, i: u32| {
         let size = [1, 4, 8, 16, 100][i as usize % 5];
-        let op = if random.u64(..100) < 60 {
-            MemOp::load(size)
-        } else {
-            MemOp::store(size)
-        };
+        let op = if random.u64(..100) < 60 { MemOp::load(size) } else { MemOp::store(size) };
         let id = b.block(&format!("f{}", i % 3), "s.c", 10 + i, &[op]);
         let block = &mut b.info_mut().blocks[id.index()];
-        // Each function has a block that begins it, one that calls, one that returns, and one that does both or neither.
-        block.flags = [
-            Block::ENTRY,
-            0,
-            Block::RETURN,
-            Block::RETURN * u8::from(i < 11),
-        ][i as usize / 3];
+        // Each function has a block that begins it, one that calls, one that returns, and one that
+        // does both or neither.
+        block.flags =
+            [Block::ENTRY, 0, Block::RETURN, Block::RETURN * u8::from(i < 11)][i as usize / 3];
         block.call = [1, 3].contains(&(i / 3)).then(|| CallSite {
             callee: format!("f{}", (i + 1) % 3),
             line: 20 + i,
@@ -42,9 +35,7 @@ fn random_graph(seed: u64) -> Graph {
         });
         id
     };
-    let blocks: Vec<BlockId> = (0..12)
-        .scan(block, |block, i| Some(block(&mut b, i)))
-        .collect();
+    let blocks: Vec<BlockId> = (0..12).scan(block, |block, i| Some(block(&mut b, i))).collect();
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
     let mut contexts: Vec<(ContextId, u32)> = vec![(main, 1)];
@@ -65,18 +56,11 @@ fn random_graph(seed: u64) -> Graph {
             for _ in 0..executions {
                 let page = 0x10_0000 + (random.u64(..7) << 14);
                 if random.u64(..100) < 5 {
-                    w.alloc(
-                        page + 64 * random.u64(..4),
-                        1 + random.u64(..200),
-                        AllocKind::Malloc,
-                    );
+                    w.alloc(page + 64 * random.u64(..4), 1 + random.u64(..200), AllocKind::Malloc);
                 }
                 // Some lines are at the border of two pages, and some accesses are in both.
                 let address = page + random.u64(..300) - 100;
-                w.block(
-                    blocks[usize::try_from(random.u64(..12)).expect("small")],
-                    &[address],
-                );
+                w.block(blocks[usize::try_from(random.u64(..12)).expect("small")], &[address]);
                 if random.u64(..100) < 5 {
                     w.free(page + 64 * random.u64(..4));
                 }
@@ -101,8 +85,8 @@ fn json(report: &impl Serialize) -> String {
     serde_json::to_string(report).expect("plain data")
 }
 
-/// Does an analysis in one process and by workers, whose findings go through JSON as in their files. Returns what one
-/// process says.
+/// Does an analysis in one process and by workers, whose findings go through JSON as in their
+/// files. Returns what one process says.
 fn check<A>(options: &str, graph: &Graph) -> String
 where
     A: Divided,
@@ -167,9 +151,7 @@ fn a_task_of_many_frames_is_divided_within_it() {
     let graph = graph(b);
     let frames = |context| {
         let tasks = graph.tasks_of(context);
-        tasks
-            .map(|task| task.expect("readable").spans().len())
-            .max()
+        tasks.map(|task| task.expect("readable").spans().len()).max()
     };
     let frames = [main, child].map(frames);
     assert!(frames.iter().all(|frames| *frames > Some(1)), "{frames:?}");
@@ -178,12 +160,7 @@ fn a_task_of_many_frames_is_divided_within_it() {
     // Misses of every cause.
     let points = whole["points"].as_array().expect("points");
     for cause in ["cold", "capacity", "conflict"] {
-        assert!(
-            points
-                .iter()
-                .any(|point| point[cause].as_i64() > Some(1000)),
-            "{cause}"
-        );
+        assert!(points.iter().any(|point| point[cause].as_i64() > Some(1000)), "{cause}");
     }
     check::<Cache>("--sizes 4K,64K --ways 2,8", &graph);
     check::<Cache>("--sizes 4K,64K --private --ways 1,full", &graph);

@@ -1,4 +1,5 @@
-//! Sharing and communication against a simulation that keeps the history of every byte, and on planted cases.
+//! Sharing and communication against a simulation that keeps the history of every byte, and on
+//! planted cases.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use std::collections::BTreeMap;
@@ -12,12 +13,7 @@ use taskgraph::{Access, Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 
 fn report(graph: &Graph, line: &str, slice: u64) -> Report {
     run::<Sharing>(
-        Options {
-            windows: None,
-            line: line.parse().expect("sizes"),
-            slice,
-            top: 20,
-        },
+        Options { windows: None, line: line.parse().expect("sizes"), slice, top: 20 },
         graph,
     )
     .expect("a readable graph")
@@ -34,19 +30,14 @@ fn random_graph(seed: u64) -> Graph {
                 "f",
                 "s.c",
                 10 + i,
-                &[if i < 5 {
-                    MemOp::load(size)
-                } else {
-                    MemOp::store(size)
-                }],
+                &[if i < 5 { MemOp::load(size) } else { MemOp::store(size) }],
             )
         })
         .collect();
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> = (0..2 + random.u64(..3))
-        .map(|i| if i == 0 { main } else { b.create(main) })
-        .collect();
+    let contexts: Vec<ContextId> =
+        (0..2 + random.u64(..3)).map(|i| if i == 0 { main } else { b.create(main) }).collect();
     let lines = 1 + random.u64(..6);
     for &context in &contexts {
         let mut clock = random.u64(..50);
@@ -91,12 +82,11 @@ fn brute_force(graph: &Graph, line: u64, slice: u64) -> Expected {
     let mut expected = Expected::default();
     let mut written: BTreeMap<u64, (usize, u32)> = BTreeMap::new();
     let mut read: BTreeMap<(u32, u64), usize> = BTreeMap::new();
-    // By context and line: when it lost the line (if it has), when it last got news, and its open miss.
+    // By context and line: when it lost the line (if it has), when it last got news, and its open
+    // miss.
     let mut copies: BTreeMap<(u32, u64), (bool, usize, Option<u32>)> = BTreeMap::new();
-    for (now, (context, access)) in accesses(graph, slice)
-        .into_iter()
-        .enumerate()
-        .map(|(now, a)| (now + 1, a))
+    for (now, (context, access)) in
+        accesses(graph, slice).into_iter().enumerate().map(|(now, a)| (now + 1, a))
     {
         let source = graph.info().op(access.op).expect("known").line;
         for at in access.addr / line..(access.addr + access.size).div_ceil(line) {
@@ -114,9 +104,7 @@ fn brute_force(graph: &Graph, line: u64, slice: u64) -> Expected {
                 (copy.0, copy.2) = (true, Some(source));
             }
             let news = bytes.clone().any(|byte| {
-                written
-                    .get(&byte)
-                    .is_some_and(|&(when, who)| who != context && when > copy.1)
+                written.get(&byte).is_some_and(|&(when, who)| who != context && when > copy.1)
             });
             if news {
                 copy.1 = now;
@@ -138,9 +126,8 @@ fn brute_force(graph: &Graph, line: u64, slice: u64) -> Expected {
                 }
             }
             if access.write {
-                for (_, other) in copies
-                    .iter_mut()
-                    .filter(|((who, line), _)| *who != context && *line == at)
+                for (_, other) in
+                    copies.iter_mut().filter(|((who, line), _)| *who != context && *line == at)
                 {
                     other.0 = false;
                     if let Some(missed) = other.2.take() {
@@ -173,28 +160,16 @@ fn misses_and_communication_equal_those_of_the_history_of_every_byte() {
                     *entry = (entry.0 + source.true_misses, entry.1 + source.false_misses);
                 }
             }
-            assert_eq!(
-                misses, expected.misses,
-                "seed {seed}, line {line}, slice {slice}"
-            );
+            assert_eq!(misses, expected.misses, "seed {seed}, line {line}, slice {slice}");
             let mut matrix: BTreeMap<(u32, u32), u64> = BTreeMap::new();
             for (&writer, row) in report.executors.iter().zip(&report.matrix) {
-                let read = report
-                    .executors
-                    .iter()
-                    .zip(row)
-                    .filter(|(_, bytes)| **bytes > 0);
+                let read = report.executors.iter().zip(row).filter(|(_, bytes)| **bytes > 0);
                 matrix.extend(read.map(|(&reader, &bytes)| ((writer, reader), bytes)));
             }
-            assert_eq!(
-                matrix, expected.matrix,
-                "seed {seed}, line {line}, slice {slice}"
-            );
+            assert_eq!(matrix, expected.matrix, "seed {seed}, line {line}, slice {slice}");
             let total = report.totals[0];
-            let sums = expected
-                .misses
-                .values()
-                .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+            let sums =
+                expected.misses.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
             assert_eq!(
                 (total.cold, total.true_misses, total.false_misses),
                 (Some(expected.cold), sums.0, sums.1),
@@ -202,18 +177,11 @@ fn misses_and_communication_equal_those_of_the_history_of_every_byte() {
             );
             let by_source: u64 = report.sources.iter().map(|row| row.misses).sum();
             let by_site: u64 = report.sites.iter().map(|row| row.misses).sum();
-            assert_eq!(
-                (by_source, by_site),
-                (sums.0 + sums.1, sums.0 + sums.1),
-                "seed {seed}"
-            );
+            assert_eq!((by_source, by_site), (sums.0 + sums.1, sums.0 + sums.1), "seed {seed}");
             seen = (seen.0 + sums.0, seen.1 + sums.1, seen.2 + matrix.len());
         }
     }
-    assert!(
-        seen.0 > 1000 && seen.1 > 1000 && seen.2 > 100,
-        "the graphs share little: {seen:?}"
-    );
+    assert!(seen.0 > 1000 && seen.1 > 1000 && seen.2 > 100, "the graphs share little: {seen:?}");
 }
 
 #[test]
@@ -225,7 +193,8 @@ fn several_line_sizes_at_once_are_the_same_as_one_by_one() {
     }
 }
 
-/// Two contexts, each in one task at the same time: `one` and `two` are what they execute, a thousand times.
+/// Two contexts, each in one task at the same time: `one` and `two` are what they execute, a
+/// thousand times.
 fn pair(
     one: impl Fn(u64) -> u64,
     two: impl Fn(u64) -> u64,
@@ -235,23 +204,16 @@ fn pair(
     let write = b.block("producer", "p.c", 10, &[MemOp::store(8)]);
     let other = b.block("consumer", "p.c", 20, &[second]);
     let setup = b.block("setup", "p.c", 5, &[]);
-    b.info_mut().blocks[setup.index()].call = Some(CallSite {
-        callee: "malloc".into(),
-        line: 6,
-        inlined: 0,
-    });
+    b.info_mut().blocks[setup.index()].call =
+        Some(CallSite { callee: "malloc".into(), line: 6, inlined: 0 });
     let main = b.context("main");
     b.work(main, 0, 10, |w| {
         w.block(setup, &[]);
         w.alloc(0x1000, 4096, AllocKind::Malloc);
     });
     let child = b.create(main);
-    b.work(child, 1000, 1_001_000, |w| {
-        (0..1000).for_each(|i| w.block(other, &[two(i)]))
-    });
-    b.work(main, 1000, 1_001_000, |w| {
-        (0..1000).for_each(|i| w.block(write, &[one(i)]))
-    });
+    b.work(child, 1000, 1_001_000, |w| (0..1000).for_each(|i| w.block(other, &[two(i)])));
+    b.work(main, 1000, 1_001_000, |w| (0..1000).for_each(|i| w.block(write, &[one(i)])));
     (b, child)
 }
 
@@ -260,18 +222,10 @@ fn two_counters_in_one_line_are_false_sharing_and_padding_ends_it() {
     let (b, _) = pair(|_| 0x1000, |_| 0x1020, MemOp::store(8));
     let graph = graph(b);
     let found = report(&graph, "32,64,128", 0);
-    assert_eq!(
-        found.totals[0].false_misses, 0,
-        "32-byte lines keep them apart"
-    );
+    assert_eq!(found.totals[0].false_misses, 0, "32-byte lines keep them apart");
     let row = &found.lines[0];
     assert_eq!(
-        (
-            row.line,
-            row.is_false,
-            row.executors,
-            row.allocation.as_deref()
-        ),
+        (row.line, row.is_false, row.executors, row.allocation.as_deref()),
         (0x1000, true, 2, Some("p.c:6"))
     );
     assert!(row.misses > 1900 && row.true_misses == 0, "{row:?}");
@@ -284,10 +238,7 @@ fn a_value_passed_on_is_true_sharing() {
     let (b, child) = pair(|_| 0x1000, |_| 0x1000, MemOp::load(8));
     let found = report(&graph(b), "64", 0);
     let row = &found.lines[0];
-    assert!(
-        !row.is_false && row.false_misses == 0 && row.misses > 900,
-        "{row:?}"
-    );
+    assert!(!row.is_false && row.false_misses == 0 && row.misses > 900, "{row:?}");
     assert_eq!((row.sources[0].a.line, row.sources[0].b.line), (10, 20));
     assert_eq!(found.executors, [0, child.get()]);
     assert!(
@@ -304,7 +255,8 @@ fn memory_that_another_task_has_freed_is_not_shared_with_it() {
     let main = b.context("main");
     b.work(main, 0, 10, |_| {});
     let child = b.create(main);
-    // The child had no processor until the main thread had freed the memory: by time, both have it at once.
+    // The child had no processor until the main thread had freed the memory: by time, both have it
+    // at once.
     for (context, begin) in [(main, 1000), (child, 2000)] {
         b.work(context, begin, begin + 100_000, |w| {
             w.alloc(0x1000, 4096, AllocKind::Malloc);
@@ -346,7 +298,8 @@ fn passes(lines: u64, length: u64, begins: impl Fn(u64, u64) -> u64) -> Graph {
 fn lines_that_are_handed_over_in_order_are_fetched_ahead_and_not_fought_for() {
     let handed = passes(8, 4000, |time, number| 5000 * (2 * time + number));
     let total = report(&handed, "64", 100).totals[0];
-    // The other's first pass is cold; each pass after it misses on eight lines, and the first has no neighbour yet.
+    // The other's first pass is cold; each pass after it misses on eight lines, and the first has
+    // no neighbour yet.
     assert_eq!((total.misses(), total.ahead), (22 * 8, 22 * 7));
     assert_eq!(total.contested, 0);
     let fought_for = passes(1, 400, |time, _| 500 * time);

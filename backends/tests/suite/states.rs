@@ -28,12 +28,7 @@ fn what_its_words_call_an_estimate_is_one() {
     for loss in Loss::ALL {
         let state = all().find(|state| state.name == loss.name());
         let state = state.expect("a state");
-        assert_eq!(
-            loss.words().contains("(estimate)"),
-            state.estimate,
-            "{}",
-            state.name
-        );
+        assert_eq!(loss.words().contains("(estimate)"), state.estimate, "{}", state.name);
     }
 }
 

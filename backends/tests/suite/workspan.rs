@@ -1,5 +1,5 @@
-//! Work and span by call site on graphs whose answers are known: those of the paper that wait for what is serial, and random
-//! fork-join programs against the paper's own algorithm.
+//! Work and span by call site on graphs whose answers are known: those of the paper that wait for
+//! what is serial, and random fork-join programs against the paper's own algorithm.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -18,11 +18,7 @@ use program::Recorder;
 use taskgraph::Block;
 
 fn ops() -> Options {
-    Options {
-        metric: Metric::Ops,
-        p_max: 8,
-        ..Options::default()
-    }
+    Options { metric: Metric::Ops, p_max: 8, ..Options::default() }
 }
 
 fn report(graph: &Graph) -> Report {
@@ -30,10 +26,7 @@ fn report(graph: &Graph) -> Report {
 }
 
 fn site<'r>(report: &'r Report, callee: &str, line: u32) -> &'r SiteRow {
-    let found = report
-        .sites
-        .iter()
-        .find(|s| s.callee == callee && s.line == line);
+    let found = report.sites.iter().find(|s| s.callee == callee && s.line == line);
     found.unwrap_or_else(|| panic!("{callee}:{line} in {:#?}", report.sites))
 }
 

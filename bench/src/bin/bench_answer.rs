@@ -1,4 +1,5 @@
-//! `cargo bench-answer`: how long a user waits for the answer of a recorded run, as tables and a dated file.
+//! `cargo bench-answer`: how long a user waits for the answer of a recorded run, as tables and a
+//! dated file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -36,9 +37,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     Outputs::locate()?;
-    let scratch = arguments
-        .dir
-        .join(format!("contech-bench-answer-{}", std::process::id()));
+    let scratch = arguments.dir.join(format!("contech-bench-answer-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
     let (what, tables) = match arguments.real {
         true => ("sentences", answer::sentences(&arguments.only, &scratch)),

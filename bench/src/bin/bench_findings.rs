@@ -1,4 +1,5 @@
-//! `cargo bench-findings`: drawn programs with a planted bottleneck, or none, recorded here and now.
+//! `cargo bench-findings`: drawn programs with a planted bottleneck, or none, recorded here and
+//! now.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ use contech_tests::outputs::{Outputs, target_dir};
 struct Arguments {
     /// Templates (all)
     names: Vec<String>,
-    /// The first seed, and the one after the last; each template is drawn in turn [default: one of each]
+    /// The first seed, and the one after the last; each template is drawn in turn [default: one of
+    /// each]
     #[arg(long, num_args = 1..=2, value_names = ["FROM", "TO"])]
     generate: Vec<u64>,
     /// Threads [default: as drawn]
@@ -65,9 +67,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
     text.push_str("| program, seed | threads | planted | said, share of the processors' time, lines | cause | line | gone in the twin | predicted gain | measured | answer, s |\n|---|---:|---|---|---|---|---|---:|---:|---:|\n");
     let mut rows = Vec::new();
     for seed in seeds {
-        let template = templates
-            .get(usize::try_from(seed % all)?)
-            .context("a template of each")?;
+        let template = templates.get(usize::try_from(seed % all)?).context("a template of each")?;
         let planted = Planted::draw(template, seed, &dir)?;
         let row = match Row::of(&planted, &dir, arguments) {
             Ok(row) => row,
@@ -133,7 +133,8 @@ impl Row {
         Some(ratio.max(1.0 / ratio))
     }
 
-    /// Whether the measured gain is within the predicted range, or as close to it as a right prediction is.
+    /// Whether the measured gain is within the predicted range, or as close to it as a right
+    /// prediction is.
     fn in_range(&self) -> Option<bool> {
         let (least, times) = (self.said.mended, self.gain?.times);
         let most = self.said.at_most.unwrap_or(least);
@@ -145,11 +146,7 @@ impl Row {
         let causes: Vec<&str> = planted.causes.iter().map(String::as_str).collect();
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let gain = self.gain.map_or_else(String::new, |gain| {
-            let thrown = if self.counts() {
-                ""
-            } else {
-                " (does not count)"
-            };
+            let thrown = if self.counts() { "" } else { " (does not count)" };
             let quiet = if gain.quiet { "" } else { " (disturbed)" };
             format!("{:.2}{quiet}{thrown}", gain.times)
         });

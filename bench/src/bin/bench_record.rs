@@ -28,7 +28,8 @@ struct Arguments {
     /// Rounds of each: native, naive, fast
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// A fifth of the work, three rounds, no -O0 and no Debian programs but those named: about two minutes
+    /// A fifth of the work, three rounds, no -O0 and no Debian programs but those named: about two
+    /// minutes
     #[arg(long)]
     quick: bool,
     /// Put the tables into docs/src/guide/costs.md, too
@@ -48,11 +49,7 @@ impl Arguments {
     }
 
     fn rounds(&self) -> usize {
-        if self.quick {
-            self.runs.min(3)
-        } else {
-            self.runs
-        }
+        if self.quick { self.runs.min(3) } else { self.runs }
     }
 
     fn share(&self) -> u64 {
@@ -65,24 +62,15 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let known: Vec<&str> = PROGRAMS
-        .iter()
-        .map(|p| p.name())
-        .chain(PACKAGES.iter().map(|p| p.name))
-        .collect();
-    if let Some(name) = arguments
-        .names
-        .iter()
-        .find(|n| !known.contains(&n.as_str()))
-    {
+    let known: Vec<&str> =
+        PROGRAMS.iter().map(|p| p.name()).chain(PACKAGES.iter().map(|p| p.name)).collect();
+    if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
         bail!("unknown program {name}; known are {}", known.join(" "));
     }
     debian::ensure(&debian::TEST_PACKAGES)?;
     Outputs::locate()?;
     let dir = target_dir().join("bench");
-    let scratch = arguments
-        .traces
-        .join(format!("contech-bench-{}", std::process::id()));
+    let scratch = arguments.traces.join(format!("contech-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
     let made = costs(arguments, &dir, &scratch);
     fs::remove_dir_all(&scratch)?;
@@ -110,11 +98,7 @@ fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
     // What is named is measured even when time is short.
     let whole = !arguments.quick || !arguments.names.is_empty();
     let sampled = sampled(&rows, arguments, scratch)?;
-    let o0 = if !whole {
-        Vec::new()
-    } else {
-        unoptimised(arguments, dir, scratch)?
-    };
+    let o0 = if !whole { Vec::new() } else { unoptimised(arguments, dir, scratch)? };
     if arguments.page {
         record::into_page(&rows, &o0)?;
     }

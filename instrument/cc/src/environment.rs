@@ -1,5 +1,5 @@
-//! Every environment variable that some part of Contech reads, in one table. The help prints the table, the reference
-//! copies it, and a test compares it with the sources.
+//! Every environment variable that some part of Contech reads, in one table. The help prints the
+//! table, the reference copies it, and a test compares it with the sources.
 
 use std::fmt::Write as _;
 
@@ -12,11 +12,7 @@ struct Variable {
 }
 
 const fn of(name: &'static str, default: &'static str, text: &'static str) -> Variable {
-    Variable {
-        name,
-        default,
-        text,
-    }
+    Variable { name, default, text }
 }
 
 /// The variables of users, grouped by the part that reads them.
@@ -131,11 +127,7 @@ const DEVELOPERS: [(&str, &[Variable]); 4] = [
     ),
     (
         "the pass (the compilers and the tests set them)",
-        &[of(
-            "CONTECH_PASS_OPTIONS",
-            "",
-            "the options of the pass, comma-separated",
-        )],
+        &[of("CONTECH_PASS_OPTIONS", "", "the options of the pass, comma-separated")],
     ),
 ];
 

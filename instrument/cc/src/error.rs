@@ -47,7 +47,8 @@ pub enum Error {
         /// The folders that were searched.
         looked: String,
     },
-    /// The driver has replaced a response file by its words, and they are too many for a command line.
+    /// The driver has replaced a response file by its words, and they are too many for a command
+    /// line.
     #[error(
         "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"
     )]
@@ -60,15 +61,9 @@ pub enum Error {
         said: String,
     },
     #[error("cannot read the archive {}: {cause}", path.display())]
-    Archive {
-        path: PathBuf,
-        cause: object::read::Error,
-    },
+    Archive { path: PathBuf, cause: object::read::Error },
     #[error("{}: {cause}", path.display())]
-    File {
-        path: PathBuf,
-        cause: std::io::Error,
-    },
+    File { path: PathBuf, cause: std::io::Error },
     /// What `cargo contech` cannot do, and what to do instead.
     #[error("{0}")]
     Cargo(String),

@@ -10,9 +10,7 @@ pub(crate) fn answer(language: Language, arguments: &[OsString]) -> Option<Strin
     let driver = language.driver();
     let version = version();
     if asks("--version") {
-        Some(format!(
-            "Contech {version}: {driver} makes programs that record their task graph\n"
-        ))
+        Some(format!("Contech {version}: {driver} makes programs that record their task graph\n"))
     } else if asks("--help") {
         Some(format!(
             "\nContech {version} adds to these options (see {driver} --contech-help):\n{OPTIONS}"

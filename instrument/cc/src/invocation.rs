@@ -14,10 +14,11 @@ pub struct Tools {
     pub compiler: PathBuf,
     /// The pass plugin, if code is compiled.
     pub plugin: Option<PathBuf>,
-    /// If code is compiled: the folder of `contech/cilk.h`, or for Fortran that of a `mpif.h` that replaces Open
-    /// MPI's.
+    /// If code is compiled: the folder of `contech/cilk.h`, or for Fortran that of a `mpif.h` that
+    /// replaces Open MPI's.
     pub headers: Option<PathBuf>,
-    /// Whether the library that stands in front of MPI is linked; it lies in the folder of the runtime library.
+    /// Whether the library that stands in front of MPI is linked; it lies in the folder of the
+    /// runtime library.
     pub mpi: bool,
     /// Folder of the runtime library, if something is linked.
     pub runtime_folder: Option<PathBuf>,
@@ -58,7 +59,8 @@ impl Invocation {
             let mut flag = OsString::from("-fpass-plugin=");
             flag.push(plugin);
             added.push(flag);
-            // Line tables do not change code; any -g of the user comes later and wins. flang warns of two.
+            // Line tables do not change code; any -g of the user comes later and wins. flang warns
+            // of two.
             let own = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"-g");
             if !(fortran && user.iter().any(own)) {
                 added.push("-gline-tables-only".into());
@@ -79,14 +81,10 @@ impl Invocation {
         if let Some(folder) = &tools.runtime_folder {
             let mut search = OsString::from("-L");
             search.push(folder);
-            // The runtime comes first in the link, so that its pthread and allocation functions come before libc's.
-            // It is needed even where the program uses only those functions. Without the standard libraries it is
-            // linked only when instrumented code asks for it.
-            let needed = if line.no_standard {
-                "--as-needed"
-            } else {
-                "--no-as-needed"
-            };
+            // The runtime comes first in the link, so that its pthread and allocation functions
+            // come before libc's. It is needed even where the program uses only those functions.
+            // Without the standard libraries it is linked only when instrumented code asks for it.
+            let needed = if line.no_standard { "--as-needed" } else { "--no-as-needed" };
             added.extend([
                 search,
                 "-Xlinker".into(),
@@ -95,8 +93,8 @@ impl Invocation {
                 folder.into(),
                 format!("-Wl,--push-state,{needed}").into(),
             ]);
-            // The MPI library comes before the runtime, so that the functions that it finds behind itself are MPI's
-            // own.
+            // The MPI library comes before the runtime, so that the functions that it finds behind
+            // itself are MPI's own.
             added.extend(tools.mpi.then(|| "-lcontech_mpi".into()));
             added.extend([library.into(), "-Wl,--pop-state".into()]);
         }
@@ -112,7 +110,8 @@ impl Invocation {
             arguments.push("--driver-mode=g++".into());
         }
         if fortran {
-            // flang has no options that bracket unused arguments, so it gets no flags that it would not use.
+            // flang has no options that bracket unused arguments, so it gets no flags that it would
+            // not use.
             arguments.append(&mut added);
         } else if !added.is_empty() {
             arguments.push("--start-no-unused-arguments".into());
@@ -128,18 +127,15 @@ impl Invocation {
         })
     }
 
-    /// The command, with the options of the pass in its environment; those that are there already come last and win.
+    /// The command, with the options of the pass in its environment; those that are there already
+    /// come last and win.
     #[must_use]
     pub fn command(&self) -> Command {
         let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
-        let options: Vec<_> = [Some(self.pass_options.clone()), own]
-            .into_iter()
-            .flatten()
-            .collect();
+        let options: Vec<_> =
+            [Some(self.pass_options.clone()), own].into_iter().flatten().collect();
         let mut command = Command::new(&self.program);
-        command
-            .args(&self.arguments)
-            .env(PASS_VARIABLE, options.join(","));
+        command.args(&self.arguments).env(PASS_VARIABLE, options.join(","));
         command
     }
 }

@@ -1,10 +1,11 @@
 //! Drop-in compiler drivers: `CC=contech-cc CXX=contech-c++ FC=contech-fc` in any build.
 //!
-//! A driver becomes clang 22, or flang 22 for Fortran (`exec`). Every argument goes through in its order, so exit
-//! code, signals, output and configure checks are clang's own. In front of the arguments it puts the pass plugin and
-//! line tables when clang will compile code, and the runtime library when it will link. These flags stand between
-//! `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against any later flag of the user, so a
-//! wrong guess about a command line costs nothing.
+//! A driver becomes clang 22, or flang 22 for Fortran (`exec`). Every argument goes through in its
+//! order, so exit code, signals, output and configure checks are clang's own. In front of the
+//! arguments it puts the pass plugin and line tables when clang will compile code, and the runtime
+//! library when it will link. These flags stand between `--start-no-unused-arguments` and
+//! `--end-no-unused-arguments` and lose against any later flag of the user, so a wrong guess about
+//! a command line costs nothing.
 
 mod environment;
 mod error;
@@ -68,11 +69,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     }
     // The link of a Rust program has a report of its own.
     let (mode, is_rust) = (options.mode, options.bitcode);
-    let rest = if options.bitcode {
-        rust::link::prepare(options.clone(), rest)?
-    } else {
-        rest
-    };
+    let rest = if options.bitcode { rust::link::prepare(options.clone(), rest)? } else { rest };
     let line = classify(language, &rest);
     let tools = locate::tools(language, &line, options.mode, &rest)?;
     if line.links && line.openmp && !line.relocatable {
@@ -110,10 +107,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     if cause.kind() == std::io::ErrorKind::ArgumentListTooLong {
         return Err(Error::TooLong);
     }
-    Err(Error::Exec {
-        program: invocation.program,
-        cause,
-    })
+    Err(Error::Exec { program: invocation.program, cause })
 }
 
 /// Writes what was asked for to standard output. Whoever asked may have stopped reading.

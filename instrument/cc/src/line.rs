@@ -11,7 +11,8 @@ pub struct Line {
     pub compiles: bool,
     /// clang will run the linker.
     pub links: bool,
-    /// The code is for no operating system (`-ffreestanding`, kernel code model), so the driver leaves it alone.
+    /// The code is for no operating system (`-ffreestanding`, kernel code model), so the driver
+    /// leaves it alone.
     pub freestanding: bool,
     /// The link makes a relocatable object (`-r`).
     pub relocatable: bool,
@@ -143,14 +144,8 @@ const STOPS: &[&str] = &[
 ];
 
 /// Options after which clang makes code but does not link.
-const NO_LINK: &[&str] = &[
-    "-S",
-    "-c",
-    "--assemble",
-    "--compile",
-    "-emit-interface-stubs",
-    "-fdriver-only",
-];
+const NO_LINK: &[&str] =
+    &["-S", "-c", "--assemble", "--compile", "-emit-interface-stubs", "-fdriver-only"];
 
 /// Extensions of files that become code through the optimiser.
 const CODE: &[&str] = &[
@@ -181,10 +176,7 @@ const NOT_CODE: &[&str] = &[
 /// Classifies the arguments of a driver, including those in response files.
 #[must_use]
 pub fn classify(language: Language, arguments: &[OsString]) -> Line {
-    let mut state = State {
-        fortran: language == Language::Fortran,
-        ..State::default()
-    };
+    let mut state = State { fortran: language == Language::Fortran, ..State::default() };
     let expanded = response::expand(arguments);
     let mut words = expanded.iter().map(|a| a.to_string_lossy());
     while let Some(word) = words.next() {
@@ -241,9 +233,8 @@ impl State {
             self.stops = true;
         } else if NO_LINK.contains(&word) {
             self.no_link = true;
-        } else if let Some(language) = word
-            .strip_prefix("-x")
-            .or_else(|| word.strip_prefix("--language="))
+        } else if let Some(language) =
+            word.strip_prefix("-x").or_else(|| word.strip_prefix("--language="))
         {
             self.language(language);
         } else if word.starts_with("-l") || word.starts_with("-Wl,") {
@@ -295,11 +286,7 @@ impl State {
 
     fn line(self) -> Line {
         let runs = self.inputs && !self.stops;
-        Line {
-            compiles: runs && self.sources,
-            links: runs && !self.no_link,
-            ..self.line
-        }
+        Line { compiles: runs && self.sources, links: runs && !self.no_link, ..self.line }
     }
 }
 
@@ -314,11 +301,7 @@ mod tests {
     fn of_driver(language: Language, line: &str) -> Line {
         classify(
             language,
-            &line
-                .split(' ')
-                .filter(|w| !w.is_empty())
-                .map(OsString::from)
-                .collect::<Vec<_>>(),
+            &line.split(' ').filter(|w| !w.is_empty()).map(OsString::from).collect::<Vec<_>>(),
         )
     }
 
@@ -402,10 +385,7 @@ mod tests {
             let line = of(&format!("{flag} a.c"));
             assert_eq!(line.fully_static.as_deref(), Some(flag));
         }
-        assert_eq!(
-            of("-static-libgcc -static-libstdc++ a.c").fully_static,
-            None
-        );
+        assert_eq!(of("-static-libgcc -static-libstdc++ a.c").fully_static, None);
         assert!(of("-r a.o b.o -o c.o").relocatable);
         assert!(of("-nostdlib a.o").no_standard && of("-nostartfiles a.o").no_standard);
         assert!(!of("-o -nostdlib a.o").no_standard, "a value is no flag");

@@ -1,4 +1,5 @@
-//! Whether what a link is given was compiled with contech-cc. What was not runs unrecorded, in silence.
+//! Whether what a link is given was compiled with contech-cc. What was not runs unrecorded, in
+//! silence.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,12 @@ use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, SectionKind}
 /// Folders of the system, whose files nobody expects to see recorded.
 const SYSTEM: [&str; 3] = ["/usr", "/lib", "/lib64"];
 
-/// What there is to say of these files: how many have code and no table of contech's, and which comes first.
+/// What there is to say of these files: how many have code and no table of contech's, and which
+/// comes first.
 pub(crate) fn warning(files: &[PathBuf]) -> Option<String> {
     let of_system = |file: &Path| SYSTEM.iter().any(|folder| file.starts_with(folder));
-    let mut left = files
-        .iter()
-        .filter(|file| !of_system(file) && is_unrecorded(file) == Some(true));
+    let mut left =
+        files.iter().filter(|file| !of_system(file) && is_unrecorded(file) == Some(true));
     let first = left.next()?.display();
     Some(match left.count() {
         0 => format!("{first} was not compiled with contech-cc: its code will not be recorded"),
@@ -27,8 +28,8 @@ pub(crate) fn warning(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Whether an object, or each object of an archive that has code, is without a table. `None` if no code is found: the
-/// file is no such file, or its objects are bitcode, which the linker compiles.
+/// Whether an object, or each object of an archive that has code, is without a table. `None` if no
+/// code is found: the file is no such file, or its objects are bitcode, which the linker compiles.
 fn is_unrecorded(file: &Path) -> Option<bool> {
     // The linker reports what cannot be read.
     let data = ReadCache::new(File::open(file).ok()?);

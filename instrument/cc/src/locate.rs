@@ -28,12 +28,8 @@ pub(crate) fn tools(
     let instruments = line.compiles && !line.freestanding;
     let plugin = instruments.then(|| find(PLUGIN)).transpose()?;
     let library = if online { ONLINE } else { RUNTIME };
-    let runtime = (line.links && !line.relocatable)
-        .then(|| find(library))
-        .transpose()?;
-    let mpi = (runtime.is_some() && line.mpi && !online)
-        .then(|| find(MPI))
-        .transpose()?;
+    let runtime = (line.links && !line.relocatable).then(|| find(library)).transpose()?;
+    let mpi = (runtime.is_some() && line.mpi && !online).then(|| find(MPI)).transpose()?;
     let folders = folders();
     let mut headers = folders.iter().map(|f| f.join(HEADERS));
     let headers = if !instruments {
@@ -55,8 +51,8 @@ pub(crate) fn tools(
     })
 }
 
-/// Makes sure that a link finds the OpenMP library. The linker would say that it cannot find `-lomp`, and not which
-/// package has it.
+/// Makes sure that a link finds the OpenMP library. The linker would say that it cannot find
+/// `-lomp`, and not which package has it.
 pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Error> {
     const NAME: &str = "libomp.so";
     let words = response::expand(arguments);
@@ -76,15 +72,9 @@ pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Erro
     if folders.iter().any(|folder| folder.join(NAME).is_file()) {
         return Ok(());
     }
-    // The compiler answers with the path, or with the name alone. Which folders it searches depends on the options.
-    let asked = [
-        "--sysroot",
-        "--target",
-        "-target",
-        "-m32",
-        "--gcc-toolchain",
-        "-B",
-    ];
+    // The compiler answers with the path, or with the name alone. Which folders it searches depends
+    // on the options.
+    let asked = ["--sysroot", "--target", "-target", "-m32", "--gcc-toolchain", "-B"];
     let decides = |word: &&OsString| {
         let word = word.to_string_lossy();
         asked.iter().any(|option| word.starts_with(option))
@@ -94,9 +84,9 @@ pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Erro
         .arg(format!("-print-file-name={NAME}"))
         .output();
     match answer {
-        Ok(answer) if answer.stdout.trim_ascii() == NAME.as_bytes() => Err(Error::NoOpenMp {
-            compiler: compiler.to_owned(),
-        }),
+        Ok(answer) if answer.stdout.trim_ascii() == NAME.as_bytes() => {
+            Err(Error::NoOpenMp { compiler: compiler.to_owned() })
+        }
         _ => Ok(()),
     }
 }
@@ -123,15 +113,12 @@ fn find(file: &'static str) -> Result<PathBuf, Error> {
     let found = folders.iter().map(|f| f.join(file)).find(|p| p.is_file());
     found.ok_or_else(|| Error::NoLibrary {
         file,
-        looked: folders
-            .iter()
-            .map(|f| f.display().to_string())
-            .collect::<Vec<_>>()
-            .join(", "),
+        looked: folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", "),
     })
 }
 
-/// `$CONTECH_HOME`, then the driver's own folder (a cargo target folder, or `bin` of an installation).
+/// `$CONTECH_HOME`, then the driver's own folder (a cargo target folder, or `bin` of an
+/// installation).
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(home) = std::env::var_os(HOME_VARIABLE).filter(|h| !h.is_empty()) {
@@ -139,11 +126,7 @@ fn folders() -> Vec<PathBuf> {
         folders.push(home.join("lib"));
         folders.push(home);
     }
-    if let Some(own) = std::env::current_exe()
-        .ok()
-        .as_deref()
-        .and_then(Path::parent)
-    {
+    if let Some(own) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
         folders.push(own.to_path_buf());
         if let Some(up) = own.parent() {
             folders.push(up.join("lib/contech"));
@@ -157,11 +140,7 @@ fn compiler(language: Language) -> Result<PathBuf, Error> {
     let fortran = language == Language::Fortran;
     let [variable, name, path] = if fortran { FLANG } else { CLANG };
     let absent = |looked| {
-        if fortran {
-            Error::NoFlang { looked }
-        } else {
-            Error::NoClang { looked }
-        }
+        if fortran { Error::NoFlang { looked } } else { Error::NoClang { looked } }
     };
     if let Some(named) = std::env::var_os(variable).filter(|c| !c.is_empty()) {
         let looked = format!("{variable}={}", named.display());
@@ -178,12 +157,9 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
         return Some(PathBuf::from(name)).filter(|p| is_program(p));
     }
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|p| is_program(p))
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| is_program(p))
 }
 
 fn is_program(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }

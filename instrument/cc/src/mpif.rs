@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use crate::response;
 
-/// The folder, within the folder of headers, of a `mpif.h` that includes all parts of Open MPI's except [`PART`].
+/// The folder, within the folder of headers, of a `mpif.h` that includes all parts of Open MPI's
+/// except [`PART`].
 pub(crate) const FOLDER: &str = "contech/flang";
 
 /// The part that flang refuses: it has interfaces of MPI_SIZEOF for kinds that flang lacks.

@@ -57,9 +57,9 @@ const PREFIX: &str = "--contech-";
 const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help[=developers]";
 
 impl Options {
-    /// Separates the driver's options from the command line; those of `from_env` (words separated by blanks) come
-    /// first. Returns them and the arguments left for clang, in order. A response file that holds such options is
-    /// replaced by its words; clang reads the others itself.
+    /// Separates the driver's options from the command line; those of `from_env` (words separated
+    /// by blanks) come first. Returns them and the arguments left for clang, in order. A response
+    /// file that holds such options is replaced by its words; clang reads the others itself.
     ///
     /// # Errors
     /// [`Error::UnknownOption`].
@@ -75,11 +75,7 @@ impl Options {
         let has_option = |words: &[OsString]| words.iter().any(|w| option(w).is_some());
         let expanded = arguments.into_iter().flat_map(|argument| {
             let words = response::expand(std::slice::from_ref(&argument));
-            if has_option(&words) {
-                words
-            } else {
-                vec![argument]
-            }
+            if has_option(&words) { words } else { vec![argument] }
         });
         for argument in expanded {
             match option(&argument) {
@@ -111,10 +107,7 @@ impl Options {
                     self.regions.push(name.into());
                 }
                 _ => {
-                    return Err(Error::UnknownOption {
-                        option: option.into(),
-                        valid: VALID,
-                    });
+                    return Err(Error::UnknownOption { option: option.into(), valid: VALID });
                 }
             },
         }
@@ -160,25 +153,12 @@ mod tests {
 
     #[test]
     fn contech_options_are_taken_out_and_the_rest_keeps_its_order() {
-        let (options, rest) = extract(
-            "",
-            &[
-                "-c",
-                "--contech-naive",
-                "a.c",
-                "--contech-mode=sync",
-                "-o",
-                "a.o",
-            ],
-        )
-        .unwrap();
+        let (options, rest) =
+            extract("", &["-c", "--contech-naive", "a.c", "--contech-mode=sync", "-o", "a.o"])
+                .unwrap();
         assert_eq!(
             options,
-            Options {
-                mode: Mode::Sync,
-                form: Some(Form::Naive),
-                ..Options::default()
-            }
+            Options { mode: Mode::Sync, form: Some(Form::Naive), ..Options::default() }
         );
         assert_eq!(rest, ["-c", "a.c", "-o", "a.o"]);
         assert_eq!(options.for_pass(), "mode=sync,naive");
@@ -186,27 +166,18 @@ mod tests {
 
     #[test]
     fn the_command_line_overrides_the_environment() {
-        let (options, _) = extract(
-            " --contech-mode=sync\t--contech-explain ",
-            &["--contech-mode=full"],
-        )
-        .unwrap();
+        let (options, _) =
+            extract(" --contech-mode=sync\t--contech-explain ", &["--contech-mode=full"]).unwrap();
         assert_eq!(options.for_pass(), "mode=full,explain");
     }
 
     #[test]
     fn functions_are_regions_of_interest() {
-        let (options, _) = extract(
-            "--contech-region=a",
-            &["--contech-naive", "--contech-region=n::b"],
-        )
-        .unwrap();
+        let (options, _) =
+            extract("--contech-region=a", &["--contech-naive", "--contech-region=n::b"]).unwrap();
         assert_eq!(options.for_pass(), "mode=full,naive,region=a,region=n::b");
         for bad in ["--contech-region=", "--contech-region=f<1,2>"] {
-            assert!(matches!(
-                extract("", &[bad]),
-                Err(Error::UnknownOption { .. })
-            ));
+            assert!(matches!(extract("", &[bad]), Err(Error::UnknownOption { .. })));
         }
     }
 
@@ -247,13 +218,7 @@ mod tests {
     #[test]
     fn an_unknown_option_lists_the_valid_ones() {
         let error = extract("", &["--contech-slow"]).unwrap_err().to_string();
-        assert!(
-            error.contains("--contech-slow") && error.contains("--contech-explain"),
-            "{error}"
-        );
-        assert!(
-            extract("naive", &[]).is_err(),
-            "words of the variable need the prefix too"
-        );
+        assert!(error.contains("--contech-slow") && error.contains("--contech-explain"), "{error}");
+        assert!(extract("naive", &[]).is_err(), "words of the variable need the prefix too");
     }
 }

@@ -1,5 +1,5 @@
-//! Response files (`@file`). The driver reads them to see what a command line does and to find its own options; clang
-//! reads them itself unless they hold such options.
+//! Response files (`@file`). The driver reads them to see what a command line does and to find its
+//! own options; clang reads them itself unless they hold such options.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -25,8 +25,8 @@ fn expand_into(out: &mut Vec<OsString>, arguments: &[OsString], depth: usize) {
     }
 }
 
-/// The words under the GNU quoting rules: blanks separate, quotes group, and a backslash takes the next character as
-/// it is.
+/// The words under the GNU quoting rules: blanks separate, quotes group, and a backslash takes the
+/// next character as it is.
 fn words(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
@@ -56,10 +56,7 @@ mod tests {
 
     #[test]
     fn words_follow_the_gnu_quoting_rules() {
-        assert_eq!(
-            words(b"-c  'a b.c'\n\"x\\\"y\" d\\ e ''"),
-            ["-c", "a b.c", "x\"y", "d e", ""]
-        );
+        assert_eq!(words(b"-c  'a b.c'\n\"x\\\"y\" d\\ e ''"), ["-c", "a b.c", "x\"y", "d e", ""]);
         assert_eq!(words(b" \n"), Vec::<OsString>::new());
     }
 

@@ -19,8 +19,8 @@ enum Conversion {
     Bounded,
 }
 
-/// The conversion of each argument behind a format; `None` if it numbers its arguments, or has wide texts or
-/// conversions that are not known.
+/// The conversion of each argument behind a format; `None` if it numbers its arguments, or has wide
+/// texts or conversions that are not known.
 fn conversions(format: &[u8]) -> Option<Vec<Conversion>> {
     let mut list = Vec::new();
     let mut rest = format.iter().copied().peekable();
@@ -61,7 +61,8 @@ fn conversions(format: &[u8]) -> Option<Vec<Conversion>> {
 }
 
 impl<'m> Around<'_, 'm> {
-    /// Adds what a call prints by the format that its argument `at` is. Fails with the reason if that is not known.
+    /// Adds what a call prints by the format that its argument `at` is. Fails with the reason if
+    /// that is not known.
     pub(super) fn prints(&mut self, at: u32, ops: &mut Ops<'m>) -> Built<Result<(), String>> {
         self.prints_text(at, ALL, ops)?;
         let text = self.argument(at).and_then(ir::constant_text);

@@ -1,4 +1,5 @@
-//! The functions of the C library (glibc on x86-64), and of flang's, of which it is known what they read and write.
+//! The functions of the C library (glibc on x86-64), and of flang's, of which it is known what they
+//! read and write.
 
 use super::Access::{self, Copies, Parses, Prints, Reads, Writes};
 use super::Number::{
@@ -16,11 +17,7 @@ const ONE: Number = Const(1);
 const TEXT0: Number = Text(&A0, &ALL);
 const TEXT1: Number = Text(&A1, &ALL);
 /// Bytes of text 0 up to what the call found in it, which is measured only if it found nothing.
-const SEARCHED: Number = IfZero(
-    &Result,
-    &Text(&A0, &IfZero(&Result, &ALL, &NONE)),
-    &UP_TO_RESULT,
-);
+const SEARCHED: Number = IfZero(&Result, &Text(&A0, &IfZero(&Result, &ALL, &NONE)), &UP_TO_RESULT);
 const UP_TO_RESULT: Number = Add(&Sub(&Result, &A0), &ONE);
 /// Bytes that the call says it has given.
 const GIVEN: Number = NotNegative(&Result);
@@ -79,7 +76,8 @@ const ROWS: &[Row] = &[
     (&["strpbrk"], "ppp", &[Reads(A0, SEARCHED), Reads(A1, TEXT1)]),
     (&["strstr"], "ppp", &[Reads(A1, TEXT1), Reads(A0, SEARCHED)]),
     (&["strspn", "strcspn"], "lpp", &[Reads(A0, Add(&Result, &ONE)), Reads(A1, TEXT1)]),
-    // Where a piece ends in the text, the call writes, if it does not end the text: that is not known.
+    // Where a piece ends in the text, the call writes, if it does not end the text: that is not
+    // known.
     (&["strtok"], "ppp", &[Reads(A1, TEXT1), Reads(Result, RETURNED)]),
     (&["strtok_r", "__strtok_r"], "pppp", &[Reads(A1, TEXT1), Writes(A2, LONG), Reads(Result, RETURNED)]),
     (&["strsep"], "ppp", &[Reads(A1, TEXT1), Writes(A0, LONG), Reads(Result, RETURNED)]),

@@ -1,9 +1,9 @@
 //! Which loops are recorded as a whole.
 //!
-//! A loop collapses when it has no boundary call, every iteration takes the same path and one edge leaves the loop.
-//! If moreover every operand in it follows from what is known before the loop, nothing at all is recorded inside.
-//! Otherwise (innermost loops only) its leaves are recorded in each iteration and the trip count at the end, but no
-//! path ids.
+//! A loop collapses when it has no boundary call, every iteration takes the same path and one edge
+//! leaves the loop. If moreover every operand in it follows from what is known before the loop,
+//! nothing at all is recorded inside. Otherwise (innermost loops only) its leaves are recorded in
+//! each iteration and the trip count at the end, but no path ids.
 
 use super::graph::Graph;
 use super::scev::{Analysis, Sym};
@@ -73,9 +73,8 @@ fn shape(
     shapes: &[Shape],
     l: usize,
 ) -> Result<Collapsed, &'static str> {
-    let children: Vec<usize> = (l + 1..graph.loops.len())
-        .filter(|c| graph.loops[*c].parent == Some(l))
-        .collect();
+    let children: Vec<usize> =
+        (l + 1..graph.loops.len()).filter(|c| graph.loops[*c].parent == Some(l)).collect();
     let mut nest = 1;
     for c in &children {
         match &shapes[*c] {
@@ -90,15 +89,11 @@ fn shape(
     let invariant = |sym: &Sym| {
         let mut yes = true;
         sym.for_each_leaf(&mut |source, _| {
-            yes &= graph
-                .place(source.val())
-                .is_none_or(|p| !graph.contains(l, p.node));
+            yes &= graph.place(source.val()).is_none_or(|p| !graph.contains(l, p.node));
         });
         yes
     };
-    let free = graph.members[l]
-        .iter()
-        .all(|n| operands[*n].iter().all(invariant))
+    let free = graph.members[l].iter().all(|n| operands[*n].iter().all(invariant))
         && children
             .iter()
             .filter_map(|i| shapes[*i].collapsed())
@@ -135,11 +130,7 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
             }
         };
         for s in successors {
-            let slot = if graph.contains(l, s) {
-                &mut inside
-            } else {
-                &mut outside
-            };
+            let slot = if graph.contains(l, s) { &mut inside } else { &mut outside };
             if slot.replace(s).is_some() {
                 return Err("several paths");
             }
@@ -165,15 +156,7 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
     if covered != graph.members[l].len() {
         return Err("several paths");
     }
-    Ok(Collapsed {
-        body,
-        last,
-        exit: (from, to),
-        latch: at,
-        count: None,
-        records: false,
-        nest: 1,
-    })
+    Ok(Collapsed { body, last, exit: (from, to), latch: at, count: None, records: false, nest: 1 })
 }
 
 fn inner_at<'s>(

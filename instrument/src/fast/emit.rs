@@ -1,8 +1,9 @@
 //! Inserts the code of the fast form.
 //!
-//! Leaves are stored at the cursor where their node executes, and ids where segments end. The path sum is kept as the
-//! address `ids + base + increments`, and only where it is not a constant. Cursor, path and loop counters are allocas
-//! while code is inserted and become SSA registers at the end.
+//! Leaves are stored at the cursor where their node executes, and ids where segments end. The path
+//! sum is kept as the address `ids + base + increments`, and only where it is not a constant.
+//! Cursor, path and loop counters are allocas while code is inserted and become SSA registers at
+//! the end.
 
 use std::collections::HashMap;
 
@@ -80,8 +81,8 @@ pub(crate) fn emit<'m>(
     Ok(())
 }
 
-/// Whether the function is not optimised: then a PHI costs a copy through memory on every edge, which is more than a
-/// slot costs.
+/// Whether the function is not optimised: then a PHI costs a copy through memory on every edge,
+/// which is more than a slot costs.
 fn is_optnone(f: FunctionValue<'_>) -> bool {
     let kind = Attribute::get_named_enum_kind_id("optnone");
     f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
@@ -129,8 +130,7 @@ impl<'m> Emitter<'_, 'm> {
             for l in &fast.graph.before[n] {
                 if let Some(counter) = self.counters.get(l) {
                     self.builder.position_before(&node.last);
-                    self.builder
-                        .build_store(*counter, self.context.i64_type().const_zero())?;
+                    self.builder.build_store(*counter, self.context.i64_type().const_zero())?;
                 }
             }
             if outer[n].is_some_and(|(l, _)| fast.graph.headers[l] != n) {

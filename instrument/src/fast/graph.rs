@@ -1,4 +1,5 @@
-//! The segment graph of a function: the pieces of its plan, and the blocks that loop simplification added.
+//! The segment graph of a function: the pieces of its plan, and the blocks that loop simplification
+//! added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -125,10 +126,8 @@ impl<'m> Graph<'m> {
         let mut after_call = false;
         let mut open: Option<usize> = None;
         for (order, inst) in (0..).zip(bb.get_instructions()) {
-            let pad = matches!(
-                inst.get_opcode(),
-                InstructionOpcode::Phi | InstructionOpcode::LandingPad
-            );
+            let pad =
+                matches!(inst.get_opcode(), InstructionOpcode::Phi | InstructionOpcode::LandingPad);
             if !pad {
                 let starts = match &range {
                     Some(r) => next < r.end && plan.pieces[next].start == inst,
@@ -141,11 +140,7 @@ impl<'m> Graph<'m> {
                     after_call = piece.is_some_and(|p| plan.pieces[p].ends_with_call());
                     next += 1;
                     open = Some(self.nodes.len());
-                    self.nodes.push(Node {
-                        in_loop,
-                        first_order: order,
-                        ..node
-                    });
+                    self.nodes.push(Node { in_loop, first_order: order, ..node });
                 }
             }
             // PHIs and pads belong to the node that follows.
@@ -296,14 +291,12 @@ impl<'m> Pieces<'m> {
                 next - 1
             })
         });
-        Pieces {
-            block: block.collect(),
-            of,
-        }
+        Pieces { block: block.collect(), of }
     }
 }
 
-/// The basic blocks that contain boundary calls or indirect branches, and whether something forbids the fast form.
+/// The basic blocks that contain boundary calls or indirect branches, and whether something forbids
+/// the fast form.
 pub(crate) fn calling_blocks<'m>(
     plan: &FunctionPlan<'m>,
 ) -> Result<Vec<BasicBlock<'m>>, &'static str> {
@@ -314,10 +307,7 @@ pub(crate) fn calling_blocks<'m>(
             InstructionOpcode::CallBr => return Err("asm goto"),
             _ => {}
         }
-        if plan.pieces[b.pieces.clone()]
-            .iter()
-            .any(crate::plan::Piece::ends_with_call)
-        {
+        if plan.pieces[b.pieces.clone()].iter().any(crate::plan::Piece::ends_with_call) {
             calling.extend(b.terminator.get_parent());
         }
     }

@@ -1,14 +1,16 @@
 //! Which leaves are recorded where, and the expression of every operand over them.
 //!
-//! One pass in reverse post-order carries the set of slots that hold the current value of their leaf on every path.
-//! The set is empty after a boundary call; at a loop header without boundary calls it is the preheader's set without
-//! the slots that the loop redefines. An operand takes the alternative with the lowest expected cost: a slot that
-//! differs from it by a constant, its expression with the leaves that are missing, or its own address as a leaf.
-//! Leaves that are invariant in loops without boundary calls are recorded before the outermost of these loops.
+//! One pass in reverse post-order carries the set of slots that hold the current value of their
+//! leaf on every path. The set is empty after a boundary call; at a loop header without boundary
+//! calls it is the preheader's set without the slots that the loop redefines. An operand takes the
+//! alternative with the lowest expected cost: a slot that differs from it by a constant, its
+//! expression with the leaves that are missing, or its own address as a leaf. Leaves that are
+//! invariant in loops without boundary calls are recorded before the outermost of these loops.
 //!
-//! What is cheapest for an operand may not be for those after it: an address in an array is cheaper than array and
-//! index, which serve the next access, too. So the pass is made twice, once with operands that pay for all they need and
-//! once with operands that share the cost with those that could use the same leaf, and the better choice is taken.
+//! What is cheapest for an operand may not be for those after it: an address in an array is cheaper
+//! than array and index, which serve the next access, too. So the pass is made twice, once with
+//! operands that pay for all they need and once with operands that share the cost with those that
+//! could use the same leaf, and the better choice is taken.
 
 mod chooser;
 mod known;
@@ -36,7 +38,8 @@ pub(crate) struct Record {
     pub(crate) slot: u32,
     pub(crate) source: Source,
     pub(crate) width: u8,
-    /// The leaf is written before the first instruction of the basic block whose position is at least this.
+    /// The leaf is written before the first instruction of the basic block whose position is at
+    /// least this.
     pub(crate) order: u32,
 }
 
@@ -77,8 +80,8 @@ impl Globals<'_> {
     }
 }
 
-/// Runs the pass. `operands` are the symbolic expressions of each node's operands; `addresses` has for each operand
-/// the pointer itself, where it is one.
+/// Runs the pass. `operands` are the symbolic expressions of each node's operands; `addresses` has
+/// for each operand the pointer itself, where it is one.
 pub(crate) fn choose<'m>(
     graph: &Graph<'m>,
     analysis: &Analysis<'m>,
@@ -87,11 +90,7 @@ pub(crate) fn choose<'m>(
     addresses: &[Vec<Option<Source>>],
     globals: &mut Globals<'m>,
 ) -> Choice {
-    let frequency: Vec<f64> = graph
-        .nodes
-        .iter()
-        .map(|node| analysis.frequency(node.bb))
-        .collect();
+    let frequency: Vec<f64> = graph.nodes.iter().map(|node| analysis.frequency(node.bb)).collect();
     let mut facts = Facts::new(analysis);
     let uses = Uses::count(graph, operands, addresses, &frequency, &mut facts);
     let mut pass = |uses: Option<&Uses>, globals: &mut Globals<'m>| {
@@ -119,9 +118,8 @@ fn run<'m>(
         chooser.enter(node);
         let forced = chooser.inside_free_loop(shapes, node);
         let exprs = operands[node].iter().zip(&addresses[node]);
-        let exprs: Vec<Expr> = exprs
-            .map(|(sym, address)| chooser.operand(node, sym, *address, forced))
-            .collect();
+        let exprs: Vec<Expr> =
+            exprs.map(|(sym, address)| chooser.operand(node, sym, *address, forced)).collect();
         chosen.push(exprs);
         for l in &graph.before[node] {
             if let Some(sym) = shapes[*l].collapsed().and_then(|c| c.count.as_ref()) {
@@ -131,10 +129,5 @@ fn run<'m>(
         chooser.leave(node);
     }
     let (slots, records) = chooser.finish();
-    Choice {
-        slots,
-        records,
-        operands: chosen,
-        counts,
-    }
+    Choice { slots, records, operands: chosen, counts }
 }

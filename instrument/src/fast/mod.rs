@@ -1,6 +1,7 @@
-//! The fast form of a function: path ids and leaf values instead of block ids and addresses. `contech_trace::fast`
-//! says what they mean. `scev` asks LLVM, `graph` has the pieces as nodes, `collapse` decides about loops, `leaves`
-//! decides what is recorded where, `paths` numbers the segments' paths, `emit` inserts the code.
+//! The fast form of a function: path ids and leaf values instead of block ids and addresses.
+//! `contech_trace::fast` says what they mean. `scev` asks LLVM, `graph` has the pieces as nodes,
+//! `collapse` decides about loops, `leaves` decides what is recorded where, `paths` numbers the
+//! segments' paths, `emit` inserts the code.
 
 mod collapse;
 pub(crate) mod emit;
@@ -42,7 +43,8 @@ pub(crate) struct Fast<'m> {
     checked: HashSet<(usize, usize)>,
 }
 
-/// Analyses a function whose first block has index `first_block`. May add empty blocks around loops.
+/// Analyses a function whose first block has index `first_block`. May add empty blocks around
+/// loops.
 ///
 /// # Errors
 /// Why the function stays in naive form.
@@ -62,23 +64,14 @@ pub(crate) fn analyse<'m>(
     let (operands, addresses) = operands(plan, &graph, &analysis);
     let shapes = collapse::shapes(&graph, &analysis, &operands);
     let choice = leaves::choose(&graph, &analysis, &shapes, &operands, &addresses, globals);
-    let bytes: Vec<usize> = choice
-        .records
-        .iter()
-        .map(|r| r.iter().map(|r| usize::from(r.width)).sum())
-        .collect();
+    let bytes: Vec<usize> =
+        choice.records.iter().map(|r| r.iter().map(|r| usize::from(r.width)).sum()).collect();
     if bytes.iter().any(|b| *b > MAX_NODE_BYTES) {
         return Err("a block with very many values to record");
     }
     let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
     let checked = room::checked_cuts(&graph, &paths);
-    Ok(Fast {
-        graph,
-        shapes,
-        choice,
-        paths,
-        checked,
-    })
+    Ok(Fast { graph, shapes, choice, paths, checked })
 }
 
 type Operands = (Vec<Vec<Sym>>, Vec<Vec<Option<Source>>>);
@@ -144,10 +137,7 @@ impl Fast<'_> {
     }
 
     fn node(&self, n: usize) -> (PathNode, Vec<table::Edge>) {
-        let leaves = self.choice.records[n].iter().map(|r| Leaf {
-            slot: r.slot,
-            width: r.width,
-        });
+        let leaves = self.choice.records[n].iter().map(|r| Leaf { slot: r.slot, width: r.width });
         let edges = self.paths.edges[n].iter().map(|e| table::Edge {
             target: match e.to {
                 To::Node(t) => table::Target::Node(index(t)),
@@ -195,11 +185,7 @@ impl Fast<'_> {
                     say!("contech: {name}: loop at line {line}: by iteration: {why}");
                 }
                 Shape::Collapsed(c) => {
-                    let count = if c.count.is_some() {
-                        "computed"
-                    } else {
-                        "recorded"
-                    };
+                    let count = if c.count.is_some() { "computed" } else { "recorded" };
                     let inside = if c.records { "leaves" } else { "nothing" };
                     say!(
                         "contech: {name}: loop at line {line}: collapsed: {inside} per iteration, trip count {count}"

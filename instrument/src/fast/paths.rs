@@ -1,4 +1,5 @@
-//! Segments: where they start and are cut, and the numbers of their paths (Ball and Larus, MICRO 1996).
+//! Segments: where they start and are cut, and the numbers of their paths (Ball and Larus, MICRO
+//! 1996).
 
 use contech_trace::abi::{COUNT_BYTES, ID_BYTES};
 use contech_trace::fast::LoopStep;
@@ -17,7 +18,8 @@ pub(crate) enum To {
     Node(usize),
     /// The segment ends, and another starts at this node.
     Cut(usize),
-    /// The segment ends, and nothing is known at this node, since an indirect branch leads there too.
+    /// The segment ends, and nothing is known at this node, since an indirect branch leads there
+    /// too.
     Leave(usize),
     End,
     /// The segment ends on the back edge of this loop when the buffer is full.
@@ -57,8 +59,8 @@ pub(crate) struct Paths {
     pub(crate) edges: Vec<Vec<Out>>,
     pub(crate) starts: Vec<StartAt>,
     pub(crate) sums: Vec<Sum>,
-    /// The bytes that each node writes: its leaves, or for the header of a collapsed loop one iteration and the
-    /// count.
+    /// The bytes that each node writes: its leaves, or for the header of a collapsed loop one
+    /// iteration and the count.
     pub(crate) own: Vec<usize>,
 }
 
@@ -70,7 +72,8 @@ impl Paths {
     }
 }
 
-/// Numbers the paths; `bytes` is what each node's leaves take. Returns `None` when there are too many paths.
+/// Numbers the paths; `bytes` is what each node's leaves take. Returns `None` when there are too
+/// many paths.
 pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
     let n = graph.nodes.len();
     let outer = outermost(graph, shapes);
@@ -79,9 +82,8 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
     for (r, node) in order.iter().enumerate() {
         rank[*node] = r;
     }
-    let mut edges: Vec<Vec<Out>> = (0..n)
-        .map(|i| out_edges(graph, shapes, &outer, &rank, i))
-        .collect();
+    let mut edges: Vec<Vec<Out>> =
+        (0..n).map(|i| out_edges(graph, shapes, &outer, &rank, i)).collect();
     let mut paths = vec![0u64; n];
     let mut size = vec![0usize; n];
     let mut owns = vec![0usize; n];
@@ -108,15 +110,9 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
                 .iter()
                 .enumerate()
                 .filter_map(|(k, e)| match e.to {
-                    To::Node(t) => Some((
-                        if total > MAX_PATHS {
-                            paths[t]
-                        } else {
-                            size[t] as u64
-                        },
-                        k,
-                        t,
-                    )),
+                    To::Node(t) => {
+                        Some((if total > MAX_PATHS { paths[t] } else { size[t] as u64 }, k, t))
+                    }
                     _ => None,
                 })
                 .max();
@@ -151,12 +147,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
     }
     let starts = starts(graph, &edges, &paths)?;
     let sums = sums(&edges, &starts, &order);
-    Some(Paths {
-        edges,
-        starts,
-        sums,
-        own: owns,
-    })
+    Some(Paths { edges, starts, sums, own: owns })
 }
 
 /// The outermost collapsed loop around each node.
@@ -177,9 +168,9 @@ pub(crate) fn outermost<'s>(
     (0..graph.nodes.len()).map(of).collect()
 }
 
-/// The nodes in reverse post-order of the segments, in which a node that ends with a call has no successors. So a
-/// loop's back edge is a forward edge where every way around has a call, and only edges that retreat in this order
-/// are cut.
+/// The nodes in reverse post-order of the segments, in which a node that ends with a call has no
+/// successors. So a loop's back edge is a forward edge where every way around has a call, and only
+/// edges that retreat in this order are cut.
 fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
     let targets = |i: usize| match outer[i] {
         Some((l, c)) if graph.headers[l] == i => vec![c.exit.1],
@@ -223,12 +214,7 @@ fn out_edges(
     i: usize,
 ) -> Vec<Out> {
     let node = &graph.nodes[i];
-    let end = Out {
-        to: To::End,
-        increment: 0,
-        step: LoopStep::None,
-        from: i,
-    };
+    let end = Out { to: To::End, increment: 0, step: LoopStep::None, from: i };
     if node.dead {
         return Vec::new();
     }
@@ -240,22 +226,13 @@ fn out_edges(
         } else {
             To::Node(target)
         };
-        Out {
-            to,
-            increment: 0,
-            step: step(graph, shapes, from, target),
-            from,
-        }
+        Out { to, increment: 0, step: step(graph, shapes, from, target), from }
     };
     match outer[i] {
         Some((l, c)) if graph.headers[l] == i => {
             let mut edges = vec![to(c.exit.0, c.exit.1)];
             if c.records {
-                edges.push(Out {
-                    to: To::LoopCut(l),
-                    from: c.latch,
-                    ..end
-                });
+                edges.push(Out { to: To::LoopCut(l), from: c.latch, ..end });
             }
             edges
         }
@@ -270,11 +247,7 @@ fn step(graph: &Graph<'_>, shapes: &[Shape], from: usize, to: usize) -> LoopStep
     match graph.header_of[to].filter(|l| graph.tracked(*l)) {
         Some(l) if shapes[l].collapsed().is_none() => {
             let index = u32::try_from(l).unwrap_or(u32::MAX);
-            if graph.contains(l, from) {
-                LoopStep::Next(index)
-            } else {
-                LoopStep::Enter(index)
-            }
+            if graph.contains(l, from) { LoopStep::Next(index) } else { LoopStep::Enter(index) }
         }
         _ => LoopStep::None,
     }
@@ -300,13 +273,7 @@ fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<St
     let mut starts = Vec::with_capacity(at.len());
     for (node, fresh, resumes) in at {
         let paths = u32::try_from(paths[node]).ok()?.max(1);
-        starts.push(StartAt {
-            node,
-            fresh,
-            resumes,
-            base,
-            paths,
-        });
+        starts.push(StartAt { node, fresh, resumes, base, paths });
         base = base.checked_add(paths)?;
     }
     Some(starts)

@@ -1,8 +1,8 @@
 //! On which cut edges the buffer's room is checked.
 //!
-//! Every fresh start of a segment has a check, since the callee or caller may have left the cursor at the limit. A
-//! cut edge needs a check only where a cycle has no fresh start, or where a path from check to check would write more
-//! than the slack.
+//! Every fresh start of a segment has a check, since the callee or caller may have left the cursor
+//! at the limit. A cut edge needs a check only where a cycle has no fresh start, or where a path
+//! from check to check would write more than the slack.
 
 use std::collections::HashSet;
 
@@ -29,17 +29,13 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
             }
         }
     }
-    // The most bytes written since the last check, at the start of each node. Every cycle now has a check and no
-    // check is taken back, so the values settle.
+    // The most bytes written since the last check, at the start of each node. Every cycle now has a
+    // check and no check is taken back, so the values settle.
     let mut before = vec![0usize; n];
     loop {
         let mut changed = false;
         for from in 0..n {
-            let written = if graph.nodes[from].fresh {
-                0
-            } else {
-                before[from]
-            } + paths.own[from];
+            let written = if graph.nodes[from].fresh { 0 } else { before[from] } + paths.own[from];
             for e in &paths.edges[from] {
                 let (to, bytes) = match e.to {
                     To::Node(to) => (to, written),

@@ -1,4 +1,5 @@
-//! What LLVM's ScalarEvolution, LoopInfo and dominators say about a function, through `shim/scev.cpp`.
+//! What LLVM's ScalarEvolution, LoopInfo and dominators say about a function, through
+//! `shim/scev.cpp`.
 #![allow(unsafe_code, reason = "calls of shim/scev.cpp")]
 
 use std::ffi::{c_int, c_void};
@@ -70,8 +71,8 @@ impl Val {
 
     /// The value, which must have a type that can be stored.
     pub(crate) fn basic<'m>(self) -> BasicValueEnum<'m> {
-        // SAFETY: a Val is a live value of integer, pointer or vector type: the pass makes Vals from memory operands,
-        // and the shim from the sources of expressions.
+        // SAFETY: a Val is a live value of integer, pointer or vector type: the pass makes Vals
+        // from memory operands, and the shim from the sources of expressions.
         unsafe { BasicValueEnum::new(self.0) }
     }
 
@@ -164,8 +165,8 @@ pub(crate) struct LoopFacts<'m> {
 /// What is known of a leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafFacts {
-    /// Values with the same base differ by the difference of their offsets. The second part tells the lanes of a
-    /// vector apart.
+    /// Values with the same base differ by the difference of their offsets. The second part tells
+    /// the lanes of a vector apart.
     pub(crate) base: (u64, u32),
     pub(crate) offset: u64,
     /// Bits of the leaf's type.
@@ -204,16 +205,13 @@ unsafe extern "C" fn push(context: *mut c_void, x: u64) {
 }
 
 impl<'m> Analysis<'m> {
-    /// Opens the analyses. Loops that contain none of the `calling` blocks get preheaders and exits of their own
-    /// first.
+    /// Opens the analyses. Loops that contain none of the `calling` blocks get preheaders and exits
+    /// of their own first.
     pub(crate) fn open(f: FunctionValue<'m>, calling: &[BasicBlock<'m>]) -> Self {
         let mut raw: Vec<_> = calling.iter().map(|b| b.as_mut_ptr()).collect();
         // SAFETY: the function has a body, and the blocks are the function's.
         let handle = unsafe { contech_fast_open(f.as_value_ref(), raw.as_mut_ptr(), raw.len()) };
-        Analysis {
-            handle,
-            function: PhantomData,
-        }
+        Analysis { handle, function: PhantomData }
     }
 
     pub(crate) fn loops(&self) -> Vec<LoopFacts<'m>> {
@@ -251,23 +249,19 @@ impl<'m> Analysis<'m> {
         unsafe { contech_fast_frequency(self.handle, block.as_mut_ptr()) }
     }
 
-    /// An expression for the address or length `v` at the instruction `at`; a leaf where nothing better exists.
+    /// An expression for the address or length `v` at the instruction `at`; a leaf where nothing
+    /// better exists.
     pub(crate) fn value(&self, v: Val, at: InstructionValue<'m>) -> Option<Sym> {
         let mut tokens: Vec<u64> = Vec::new();
         // SAFETY: the handle is open; the value and the instruction are the function's.
         let ok = unsafe {
-            contech_fast_value(
-                self.handle,
-                v.0,
-                at.as_value_ref(),
-                push,
-                (&raw mut tokens).cast(),
-            )
+            contech_fast_value(self.handle, v.0, at.as_value_ref(), push, (&raw mut tokens).cast())
         };
         (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
     }
 
-    /// How often the back edge of loop `i` is taken, where this follows from what is known before the loop.
+    /// How often the back edge of loop `i` is taken, where this follows from what is known before
+    /// the loop.
     pub(crate) fn count(&self, i: usize) -> Option<Sym> {
         let mut tokens: Vec<u64> = Vec::new();
         // SAFETY: the handle is open, and the index is one of its loops.
@@ -339,6 +333,7 @@ pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option
 /// Turns allocas that are only loaded and stored into SSA registers.
 pub(crate) fn promote(allocas: &[PointerValue<'_>]) {
     let mut raw: Vec<_> = allocas.iter().map(AsValueRef::as_value_ref).collect();
-    // SAFETY: the allocas are of one function, and only loads and stores of their type use them (callers' contract).
+    // SAFETY: the allocas are of one function, and only loads and stores of their type use them
+    // (callers' contract).
     unsafe { contech_fast_promote(raw.as_mut_ptr(), raw.len()) }
 }

@@ -20,16 +20,17 @@ pub(crate) fn has_fence(module: &Module<'_>) -> bool {
     unsafe { contech_shim_has_fence(module.as_mut_ptr()) != 0 }
 }
 
-/// Puts the atomic operations of a defined function between calls of the first two functions, or a call of the third
-/// after a load, and a call of the last after its fences. Operations of relaxed order are included if `relaxed` asks for them. Returns the added calls.
+/// Puts the atomic operations of a defined function between calls of the first two functions, or a
+/// call of the third after a load, and a call of the last after its fences. Operations of relaxed
+/// order are included if `relaxed` asks for them. Returns the added calls.
 pub(crate) fn wrap_atomics<'m>(
     f: FunctionValue<'m>,
     relaxed: bool,
     [begin, end, loaded, fence]: [FunctionValue<'m>; 4],
 ) -> HashSet<InstructionValue<'m>> {
     let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: the callers pass a function with a body and four functions of its module with the types of the
-    // contract; `push` gets the list it expects.
+    // SAFETY: the callers pass a function with a body and four functions of its module with the
+    // types of the contract; `push` gets the list it expects.
     unsafe {
         contech_shim_wrap_atomics(
             f.as_value_ref(),
@@ -45,15 +46,15 @@ pub(crate) fn wrap_atomics<'m>(
     instructions(list)
 }
 
-/// Puts a call of `turn` at the end of each turn of the loops of a defined function that only wait, and that would not
-/// be recorded as a whole. Returns the added calls.
+/// Puts a call of `turn` at the end of each turn of the loops of a defined function that only wait,
+/// and that would not be recorded as a whole. Returns the added calls.
 pub(crate) fn mark_waits<'m>(
     f: FunctionValue<'m>,
     turn: FunctionValue<'m>,
 ) -> HashSet<InstructionValue<'m>> {
     let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: the callers pass a function with a body and one of its module without arguments; `push` gets the list
-    // it expects.
+    // SAFETY: the callers pass a function with a body and one of its module without arguments;
+    // `push` gets the list it expects.
     unsafe {
         contech_shim_mark_waits(
             f.as_value_ref(),

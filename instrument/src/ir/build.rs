@@ -51,9 +51,7 @@ pub(crate) fn put<'m>(
 ) -> Result<(), BuilderError> {
     let to = offset(builder, base, at)?;
     let store = builder.build_store(to, value)?;
-    store
-        .set_alignment(1)
-        .expect("a store has an alignment, and 1 is one");
+    store.set_alignment(1).expect("a store has an alignment, and 1 is one");
     Ok(())
 }
 
@@ -65,9 +63,7 @@ pub(crate) fn flush<'m>(
 ) -> Result<BasicValueEnum<'m>, BuilderError> {
     let call = builder.build_direct_call(function, &[cursor.into()], "")?;
     call.set_call_convention(PRESERVE_ALL);
-    Ok(call
-        .try_as_basic_value()
-        .expect_basic("flush returns the cursor"))
+    Ok(call.try_as_basic_value().expect_basic("flush returns the cursor"))
 }
 
 /// The constant `global + offset` bytes.
@@ -79,15 +75,16 @@ pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue
     unsafe { base.const_gep(context.i8_type(), &[n]) }
 }
 
-/// Registers the assembly parser, so that modules may have inline assembly in whichever compiler loaded the pass.
+/// Registers the assembly parser, so that modules may have inline assembly in whichever compiler
+/// loaded the pass.
 pub(crate) fn allow_assembly() {
     // SAFETY: the call registers a part of LLVM with LLVM itself, and may be repeated.
     unsafe { contech_shim_allow_assembly() }
 }
 
 pub(crate) fn lane<'m>(builder: &Builder<'m>, vector: Operand, i: u32) -> PointerValue<'m> {
-    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and it is available
-    // where the builder stands.
+    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and
+    // it is available where the builder stands.
     unsafe {
         let element = vector.element_type();
         let context = inkwell::llvm_sys::core::LLVMGetTypeContext(element);
@@ -103,7 +100,8 @@ pub(crate) fn to_u64<'m>(
     value: Operand,
     i64_type: impl AsTypeRef,
 ) -> IntValue<'m> {
-    // SAFETY: the callers pass integers and the 64-bit type; the integer is available where the builder stands.
+    // SAFETY: the callers pass integers and the 64-bit type; the integer is available where the
+    // builder stands.
     unsafe {
         IntValue::new(LLVMBuildIntCast2(
             builder.as_mut_ptr(),
@@ -121,8 +119,8 @@ pub(crate) fn mask_to_u64<'m>(
     mask: Operand,
     i64_type: impl AsTypeRef,
 ) -> IntValue<'m> {
-    // SAFETY: the callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is to an integer of as
-    // many bits.
+    // SAFETY: the callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is
+    // to an integer of as many bits.
     unsafe {
         let vector = LLVMTypeOf(mask.0);
         let context = inkwell::llvm_sys::core::LLVMGetTypeContext(vector);

@@ -28,8 +28,8 @@ pub(crate) enum Callee<'m> {
 
 /// What the call, invoke or callbr calls.
 pub(crate) fn callee<'m>(call: InstructionValue<'m>) -> Callee<'m> {
-    // SAFETY: the instruction is a call of some kind (the callers match on the opcode), so it has a called value.
-    // Every string returned lives as long as that value and comes with its length.
+    // SAFETY: the instruction is a call of some kind (the callers match on the opcode), so it has a
+    // called value. Every string returned lives as long as that value and comes with its length.
     unsafe {
         let value = LLVMGetCalledValue(call.as_value_ref());
         if !LLVMIsAFunction(value).is_null()
@@ -84,7 +84,8 @@ pub(crate) fn never_returns(call: InstructionValue<'_>) -> bool {
 
 /// Bytes that the call copies because argument `i` points to them (`byval`); 0 if it does not.
 pub(crate) fn byval_size(module: &Module<'_>, call: InstructionValue<'_>, i: u32) -> u64 {
-    // SAFETY: `call` is a call instruction of the module and has the argument, by the callers' contract.
+    // SAFETY: `call` is a call instruction of the module and has the argument, by the callers'
+    // contract.
     unsafe { contech_shim_byval_size(module.as_mut_ptr(), call.as_value_ref(), i) }
 }
 
@@ -98,14 +99,12 @@ pub(crate) fn drop_call_attributes(call: InstructionValue<'_>) {
 pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
     use inkwell::llvm_sys::LLVMTailCallKind;
     use inkwell::llvm_sys::core::{LLVMGetTailCallKind, LLVMSetTailCallKind};
-    // SAFETY: `call` is a call instruction and no invoke, by the callers' contract, so it has a tail call kind.
+    // SAFETY: `call` is a call instruction and no invoke, by the callers' contract, so it has a
+    // tail call kind.
     unsafe {
         let kind = LLVMGetTailCallKind(call.as_value_ref());
         if !matches!(kind, LLVMTailCallKind::LLVMTailCallKindMustTail) {
-            LLVMSetTailCallKind(
-                call.as_value_ref(),
-                LLVMTailCallKind::LLVMTailCallKindNoTail,
-            );
+            LLVMSetTailCallKind(call.as_value_ref(), LLVMTailCallKind::LLVMTailCallKindNoTail);
         }
     }
 }

@@ -10,7 +10,8 @@ use super::shim::{contech_shim_promote, contech_shim_split_edge, contech_shim_sp
 
 /// The successors of a terminator, duplicates included.
 pub(crate) fn successors<'m>(terminator: InstructionValue<'m>) -> Vec<BasicBlock<'m>> {
-    // SAFETY: the callers pass terminators, the indices are below the count, and successors are blocks.
+    // SAFETY: the callers pass terminators, the indices are below the count, and successors are
+    // blocks.
     unsafe {
         let t = terminator.as_value_ref();
         (0..LLVMGetNumSuccessors(t))
@@ -37,11 +38,11 @@ pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option
     unsafe { BasicBlock::new(contech_shim_split_edge(from.as_mut_ptr(), to.as_mut_ptr())) }
 }
 
-/// Splits the block after `condition` (an instruction). The returned terminator ends a new block that runs when the
-/// condition is true, and the branch to it is marked unlikely.
+/// Splits the block after `condition` (an instruction). The returned terminator ends a new block
+/// that runs when the condition is true, and the branch to it is marked unlikely.
 pub(crate) fn split_unlikely<'m>(condition: IntValue<'m>) -> InstructionValue<'m> {
-    // SAFETY: the callers pass the result of a compare instruction that is not last in its block; the shim returns a
-    // branch.
+    // SAFETY: the callers pass the result of a compare instruction that is not last in its block;
+    // the shim returns a branch.
     unsafe { InstructionValue::new(contech_shim_split_unlikely(condition.as_value_ref())) }
 }
 

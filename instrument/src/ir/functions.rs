@@ -13,7 +13,8 @@ pub(crate) fn name(f: FunctionValue<'_>) -> String {
     f.get_name().to_string_lossy().into_owned()
 }
 
-/// The function's name in the source: without what [`carry`] appends to that of a function with the body.
+/// The function's name in the source: without what [`carry`] appends to that of a function with the
+/// body.
 pub(crate) fn source_name(f: FunctionValue<'_>) -> String {
     let name = name(f);
     name.strip_suffix(".carried").unwrap_or(&name).to_owned()
@@ -37,9 +38,9 @@ pub(crate) fn uses_funclets(f: FunctionValue<'_>) -> bool {
     unsafe { contech_shim_is_eh_funclet_user(f.as_value_ref()) != 0 }
 }
 
-/// Makes the functions take the cursor that can, and lets their callers hand it to them. Puts the functions that now
-/// have the bodies into `chosen`, and returns for each its slot and whether it takes the cursor. `at` is the
-/// thread-local cursor.
+/// Makes the functions take the cursor that can, and lets their callers hand it to them. Puts the
+/// functions that now have the bodies into `chosen`, and returns for each its slot and whether it
+/// takes the cursor. `at` is the thread-local cursor.
 pub(crate) fn carry<'m>(
     module: &Module<'m>,
     chosen: &mut [FunctionValue<'m>],
@@ -53,12 +54,7 @@ pub(crate) fn carry<'m>(
     let mut list: Vec<_> = chosen.iter().map(raw).collect();
     // SAFETY: the list has this length and holds distinct functions of the module that have bodies.
     unsafe {
-        contech_shim_carry(
-            module.as_mut_ptr(),
-            list.as_mut_ptr(),
-            list.len(),
-            at.as_value_ref(),
-        );
+        contech_shim_carry(module.as_mut_ptr(), list.as_mut_ptr(), list.len(), at.as_value_ref());
     }
     for (f, raw) in chosen.iter_mut().zip(&list) {
         // SAFETY: the shim leaves live functions of the module in place of those it removed.

@@ -1,5 +1,5 @@
-//! What belongs to the module as a whole: errors, constructors and destructors, what must be kept, ifuncs and
-//! annotations.
+//! What belongs to the module as a whole: errors, constructors and destructors, what must be kept,
+//! ifuncs and annotations.
 
 use std::ffi::{CString, c_void};
 
@@ -22,7 +22,8 @@ pub(crate) fn report_error(module: &Module<'_>, text: &str) {
     unsafe { contech_shim_error(module.as_mut_ptr(), text.as_ptr().cast(), text.len()) }
 }
 
-/// Marks the program's own instructions in functions that a sanitizer will see, before anything is inserted.
+/// Marks the program's own instructions in functions that a sanitizer will see, before anything is
+/// inserted.
 pub(crate) fn mark_program(module: &Module<'_>) {
     // SAFETY: the module is live.
     unsafe { contech_shim_mark_program(module.as_mut_ptr()) }
@@ -76,8 +77,8 @@ pub(crate) fn append_used(module: &Module<'_>, global: GlobalValue<'_>) {
 /// The resolvers of the module's ifuncs.
 pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>> {
     let mut found = Vec::new();
-    // SAFETY: the module is live and the list is walked to its null end. A resolver that is not itself a function (an
-    // alias) is left out.
+    // SAFETY: the module is live and the list is walked to its null end. A resolver that is not
+    // itself a function (an alias) is left out.
     unsafe {
         let mut ifunc = LLVMGetFirstGlobalIFunc(module.as_mut_ptr());
         while !ifunc.is_null() {
@@ -110,7 +111,5 @@ pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValu
         );
     }
     // SAFETY: the shim visits only functions of the module.
-    list.into_iter()
-        .filter_map(|f| unsafe { FunctionValue::new(f) })
-        .collect()
+    list.into_iter().filter_map(|f| unsafe { FunctionValue::new(f) }).collect()
 }

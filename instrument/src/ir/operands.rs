@@ -43,7 +43,8 @@ impl Operand {
         unsafe { LLVMGetElementType(LLVMTypeOf(self.0)) }
     }
 
-    /// The operand as a pointer of the default address space, or the reason why it cannot be recorded.
+    /// The operand as a pointer of the default address space, or the reason why it cannot be
+    /// recorded.
     pub(crate) fn pointer<'m>(self) -> Result<PointerValue<'m>, String> {
         if !matches!(self.kind(), LLVMTypeKind::LLVMPointerTypeKind) {
             return Err("operand that is no pointer".into());
@@ -63,7 +64,8 @@ impl Operand {
         if !matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind) {
             return None;
         }
-        // SAFETY: the operand is a live value of vector type, and only a pointer type is asked for its address space.
+        // SAFETY: the operand is a live value of vector type, and only a pointer type is asked for
+        // its address space.
         unsafe {
             let element = self.element_type();
             let pointers = matches!(LLVMGetTypeKind(element), LLVMTypeKind::LLVMPointerTypeKind)
@@ -81,7 +83,8 @@ impl Operand {
 
     /// The value of a constant integer, truncated to 64 bits.
     pub(crate) fn constant(self) -> Option<u64> {
-        // SAFETY: the operand is a live value, and is asked for its number only if it is a constant integer.
+        // SAFETY: the operand is a live value, and is asked for its number only if it is a constant
+        // integer.
         unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetZExtValue(self.0)) }
     }
 
@@ -129,8 +132,8 @@ fn constant(value: BasicValueEnum<'_>) -> Option<LLVMValueRef> {
 /// The bytes of the constant text that the value is the address of, up to its final 0.
 pub(crate) fn constant_text(value: BasicValueEnum<'_>) -> Option<Vec<u8>> {
     let global = constant(value)?;
-    // SAFETY: the global is live; its initializer is asked for its bytes only if it is a string, and they live as long
-    // as it.
+    // SAFETY: the global is live; its initializer is asked for its bytes only if it is a string,
+    // and they live as long as it.
     let bytes = unsafe {
         let data = LLVMGetInitializer(global);
         if data.is_null() || LLVMIsConstantString(data) == 0 {

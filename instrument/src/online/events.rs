@@ -1,5 +1,5 @@
-//! Events in the thread's log (`workspan::abi::Event`). An event is written without a branch; the branch to the
-//! profiler follows when all code of the function is in place.
+//! Events in the thread's log (`workspan::abi::Event`). An event is written without a branch; the
+//! branch to the profiler follows when all code of the function is in place.
 
 use std::cell::RefCell;
 
@@ -23,8 +23,8 @@ pub(super) struct Log<'m> {
     state: GlobalValue<'m>,
     due: FunctionValue<'m>,
     word: IntType<'m>,
-    /// An instruction that subtracts a number from [`State::left`], at the address, and one that claims room for an
-    /// event. The result is the old value of [`State::next`].
+    /// An instruction that subtracts a number from [`State::left`], at the address, and one that
+    /// claims room for an event. The result is the old value of [`State::next`].
     claim: (FunctionType<'m>, PointerValue<'m>),
 }
 
@@ -32,7 +32,8 @@ pub(super) struct Log<'m> {
 pub(super) struct Said<'m> {
     pub(super) kind: u64,
     pub(super) slot: PointerValue<'m>,
-    /// For an invocation that reports for the first time: its function's variable and its own operations.
+    /// For an invocation that reports for the first time: its function's variable and its own
+    /// operations.
     pub(super) arrival: Option<(PointerValue<'m>, IntValue<'m>)>,
     pub(super) synced: Option<IntValue<'m>>,
 }
@@ -65,10 +66,7 @@ impl<'m> Log<'m> {
         });
         ir::allow_assembly();
         let claims = word.fn_type(&[ptr.into(), word.into(), word.into()], false);
-        let (left, next) = (
-            std::mem::offset_of!(State, left),
-            std::mem::offset_of!(State, next),
-        );
+        let (left, next) = (std::mem::offset_of!(State, left), std::mem::offset_of!(State, next));
         let claim = context.create_inline_asm(
             claims,
             format!("subq $2, {left}($1)\n\txaddq $0, {next}($1)"),
@@ -78,12 +76,7 @@ impl<'m> Log<'m> {
             Some(InlineAsmDialect::ATT),
             false,
         );
-        Self {
-            state,
-            due,
-            word,
-            claim: (claims, claim),
-        }
+        Self { state, due, word, claim: (claims, claim) }
     }
 
     /// The address of a field of the state.
@@ -118,10 +111,7 @@ impl<'m> Log<'m> {
         let size = self.constant(size_of::<Event>());
         let arguments = [state.into(), taken.into(), size.into()];
         let at = builder.build_indirect_call(ty, claim, &arguments, "")?;
-        let at = at
-            .try_as_basic_value()
-            .expect_basic("the claim gives a place")
-            .into_int_value();
+        let at = at.try_as_basic_value().expect_basic("the claim gives a place").into_int_value();
         // The address is compared as a number, because the log may move.
         let few = self.field(std::mem::offset_of!(State, few));
         let few = builder.build_ptr_to_int(few, self.word, "")?;

@@ -1,5 +1,5 @@
-//! Where a function reports its events: the block E, which reports the entry, and the syncs whose report can wait
-//! until the function returns.
+//! Where a function reports its events: the block E, which reports the entry, and the syncs whose
+//! report can wait until the function returns.
 
 use std::collections::HashSet;
 
@@ -39,22 +39,14 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     let dominators = simple_fast(&graph, nodes[0]);
     // The dominators of a block, from the entry down.
     let chain = |i: usize| {
-        let mut all: Vec<usize> = dominators
-            .dominators(nodes[i])
-            .into_iter()
-            .flatten()
-            .map(NodeIndex::index)
-            .collect();
+        let mut all: Vec<usize> =
+            dominators.dominators(nodes[i]).into_iter().flatten().map(NodeIndex::index).collect();
         all.reverse();
         all
     };
     let mut common = chain(calling[0]);
     for &i in &calling[1..] {
-        let same = chain(i)
-            .iter()
-            .zip(&common)
-            .take_while(|(a, b)| a == b)
-            .count();
+        let same = chain(i).iter().zip(&common).take_while(|(a, b)| a == b).count();
         common.truncate(same);
     }
     // E is the last block that will do. The entry always does, since no block precedes it.
@@ -83,23 +75,19 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
 /// The syncs after which nothing is called before the function returns.
 pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValue<'m>> {
     let calls = |inst: InstructionValue<'m>| {
-        matches!(
-            inst.get_opcode(),
-            InstructionOpcode::Call | InstructionOpcode::Invoke
-        ) && match callee::classify(inst) {
-            Call::Nothing | Call::Asm { .. } => false,
-            Call::Intrinsic { name } => takes_time(&name),
-            Call::Pure | Call::Boundary { .. } => true,
-        }
+        matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
+            && match callee::classify(inst) {
+                Call::Nothing | Call::Asm { .. } => false,
+                Call::Intrinsic { name } => takes_time(&name),
+                Call::Pure | Call::Boundary { .. } => true,
+            }
     };
     let quiet: Vec<bool> = plan
         .blocks
         .iter()
         .map(|block| {
             let all = block.terminator.get_parent();
-            !all.into_iter()
-                .flat_map(|b| b.get_instructions())
-                .any(calls)
+            !all.into_iter().flat_map(|b| b.get_instructions()).any(calls)
         })
         .collect();
     let ends_well = |block: &BlockPlan<'m>| {
@@ -128,9 +116,8 @@ pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValu
         else {
             continue;
         };
-        let after = std::iter::successors(piece.last.get_next_instruction(), |i| {
-            i.get_next_instruction()
-        });
+        let after =
+            std::iter::successors(piece.last.get_next_instruction(), |i| i.get_next_instruction());
         if !after.into_iter().any(calls) && returns(i) {
             last.insert(piece.last);
         }

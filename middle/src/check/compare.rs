@@ -20,7 +20,8 @@ struct Level<'a> {
     compared: u64,
     /// Nothing more of this level is compared.
     ended: bool,
-    /// The thread is in a library that is not recorded. The naive form goes on there until the thread comes back.
+    /// The thread is in a library that is not recorded. The naive form goes on there until the
+    /// thread comes back.
     nowhere: bool,
 }
 
@@ -66,15 +67,8 @@ pub(crate) fn context(
             }
         };
         let mut decoder = std::mem::take(&mut state.decoder);
-        let mut pair = Pair {
-            context,
-            level,
-            program,
-            state,
-            report: &mut report,
-            lost: false,
-            gated: false,
-        };
+        let mut pair =
+            Pair { context, level, program, state, report: &mut report, lost: false, gated: false };
         let decoded = payload.and_then(|payload| {
             let decoded = decoder.chunk(&payload, &chunk.program.ids, &mut pair);
             decoded.map_err(|e| e.to_string())
@@ -84,15 +78,14 @@ pub(crate) fn context(
         if report.error.is_some() {
             return report;
         }
-        // A function of a module that is not compared may go on at the start of the first chunk that was kept.
+        // A function of a module that is not compared may go on at the start of the first chunk
+        // that was kept.
         let inherited = kept.began_late && i == 0;
         if let Err(e) = decoded
             && !inherited
         {
             let seq = chunk.header.seq;
-            report.broken.push(format!(
-                "context {context}: chunk {seq} cannot be decoded: {e}"
-            ));
+            report.broken.push(format!("context {context}: chunk {seq} cannot be decoded: {e}"));
             state.ended = true;
         }
         if gated {
@@ -168,8 +161,7 @@ impl Sink for Pair<'_, '_> {
                 let here = || describe::block(program, block);
                 if naive == block {
                     let what = || describe::operands(program, block, operands, values);
-                    self.report
-                        .differs(|| format!("{}: {}: {}", at(), here(), what()));
+                    self.report.differs(|| format!("{}: {}: {}", at(), here(), what()));
                 } else {
                     let other = || describe::block(program, naive);
                     self.report

@@ -12,9 +12,7 @@ pub(crate) fn block(program: &Program, block: u32) -> String {
     };
     let function = info.functions.get(b.function.index());
     let name = function.map_or("?", |f| f.name.as_str());
-    let file = function
-        .and_then(|f| info.files.get(f.file as usize))
-        .map_or("?", String::as_str);
+    let file = function.and_then(|f| info.files.get(f.file as usize)).map_or("?", String::as_str);
     let line = info.line_of(b);
     format!("block {block} ({name}, {file}:{line})")
 }
@@ -28,10 +26,7 @@ pub(crate) fn operands(program: &Program, block: u32, main: &[u64], naive: &[u64
     let place = operation(program, block, at).map_or_else(String::new, |(which, op)| {
         format!(" of operation {which} ({}, line {})", kind(op), op.line)
     });
-    format!(
-        "operand {at}{place}: recorded {:#x}, naive {:#x}",
-        main[at], naive[at]
-    )
+    format!("operand {at}{place}: recorded {:#x}, naive {:#x}", main[at], naive[at])
 }
 
 /// Finds the operation that has the block's operand `at`, and its number in the block.

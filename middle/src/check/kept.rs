@@ -14,8 +14,8 @@ use crate::spill::Spill;
 #[derive(Debug)]
 pub(crate) struct KeptChunk {
     pub(crate) header: ChunkHeader,
-    /// The modules as they were when the chunk was recorded. A module that was loaded later may have taken another
-    /// one's ids.
+    /// The modules as they were when the chunk was recorded. A module that was loaded later may
+    /// have taken another one's ids.
     pub(crate) program: Arc<Program>,
     /// Place of the chunk in the trace.
     offset: u64,
@@ -44,17 +44,14 @@ pub(crate) struct Recordings {
 pub(crate) struct Kept {
     spill: Arc<Spill>,
     pub(crate) contexts: BTreeMap<u32, Recordings>,
-    /// Streams began before the first module that is recorded in both forms, so their first chunks are missing here.
+    /// Streams began before the first module that is recorded in both forms, so their first chunks
+    /// are missing here.
     pub(crate) began_late: bool,
 }
 
 impl Kept {
     pub(crate) fn new(spill: &Arc<Spill>) -> Self {
-        Kept {
-            spill: Arc::clone(spill),
-            contexts: BTreeMap::new(),
-            began_late: false,
-        }
+        Kept { spill: Arc::clone(spill), contexts: BTreeMap::new(), began_late: false }
     }
 
     /// Takes what was kept and leaves nothing.
@@ -93,11 +90,7 @@ impl Kept {
     pub(crate) fn payload(&self, kept: &KeptChunk) -> Result<Result<Vec<u8>, String>> {
         let mut stored = vec![0; kept.header.stored_len as usize];
         self.spill.read(&mut stored, kept.at)?;
-        let mut chunk = Chunk {
-            header: kept.header,
-            stored,
-            offset: kept.offset,
-        };
+        let mut chunk = Chunk { header: kept.header, stored, offset: kept.offset };
         let mut raw = Vec::new();
         let read = chunk.payload(&mut raw).map(|_| ());
         match read {

@@ -1,13 +1,15 @@
-//! `--contech-check` compares the recording with the naive form of the same run, block by block and operand by
-//! operand.
+//! `--contech-check` compares the recording with the naive form of the same run, block by block and
+//! operand by operand.
 //!
-//! The two forms of a run reach the file in different chunks at different times. So the chunks of both go to the
-//! temporary file as they are ([`Kept`]). When the trace was read, each context's recording is decoded again from
-//! there, and its naive form is read beside it ([`Naive`]). Each thread has one chunk of each form in memory.
+//! The two forms of a run reach the file in different chunks at different times. So the chunks of
+//! both go to the temporary file as they are ([`Kept`]). When the trace was read, each context's
+//! recording is decoded again from there, and its naive form is read beside it ([`Naive`]). Each
+//! thread has one chunk of each form in memory.
 //!
-//! The naive form shares nothing with the fast one except the ids of blocks, and separate code reads it here. What a
-//! signal handler recorded stands at different points of the two streams, so each level is compared with the same
-//! level. Blocks of modules that were compiled without the check are not compared.
+//! The naive form shares nothing with the fast one except the ids of blocks, and separate code
+//! reads it here. What a signal handler recorded stands at different points of the two streams, so
+//! each level is compared with the same level. Blocks of modules that were compiled without the
+//! check are not compared.
 
 mod compare;
 mod describe;
@@ -45,8 +47,8 @@ struct Report {
     /// Chunks of the recording that could not be decoded.
     broken: Vec<String>,
     end: Option<EndReason>,
-    /// Records were lost. Each form may have lost records from a different place on, if a thread was cancelled
-    /// asynchronously.
+    /// Records were lost. Each form may have lost records from a different place on, if a thread
+    /// was cancelled asynchronously.
     lost: bool,
     /// At least one signal handler recorded something.
     handlers: bool,
@@ -88,16 +90,13 @@ pub(crate) fn compare(
         running.into_iter().try_for_each(|t| t.join())
     })
     .map_err(|_| Error::internal("a thread that compares panicked"))?;
-    sum(
-        reports.into_inner().unwrap_or_else(PoisonError::into_inner),
-        notes,
-    )
+    sum(reports.into_inner().unwrap_or_else(PoisonError::into_inner), notes)
 }
 
 fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
     let still_ran = |r: &&Report| r.end != Some(EndReason::Finished);
-    // If only one context did not end by itself, it ended the process or replaced its program. It did so in a call, so
-    // all its records are there.
+    // If only one context did not end by itself, it ended the process or replaced its program. It
+    // did so in a call, so all its records are there.
     let alone = reports.values().filter(still_ran).count() == 1;
     let mut check = Check::default();
     for (context, mut report) in reports {
@@ -111,8 +110,8 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
             _ => false,
         };
         if report.lost {
-            // The thread notices the loss only later. A difference before the event that reports the loss may be the
-            // loss itself.
+            // The thread notices the loss only later. A difference before the event that reports
+            // the loss may be the loss itself.
             report.mismatches = 0;
             report.differences.clear();
         }
@@ -137,9 +136,7 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
         check.compared += report.compared;
         check.mismatches += report.mismatches;
         let room = MOST - check.differences.len();
-        check
-            .differences
-            .extend(report.differences.into_iter().take(room));
+        check.differences.extend(report.differences.into_iter().take(room));
     }
     if check.mismatches > 0 {
         let first = check.differences.first().cloned().unwrap_or_default();

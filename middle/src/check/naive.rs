@@ -28,7 +28,8 @@ pub(crate) struct Naive<'a> {
     recording: &'a Recording,
     chunks: std::slice::Iter<'a, KeptChunk>,
     payload: Vec<u8>,
-    /// Blocks of the chunk that were not given out yet, and where their operands start. The next block is last.
+    /// Blocks of the chunk that were not given out yet, and where their operands start. The next
+    /// block is last.
     records: Vec<(u32, u32)>,
     operands: Vec<u64>,
 }
@@ -52,12 +53,7 @@ impl<'a> Naive<'a> {
         loop {
             if let Some((block, offset)) = self.records.pop() {
                 self.operands.clear();
-                operands(
-                    &self.payload,
-                    offset,
-                    self.ids.ops(block),
-                    &mut self.operands,
-                );
+                operands(&self.payload, offset, self.ids.ops(block), &mut self.operands);
                 return Ok(Next::Block(block, &self.operands));
             }
             let Some(chunk) = self.chunks.find(|c| c.header.level == self.level) else {
@@ -91,16 +87,11 @@ impl<'a> Naive<'a> {
             let at = end.checked_sub(ID_BYTES).ok_or_else(cut)?;
             let id: [u8; ID_BYTES] = self.payload[at..end].try_into().map_err(|_| cut())?;
             let id = u32::from_le_bytes(id);
-            let Some(Meaning::Block {
-                block,
-                operand_bytes,
-            }) = self.ids.meaning(id)
-            else {
+            let Some(Meaning::Block { block, operand_bytes }) = self.ids.meaning(id) else {
                 return Err(format!("{id:#x} at byte {at} is the id of no block"));
             };
             let offset = at.checked_sub(operand_bytes as usize).ok_or_else(cut)?;
-            self.records
-                .push((block, u32::try_from(offset).map_err(|_| cut())?));
+            self.records.push((block, u32::try_from(offset).map_err(|_| cut())?));
             end = offset;
         }
         Ok(())

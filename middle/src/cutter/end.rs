@@ -11,16 +11,15 @@ impl Cutter {
         let first = self.space.first();
         let (_, unseen) = self.contexts.entry(first);
         if unseen {
-            // This is no damage by itself, because a program in sync mode may do nothing that is recorded. Lost chunks
-            // and a missing end are reported where they are found.
-            self.notes
-                .remark("nothing was recorded of the first context", String::new);
+            // This is no damage by itself, because a program in sync mode may do nothing that is
+            // recorded. Lost chunks and a missing end are reported where they are found.
+            self.notes.remark("nothing was recorded of the first context", String::new);
         }
         while let Some((piece, held)) = self.streams.release_any() {
-            self.notes.damage(
-                "parts of a task that went from thread to thread are missing",
-                || format!("before piece {} of context {}", piece.1, piece.0),
-            );
+            self.notes
+                .damage("parts of a task that went from thread to thread are missing", || {
+                    format!("before piece {} of context {}", piece.1, piece.0)
+                });
             self.read_held(piece, held)?;
         }
         for context in self.contexts.numbers() {
@@ -41,40 +40,34 @@ impl Cutter {
                 continue;
             }
             if context >= TEAM_STREAMS {
-                self.notes
-                    .remark("OpenMP threads ran code outside of any task", || {
-                        format!("context {context}")
-                    });
+                self.notes.remark("OpenMP threads ran code outside of any task", || {
+                    format!("context {context}")
+                });
                 continue;
             }
             if state_entered && !end_seen {
-                self.notes
-                    .remark("tasks had not ended when the program ended", || {
-                        format!("context {context}")
-                    });
+                self.notes.remark("tasks had not ended when the program ended", || {
+                    format!("context {context}")
+                });
                 continue;
             }
             if idle {
-                self.notes
-                    .remark("threads had not begun when the program ended", || {
-                        format!("context {context}")
-                    });
+                self.notes.remark("threads had not begun when the program ended", || {
+                    format!("context {context}")
+                });
                 continue;
             }
             if !started {
-                self.notes.damage("the start of a context is missing", || {
-                    format!("context {context}")
-                });
+                self.notes
+                    .damage("the start of a context is missing", || format!("context {context}"));
             }
             if !end_seen {
-                self.notes.damage("the end of a context is missing", || {
+                self.notes
+                    .damage("the end of a context is missing", || format!("context {context}"));
+            } else if !ended && !left {
+                self.notes.remark("threads still ran when the program ended", || {
                     format!("context {context}")
                 });
-            } else if !ended && !left {
-                self.notes
-                    .remark("threads still ran when the program ended", || {
-                        format!("context {context}")
-                    });
             }
         }
         self.logs.put_down()

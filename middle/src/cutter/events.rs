@@ -23,23 +23,13 @@ impl Cutter {
         let (state, _) = self.contexts.entry(context);
         let full = |ticks| unwrap_ticks(ticks, chunk_first);
         match *event {
-            Event::Sync {
-                op,
-                object,
-                ticket,
-                aux,
-                before,
-                duration,
-            } => {
+            Event::Sync { op, object, ticket, aux, before, duration } => {
                 let times = Some((full(before), duration));
                 return self.sync(context, (op, object, ticket, aux), times, own);
             }
-            Event::Untimed {
-                op,
-                object,
-                ticket,
-                aux,
-            } => return self.sync(context, (op, object, ticket, aux), None, own),
+            Event::Untimed { op, object, ticket, aux } => {
+                return self.sync(context, (op, object, ticket, aux), None, own);
+            }
             Event::Delay { before, duration } => {
                 let start = full(before);
                 let draft = Draft {
@@ -51,35 +41,26 @@ impl Cutter {
                 };
                 return self.task(context, draft, None).map(|_| ());
             }
-            Event::ContextStart {
-                context: own,
-                announced,
-                at,
-                tid,
-                ..
-            } => {
+            Event::ContextStart { context: own, announced, at, tid, .. } => {
                 if own != context || state.started || state.places > 0 {
-                    self.notes
-                        .damage("a context start is in a wrong place", || {
-                            format!("of context {own}, in context {context}")
-                        });
+                    self.notes.damage("a context start is in a wrong place", || {
+                        format!("of context {own}, in context {context}")
+                    });
                     return Ok(());
                 }
                 (state.started, state.announced) = (true, state.announced | announced);
                 self.executors.thread(state.executor, tid);
                 (state.clock, state.first) = (full(at), full(at));
                 if !announced && context != self.space.first() {
-                    self.notes
-                        .remark("threads appeared whose creation was not seen", || {
-                            format!("context {context}")
-                        });
+                    self.notes.remark("threads appeared whose creation was not seen", || {
+                        format!("context {context}")
+                    });
                 }
             }
             Event::ContextEnd { reason, at } => return self.context_end(context, reason, full(at)),
             Event::Lost { bytes } => {
                 self.lost_bytes += bytes;
-                self.notes
-                    .damage("the runtime lost records", || lost(bytes, context));
+                self.notes.damage("the runtime lost records", || lost(bytes, context));
             }
             Event::Roi { begin, at } => {
                 let (word, at) = (if begin { "begins" } else { "ends" }, full(at));
@@ -96,8 +77,8 @@ impl Cutter {
             }
             // The work that grows is shorter by that. It stays one task.
             Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
-            // Switches and positions were taken out of the stream before, the decoder repeats, and the encoder has the
-            // actions.
+            // Switches and positions were taken out of the stream before, the decoder repeats, and
+            // the encoder has the actions.
             Event::Switch { .. }
             | Event::Position { .. }
             | Event::Again { .. }
@@ -191,8 +172,8 @@ impl Cutter {
         Ok(())
     }
 
-    /// Ends the work before the place where blocks begin or end to be recorded, at `before` the latest: a thread may
-    /// come to that place after it took the time of its next event.
+    /// Ends the work before the place where blocks begin or end to be recorded, at `before` the
+    /// latest: a thread may come to that place after it took the time of its next event.
     pub(super) fn cut_at_gate(&mut self, context: u32, before: u64) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
         let Some(at) = state.gate.take() else {
@@ -211,7 +192,8 @@ impl Cutter {
         }
     }
 
-    /// Ends the work before, and appends a task. `own` is the record that stands for it where it is an action.
+    /// Ends the work before, and appends a task. `own` is the record that stands for it where it is
+    /// an action.
     pub(super) fn task(
         &mut self,
         context: u32,
@@ -222,12 +204,7 @@ impl Cutter {
         let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
         let (name, logs) = (&self.name, &mut self.logs);
-        let mut piece = Piece {
-            context,
-            name,
-            state,
-            logs,
-        };
+        let mut piece = Piece { context, name, state, logs };
         if draft.open {
             piece.end_open_work()?;
         } else {
@@ -237,10 +214,9 @@ impl Cutter {
         let state = &mut *piece.state;
         if draft.start < state.clock {
             let back = state.clock - draft.start;
-            self.notes
-                .remark("the clock went backwards; times were corrected", || {
-                    format!("by {back} ticks in context {context}")
-                });
+            self.notes.remark("the clock went backwards; times were corrected", || {
+                format!("by {back} ticks in context {context}")
+            });
             draft.start = state.clock;
         }
         draft.end = draft.end.max(draft.start);
@@ -248,9 +224,7 @@ impl Cutter {
         state.clock = draft.end;
         let place = piece.next_place()?;
         let writer = &mut piece.state.writer;
-        piece
-            .logs
-            .append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
+        piece.logs.append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
         Ok(place)
     }
 }

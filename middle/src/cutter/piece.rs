@@ -15,14 +15,9 @@ pub(super) struct Piece<'a> {
 impl Piece<'_> {
     pub(super) fn next_place(&mut self) -> Result<Place> {
         let place = Place::new(self.context, self.state.places);
-        self.state.places =
-            self.state
-                .places
-                .checked_add(1)
-                .ok_or_else(|| Error::TooManyTasks {
-                    file: self.name.to_owned(),
-                    context: self.context,
-                })?;
+        self.state.places = self.state.places.checked_add(1).ok_or_else(|| {
+            Error::TooManyTasks { file: self.name.to_owned(), context: self.context }
+        })?;
         Ok(place)
     }
 
@@ -38,7 +33,8 @@ impl Piece<'_> {
         self.put_work(Some((start, end)))
     }
 
-    /// Ends the work task that grows, if it has actions or is the context's first task, at a time that is open.
+    /// Ends the work task that grows, if it has actions or is the context's first task, at a time
+    /// that is open.
     pub(super) fn end_open_work(&mut self) -> Result<()> {
         if self.state.open.span.is_none() && self.state.places > 0 {
             return Ok(());

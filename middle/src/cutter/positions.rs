@@ -5,7 +5,8 @@ use taskgraph::{FrameRef, FrameSpan, Progress};
 
 use crate::executors::Executors;
 
-/// A position whose time is in ticks of its trace, and whose frame and executor have the numbers that drafts have.
+/// A position whose time is in ticks of its trace, and whose frame and executor have the numbers
+/// that drafts have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Position {
     pub(crate) stream: u32,
@@ -14,7 +15,8 @@ pub(crate) struct Position {
     pub(crate) system_us: u64,
     pub(crate) faults: u32,
     pub(crate) own: u32,
-    /// The frame, and the number of its records before; `None` if nothing was recorded since the last operation.
+    /// The frame, and the number of its records before; `None` if nothing was recorded since the
+    /// last operation.
     pub(crate) frame: Option<(FrameRef, u32)>,
 }
 
@@ -26,14 +28,7 @@ impl Position {
         ticks: u64,
         span: Option<FrameSpan>,
     ) -> Option<Self> {
-        let Event::Position {
-            ran,
-            system,
-            faults,
-            own,
-            ..
-        } = *event
-        else {
+        let Event::Position { ran, system, faults, own, .. } = *event else {
             return None;
         };
         Some(Position {
@@ -55,9 +50,7 @@ impl Position {
         time: impl Fn(u32, u64) -> u64,
     ) -> Option<Progress> {
         let at = |frame: FrameRef| frames.get(usize::try_from(frame.0).ok()?).copied();
-        let frame = self
-            .frame
-            .and_then(|(frame, record)| Some((at(frame)?, record)));
+        let frame = self.frame.and_then(|(frame, record)| Some((at(frame)?, record)));
         let (frame, record) = frame.unwrap_or_default();
         Some(Progress {
             executor: executors.of(self.stream)?,

@@ -1,4 +1,5 @@
-//! Which context the records of a chunk belong to, and what a switch, a piece of a context or a gap means.
+//! Which context the records of a chunk belong to, and what a switch, a piece of a context or a gap
+//! means.
 
 use contech_trace::event::{Arrival, Event, NOWHERE};
 
@@ -16,8 +17,7 @@ impl Cutter {
             // What is lost may be where the thread came back.
             if let Record::Event(Event::Lost { bytes }, ..) = record {
                 self.lost_bytes += bytes;
-                self.notes
-                    .damage("the runtime lost records", || "in a library".into());
+                self.notes.damage("the runtime lost records", || "in a library".into());
             }
             return Ok(());
         }
@@ -84,8 +84,8 @@ impl Cutter {
         self.feed(Record::Arrive(how, at))
     }
 
-    /// The thread of this stream goes on with the context. What another one did of it is a task of its own, until that
-    /// one left it.
+    /// The thread of this stream goes on with the context. What another one did of it is a task of
+    /// its own, until that one left it.
     fn executed_by(&mut self, context: u32, stream: u32) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
         if state.executor == stream {
@@ -112,10 +112,9 @@ impl Cutter {
         match how {
             Arrival::Begins => {
                 if state.started || state.places > 0 {
-                    self.notes
-                        .damage("a context start is in a wrong place", || {
-                            format!("of context {context}")
-                        });
+                    self.notes.damage("a context start is in a wrong place", || {
+                        format!("of context {context}")
+                    });
                     return Ok(());
                 }
                 (state.started, state.entered) = (true, true);
@@ -166,19 +165,12 @@ impl Cutter {
         let next_chunk = self.streams.next_chunk(context);
         if chunk.seq < next_chunk {
             self.notes.remark("repeated chunks were ignored", || {
-                format!(
-                    "chunk {} of context {context} at byte {}",
-                    chunk.seq, chunk.offset
-                )
+                format!("chunk {} of context {context} at byte {}", chunk.seq, chunk.offset)
             });
             return Ok(false);
         }
         // The gap ends the data of the context that was at hand before it, as far as is known.
-        let before = if next_chunk > 0 {
-            self.streams.context_of(context)
-        } else {
-            context
-        };
+        let before = if next_chunk > 0 { self.streams.context_of(context) } else { context };
         self.streams.begin(context, chunk.seq);
         self.executors.note(context);
         let missing = chunk.seq > next_chunk;
@@ -200,8 +192,7 @@ impl Cutter {
             (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
             state.announced = context == self.space.first();
         }
-        self.logs
-            .append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
+        self.logs.append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
         Ok(true)
     }
 
@@ -212,12 +203,7 @@ impl Cutter {
         };
         let last = state.last;
         let (name, logs) = (&self.name, &mut self.logs);
-        let mut piece = Piece {
-            context,
-            name,
-            state,
-            logs,
-        };
+        let mut piece = Piece { context, name, state, logs };
         piece.end_work(last, self.keep_empty)?;
         piece.state.clock = piece.state.clock.max(after);
         Ok(())

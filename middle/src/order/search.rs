@@ -1,5 +1,5 @@
-//! The next task of every context. Tasks that are ready are kept by their start, and the others by the task that they
-//! wait for.
+//! The next task of every context. Tasks that are ready are kept by their start, and the others by
+//! the task that they wait for.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,14 +40,7 @@ struct Head {
 
 impl Default for Head {
     fn default() -> Self {
-        Head {
-            at: 0,
-            start_before: 0,
-            emitted: 0,
-            unmet: 0,
-            next: NONE,
-            cursor: NONE,
-        }
+        Head { at: 0, start_before: 0, emitted: 0, unmet: 0, next: NONE, cursor: NONE }
     }
 }
 
@@ -186,7 +179,8 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         context.is_some_and(|j| self.heads[j].emitted > d.seq)
     }
 
-    /// Puts the next task of context `i` among the ready or the waiting ones. The context must have a cursor.
+    /// Puts the next task of context `i` among the ready or the waiting ones. The context must have
+    /// a cursor.
     fn place(&mut self, i: usize) {
         let head = self.heads[i];
         let number = u32::try_from(i).unwrap_or(NONE);
@@ -257,8 +251,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         for d in unmet {
             self.dropped.push([task_bits(stuck.task), task_bits(d)])?;
         }
-        self.ready
-            .push(Reverse((start, u32::try_from(i).unwrap_or(NONE))));
+        self.ready.push(Reverse((start, u32::try_from(i).unwrap_or(NONE))));
         Ok(())
     }
 

@@ -27,22 +27,14 @@ pub(crate) struct ContextTasks {
 
 impl Skeleton {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
-        Skeleton {
-            tape: Tape::new(spill, budget),
-            parts: Vec::new(),
-            previous_start: 0,
-        }
+        Skeleton { tape: Tape::new(spill, budget), parts: Vec::new(), previous_start: 0 }
     }
 
     /// Appends the task that is next by (context, seq).
     pub(crate) fn push(&mut self, id: TaskId, start: u64, dependencies: &[TaskId]) -> Result<()> {
         if id.seq == 0 {
             let at = self.tape.len();
-            self.parts.push(ContextTasks {
-                context: id.context,
-                tasks: 0,
-                from: at,
-            });
+            self.parts.push(ContextTasks { context: id.context, tasks: 0, from: at });
             self.previous_start = 0;
         }
         let delta = start.saturating_sub(self.previous_start);
@@ -70,33 +62,24 @@ impl Skeleton {
         self.parts
     }
 
-    /// Reads tasks of the `i`-th context from a place on the tape; `start` is the start of the task before that place.
+    /// Reads tasks of the `i`-th context from a place on the tape; `start` is the start of the task
+    /// before that place.
     pub(super) fn read(&self, i: usize, from: u64, start: u64) -> Cursor {
         let end = self.parts.get(i + 1).map_or(self.tape.len(), |p| p.from);
-        Cursor {
-            reader: TapeReader::new(from, end),
-            start,
-            ..Cursor::default()
-        }
+        Cursor { reader: TapeReader::new(from, end), start, ..Cursor::default() }
     }
 
     /// The index of a context when contexts are sorted by number.
     pub(super) fn index(&self, context: ContextId) -> Option<usize> {
         match self.parts.get(context.index()) {
             Some(part) if part.context == context => Some(context.index()),
-            _ => self
-                .parts
-                .binary_search_by_key(&context, |p| p.context)
-                .ok(),
+            _ => self.parts.binary_search_by_key(&context, |p| p.context).ok(),
         }
     }
 
     /// Reads the dependencies of all tasks. The starts are wrong from the second context on.
     pub(crate) fn read_all(&self) -> Cursor {
-        Cursor {
-            reader: TapeReader::new(0, self.tape.len()),
-            ..Cursor::default()
-        }
+        Cursor { reader: TapeReader::new(0, self.tape.len()), ..Cursor::default() }
     }
 }
 
@@ -135,8 +118,7 @@ impl Cursor {
             let (bytes, at) = self.reader.parts();
             for _ in 0..n {
                 let context = ContextId::new(get32(bytes, at)?);
-                self.dependencies
-                    .push(TaskId::new(context, get32(bytes, at)?));
+                self.dependencies.push(TaskId::new(context, get32(bytes, at)?));
             }
         }
         Ok(true)

@@ -1,4 +1,5 @@
-//! The reader hands chunks of streams to the workers, and tells the caller what all other chunks hold.
+//! The reader hands chunks of streams to the workers, and tells the caller what all other chunks
+//! hold.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::spill::Spill;
 
 /// Bytes that the gate counts for anything that is not a stream chunk.
 const SMALL: usize = 256;
-/// Number of contexts whose frames go on from chunk to chunk. Each such frame takes up to 8 MB until it ends.
+/// Number of contexts whose frames go on from chunk to chunk. Each such frame takes up to 8 MB
+/// until it ends.
 const MOST_SPANNING: usize = 16;
 /// Says that the conversion stops.
 struct Stopped;
@@ -64,11 +66,9 @@ impl Reading {
                     Ok(None) => continue,
                     Err(Stopped) => return,
                 },
-                Ok(Next::Skipped { from, to, error }) => Item::Skipped {
-                    from,
-                    to,
-                    error: error.to_string(),
-                },
+                Ok(Next::Skipped { from, to, error }) => {
+                    Item::Skipped { from, to, error: error.to_string() }
+                }
                 Ok(Next::End) => match self.end_streams() {
                     Ok(()) => Item::End(Box::new(End {
                         bytes: self.reader.position(),
@@ -128,7 +128,8 @@ impl Reading {
 
     /// Hands a stream chunk to the encoders.
     fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<(), Stopped> {
-        // The cost covers the stored bytes, raw bytes, records (at most four times the raw bytes) and frames.
+        // The cost covers the stored bytes, raw bytes, records (at most four times the raw bytes)
+        // and frames.
         let raw = chunk.header.raw_len as usize;
         let cost = chunk.stored.len() + raw * 5 + 4096;
         let context = chunk.header.context;
@@ -158,26 +159,13 @@ impl Reading {
         let index = self.next_index();
         let spanning = self.spanning.contains(&context);
         let program = self.program.snapshot();
-        self.shared.board.add(
-            index,
-            context,
-            Task {
-                cost,
-                position,
-                chunk,
-                spanning,
-                program,
-            },
-        );
+        self.shared.board.add(index, context, Task { cost, position, chunk, spanning, program });
         Ok(())
     }
 
     fn metadata(&mut self, chunk: &Chunk) -> Option<Item> {
         let unusable = |what: &str, e: String| {
-            Some(Item::Unusable(format!(
-                "{what} at byte {}: {e}",
-                chunk.offset
-            )))
+            Some(Item::Unusable(format!("{what} at byte {}: {e}", chunk.offset)))
         };
         let mut raw = Vec::new();
         let bytes = match chunk.payload(&mut raw) {

@@ -11,12 +11,7 @@ pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
     let _watch = Watch(to_caller.clone());
     let mut encoder = ChunkEncoder::new(shared.sample);
     while let Some(job) = shared.board.take() {
-        let Job {
-            index,
-            context,
-            what,
-            mut stream,
-        } = job;
+        let Job { index, context, what, mut stream } = job;
         let (cost, position) = (what.cost, what.position);
         let mut hand_over = |part| {
             shared.parts.enter_in_turn(1, index);
@@ -25,15 +20,7 @@ pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
         };
         let item = encode(&mut encoder, context, what, &mut stream, &mut hand_over);
         shared.board.done(context, stream);
-        if to_caller
-            .send(Message::Item {
-                index,
-                cost,
-                position,
-                item,
-            })
-            .is_err()
-        {
+        if to_caller.send(Message::Item { index, cost, position, item }).is_err() {
             return;
         }
     }

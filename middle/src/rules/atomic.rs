@@ -1,8 +1,10 @@
-//! Atomic variables, by the memory model of C and C++ (ISO C++ 6.9.2). An acquire comes after a release if it reads
-//! what the release wrote, or what a read-modify-write of its release sequence wrote.
+//! Atomic variables, by the memory model of C and C++ (ISO C++ 6.9.2). An acquire comes after a
+//! release if it reads what the release wrote, or what a read-modify-write of its release sequence
+//! wrote.
 //!
-//! All operations of a variable are here in the order in which they really happened, so a load read what the last
-//! write before it wrote. Relaxed operations do not order anything; fences can change that (`fences`).
+//! All operations of a variable are here in the order in which they really happened, so a load read
+//! what the last write before it wrote. Relaxed operations do not order anything; fences can change
+//! that (`fences`).
 
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
@@ -15,13 +17,14 @@ use crate::place::Place;
 
 #[derive(Debug, Default)]
 pub(super) struct Atomic {
-    /// The releases that a load would read now, directly or through their release sequence. For each context it is the
-    /// last release, with its number.
+    /// The releases that a load would read now, directly or through their release sequence. For
+    /// each context it is the last release, with its number.
     releases: FxHashMap<u32, (u64, Place)>,
     /// Number of releases so far.
     count: u64,
-    /// Number of the releases that each context has acquired, and where it did so last. What it does after that place
-    /// need not acquire them again. That place may be a fence that stands after operations which come later here.
+    /// Number of the releases that each context has acquired, and where it did so last. What it
+    /// does after that place need not acquire them again. That place may be a fence that stands
+    /// after operations which come later here.
     acquired: FxHashMap<u32, (u64, Place)>,
 }
 
@@ -51,8 +54,8 @@ impl Rule for Atomic {
             self.acquire(event.at, out)?;
         }
         match event.op {
-            // A store ends release sequences. So does a read-modify-write that comes after all of them, because an
-            // operation that comes after it also comes after them.
+            // A store ends release sequences. So does a read-modify-write that comes after all of
+            // them, because an operation that comes after it also comes after them.
             Op::Recorded(SyncOp::AtomicStore) => self.releases.clear(),
             Op::Recorded(SyncOp::AtomicRmw) if acquires && releases => self.releases.clear(),
             Op::Recorded(SyncOp::AtomicRmw) => {}

@@ -1,8 +1,9 @@
-//! Barriers: arrivals in ticket order form generations, each with as many arrivals as contexts take part. A generation
-//! is one task in the context with the smallest number. The places of the other arrivals become names of that task.
+//! Barriers: arrivals in ticket order form generations, each with as many arrivals as contexts take
+//! part. A generation is one task in the context with the smallest number. The places of the other
+//! arrivals become names of that task.
 //!
-//! Contexts that have arrived at an OpenMP barrier may combine partial results there. A context does so after what the
-//! others did before they arrived, or after they combined themselves.
+//! Contexts that have arrived at an OpenMP barrier may combine partial results there. A context
+//! does so after what the others did before they arrived, or after they combined themselves.
 
 use contech_trace::event::SyncOp;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -76,8 +77,8 @@ impl Barrier {
     }
 }
 
-/// Makes one task of all arrivals: that of `owner`, which is the smallest of them. All arrive before it, and all leave
-/// after it.
+/// Makes one task of all arrivals: that of `owner`, which is the smallest of them. All arrive
+/// before it, and all leave after it.
 pub(crate) fn meet(
     arrivals: impl Iterator<Item = Place>,
     owner: Place,
@@ -101,9 +102,11 @@ impl Rule for Barrier {
         if event.op == Op::Recorded(SyncOp::Reduction) {
             return self.combine(event, out);
         }
-        // If a context arrives again, or the number of participants changes, the generation will not be complete.
+        // If a context arrives again, or the number of participants changes, the generation will
+        // not be complete.
         let again = !self.contexts.insert(event.at.context());
-        // A complete generation is closed only now, because its members may combine after the last one has arrived.
+        // A complete generation is closed only now, because its members may combine after the last
+        // one has arrived.
         let full = self.arrivals.len() as u64 == self.participants;
         if again || full || (!self.arrivals.is_empty() && event.aux != self.participants) {
             self.close(out)?;

@@ -1,5 +1,5 @@
-//! What goes through the system: a pipe, a socket, a signal. Who receives comes after all that was sent before, because
-//! how many bytes are in between is not recorded.
+//! What goes through the system: a pipe, a socket, a signal. Who receives comes after all that was
+//! sent before, because how many bytes are in between is not recorded.
 
 use super::atomic::Atomic;
 use super::{Event, Rule};

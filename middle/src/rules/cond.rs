@@ -1,9 +1,10 @@
 //! Condition variables: which signal or broadcast caused a wake.
 //!
-//! A wake takes the earliest signal that no other wake took, or the earliest broadcast, if it was sent after the wait
-//! began. A wake without either is spurious. The beginnings of waits are known, because pass 1 adds an event for each.
-//! So the number of signals that can still be taken is bounded by the contexts that wait: while the same waits are
-//! pending, only as many signals matter as there are waits.
+//! A wake takes the earliest signal that no other wake took, or the earliest broadcast, if it was
+//! sent after the wait began. A wake without either is spurious. The beginnings of waits are known,
+//! because pass 1 adds an event for each. So the number of signals that can still be taken is
+//! bounded by the contexts that wait: while the same waits are pending, only as many signals matter
+//! as there are waits.
 
 use std::collections::VecDeque;
 
@@ -22,7 +23,8 @@ type Sent = (u64, Place);
 pub(super) struct Cond {
     /// Waiting contexts that no broadcast has reached, and when their waits began.
     waiting: FxHashMap<u32, u64>,
-    /// For each waiting context that a broadcast has reached, when its wait began and the first such broadcast.
+    /// For each waiting context that a broadcast has reached, when its wait began and the first
+    /// such broadcast.
     reached: FxHashMap<u32, (u64, Sent)>,
     /// Signals that no wake took, by ticket.
     signals: VecDeque<Sent>,
@@ -41,8 +43,7 @@ impl Cond {
 
     fn broadcast(&mut self, event: &Event) {
         for (context, begin) in self.waiting.drain() {
-            self.reached
-                .insert(context, (begin, (event.ticket, event.at)));
+            self.reached.insert(context, (begin, (event.ticket, event.at)));
         }
     }
 
@@ -74,11 +75,9 @@ impl Cond {
                 }
             }
             (_, Some((_, at))) => out.edge(at, event.at)?,
-            _ => out
-                .notes
-                .remark("condition waits ended without a signal", || {
-                    format!("context {} on object {:#x}", event.at.context(), out.object)
-                }),
+            _ => out.notes.remark("condition waits ended without a signal", || {
+                format!("context {} on object {:#x}", event.at.context(), out.object)
+            }),
         }
         Ok(())
     }

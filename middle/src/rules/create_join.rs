@@ -1,5 +1,5 @@
-//! Creating and joining contexts: the Create comes before the child's first task, and the child's last task comes
-//! before the Join.
+//! Creating and joining contexts: the Create comes before the child's first task, and the child's
+//! last task comes before the Join.
 
 use super::{Event, Rule};
 use crate::edges::Edges;
@@ -17,10 +17,9 @@ impl Rule for CreateJoin {
         let last = child.and_then(|c| out.last_place(c));
         let (Some(child), Some(last)) = (child, last) else {
             let (at, object) = (event.at, out.object);
-            out.notes
-                .remark("created or joined threads left no records", || {
-                    format!("context {object}, named by context {}", at.context())
-                });
+            out.notes.remark("created or joined threads left no records", || {
+                format!("context {object}, named by context {}", at.context())
+            });
             return Ok(());
         };
         if event.waits() {
@@ -28,9 +27,7 @@ impl Rule for CreateJoin {
             return out.edge(last, event.at);
         }
         if self.created {
-            out.notes.damage("a thread was created more than once", || {
-                format!("context {child}")
-            });
+            out.notes.damage("a thread was created more than once", || format!("context {child}"));
             return Ok(());
         }
         self.created = true;

@@ -1,6 +1,7 @@
-//! Dependences of OpenMP tasks on an item. They exist among the tasks that one context has generated, in the order in
-//! which it generated them (OpenMP 5.2, section 15.9.5). Tasks that may use the item at the same time form a set, and
-//! each of them waits for all tasks of the previous set.
+//! Dependences of OpenMP tasks on an item. They exist among the tasks that one context has
+//! generated, in the order in which it generated them (OpenMP 5.2, section 15.9.5). Tasks that may
+//! use the item at the same time form a set, and each of them waits for all tasks of the previous
+//! set.
 
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
@@ -34,7 +35,8 @@ impl Rule for Depend {
         for place in &sets.before {
             let context = place.context();
             if u64::from(context) == parent {
-                // This is a taskwait of the generating context. What it waited for came before it in program order.
+                // This is a taskwait of the generating context. What it waited for came before it
+                // in program order.
                 continue;
             }
             for end in out.ends_of(context).into_iter().flatten() {

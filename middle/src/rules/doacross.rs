@@ -8,7 +8,8 @@ use crate::place::Place;
 #[derive(Debug, Default)]
 pub(super) struct Doacross {
     post: Option<Place>,
-    /// Waits that are over before their post. libomp may say that a wait is over before it says what it waited for.
+    /// Waits that are over before their post. libomp may say that a wait is over before it says
+    /// what it waited for.
     early: Vec<Place>,
 }
 
@@ -16,10 +17,7 @@ impl Rule for Doacross {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if !event.waits() {
             self.post = Some(event.at);
-            return self
-                .early
-                .drain(..)
-                .try_for_each(|wait| out.edge(event.at, wait));
+            return self.early.drain(..).try_for_each(|wait| out.edge(event.at, wait));
         }
         match self.post {
             Some(post) => out.edge(post, event.at),

@@ -1,4 +1,5 @@
-//! Futexes: the kernel says how many waiters a wake has woken. Each of these waiters comes after the wake.
+//! Futexes: the kernel says how many waiters a wake has woken. Each of these waiters comes after
+//! the wake.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,8 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// Number of wakes that are kept until all their waiters were seen. If there are more, their waiters are not recorded.
+/// Number of wakes that are kept until all their waiters were seen. If there are more, their
+/// waiters are not recorded.
 const MOST: usize = 4096;
 
 /// The wakes of a futex, each with the number of waiters that have not returned yet.

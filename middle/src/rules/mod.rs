@@ -1,8 +1,9 @@
-//! Pass 2 turns synchronisation events into edges. It takes one object after the other, with its events in ticket
-//! order.
+//! Pass 2 turns synchronisation events into edges. It takes one object after the other, with its
+//! events in ticket order.
 //!
-//! The table of operations says which family an operation belongs to, and whether it may wait. An operation that waits
-//! comes after those that do not. A new operation of one of the families below needs nothing else.
+//! The table of operations says which family an operation belongs to, and whether it may wait. An
+//! operation that waits comes after those that do not. A new operation of one of the families below
+//! needs nothing else.
 //!
 //! | family | file | edges |
 //! |---|---|---|
@@ -83,7 +84,8 @@ trait Rule {
 #[derive(Debug)]
 pub(crate) struct Events {
     sorter: Sorter<4>,
-    /// Number of the trace that the events are of. Objects of different traces are different objects.
+    /// Number of the trace that the events are of. Objects of different traces are different
+    /// objects.
     trace: u64,
 }
 
@@ -91,23 +93,22 @@ const OBJECT_BITS: u32 = 48;
 const MASK: u64 = (1 << OBJECT_BITS) - 1;
 /// Marks objects that are contexts, not addresses.
 const THREAD: u64 = 1 << OBJECT_BITS;
-/// Marks atomic variables. Their tickets are counted separately from those of other objects at the same address.
+/// Marks atomic variables. Their tickets are counted separately from those of other objects at the
+/// same address.
 const ATOMIC: u64 = 1 << (OBJECT_BITS + 1);
 /// From this bit on, the object holds the number of its trace.
 const TRACE: u32 = OBJECT_BITS + 3;
 /// Largest number of traces whose objects are told apart.
 pub(crate) const MOST_TRACES: usize = 1 << (64 - TRACE);
-/// Marks the objects of OpenMP tasks: what a context generates and waits for, and items of dependences.
+/// Marks the objects of OpenMP tasks: what a context generates and waits for, and items of
+/// dependences.
 const TREE: u64 = 4 << OBJECT_BITS;
 const DEPEND: u64 = 5 << OBJECT_BITS;
 const WAIT_BEGIN: u64 = 0;
 
 impl Events {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
-        Events {
-            sorter: Sorter::new(spill, budget),
-            trace: 0,
-        }
+        Events { sorter: Sorter::new(spill, budget), trace: 0 }
     }
 
     /// Says that everything added from now on is of this trace.
@@ -148,8 +149,7 @@ impl Events {
             let begin = (aux & MASK) << 2 | 2;
             self.sorter.push([key, begin, at.bits(), WAIT_BEGIN])?;
         }
-        self.sorter
-            .push([key, order, at.bits(), op as u64 | aux << 8])
+        self.sorter.push([key, order, at.bits(), op as u64 | aux << 8])
     }
 
     /// Ends collecting.
@@ -166,12 +166,7 @@ fn decode(words: [u64; 4]) -> Result<Event> {
         let op = SyncOp::from_u8(number);
         Op::Recorded(op.ok_or_else(|| Error::internal("an unknown event in the temporary file"))?)
     };
-    Ok(Event {
-        op,
-        ticket: words[1] >> 2,
-        at: Place::from_bits(words[2]),
-        aux: words[3] >> 8,
-    })
+    Ok(Event { op, ticket: words[1] >> 2, at: Place::from_bits(words[2]), aux: words[3] >> 8 })
 }
 
 /// The states of all families that occur for the object at hand.
@@ -237,11 +232,7 @@ impl Rules<'_> {
 }
 
 pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> Result<()> {
-    let mut rules = Rules {
-        spill,
-        made: Vec::new(),
-        known: None,
-    };
+    let mut rules = Rules { spill, made: Vec::new(), known: None };
     let mut object = None;
     let mut write = None;
     events.each(|words| {

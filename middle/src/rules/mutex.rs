@@ -1,5 +1,5 @@
-//! Mutexes, spin locks and everything that excludes like them: the last release comes before the next acquire by
-//! another context. A condition wait releases its mutex and acquires it again.
+//! Mutexes, spin locks and everything that excludes like them: the last release comes before the
+//! next acquire by another context. A condition wait releases its mutex and acquires it again.
 
 use super::{Event, Rule};
 use crate::edges::Edges;
@@ -17,8 +17,8 @@ impl Rule for Mutex {
             self.release = Some(event.at);
             return Ok(());
         }
-        // The release is taken out, because the nested acquires of a recursive lock follow the first acquire of the
-        // same context.
+        // The release is taken out, because the nested acquires of a recursive lock follow the
+        // first acquire of the same context.
         match self.release.take() {
             Some(release) => out.edge(release, event.at),
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! Reader-writer locks: a write release comes before the acquires that follow it, and read releases come before the
-//! next write acquire. Readers are not ordered among themselves.
+//! Reader-writer locks: a write release comes before the acquires that follow it, and read releases
+//! come before the next write acquire. Readers are not ordered among themselves.
 
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
@@ -14,8 +14,8 @@ pub(super) struct RwLock {
     /// The context that holds the lock for writing. It shows whether a release is a write release.
     writer: Option<u32>,
     write_release: Option<Place>,
-    /// Last read release of each context since the last write acquire. Earlier releases of the same context come
-    /// before it in program order.
+    /// Last read release of each context since the last write acquire. Earlier releases of the same
+    /// context come before it in program order.
     read_releases: FxHashMap<u32, Place>,
 }
 

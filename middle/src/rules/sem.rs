@@ -1,4 +1,5 @@
-//! Counting semaphores: units are taken first in, first out. The wait that takes a posted unit comes after the post.
+//! Counting semaphores: units are taken first in, first out. The wait that takes a posted unit
+//! comes after the post.
 
 use std::sync::Arc;
 
@@ -19,10 +20,7 @@ pub(super) struct Sem {
 
 impl Sem {
     pub(super) fn new(spill: &Arc<Spill>) -> Self {
-        Sem {
-            initial: 0,
-            posts: SpillQueue::new(spill),
-        }
+        Sem { initial: 0, posts: SpillQueue::new(spill) }
     }
 }
 
@@ -36,8 +34,8 @@ impl Rule for Sem {
         } else if let Some(post) = self.posts.pop()? {
             out.edge(Place::from_bits(post), event.at)?;
         }
-        // Otherwise the wait took a unit of an initial value that was not recorded, so nothing that is known comes
-        // before it.
+        // Otherwise the wait took a unit of an initial value that was not recorded, so nothing that
+        // is known comes before it.
         Ok(())
     }
 

@@ -21,18 +21,12 @@ fn large(rounds: u64, barriers: bool) -> Vec<u8> {
     let mut x = 1u64;
     for round in 0..rounds {
         for _ in 0..4 {
-            x = x
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let context = u32::try_from(x >> 62).unwrap();
             let lock = 0x2000 + (x >> 50) % 3 * 64;
             t.sync(context, MutexLock, lock);
             t.block(context, LOAD, &[x >> 20]);
-            t.block(
-                context,
-                STORE_LOAD,
-                &[0x5000 + round * 4, 0x9000 + round * 4],
-            );
+            t.block(context, STORE_LOAD, &[0x5000 + round * 4, 0x9000 + round * 4]);
             t.sync(context, MutexUnlock, lock);
             t.block(context, COPY, &[0x100, 0x200, round % 64]);
             t.block(context, GATHER, &[round % 8, 0x10, 0x20, 0x30]);
@@ -66,10 +60,7 @@ fn memory_and_threads_do_not_change_the_graph() {
         for (memory, threads) in [(1, 1), (64 << 10, 3), (1 << 20, 2), (512 << 20, 4)] {
             let other = convert_with(trace.clone(), &options(memory, threads)).unwrap();
             assert_eq!(other.summary, reference.summary);
-            assert!(
-                other.bytes == reference.bytes,
-                "{memory} bytes, {threads} threads"
-            );
+            assert!(other.bytes == reference.bytes, "{memory} bytes, {threads} threads");
         }
     }
 }
@@ -106,15 +97,7 @@ fn contexts_of_one_thread_have_frames_in_common() {
     let switch = |t: &mut TraceBuilder, context, how| {
         let at = t.tick();
         let piece = 0;
-        t.event(
-            0,
-            Event::Switch {
-                context,
-                piece,
-                how,
-                at,
-            },
-        );
+        t.event(0, Event::Switch { context, piece, how, at });
     };
     for child in 1..=TASKS {
         t.sync(0, TaskCreate, child.into());
@@ -156,10 +139,7 @@ fn a_task_may_span_many_chunks_and_frames() {
         next += 1;
     })
     .unwrap();
-    assert_eq!(
-        (next, task.block_count(), task.bytes_accessed()),
-        (BLOCKS, BLOCKS, BLOCKS * 8)
-    );
+    assert_eq!((next, task.block_count(), task.bytes_accessed()), (BLOCKS, BLOCKS, BLOCKS * 8));
 }
 
 #[test]
@@ -179,10 +159,7 @@ fn a_few_bytes_of_a_collapsed_loop_may_stand_for_millions_of_blocks() {
     t.end(0);
     let trace = t.finish();
     assert!(trace.len() < 3000);
-    let options = Options {
-        threads: 3,
-        ..fine()
-    };
+    let options = Options { threads: 3, ..fine() };
     let c = convert_with(trace, &options).unwrap();
     assert!(c.summary.complete, "{:?}", c.summary.notes);
     assert_eq!(c.summary.blocks, 3 * TIMES);

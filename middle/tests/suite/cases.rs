@@ -1,9 +1,10 @@
 //! The rules as texts, in `tests/cases`: what is recorded, and the graph that it becomes.
 //!
-//! A case is a title (`# ...`), a script, `--`, and the graph. A line of the script is `CONTEXT OPERATION [OBJECT [NUMBER]]`
-//! with the operation's name in the table of operations; numbers may be memory orders. Besides, there is `threads N`,
-//! which creates the contexts 1 to N, and what [`Script::line`] lists. Contexts that were created and have not ended are
-//! joined at the end of the script. `CONTECH_BLESS=1` writes the graphs as they are now into the files.
+//! A case is a title (`# ...`), a script, `--`, and the graph. A line of the script is `CONTEXT
+//! OPERATION [OBJECT [NUMBER]]` with the operation's name in the table of operations; numbers may
+//! be memory orders. Besides, there is `threads N`, which creates the contexts 1 to N, and what
+//! [`Script::line`] lists. Contexts that were created and have not ended are joined at the end of
+//! the script. `CONTECH_BLESS=1` writes the graphs as they are now into the files.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -35,8 +36,7 @@ impl Script {
         };
         for line in script.lines() {
             let words: Vec<_> = line.split_whitespace().collect();
-            this.line(&words)
-                .unwrap_or_else(|| panic!("{line:?} says nothing"));
+            this.line(&words).unwrap_or_else(|| panic!("{line:?} says nothing"));
         }
         for child in this.open.clone().into_iter().filter(|c| *c > 0) {
             this.trace.join(0, child);
@@ -118,9 +118,7 @@ impl Script {
     fn object(&mut self, words: &[&str]) -> Option<u64> {
         let name = words.first()?;
         let next = 0x1000 * (self.objects.len() as u64 + 1);
-        name.parse()
-            .ok()
-            .or_else(|| Some(*self.objects.entry((*name).to_owned()).or_insert(next)))
+        name.parse().ok().or_else(|| Some(*self.objects.entry((*name).to_owned()).or_insert(next)))
     }
 }
 
@@ -174,18 +172,11 @@ fn the_rules_make_the_edges_that_the_cases_say() {
             let trace = Script::trace(script);
             let converted = convert_with(trace, &fine()).unwrap();
             let got = shown(&converted);
-            let barriers = got
-                .lines()
-                .filter(|line| line.contains(" barrier "))
-                .count();
+            let barriers = got.lines().filter(|line| line.contains(" barrier ")).count();
             assert_eq!(converted.summary.tasks.barrier, barriers as u64, "{title}");
             if got.trim_end() != expected {
-                writeln!(
-                    wrong,
-                    "{}: {title}\n{got}instead of\n{expected}\n",
-                    path.display()
-                )
-                .unwrap();
+                writeln!(wrong, "{}: {title}\n{got}instead of\n{expected}\n", path.display())
+                    .unwrap();
             }
             now.push(format!("# {title}\n{script}\n--\n{got}"));
             count += 1;

@@ -87,10 +87,9 @@ fn a_naive_form_that_comes_before_or_after_everything_else_is_compared_too() {
     let naive = |p: &crate::trace::Piece| p.kind == ChunkKind::Check;
     let (check, rest): (Vec<_>, Vec<_>) = t.pieces.iter().cloned().partition(naive);
     let end = rest.len() - 1;
-    for order in [
-        [&rest[..2], &check, &rest[2..]].concat(),
-        [&rest[..end], &check, &rest[end..]].concat(),
-    ] {
+    for order in
+        [[&rest[..2], &check, &rest[2..]].concat(), [&rest[..end], &check, &rest[end..]].concat()]
+    {
         let s = summary(assemble(&order));
         assert!(s.complete, "{:?}", s.notes);
         assert_eq!(s.check.unwrap().compared, s.blocks);
@@ -115,20 +114,15 @@ fn a_different_first_block_ends_the_comparison_of_its_context_only() {
     assert_eq!((check.compared, check.mismatches), (4, 1));
     assert_eq!(
         check.differences,
-        [
-            "context 1, execution 0: recorded block 0 (work(int*), program.cpp:10), \
-          naive block 1 (work(int*), program.cpp:11)"
-        ]
+        ["context 1, execution 0: recorded block 0 (work(int*), program.cpp:10), \
+          naive block 1 (work(int*), program.cpp:11)"]
     );
     let text = s.to_string();
     assert!(
         text.contains("\ncheck      4 blocks compared, 1 mismatches\nmismatch   context 1,"),
         "{text}"
     );
-    assert!(
-        text.contains("note       the recording differs from its naive form"),
-        "{text}"
-    );
+    assert!(text.contains("note       the recording differs from its naive form"), "{text}");
 }
 
 #[test]
@@ -143,10 +137,8 @@ fn a_different_operand_is_named_and_the_comparison_goes_on() {
     assert_eq!((c.compared, c.mismatches), (12, 1));
     assert_eq!(
         c.differences,
-        [
-            "context 0, execution 1: block 2 (work(int*), program.cpp:12): \
-          operand 1 of operation 1 (load of 4 bytes, line 7): recorded 0x70, naive 0x78"
-        ]
+        ["context 0, execution 1: block 2 (work(int*), program.cpp:12): \
+          operand 1 of operation 1 (load of 4 bytes, line 7): recorded 0x70, naive 0x78"]
     );
 }
 
@@ -224,7 +216,8 @@ fn what_differs_before_the_event_that_says_that_records_were_lost_may_be_what_wa
 fn a_signal_handler_takes_its_place_at_different_points_of_the_two_forms() {
     let mut t = started();
     t.both(0, LOAD, &[1]);
-    // The naive form of the interrupted code is one block further when the handler's is handed over.
+    // The naive form of the interrupted code is one block further when the handler's is handed
+    // over.
     t.flush(0);
     t.naive(0, STORE_LOAD, &[2, 3]);
     t.flush_naive(0);
@@ -294,11 +287,7 @@ fn after_lost_records_or_chunks_nothing_is_compared_and_it_is_said() {
         let s = summary(assemble(&t.pieces));
         let c = s.check.unwrap();
         assert_eq!((c.compared, c.mismatches), (1, 0), "{kind:?}");
-        assert!(
-            s.notes.iter().any(|n| n.contains("ended early")),
-            "{:?}",
-            s.notes
-        );
+        assert!(s.notes.iter().any(|n| n.contains("ended early")), "{:?}", s.notes);
     }
 }
 

@@ -39,10 +39,7 @@ fn a_whole_trace_ends_with_0_and_prints_the_summary() {
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(text(&out.stdout).contains("contexts   2"));
     assert!(out.stderr.is_empty(), "{}", text(&out.stderr));
-    taskgraph::map(folder.path().join("g.tg"))
-        .unwrap()
-        .verify()
-        .unwrap();
+    taskgraph::map(folder.path().join("g.tg")).unwrap().verify().unwrap();
 }
 
 #[test]
@@ -62,14 +59,13 @@ fn a_trace_of_another_version_is_not_said_to_be_damaged() {
     }
 }
 
-/// A script tells a graph without a part of the accesses by a field, and by a status where it asks for it.
+/// A script tells a graph without a part of the accesses by a field, and by a status where it asks
+/// for it.
 #[test]
 fn accesses_that_were_left_out_are_told_apart() {
-    for (recorded, of) in [
-        (Recorded::Limit, "limit"),
-        (Recorded::Outside, "region"),
-        (Recorded::Yes, ""),
-    ] {
+    for (recorded, of) in
+        [(Recorded::Limit, "limit"), (Recorded::Outside, "region"), (Recorded::Yes, "")]
+    {
         let mut t = TraceBuilder::new();
         t.block(0, LOAD, &[0x1234]);
         let at = t.tick();
@@ -78,10 +74,7 @@ fn accesses_that_were_left_out_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("t.bin"), t.finish()).unwrap();
         let code = |more: &[&str]| {
-            let out = middle(
-                folder.path(),
-                &[&["t.bin", "g.tg", "--json"], more].concat(),
-            );
+            let out = middle(folder.path(), &[&["t.bin", "g.tg", "--json"], more].concat());
             let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
             assert_eq!(json["complete"], true);
             assert_eq!(json["unrecorded"]["of"].as_str().unwrap_or(""), of);
@@ -120,24 +113,10 @@ fn json_has_the_promised_keys() {
     let folder = tempfile::tempdir().unwrap();
     let trace = sample();
     std::fs::write(folder.path().join("t.bin"), &trace).unwrap();
-    let out = middle(
-        folder.path(),
-        &[
-            "t.bin",
-            "g.tg",
-            "--json",
-            "--memory",
-            "1M",
-            "--threads",
-            "1",
-        ],
-    );
+    let out =
+        middle(folder.path(), &["t.bin", "g.tg", "--json", "--memory", "1M", "--threads", "1"]);
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    let number = |key: &str| {
-        json[key]
-            .as_u64()
-            .unwrap_or_else(|| panic!("{key} in {json}"))
-    };
+    let number = |key: &str| json[key].as_u64().unwrap_or_else(|| panic!("{key} in {json}"));
     assert_eq!(number("contexts"), 2);
     assert_eq!(number("edges"), 2);
     assert_eq!((number("blocks"), number("accesses")), (1, 1));
@@ -146,13 +125,7 @@ fn json_has_the_promised_keys() {
     assert_eq!((number("graph_bytes"), number("lost_bytes")), (graph, 0));
     assert_eq!(json["complete"], true);
     assert!(json["check"].is_null());
-    for (kind, n) in [
-        ("work", 2),
-        ("create", 1),
-        ("join", 1),
-        ("sync", 1),
-        ("barrier", 0),
-    ] {
+    for (kind, n) in [("work", 2), ("create", 1), ("join", 1), ("sync", 1), ("barrier", 0)] {
         assert_eq!(json["tasks"][kind], n, "{kind}");
     }
 }
@@ -177,28 +150,13 @@ fn notes_in_json_tell_what_is_missing_from_what_no_recording_holds() {
     assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     let notes = json["notes"].as_array().unwrap().iter();
-    let notes: Vec<_> = notes
-        .map(|n| {
-            (
-                n["kind"].as_str(),
-                n["missing"].as_bool(),
-                n["text"].as_str(),
-            )
-        })
-        .collect();
+    let notes: Vec<_> =
+        notes.map(|n| (n["kind"].as_str(), n["missing"].as_bool(), n["text"].as_str())).collect();
     let note = |kind, missing, text| (Some(kind), Some(missing), Some(text));
     let expected = [
         note("remark", false, "a signal ended the program"),
-        note(
-            "remark",
-            false,
-            "threads still ran when the program ended: context 1",
-        ),
-        note(
-            "limit",
-            false,
-            "not recorded: inline assembly, 2 places in the program",
-        ),
+        note("remark", false, "threads still ran when the program ended: context 1"),
+        note("limit", false, "not recorded: inline assembly, 2 places in the program"),
         note("loss", true, "disk full"),
         note("remark", false, "said"),
     ];
@@ -223,28 +181,13 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
     std::fs::write(at.join("text.bin"), b"hello, world").unwrap();
     std::fs::create_dir(at.join("taken.tg")).unwrap();
     for (arguments, words) in [
-        (
-            vec!["no.bin", "g.tg"],
-            vec!["no.bin", "run the instrumented program"],
-        ),
+        (vec!["no.bin", "g.tg"], vec!["no.bin", "run the instrumented program"]),
         (vec!["empty.bin", "g.tg"], vec!["empty.bin", "empty"]),
-        (
-            vec!["text.bin", "g.tg"],
-            vec!["text.bin", "not a Contech trace"],
-        ),
-        (
-            vec!["t.bin", "no/such/g.tg"],
-            vec!["no/such/g.tg", "writable"],
-        ),
-        (
-            vec!["t.bin", "taken.tg"],
-            vec!["taken.tg", "not a regular file"],
-        ),
+        (vec!["text.bin", "g.tg"], vec!["text.bin", "not a Contech trace"]),
+        (vec!["t.bin", "no/such/g.tg"], vec!["no/such/g.tg", "writable"]),
+        (vec!["t.bin", "taken.tg"], vec!["taken.tg", "not a regular file"]),
         (vec!["t.bin", "t.bin"], vec!["t.bin", "another name"]),
-        (
-            vec!["t.bin", "u.bin", "g.tg"],
-            vec!["t.bin", "which MPI rank", "leave it out"],
-        ),
+        (vec!["t.bin", "u.bin", "g.tg"], vec!["t.bin", "which MPI rank", "leave it out"]),
     ] {
         let out = middle(at, &arguments);
         let error = text(&out.stderr);
@@ -307,10 +250,7 @@ fn interruption_removes_the_unfinished_graph() {
     while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
         std::thread::yield_now();
     }
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let out = child.wait_with_output().unwrap();
     assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));

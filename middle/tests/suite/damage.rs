@@ -109,11 +109,7 @@ fn any_chunk_may_be_missing() {
         let gone = pieces.remove(missing);
         let c = converted(assemble(&pieces));
         let harmless = gone.kind == ChunkKind::Run;
-        assert_eq!(
-            c.summary.complete, harmless,
-            "chunk {missing}: {:?}",
-            c.summary.notes
-        );
+        assert_eq!(c.summary.complete, harmless, "chunk {missing}: {:?}", c.summary.notes);
     }
 }
 
@@ -147,11 +143,7 @@ fn a_cut_trace_says_what_is_missing_and_whether_its_file_kept_up() {
         (last.last, last.waited) = (2_500_000_000, waited);
         let said = converted(assemble(&pieces)).summary;
         let says = |text: &str| said.notes.iter().any(|n| n.text.contains(text));
-        assert!(
-            says("missing is what was recorded after 2.500 s"),
-            "{:?}",
-            said.notes
-        );
+        assert!(says("missing is what was recorded after 2.500 s"), "{:?}", said.notes);
         assert_eq!(says("had waited 0.4 s"), behind, "{:?}", said.notes);
     }
 }
@@ -160,10 +152,8 @@ fn a_cut_trace_says_what_is_missing_and_whether_its_file_kept_up() {
 fn chunks_of_a_context_may_arrive_late() {
     let t = rich(0);
     let expected = everything(&converted(assemble(&t.pieces)).graph);
-    let (metadata, mut streams): (Vec<_>, Vec<_>) = t
-        .pieces
-        .into_iter()
-        .partition(|p| p.kind != ChunkKind::Stream);
+    let (metadata, mut streams): (Vec<_>, Vec<_>) =
+        t.pieces.into_iter().partition(|p| p.kind != ChunkKind::Stream);
     let (end, start) = metadata.split_last().unwrap();
     for key in [0u32, 1, 2, 3] {
         // All of one context first, or last; the order within each stays.
@@ -217,11 +207,7 @@ fn a_module_with_reserved_ids_is_reported_not_used() {
     t.end(0);
     let c = converted(t.finish());
     assert!(!c.summary.complete);
-    assert!(
-        c.summary.notes.iter().any(|n| n.contains("reserved")),
-        "{:?}",
-        c.summary.notes
-    );
+    assert!(c.summary.notes.iter().any(|n| n.contains("reserved")), "{:?}", c.summary.notes);
     assert_eq!(c.summary.blocks, 1);
 }
 
@@ -242,15 +228,11 @@ fn blocks_of_no_module_are_lost_up_to_the_last_of_them() {
 #[test]
 fn a_context_without_its_first_chunk_still_appears() {
     let mut t = rich(0);
-    t.pieces
-        .retain(|p| !(p.kind == ChunkKind::Stream && p.context == 2 && p.seq == 0));
+    t.pieces.retain(|p| !(p.kind == ChunkKind::Stream && p.context == 2 && p.seq == 0));
     let c = converted(assemble(&t.pieces));
     let context = c.graph.contexts().find(|c| c.id.get() == 2).unwrap();
     assert!(context.task_count > 1);
-    assert_eq!(
-        context.flags & taskgraph::Context::CUT,
-        taskgraph::Context::CUT
-    );
+    assert_eq!(context.flags & taskgraph::Context::CUT, taskgraph::Context::CUT);
 }
 
 #[test]
@@ -271,8 +253,7 @@ fn the_clock_of_a_killed_run_is_estimated_from_the_file() {
     for (ms, hz) in [(300, 2_000_000_000), (3_000_000, 0)] {
         std::fs::write(&path, &trace).unwrap();
         let file = std::fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(start + std::time::Duration::from_millis(ms))
-            .unwrap();
+        file.set_modified(start + std::time::Duration::from_millis(ms)).unwrap();
         let graph = folder.path().join("g.tg");
         convert(path.as_path(), &graph, &options(1 << 20, 1)).unwrap();
         assert_eq!(taskgraph::map(&graph).unwrap().meta().clock_hz, hz);
@@ -304,14 +285,7 @@ fn an_order_that_contradicts_itself_is_an_error_with_its_place() {
     t.create(0, 1);
     let mut sync = |context, op, object, ticket| {
         let before = t.tick();
-        let event = Event::Sync {
-            op,
-            object,
-            ticket,
-            aux: 0,
-            before,
-            duration: 1,
-        };
+        let event = Event::Sync { op, object, ticket, aux: 0, before, duration: 1 };
         t.event(context, event);
     };
     sync(0, MutexLock, 0x10, 2);
@@ -321,24 +295,15 @@ fn an_order_that_contradicts_itself_is_an_error_with_its_place() {
     t.end(0);
     t.end(1);
     t.close();
-    let error = convert_with(assemble(&t.pieces), &options(1 << 20, 1))
-        .err()
-        .unwrap();
+    let error = convert_with(assemble(&t.pieces), &options(1 << 20, 1)).err().unwrap();
     assert!(matches!(error, Error::Cycle { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.contains("context 0") && text.contains("byte"),
-        "{text}"
-    );
+    assert!(text.contains("context 0") && text.contains("byte"), "{text}");
     // Without its end the same trace is damaged, and the contradiction one more damage.
     t.pieces.pop();
     let c = converted(assemble(&t.pieces));
     assert!(!c.summary.complete);
-    assert!(
-        c.summary.notes.iter().any(|n| n.contains("contradict")),
-        "{:?}",
-        c.summary.notes
-    );
+    assert!(c.summary.notes.iter().any(|n| n.contains("contradict")), "{:?}", c.summary.notes);
 }
 
 #[test]

@@ -15,19 +15,12 @@ pub(crate) struct Converted {
 }
 
 pub(crate) fn options(memory: usize, threads: usize) -> Options {
-    Options {
-        memory,
-        threads,
-        ..Options::default()
-    }
+    Options { memory, threads, ..Options::default() }
 }
 
 /// Every synchronisation is a task.
 pub(crate) fn fine() -> Options {
-    Options {
-        fine: true,
-        ..options(1 << 20, 2)
-    }
+    Options { fine: true, ..options(1 << 20, 2) }
 }
 
 /// Converts and verifies.
@@ -36,11 +29,7 @@ pub(crate) fn convert_with(trace: Vec<u8>, options: &Options) -> Result<Converte
     let path = folder.path().join("graph.tg");
     let summary = convert(trace, &path, options);
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
-    assert_eq!(
-        left.len(),
-        usize::from(summary.is_ok()),
-        "files left behind: {left:?}"
-    );
+    assert_eq!(left.len(), usize::from(summary.is_ok()), "files left behind: {left:?}");
     let summary = summary?;
     Ok(opened(&path, summary))
 }
@@ -52,19 +41,15 @@ fn opened(path: &Path, summary: Summary) -> Converted {
     assert_eq!(verified.tasks, summary.tasks.total());
     assert_eq!(verified.edges, summary.edges);
     assert_eq!(summary.graph_bytes, bytes.len() as u64);
-    Converted {
-        summary,
-        graph,
-        bytes,
-    }
+    Converted { summary, graph, bytes }
 }
 
 pub(crate) fn converted(trace: Vec<u8>) -> Converted {
     convert_with(trace, &options(64 << 20, 2)).unwrap()
 }
 
-/// One line per task by (context, seq): kind, operation, object by first appearance, number of actions, and
-/// stored dependencies.
+/// One line per task by (context, seq): kind, operation, object by first appearance, number of
+/// actions, and stored dependencies.
 pub(crate) fn tasks(graph: &TaskGraph<Mmap>) -> String {
     let mut out = String::new();
     let mut objects = HashMap::new();

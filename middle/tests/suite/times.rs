@@ -37,13 +37,7 @@ fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
     t.raw(0, &path(0));
     for _ in 0..ROUNDS {
         let before = t.tick() + 1000;
-        t.event(
-            0,
-            Event::Delay {
-                before,
-                duration: 1,
-            },
-        );
+        t.event(0, Event::Delay { before, duration: 1 });
         t.raw(0, &path(1));
     }
     t.end(0);
@@ -59,13 +53,7 @@ fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
 
 #[test]
 fn a_position_says_where_the_thread_was_and_cuts_nothing() {
-    let position = |at, ran| Event::Position {
-        at,
-        ran,
-        system: 2,
-        faults: 3,
-        own: 1,
-    };
+    let position = |at, ran| Event::Position { at, ran, system: 2, faults: 3, own: 1 };
     let converted_with = |positions: bool| {
         let mut t = TraceBuilder::new();
         let first = t.tick();
@@ -96,11 +84,7 @@ fn a_position_says_where_the_thread_was_and_cuts_nothing() {
     };
     assert_eq!((one.frame, other.frame), (span.frame, span.frame));
     let blocks = |from, records| {
-        let part = taskgraph::FrameSpan {
-            first_record: from,
-            records,
-            ..*span
-        };
+        let part = taskgraph::FrameSpan { first_record: from, records, ..*span };
         let mut counts = taskgraph::BlockCounts::new();
         task.count_blocks_in(part, &mut counts).unwrap();
         counts.iter().map(|(_, times)| times).sum::<u64>()
@@ -111,9 +95,7 @@ fn a_position_says_where_the_thread_was_and_cuts_nothing() {
     assert_eq!(without.progress().count(), 0);
     let tasks = |graph: &taskgraph::TaskGraph<taskgraph::Mmap>| -> Vec<_> {
         let tasks = graph.tasks().map(|task| task.unwrap());
-        tasks
-            .map(|task| (task.id(), task.start_ns(), task.block_count()))
-            .collect()
+        tasks.map(|task| (task.id(), task.start_ns(), task.block_count())).collect()
     };
     assert_eq!(tasks(&graph), tasks(&without));
 }

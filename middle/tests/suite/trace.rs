@@ -23,25 +23,12 @@ pub(crate) const COPY: u32 = 3;
 pub(crate) const GATHER: u32 = 4;
 
 fn op(kind: OpKind, size: u32, lanes: u16) -> MemOp {
-    MemOp {
-        kind,
-        size,
-        lanes,
-        flags: 0,
-        const_len: 0,
-        line: 7,
-        inlined: 0,
-    }
+    MemOp { kind, size, lanes, flags: 0, const_len: 0, line: 7, inlined: 0 }
 }
 
 /// The module all synthetic programs consist of.
 pub(crate) fn module() -> ModuleTable {
-    let block = |line, ops: Vec<MemOp>| Block {
-        line,
-        ir_ops: 3,
-        ops,
-        ..Block::default()
-    };
+    let block = |line, ops: Vec<MemOp>| Block { line, ir_ops: 3, ops, ..Block::default() };
     let mut blocks = vec![
         block(10, vec![]),
         block(11, vec![op(OpKind::Load, 8, 0)]),
@@ -49,96 +36,42 @@ pub(crate) fn module() -> ModuleTable {
         block(13, vec![op(OpKind::Copy, 0, 0)]),
         block(14, vec![op(OpKind::Gather, 4, 3)]),
     ];
-    blocks[0].call = Some(Call {
-        callee: "_Z3foov".into(),
-        line: 10,
-        inlined: 0,
-    });
+    blocks[0].call = Some(Call { callee: "_Z3foov".into(), line: 10, inlined: 0 });
     ModuleTable {
         name: "program.cpp".into(),
-        functions: vec![Function {
-            name: "_Z4workPi".into(),
-            file: "program.cpp".into(),
-            line: 9,
-        }],
+        functions: vec![Function { name: "_Z4workPi".into(), file: "program.cpp".into(), line: 9 }],
         blocks,
         ..ModuleTable::default()
     }
 }
 
-/// The module with a function in fast form: a loop over [`LOAD`] at 0x1000, 0x1008, ...; its path id is
-/// [`LOOP`], and records how often the loop went back.
+/// The module with a function in fast form: a loop over [`LOAD`] at 0x1000, 0x1008, ...; its path
+/// id is [`LOOP`], and records how often the loop went back.
 pub(crate) fn module_with_loop() -> ModuleTable {
     let address = Expr::Add(vec![
         Expr::Const(0x1000),
         Expr::Mul(Box::new(Expr::Const(8)), Box::new(Expr::Iter(0))),
     ]);
-    let leave = Edge {
-        target: Target::End,
-        increment: 0,
-        step: LoopStep::None,
-    };
-    let header = PathNode {
-        block: Some(BlockId::new(LOAD)),
-        leaves: Vec::new(),
-        operands: vec![address],
-    };
-    let start = Start {
-        node: 0,
-        fresh: true,
-        base: 0,
-        paths: 1,
-        resumes: None,
-    };
-    let collapsed = PathLoop::Collapsed {
-        body: vec![0],
-        last: 1,
-        count: None,
-    };
-    let function = FastFunction::new(
-        0,
-        0,
-        vec![(header, vec![leave])],
-        vec![collapsed],
-        vec![start],
-    );
-    ModuleTable {
-        fast: vec![function],
-        ..module()
-    }
+    let leave = Edge { target: Target::End, increment: 0, step: LoopStep::None };
+    let header =
+        PathNode { block: Some(BlockId::new(LOAD)), leaves: Vec::new(), operands: vec![address] };
+    let start = Start { node: 0, fresh: true, base: 0, paths: 1, resumes: None };
+    let collapsed = PathLoop::Collapsed { body: vec![0], last: 1, count: None };
+    let function =
+        FastFunction::new(0, 0, vec![(header, vec![leave])], vec![collapsed], vec![start]);
+    ModuleTable { fast: vec![function], ..module() }
 }
 
-/// The module with a function in fast form that is cut in every round of its loop: segments [`LOOP`], then any number of
-/// the one after it, each a block [`PLAIN`].
+/// The module with a function in fast form that is cut in every round of its loop: segments
+/// [`LOOP`], then any number of the one after it, each a block [`PLAIN`].
 pub(crate) fn module_with_cuts() -> ModuleTable {
-    let block = || PathNode {
-        block: Some(BlockId::new(PLAIN)),
-        ..PathNode::default()
-    };
-    let edge = Edge {
-        target: Target::Cut(1),
-        increment: 0,
-        step: LoopStep::None,
-    };
+    let block = || PathNode { block: Some(BlockId::new(PLAIN)), ..PathNode::default() };
+    let edge = Edge { target: Target::Cut(1), increment: 0, step: LoopStep::None };
     let node = || (block(), vec![edge]);
-    let start = |node| Start {
-        node,
-        fresh: node == 0,
-        base: node,
-        paths: 1,
-        resumes: None,
-    };
-    let function = FastFunction::new(
-        0,
-        0,
-        vec![node(), node()],
-        Vec::new(),
-        vec![start(0), start(1)],
-    );
-    ModuleTable {
-        fast: vec![function],
-        ..module()
-    }
+    let start = |node| Start { node, fresh: node == 0, base: node, paths: 1, resumes: None };
+    let function =
+        FastFunction::new(0, 0, vec![node(), node()], Vec::new(), vec![start(0), start(1)]);
+    ModuleTable { fast: vec![function], ..module() }
 }
 
 /// Path id of the loop, counted from [`BASE`].
@@ -193,11 +126,7 @@ pub(crate) fn packed(raw: &[u8]) -> Vec<u8> {
             _ => 0,
         };
         let before = |i: usize| {
-            if distance == 0 {
-                0
-            } else {
-                raw[from + i - distance]
-            }
+            if distance == 0 { 0 } else { raw[from + i - distance] }
         };
         let differing: Vec<u8> = (0..group.len()).map(|i| group[i] ^ before(i)).collect();
         let mask = (0..group.len()).map(|i| u64::from(differing[i] != 0) << i);
@@ -216,8 +145,8 @@ struct Stream {
     seq: u64,
 }
 
-/// Builds a trace. Every event takes the next 10 ticks of one clock, and the next ticket of its object, so
-/// the order of calls is the recorded order.
+/// Builds a trace. Every event takes the next 10 ticks of one clock, and the next ticket of its
+/// object, so the order of calls is the recorded order.
 pub(crate) struct TraceBuilder {
     pub(crate) codec: u8,
     /// Level of the chunks that are cut.
@@ -252,11 +181,7 @@ impl TraceBuilder {
             codec: CODEC_RAW,
             level: 0,
             clock: 0,
-            totals: Some(Totals {
-                complete: true,
-                clock_hz: 1_000_000_000,
-                ..Totals::default()
-            }),
+            totals: Some(Totals { complete: true, clock_hz: 1_000_000_000, ..Totals::default() }),
             streams: BTreeMap::new(),
             naive: BTreeMap::new(),
             tickets: BTreeMap::new(),
@@ -331,27 +256,12 @@ impl TraceBuilder {
     pub(crate) fn start_as(&mut self, context: u32, announced: bool) {
         let at = self.tick();
         let tid = 100 + context;
-        self.event(
-            context,
-            Event::ContextStart {
-                context,
-                creator: 0,
-                announced,
-                tid,
-                at,
-            },
-        );
+        self.event(context, Event::ContextStart { context, creator: 0, announced, tid, at });
     }
 
     pub(crate) fn end(&mut self, context: u32) {
         let at = self.tick();
-        self.event(
-            context,
-            Event::ContextEnd {
-                reason: EndReason::Finished,
-                at,
-            },
-        );
+        self.event(context, Event::ContextEnd { reason: EndReason::Finished, at });
     }
 
     /// Bytes as they are.
@@ -421,17 +331,7 @@ impl TraceBuilder {
     pub(crate) fn sync_at(&mut self, context: u32, op: SyncOp, object: u64, ticket: u64, aux: u64) {
         let before = self.tick();
         let duration = 5;
-        self.event(
-            context,
-            Event::Sync {
-                op,
-                object,
-                ticket,
-                aux,
-                before,
-                duration,
-            },
-        );
+        self.event(context, Event::Sync { op, object, ticket, aux, before, duration });
     }
 
     /// Creates and starts a child.
@@ -448,10 +348,7 @@ impl TraceBuilder {
 
     /// Cuts the chunks of at least this many bytes.
     pub(crate) fn flush_full(&mut self, bytes: usize) {
-        let full = self
-            .streams
-            .iter()
-            .filter(|(_, s)| s.payload.len() >= bytes);
+        let full = self.streams.iter().filter(|(_, s)| s.payload.len() >= bytes);
         for context in full.map(|(c, _)| *c).collect::<Vec<_>>() {
             self.flush(context);
         }
@@ -518,12 +415,7 @@ fn cut(s: &mut Stream, kind: ChunkKind, context: u32, last: u64, codec: u8) -> O
 
 /// A file of these chunks.
 pub(crate) fn assemble(pieces: &[Piece]) -> Vec<u8> {
-    let header = FileHeader {
-        pid: 77,
-        start_ticks: 1,
-        start_unix_ns: 5,
-        clock_hz: 1_000_000_000,
-    };
+    let header = FileHeader { pid: 77, start_ticks: 1, start_unix_ns: 5, clock_hz: 1_000_000_000 };
     let mut bytes = header.encode().to_vec();
     for p in pieces {
         bytes.extend(p.bytes());

@@ -1,7 +1,7 @@
 //! The tools' log, for who works on them: how long each step took.
 //!
-//! `CONTECH_LOG=debug` has every step, `CONTECH_LOG=contech_middle=debug` those of one crate. A line is written to
-//! standard error when a step ends.
+//! `CONTECH_LOG=debug` has every step, `CONTECH_LOG=contech_middle=debug` those of one crate. A
+//! line is written to standard error when a step ends.
 
 use std::io::{IsTerminal as _, stderr};
 
@@ -23,9 +23,7 @@ pub fn begin() {
                 .with_ansi(stderr().is_terminal())
                 .with_span_events(FmtSpan::CLOSE);
             // A second log of the process is none.
-            let _ = tracing_subscriber::registry()
-                .with(lines.with_filter(wanted))
-                .try_init();
+            let _ = tracing_subscriber::registry().with(lines.with_filter(wanted)).try_init();
         }
         Err(error) => say!(
             "warning: CONTECH_LOG={wanted}: {error}; a level such as debug, or CRATE=debug, is expected"

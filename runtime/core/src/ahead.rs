@@ -1,13 +1,11 @@
-#![allow(
-    unsafe_code,
-    reason = "reads a thread's buffer beyond its thread-local cursor"
-)]
-//! Where interrupted code really was. Instrumented code keeps its cursor in a register between calls. When a signal
-//! ends the process, or a jump leaves a handler, the records beyond the thread-local cursor would be lost. The register
-//! that holds the cursor is taken to be one that points into the buffer such that the bytes before it are whole
-//! records. The format reads backwards, so another register hardly passes this test by chance. But the test is no
-//! proof: the cursor may be in memory, and a register may hold an older cursor. A segment under way is not a whole
-//! record. In that case the bytes are kept up to the last id at which they are whole.
+#![allow(unsafe_code, reason = "reads a thread's buffer beyond its thread-local cursor")]
+//! Where interrupted code really was. Instrumented code keeps its cursor in a register between
+//! calls. When a signal ends the process, or a jump leaves a handler, the records beyond the
+//! thread-local cursor would be lost. The register that holds the cursor is taken to be one that
+//! points into the buffer such that the bytes before it are whole records. The format reads
+//! backwards, so another register hardly passes this test by chance. But the test is no proof: the
+//! cursor may be in memory, and a register may hold an older cursor. A segment under way is not a
+//! whole record. In that case the bytes are kept up to the last id at which they are whole.
 
 use contech_trace::abi::ID_BYTES;
 use contech_trace::fast::Decoder;
@@ -24,8 +22,9 @@ use contech_interpose::arch::Registers;
 const MOST_TRIED: usize = 64;
 
 impl Recorder {
-    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this buffer and the bytes
-    /// between are whole records; otherwise the end of the whole records before it.
+    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this
+    /// buffer and the bytes between are whole records; otherwise the end of the whole records
+    /// before it.
     pub(crate) fn cursor_ahead(
         &self,
         buffer: &Buffer,
@@ -46,8 +45,8 @@ impl Recorder {
         // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.
         let bytes = unsafe { std::slice::from_raw_parts(cursor, highest - cursor.addr()) };
         let program = program_of(&lock(&self.modules));
-        // The runtime's events move the thread-local cursor. So beyond that cursor there are none, and a leaf only
-        // looks like one.
+        // The runtime's events move the thread-local cursor. So beyond that cursor there are none,
+        // and a leaf only looks like one.
         let whole = |n: &usize| Decoder::default().is_code(&bytes[..*n], &program);
         let ends = candidates.iter().rev().map(|at| at - cursor.addr());
         let found = ends.clone().find(whole).or_else(|| {

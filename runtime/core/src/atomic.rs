@@ -1,4 +1,5 @@
-//! Records what a spin-wait may be made of, atomic operations and attempts to acquire a lock, as events.
+//! Records what a spin-wait may be made of, atomic operations and attempts to acquire a lock, as
+//! events.
 
 use contech_interpose::arch::ticks;
 use contech_trace::abi::{
@@ -40,12 +41,8 @@ fn may_be_in_vain(what: u64) -> bool {
 }
 
 /// The operations in the order of their kinds.
-const KINDS: [SyncOp; 4] = [
-    SyncOp::AtomicLoad,
-    SyncOp::AtomicStore,
-    SyncOp::AtomicRmw,
-    SyncOp::AtomicFail,
-];
+const KINDS: [SyncOp; 4] =
+    [SyncOp::AtomicLoad, SyncOp::AtomicStore, SyncOp::AtomicRmw, SyncOp::AtomicFail];
 
 /// The number of the thread's sync events so far.
 #[inline]
@@ -54,14 +51,16 @@ fn syncs(tls: &TlsBlock) -> u64 {
 }
 
 impl Recorder {
-    /// Notes that a turn of a loop that only waits is over; `site` tells the loop. Check for room afterwards.
+    /// Notes that a turn of a loop that only waits is over; `site` tells the loop. Check for room
+    /// afterwards.
     pub fn end_turn(&'static self, tls: &TlsBlock, site: u64) {
         tls.spin().turn(site, syncs(tls), tls.slot());
     }
 
-    /// Records an atomic operation that wrote and is not one of many that change nothing, if nothing else is to be done:
-    /// no room to be made, no wait to end, no time to be read. Returns whether that is so. Otherwise
-    /// [`Recorder::atomic`] records it, with another ticket. Check for room afterwards.
+    /// Records an atomic operation that wrote and is not one of many that change nothing, if
+    /// nothing else is to be done: no room to be made, no wait to end, no time to be read. Returns
+    /// whether that is so. Otherwise [`Recorder::atomic`] records it, with another ticket. Check
+    /// for room afterwards.
     #[inline(always)]
     pub fn write_at_once(
         &'static self,
@@ -81,7 +80,8 @@ impl Recorder {
             return false;
         }
         let ticket = draw();
-        // A handler may have drawn its tickets before this one, and its records stand behind what comes here.
+        // A handler may have drawn its tickets before this one, and its records stand behind what
+        // comes here.
         if tls.limit().is_null() {
             return false;
         }
@@ -92,23 +92,17 @@ impl Recorder {
         };
         self.sync_here(
             tls,
-            Sync {
-                op,
-                object: address,
-                ticket,
-                aux: aux(what),
-                before: OPEN,
-                duration: 0,
-            },
+            Sync { op, object: address, ticket, aux: aux(what), before: OPEN, duration: 0 },
         );
         spin.is_none_now();
         true
     }
 
-    /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
-    /// try of a spin-wait. If the operation may write, the caller still holds the stripe, so that no other thread's
-    /// operation comes between this operation and its event, and none of a signal handler contradicts it. That is why
-    /// nothing is handed over here, which may take long. Check for room afterwards.
+    /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or
+    /// counts it as one more try of a spin-wait. If the operation may write, the caller still holds
+    /// the stripe, so that no other thread's operation comes between this operation and its event,
+    /// and none of a signal handler contradicts it. That is why nothing is handed over here, which
+    /// may take long. Check for room afterwards.
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
         let in_vain = may_be_in_vain(what);
@@ -149,7 +143,8 @@ impl Recorder {
         }
     }
 
-    /// Records that an attempt to acquire `object` without waiting failed, or counts it as one more try of a spin-wait.
+    /// Records that an attempt to acquire `object` without waiting failed, or counts it as one more
+    /// try of a spin-wait.
     pub fn tried(&'static self, tls: &TlsBlock, op: SyncOp, object: usize) {
         let (spin, t) = (tls.spin(), Try::of_lock(object));
         // Work between two attempts is no part of a wait: the attempts are tasks of their own.
@@ -159,20 +154,13 @@ impl Recorder {
             return;
         }
         let before = self.moment(tls);
-        let event = Sync {
-            op: op.failed(),
-            object,
-            ticket: 0,
-            aux: 0,
-            before,
-            duration: 0,
-        };
+        let event = Sync { op: op.failed(), object, ticket: 0, aux: 0, before, duration: 0 };
         self.sync(tls, event);
         spin.set(&t, syncs(tls), before, tls.cursor());
     }
 
-    /// When the spin-wait began that an attempt to acquire `object` has just ended, if there was one. The event of that
-    /// attempt takes the place of those that failed.
+    /// When the spin-wait began that an attempt to acquire `object` has just ended, if there was
+    /// one. The event of that attempt takes the place of those that failed.
     #[inline]
     pub fn tried_since(&'static self, tls: &TlsBlock, object: usize) -> Option<u64> {
         let spin = tls.spin();

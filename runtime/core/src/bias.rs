@@ -1,18 +1,22 @@
-//! Lets one thread draw the tickets of some objects with plain instructions, as long as no other thread wants to.
+//! Lets one thread draw the tickets of some objects with plain instructions, as long as no other
+//! thread wants to.
 //!
-//! A [`Bias`] names the thread that owns what it guards. Before the owner uses that, it says so in its own [`Line`], and
-//! then looks whether it still is the owner. A thread that wants to use it instead revokes the ownership first, makes a
-//! barrier in all threads (`membarrier`), and then reads the owner's line: either the owner's look comes after the
-//! barrier and finds itself revoked, or the line says that it is in use, and the thread waits until it is not. After some
-//! changes of the owner, nobody owns it any more: it is shared for good, and users need instructions that lock. It is
-//! shared at once where the kernel has no such barrier, or a filter of the program forbids it.
+//! A [`Bias`] names the thread that owns what it guards. Before the owner uses that, it says so in
+//! its own [`Line`], and then looks whether it still is the owner. A thread that wants to use it
+//! instead revokes the ownership first, makes a barrier in all threads (`membarrier`), and then
+//! reads the owner's line: either the owner's look comes after the barrier and finds itself
+//! revoked, or the line says that it is in use, and the thread waits until it is not. After some
+//! changes of the owner, nobody owns it any more: it is shared for good, and users need
+//! instructions that lock. It is shared at once where the kernel has no such barrier, or a filter
+//! of the program forbids it.
 //!
-//! A signal handler may come at any instruction of its thread. What the interrupted code uses stays in the line while the
-//! handler adds its own. If the handler wants the very same while another thread waits for the interrupted code, the
-//! handler takes the revocation back, or both would wait for each other.
+//! A signal handler may come at any instruction of its thread. What the interrupted code uses stays
+//! in the line while the handler adds its own. If the handler wants the very same while another
+//! thread waits for the interrupted code, the handler takes the revocation back, or both would wait
+//! for each other.
 //!
-//! Threads that end leave what they own to the next thread that gets their number. `tests/model` tries every
-//! interleaving of this file.
+//! Threads that end leave what they own to the next thread that gets their number. `tests/model`
+//! tries every interleaving of this file.
 
 use crate::patience::Patience;
 use crate::primitive::atomic::{
@@ -31,7 +35,8 @@ const SHARED: u64 = 1 << 31;
 const STATE: u64 = (1 << 32) - 1;
 /// From here on the word counts revocations, so that no thread takes one for another.
 const ONE: u64 = 1 << 32;
-/// A revocation takes microseconds, as long as so many uses that share. After fewer uses it did not pay.
+/// A revocation takes microseconds, as long as so many uses that share. After fewer uses it did not
+/// pay.
 const PAYS: u64 = 1000;
 /// After so many revocations that did not pay, it is shared.
 const MOST: u64 = 3;
@@ -41,8 +46,8 @@ pub(crate) const ALLOWED: u64 = 500;
 /// Bits of a place in a line.
 const PLACE: u32 = 16;
 
-/// What a thread with a number uses just now: up to four places, the latest in the lowest bits. Only the thread itself
-/// writes it.
+/// What a thread with a number uses just now: up to four places, the latest in the lowest bits.
+/// Only the thread itself writes it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Line(pub(crate) AtomicU64);
@@ -72,9 +77,7 @@ pub enum Entry {
 }
 
 fn holds(line: u64, place: u64) -> bool {
-    (0..64)
-        .step_by(PLACE as usize)
-        .any(|at| line >> at & ((1 << PLACE) - 1) == place)
+    (0..64).step_by(PLACE as usize).any(|at| line >> at & ((1 << PLACE) - 1) == place)
 }
 
 impl Me<'_> {
@@ -97,7 +100,8 @@ impl Me<'_> {
         Entry::New
     }
 
-    /// Says that the thread, which has a number, uses `place` and nothing else. Returns whether that is so.
+    /// Says that the thread, which has a number, uses `place` and nothing else. Returns whether
+    /// that is so.
     #[inline(always)]
     pub fn enter_alone(&self, place: u64) -> bool {
         let line = &self.line.0;
@@ -145,9 +149,7 @@ impl Me<'_> {
             _ => self.line.0.load(Relaxed),
         };
         let places = (0..64).step_by(PLACE as usize);
-        places
-            .map(move |at| line >> at & ((1 << PLACE) - 1))
-            .take_while(|place| *place != 0)
+        places.map(move |at| line >> at & ((1 << PLACE) - 1)).take_while(|place| *place != 0)
     }
 
     /// Forgets what the thread uses, because it does not go on with it.
@@ -162,17 +164,18 @@ impl Me<'_> {
 #[derive(Debug)]
 pub struct Bias {
     pub(crate) word: AtomicU64,
-    /// What was counted when the owner got it, and how many revocations did not pay. Only who changes the owner uses
-    /// them.
+    /// What was counted when the owner got it, and how many revocations did not pay. Only who
+    /// changes the owner uses them.
     pub(crate) since: AtomicU64,
     pub(crate) unpaid: AtomicU64,
-    /// How often a thread did not wait any longer for the owner, who may then use it at the same time.
+    /// How often a thread did not wait any longer for the owner, who may then use it at the same
+    /// time.
     pub(crate) given_up: AtomicU64,
 }
 
 impl Bias {
-    /// Decides whether the thread, which has entered `place`, is the owner until it leaves. If not, it shares the use
-    /// with others. `uses` tells how often it was used so far.
+    /// Decides whether the thread, which has entered `place`, is the owner until it leaves. If not,
+    /// it shares the use with others. `uses` tells how often it was used so far.
     #[inline]
     pub fn is_own(&self, me: &Me, place: u64, entry: Entry, uses: impl Fn() -> u64) -> bool {
         let state = self.word.load(Acquire) & STATE;
@@ -259,7 +262,8 @@ impl Bias {
         }
     }
 
-    /// Waits, not using it, while another thread takes it from this one. Returns whether that does not end.
+    /// Waits, not using it, while another thread takes it from this one. Returns whether that does
+    /// not end.
     fn let_go(&self, me: &Me, place: u64, seen: u64, entry: Entry) -> bool {
         if entry == Entry::New {
             me.leave();
@@ -281,7 +285,8 @@ impl Bias {
         word.compare_exchange(seen, mark, AcqRel, Relaxed).is_ok()
     }
 
-    /// Waits until the owner, from whom it was revoked with `mark`, does not use it, and gives it to `mine`.
+    /// Waits until the owner, from whom it was revoked with `mark`, does not use it, and gives it
+    /// to `mine`.
     fn take_from(&self, me: &Me, place: u64, mark: u64, mine: u64, uses: &impl Fn() -> u64) {
         let line = me.line_of(mark & OWNER);
         let mut patience = Patience::new();

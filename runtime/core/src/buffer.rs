@@ -1,13 +1,11 @@
-#![allow(
-    unsafe_code,
-    reason = "owns memory mapped from the kernel that instrumented code writes"
-)]
-//! A trace buffer is mapped memory with a small header. Lists of such buffers need no allocation, so signal handlers
-//! can use them.
+#![allow(unsafe_code, reason = "owns memory mapped from the kernel that instrumented code writes")]
+//! A trace buffer is mapped memory with a small header. Lists of such buffers need no allocation,
+//! so signal handlers can use them.
 //!
-//! A thread writes records through its [`Buffer`]. What the thread hands over is a [`Part`]. The mapping counts its
-//! holders, and only the last one to let go can get the buffer back for another use. So a buffer is never written again
-//! from its start while the writer still has to read a part of it.
+//! A thread writes records through its [`Buffer`]. What the thread hands over is a [`Part`]. The
+//! mapping counts its holders, and only the last one to let go can get the buffer back for another
+//! use. So a buffer is never written again from its start while the writer still has to read a part
+//! of it.
 
 use std::ptr::NonNull;
 
@@ -44,14 +42,16 @@ pub struct Piece {
     pub first: u64,
     /// Ticks when the piece was handed over.
     pub last: u64,
-    /// Whose records they are: 0 for the program's, n for those of the n-th signal handler on top of it.
+    /// Whose records they are: 0 for the program's, n for those of the n-th signal handler on top
+    /// of it.
     pub level: u8,
 }
 
 /// A hold on a mapping. The last hold to be dropped unmaps it.
 struct Hold(NonNull<Header>);
 
-// SAFETY: a buffer is plain memory; nothing in it belongs to a thread. Holders share its counter, which is atomic.
+// SAFETY: a buffer is plain memory; nothing in it belongs to a thread. Holders share its counter,
+// which is atomic.
 unsafe impl Send for Hold {}
 
 impl std::fmt::Debug for Hold {
@@ -81,7 +81,8 @@ impl Hold {
         Hold(self.0)
     }
 
-    /// Lets go of the mapping. Returns whether this was the last holder, which then has the mapping for itself.
+    /// Lets go of the mapping. Returns whether this was the last holder, which then has the mapping
+    /// for itself.
     fn is_last(&self) -> bool {
         let last = self.holders().fetch_sub(1, Ordering::Release) == 1;
         if last {
@@ -96,7 +97,8 @@ impl Drop for Hold {
     fn drop(&mut self) {
         if self.is_last() {
             let bytes = self.bytes();
-            // SAFETY: there is no other holder, and the header (in the mapping) is not used afterwards.
+            // SAFETY: there is no other holder, and the header (in the mapping) is not used
+            // afterwards.
             unsafe { memory::unmap(self.0.as_ptr().cast(), bytes) };
         }
     }
@@ -164,8 +166,8 @@ impl Buffer {
         start.checked_add(len).is_some_and(|end| end <= self.room())
     }
 
-    /// Notes which part of the data holds records. Returns `false`, and changes nothing, if the part is not within the
-    /// buffer.
+    /// Notes which part of the data holds records. Returns `false`, and changes nothing, if the
+    /// part is not within the buffer.
     pub fn set_piece(&mut self, piece: Piece) -> bool {
         let fits = self.fits(piece.start, piece.len);
         if fits {
@@ -175,8 +177,8 @@ impl Buffer {
         fits
     }
 
-    /// Notes that the pages up to `cursor` are used, and returns how many of them the buffer had not used before: the
-    /// kernel had to give them.
+    /// Notes that the pages up to `cursor` are used, and returns how many of them the buffer had
+    /// not used before: the kernel had to give them.
     pub(crate) fn use_to(&mut self, cursor: *const u8) -> usize {
         let at = cursor.addr().wrapping_sub(self.0.0.as_ptr().addr());
         let pages = (at / PAGE + 1).min(self.0.bytes() / PAGE);
@@ -195,16 +197,11 @@ impl Buffer {
         unsafe { (*self.0.0.as_ptr()).piece }
     }
 
-    /// A part with records that the owner does not change any more, while the owner goes on behind them; `None` if they
-    /// are not within the buffer.
+    /// A part with records that the owner does not change any more, while the owner goes on behind
+    /// them; `None` if they are not within the buffer.
     #[must_use]
     pub fn part(&self, start: usize, len: usize) -> Option<Part> {
-        self.fits(start, len).then(|| Part {
-            hold: self.0.another(),
-            start,
-            len,
-            keeps: len,
-        })
+        self.fits(start, len).then(|| Part { hold: self.0.another(), start, len, keeps: len })
     }
 }
 
@@ -221,8 +218,9 @@ impl Part {
     /// The bytes of the records.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `Buffer` made parts within the mapping, which is initialised (at least with the kernel's zeros). Its
-        // owner wrote these bytes before it handed them over, and does not change them afterwards.
+        // SAFETY: `Buffer` made parts within the mapping, which is initialised (at least with the
+        // kernel's zeros). Its owner wrote these bytes before it handed them over, and does not
+        // change them afterwards.
         unsafe { std::slice::from_raw_parts(self.hold.data().add(self.start), self.len) }
     }
 
@@ -248,12 +246,7 @@ impl From<Buffer> for Part {
     fn from(buffer: Buffer) -> Self {
         let Piece { start, len, .. } = buffer.piece();
         let keeps = buffer.0.bytes();
-        Part {
-            hold: buffer.0,
-            start,
-            len,
-            keeps,
-        }
+        Part { hold: buffer.0, start, len, keeps }
     }
 }
 
@@ -270,10 +263,7 @@ unsafe impl Send for List {}
 impl List {
     #[must_use]
     pub const fn new() -> Self {
-        List {
-            head: None,
-            tail: None,
-        }
+        List { head: None, tail: None }
     }
 
     #[must_use]
@@ -374,11 +364,7 @@ mod tests {
     #[test]
     fn a_piece_must_lie_within_the_buffer() {
         let mut b = Buffer::map(BYTES).unwrap();
-        let piece = |start, len| Piece {
-            start,
-            len,
-            ..Piece::default()
-        };
+        let piece = |start, len| Piece { start, len, ..Piece::default() };
         assert!(b.set_piece(piece(8, 100)));
         assert!(!b.set_piece(piece(8, BYTES)));
         assert!(!b.set_piece(piece(usize::MAX, 2)));
@@ -395,11 +381,7 @@ mod tests {
             let at = b.data();
             let (one, two) = (b.part(0, 10).unwrap(), b.part(10, 0).unwrap());
             let owner = Part::from(b);
-            let (first, last) = if owner_first {
-                (owner, two)
-            } else {
-                (two, owner)
-            };
+            let (first, last) = if owner_first { (owner, two) } else { (two, owner) };
             assert!(first.release().is_none());
             assert!(one.release().is_none());
             let back = last.release().unwrap();
@@ -416,10 +398,7 @@ mod tests {
         let used: Vec<usize> = cursors.into_iter().map(|c| b.use_to(c)).collect();
         assert_eq!(used[..4], [1, 0, 2, 0]);
         assert!(used[4] > 0 && used[5] == 0, "{used:?}");
-        assert_eq!(
-            b.use_to(at_end(&b)),
-            BYTES / PAGE - used.iter().sum::<usize>()
-        );
+        assert_eq!(b.use_to(at_end(&b)), BYTES / PAGE - used.iter().sum::<usize>());
     }
 
     fn at_end(b: &Buffer) -> *mut u8 {
@@ -432,11 +411,7 @@ mod tests {
         let at: Vec<*mut u8> = buffers.iter().map(Buffer::data).collect();
         let (mut a, mut b, mut stack) = (List::new(), List::new(), Stack::new());
         for (i, buffer) in buffers.into_iter().enumerate() {
-            if i < 2 {
-                a.push(buffer)
-            } else {
-                b.push(buffer)
-            }
+            if i < 2 { a.push(buffer) } else { b.push(buffer) }
         }
         a.append(b);
         a.append(List::new());

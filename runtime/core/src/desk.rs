@@ -1,11 +1,12 @@
 #![allow(unsafe_code, reason = "copies what another thread has recorded")]
-//! The way of every record from a thread's buffer to the writer's queue: how threads hand over what they have recorded,
-//! and which may still do so. `tests/model` tries every interleaving of it.
+//! The way of every record from a thread's buffer to the writer's queue: how threads hand over what
+//! they have recorded, and which may still do so. `tests/model` tries every interleaving of it.
 //!
-//! A thread's recording ends once, under the lock on the thread's state. The thread itself ends it, at its own end or
-//! at its next flush after the trace began to close, or the thread that closes the trace does, whichever comes first.
-//! The one that finds the recording live hands over everything and marks the recording as ended. So nothing is handed
-//! over twice, and nothing is forgotten because each thought that the other one did it.
+//! A thread's recording ends once, under the lock on the thread's state. The thread itself ends it,
+//! at its own end or at its next flush after the trace began to close, or the thread that closes
+//! the trace does, whichever comes first. The one that finds the recording live hands over
+//! everything and marks the recording as ended. So nothing is handed over twice, and nothing is
+//! forgotten because each thought that the other one did it.
 
 use contech_trace::event::Event;
 
@@ -43,8 +44,8 @@ pub(crate) enum Standing {
 pub(crate) enum HandOff<'a> {
     /// As a part of the buffer. Its thread goes on behind the part and changes nothing in it.
     Lend,
-    /// As a copy. Another thread closes the trace, and the owner may at that moment be counting one more try of a
-    /// spin-wait in an event that it wrote before.
+    /// As a copy. Another thread closes the trace, and the owner may at that moment be counting one
+    /// more try of a spin-wait in an event that it wrote before.
     Copy(&'a Held<'a>),
 }
 
@@ -62,7 +63,8 @@ pub(crate) trait Party {
     /// The turns of a spin-wait that the thread may be taking back.
     fn turns(&self) -> Option<&Turns>;
 
-    /// The events that end what the thread runs, at the time `at` in ticks. Ask for them before the cursors.
+    /// The events that end what the thread runs, at the time `at` in ticks. Ask for them before the
+    /// cursors.
     fn ends(&self, at: u64) -> Ends;
 }
 
@@ -81,12 +83,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(open: bool, pool: Pool, queue: Queue, counting_only: bool) -> Self {
-        Desk {
-            mode: AtomicU8::new(if open { OPEN } else { CLOSED }),
-            pool,
-            queue,
-            counting_only,
-        }
+        Desk { mode: AtomicU8::new(if open { OPEN } else { CLOSED }), pool, queue, counting_only }
     }
 
     /// Whether anything is still recorded.
@@ -97,13 +94,12 @@ impl Desk {
 
     /// Makes sure that no thread begins to record from now on. Returns whether any could before.
     pub(crate) fn begin_closing(&self) -> bool {
-        let was = self
-            .mode
-            .compare_exchange(OPEN, CLOSING, Ordering::SeqCst, Ordering::SeqCst);
+        let was = self.mode.compare_exchange(OPEN, CLOSING, Ordering::SeqCst, Ordering::SeqCst);
         was.is_ok()
     }
 
-    /// Makes sure that nothing is recorded from now on. Returns whether anything was recorded before.
+    /// Makes sure that nothing is recorded from now on. Returns whether anything was recorded
+    /// before.
     pub(crate) fn close(&self) -> bool {
         self.mode.swap(CLOSED, Ordering::SeqCst) != CLOSED
     }
@@ -118,9 +114,9 @@ impl Desk {
         }
     }
 
-    /// Takes away a level's full buffer and the buffers of the handlers that interrupted it. The program's buffers go
-    /// to the writer; a handler's wait for their turn. Returns `false` if the cursor lies outside the buffer, so that
-    /// records are lost.
+    /// Takes away a level's full buffer and the buffers of the handlers that interrupted it. The
+    /// program's buffers go to the writer; a handler's wait for their turn. Returns `false` if the
+    /// cursor lies outside the buffer, so that records are lost.
     pub(crate) fn turn(
         &self,
         context: u32,
@@ -139,8 +135,8 @@ impl Desk {
         whole
     }
 
-    /// Puts the buffer that returned handlers left on top of a level at the end of the buffers due at its next flush.
-    /// Returns `false` as [`Desk::turn`] does.
+    /// Puts the buffer that returned handlers left on top of a level at the end of the buffers due
+    /// at its next flush. Returns `false` as [`Desk::turn`] does.
     pub(crate) fn gather(&self, inner: &mut Inner, (depth, lane): (usize, Lane), now: u64) -> bool {
         if depth == level::MOST || inner.tape(depth + 1, lane).buffer.is_none() {
             return true;
@@ -155,9 +151,9 @@ impl Desk {
         whole
     }
 
-    /// Hands over what the program recorded up to its cursor and what handlers recorded since. The last handler's
-    /// records may begin in a full buffer and end in the one on top, so the two leave together. Returns `false` as
-    /// [`Desk::turn`] does.
+    /// Hands over what the program recorded up to its cursor and what handlers recorded since. The
+    /// last handler's records may begin in a full buffer and end in the one on top, so the two
+    /// leave together. Returns `false` as [`Desk::turn`] does.
     pub(crate) fn pass_on(
         &self,
         context: u32,
@@ -224,8 +220,8 @@ impl Desk {
         });
     }
 
-    /// Hands over what a level has recorded up to its cursor, and leaves the level its buffer. Returns `false` as
-    /// [`Desk::turn`] does.
+    /// Hands over what a level has recorded up to its cursor, and leaves the level its buffer.
+    /// Returns `false` as [`Desk::turn`] does.
     pub(crate) fn part_of(
         &self,
         context: u32,
@@ -247,8 +243,8 @@ impl Desk {
         };
         match copy {
             Some((mut copy, held)) => {
-                // SAFETY: the bytes are within the thread's buffer, which has the size of the copy. The thread wrote
-                // them before its cursor, and no other thread changes any of them.
+                // SAFETY: the bytes are within the thread's buffer, which has the size of the copy.
+                // The thread wrote them before its cursor, and no other thread changes any of them.
                 unsafe { std::ptr::copy_nonoverlapping(start, copy.data(), piece.len) };
                 held.complete(start, piece.len, copy.data());
                 let fits = copy.set_piece(Piece { start: 0, ..piece });
@@ -266,7 +262,8 @@ impl Desk {
         }
     }
 
-    /// Ends the recording of the calling thread, if it has not ended yet. Returns `false` if records are lost.
+    /// Ends the recording of the calling thread, if it has not ended yet. Returns `false` if
+    /// records are lost.
     pub(crate) fn end_own(
         &self,
         context: u32,
@@ -287,9 +284,9 @@ impl Desk {
         }
     }
 
-    /// Hands over all that a thread holds, and `ends` behind it. Returns `false` if records are lost. The thread keeps
-    /// its buffers, because code that a handler interrupted, or that holds the cursor of the other stream in a
-    /// register, goes on in them.
+    /// Hands over all that a thread holds, and `ends` behind it. Returns `false` if records are
+    /// lost. The thread keeps its buffers, because code that a handler interrupted, or that holds
+    /// the cursor of the other stream in a register, goes on in them.
     fn end(
         &self,
         context: u32,
@@ -326,21 +323,17 @@ impl Desk {
             bytes[len..len + n].copy_from_slice(&encoded[..n]);
             len += n;
         }
-        let piece = Piece {
-            first: now,
-            last: now,
-            level: level::number(0),
-            ..Piece::default()
-        };
+        let piece = Piece { first: now, last: now, level: level::number(0), ..Piece::default() };
         if self.counts(Lane::Stream, len) {
             let records = Records::Inline(bytes, len);
             self.send(context, inner, Lane::Stream, piece, records);
         }
     }
 
-    /// Closes the recordings of all these threads; `own` is the calling one. A thread whose state is locked is in its
-    /// slow path, or it changes what it recorded; this tries it again while `wait` returns true. Returns the number of threads that lost
-    /// records, and of those whose state stayed locked.
+    /// Closes the recordings of all these threads; `own` is the calling one. A thread whose state
+    /// is locked is in its slow path, or it changes what it recorded; this tries it again while
+    /// `wait` returns true. Returns the number of threads that lost records, and of those whose
+    /// state stayed locked.
     pub(crate) fn end_all<P: Party>(
         &self,
         mut parties: Vec<&P>,

@@ -1,7 +1,4 @@
-#![allow(
-    unsafe_code,
-    reason = "reads the cursors and buffers of threads that still run"
-)]
+#![allow(unsafe_code, reason = "reads the cursors and buffers of threads that still run")]
 //! Ends threads and the trace: writes every live buffer up to its thread's cursor.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
@@ -29,8 +26,8 @@ use crate::tls::{self, TlsBlock};
 use crate::turns::Turns;
 use contech_interpose::arch::Registers;
 
-/// How long a thread may hold the lock on its own state (in its slow path) before the trace is finished without the
-/// thread's last records.
+/// How long a thread may hold the lock on its own state (in its slow path) before the trace is
+/// finished without the thread's last records.
 const THREAD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why and how the trace is finished.
@@ -38,7 +35,8 @@ const THREAD_PATIENCE: Duration = Duration::from_secs(10);
 pub struct Finish {
     /// Why the contexts that still run end.
     pub reason: EndReason,
-    /// How long to wait for the writer. `None` waits for ever, because the program has all the time it wants.
+    /// How long to wait for the writer. `None` waits for ever, because the program has all the time
+    /// it wants.
     pub patience: Option<Patience>,
     /// What the user should know of this end. It does not make the trace incomplete.
     pub note: Option<String>,
@@ -47,16 +45,18 @@ pub struct Finish {
 }
 
 impl Recorder {
-    /// Notes whether the calling thread may be ended at any instruction: the program lets it be cancelled
-    /// asynchronously, and it is not leaving by itself. See [`Recorder::check_cancelled`].
+    /// Notes whether the calling thread may be ended at any instruction: the program lets it be
+    /// cancelled asynchronously, and it is not leaving by itself. See
+    /// [`Recorder::check_cancelled`].
     pub fn set_unsafe_end(&self, tls: &TlsBlock, may: bool) {
         if let Some(thread) = registry::current(tls) {
             thread.unsafe_end.store(may, Relaxed);
         }
     }
 
-    /// Records a loss if the calling thread, which ends, was cancelled asynchronously. Its cursor may then have been in
-    /// a register that unwinding has not kept, and what was recorded since the last call is lost.
+    /// Records a loss if the calling thread, which ends, was cancelled asynchronously. Its cursor
+    /// may then have been in a register that unwinding has not kept, and what was recorded since
+    /// the last call is lost.
     pub fn check_cancelled(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -69,8 +69,8 @@ impl Recorder {
         }
     }
 
-    /// Ends the calling thread. Returns true if it is the last thread of the program. In that case it goes on
-    /// recording, because exit handlers will run in it.
+    /// Ends the calling thread. Returns true if it is the last thread of the program. In that case
+    /// it goes on recording, because exit handlers will run in it.
     pub fn end_thread(&'static self, tls: &TlsBlock) -> bool {
         let Some(thread) = registry::current(tls) else {
             return false;
@@ -98,12 +98,14 @@ impl Recorder {
         self.release(thread);
         // `reset` cleared the count that the guard would decrement.
         std::mem::forget(quiet);
-        // A handler that ran in this thread now would not be recorded, so another thread is to run it.
+        // A handler that ran in this thread now would not be recorded, so another thread is to run
+        // it.
         blocked.keep();
         false
     }
 
-    /// Ends the recording of the calling thread, if it is live. The thread's context ends too if there is a reason.
+    /// Ends the recording of the calling thread, if it is live. The thread's context ends too if
+    /// there is a reason.
     pub(crate) fn end_recording(
         &'static self,
         thread: &Thread,
@@ -118,18 +120,17 @@ impl Recorder {
         }
         let ends = reason.map_or_else(Ends::default, |reason| thread.ends(reason, now));
         let cursors = |lane| tls.at(lane).0;
-        let whole = self
-            .desk
-            .end_own(thread.context(), inner, cursors, (now, &ends));
+        let whole = self.desk.end_own(thread.context(), inner, cursors, (now, &ends));
         if !whole {
             self.counters.losses.note(Loss::Cursor);
         }
         self.hand_on();
     }
 
-    /// Ends the recording of the calling thread, which is about to lose the right to nearly all system calls. If it is
-    /// the only thread, the trace and the writer's thread end too, because the end of the program's only thread must
-    /// end the process. They also end if `all` threads lose that right.
+    /// Ends the recording of the calling thread, which is about to lose the right to nearly all
+    /// system calls. If it is the only thread, the trace and the writer's thread end too, because
+    /// the end of the program's only thread must end the process. They also end if `all` threads
+    /// lose that right.
     pub fn seal(&'static self, tls: &TlsBlock, all: bool) {
         const WHY: &str = "seccomp leaves a thread no way to record; its recording ends here, the program goes on";
         if !self.is_own_process() || !self.is_recording() {
@@ -142,12 +143,7 @@ impl Recorder {
         lock(&self.notes).push(WHY.to_owned());
         let reason = EndReason::ProcessExit;
         if all || self.live.load(SeqCst) <= 1 {
-            let how = Finish {
-                reason,
-                patience: None,
-                note: None,
-                registers: None,
-            };
+            let how = Finish { reason, patience: None, note: None, registers: None };
             self.finish(tls, &how);
             self.stop_writer();
         } else if let Some(thread) = registry::current(tls) {
@@ -155,8 +151,8 @@ impl Recorder {
         }
     }
 
-    /// Finishes the trace: afterwards nothing is recorded. Another thread that calls this meanwhile waits for the end.
-    /// Nothing happens in a process that only shares the memory (vfork).
+    /// Finishes the trace: afterwards nothing is recorded. Another thread that calls this meanwhile
+    /// waits for the end. Nothing happens in a process that only shares the memory (vfork).
     pub fn finish(&'static self, tls: &TlsBlock, how: &Finish) {
         if !self.is_own_process() {
             return;
@@ -189,8 +185,9 @@ impl Recorder {
         self.ended.store(true, SeqCst);
     }
 
-    /// Writes out everything and an end, and goes on recording, because the program may be about to be replaced. What
-    /// other threads of the program record until then is not written, because it would belong to no trace.
+    /// Writes out everything and an end, and goes on recording, because the program may be about to
+    /// be replaced. What other threads of the program record until then is not written, because it
+    /// would belong to no trace.
     pub fn checkpoint(&'static self, tls: &TlsBlock, how: &Finish) {
         if !self.is_own_process() || !self.is_recording() {
             return;
@@ -208,8 +205,8 @@ impl Recorder {
         self.end(how, true, others);
     }
 
-    /// Adds what the thread has counted to the totals. Look at the thread's cursor only afterwards: then the trace
-    /// holds what the totals claim, whatever the thread does meanwhile.
+    /// Adds what the thread has counted to the totals. Look at the thread's cursor only afterwards:
+    /// then the trace holds what the totals claim, whatever the thread does meanwhile.
     fn tell(&self, thread: &Thread) {
         let c = &self.counters;
         for (count, told, total) in [
@@ -221,7 +218,8 @@ impl Recorder {
         }
     }
 
-    /// Moves the calling thread's cursor to where its interrupted code really was, if the registers show that.
+    /// Moves the calling thread's cursor to where its interrupted code really was, if the registers
+    /// show that.
     fn catch_up(&self, tls: &TlsBlock, registers: Option<&Registers>, blocked: &Blocked) {
         if let (Some(thread), Some(registers)) = (registers.and(registry::current(tls)), registers)
         {
@@ -236,8 +234,8 @@ impl Recorder {
         }
     }
 
-    /// Hands over what all threads have recorded. Contexts end if there is a `reason`; recordings end unless they are
-    /// to `resume`. Returns true if nothing is lost.
+    /// Hands over what all threads have recorded. Contexts end if there is a `reason`; recordings
+    /// end unless they are to `resume`. Returns true if nothing is lost.
     pub(crate) fn close_all(
         &'static self,
         tls: &TlsBlock,
@@ -245,16 +243,13 @@ impl Recorder {
         resume: bool,
     ) -> bool {
         tls.forget_spin();
-        let party = |thread: &'static Thread| Closed {
-            recorder: self,
-            thread,
-            reason,
-        };
+        let party = |thread: &'static Thread| Closed { recorder: self, thread, reason };
         let threads: Vec<Closed> = self.registry.all().into_iter().map(party).collect();
         let own = threads
             .iter()
             .find(|t| registry::current(tls).is_some_and(|own| std::ptr::eq(own, t.thread)));
-        // While the writer makes progress, a thread that waits for it will come out of its slow path.
+        // While the writer makes progress, a thread that waits for it will come out of its slow
+        // path.
         let (mut seen, mut since) = (self.desk.queue.progress(), Instant::now());
         let wait = || {
             let now = self.desk.queue.progress();
@@ -351,7 +346,8 @@ impl Party for Closed {
     }
 
     fn cursor(&self, lane: Lane) -> *mut u8 {
-        // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets the lock.
+        // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets
+        // the lock.
         let tls = unsafe { registry::block(self.thread) };
         tls.map_or(std::ptr::null_mut(), |tls| tls.at(lane).0)
     }

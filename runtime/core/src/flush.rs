@@ -1,4 +1,5 @@
-//! The slow path of a thread, taken when its buffer is full, when it has none yet, or when handlers' records are due.
+//! The slow path of a thread, taken when its buffer is full, when it has none yet, or when
+//! handlers' records are due.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,8 +23,8 @@ use crate::tls::{Lane, TlsBlock};
 use contech_interpose::arch::ticks;
 
 impl Recorder {
-    /// Hands over what the thread recorded up to `cursor`, and returns a cursor with room. The thread-local block then
-    /// holds the same cursor and its limit.
+    /// Hands over what the thread recorded up to `cursor`, and returns a cursor with room. The
+    /// thread-local block then holds the same cursor and its limit.
     pub fn flush(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
         self.flush_lane(tls, cursor, Lane::Stream)
     }
@@ -50,9 +51,7 @@ impl Recorder {
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
-        on_own_stack(tls, &blocked, || {
-            self.change(tls, cursor, (lane, asked), &blocked)
-        })
+        on_own_stack(tls, &blocked, || self.change(tls, cursor, (lane, asked), &blocked))
     }
 
     /// Does what the buffer is full for, or what the thread is `asked` for.
@@ -64,7 +63,8 @@ impl Recorder {
         blocked: &Blocked,
     ) -> *mut u8 {
         if lane == Lane::Stream && !(asked && tls.spin().is_waiting()) {
-            // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
+            // The event of the spin-wait is about to leave the thread's hands, so it cannot count
+            // more tries.
             tls.forget_spin();
         }
         let Some(thread) = self.thread(tls) else {
@@ -109,9 +109,7 @@ impl Recorder {
         if let Some(full) = full {
             thread.uses(full, cursor);
         }
-        let whole = self
-            .desk
-            .turn(thread.context(), inner, (depth, lane), (cursor, now));
+        let whole = self.desk.turn(thread.context(), inner, (depth, lane), (cursor, now));
         if begun && depth == 0 {
             if self.starts_late {
                 self.serve();
@@ -122,11 +120,7 @@ impl Recorder {
         if self.gate.has_reached(self.desk.queue.bytes()) {
             notice::say(&self.gate.told_limit());
         }
-        let delay = if depth == 0 {
-            self.pause_if_due()
-        } else {
-            None
-        };
+        let delay = if depth == 0 { self.pause_if_due() } else { None };
         if delay.is_some() && self.desk.standing(inner) == Standing::Ends {
             // The trace began to close in the meantime.
             tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
@@ -183,8 +177,8 @@ impl Recorder {
         at
     }
 
-    /// Waits for the writer if the queue has reached its limit, or if records have waited for long although the file
-    /// keeps up.
+    /// Waits for the writer if the queue has reached its limit, or if records have waited for long
+    /// although the file keeps up.
     fn pause_if_due(&'static self) -> Option<Event> {
         let before = self.clock.now();
         if self.desk.queue.is_full() {
@@ -200,10 +194,7 @@ impl Recorder {
             }
         }
         self.counters.pauses.fetch_add(1, Relaxed);
-        Some(Event::Delay {
-            before,
-            duration: self.clock.now().saturating_sub(before),
-        })
+        Some(Event::Delay { before, duration: self.clock.now().saturating_sub(before) })
     }
 }
 

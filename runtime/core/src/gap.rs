@@ -1,4 +1,5 @@
-//! Notes long intervals between two times, and takes out of them what other programs took of the processor.
+//! Notes long intervals between two times, and takes out of them what other programs took of the
+//! processor.
 
 use contech_interpose::meter::LONG;
 use contech_trace::event::Event;
@@ -12,13 +13,13 @@ use crate::stamps::OPEN;
 use crate::tls::TlsBlock;
 use contech_interpose::arch::ticks;
 
-/// After an interval of so many ticks between two operations, others are asked for: less than a thousandth of the time
-/// goes into that.
+/// After an interval of so many ticks between two operations, others are asked for: less than a
+/// thousandth of the time goes into that.
 const ASKED: u64 = 30 * LONG;
 
 impl Recorder {
-    /// Ticks now, where an operation begins. What other programs took since the last one is taken out of the work
-    /// before it.
+    /// Ticks now, where an operation begins. What other programs took since the last one is taken
+    /// out of the work before it.
     #[inline]
     pub fn before(&'static self, tls: &TlsBlock) -> u64 {
         let now = ticks();
@@ -35,8 +36,8 @@ impl Recorder {
         now.saturating_sub(self.clock.start_ticks())
     }
 
-    /// Ticks now, where an operation of instrumented code happens that does not wait, or [`OPEN`]: where such operations
-    /// follow each other closely, not each of them reads the clock.
+    /// Ticks now, where an operation of instrumented code happens that does not wait, or [`OPEN`]:
+    /// where such operations follow each other closely, not each of them reads the clock.
     #[inline(always)]
     pub fn moment(&'static self, tls: &TlsBlock) -> u64 {
         let cursor = tls.cursor();
@@ -56,8 +57,8 @@ impl Recorder {
         self.without_others(tls, now, interval)
     }
 
-    /// Ticks that the calling thread has waited since `before`. They are no time of other programs. Another core's
-    /// counter may be a few ticks behind, so this never goes below 0.
+    /// Ticks that the calling thread has waited since `before`. They are no time of other programs.
+    /// Another core's counter may be a few ticks behind, so this never goes below 0.
     pub fn waited(&self, tls: &TlsBlock, before: u64) -> u64 {
         let now = ticks();
         tls.stamps().note(now);
@@ -88,7 +89,8 @@ impl Recorder {
         }
     }
 
-    /// Notes the time at the end of the calling thread's records, before which nothing may have been recorded for long.
+    /// Notes the time at the end of the calling thread's records, before which nothing may have
+    /// been recorded for long.
     pub(crate) fn last_gap(&self, tls: &TlsBlock) {
         self.take_out(tls, tls.stamps().interval(ticks()));
         self.last_position(tls);

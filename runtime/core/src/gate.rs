@@ -1,11 +1,12 @@
-//! Whether accesses are recorded: only within the region of interest (`CONTECH_ROI`), only in some windows of time
-//! (`CONTECH_SAMPLE`), and only until the trace has reached its limit (`CONTECH_LIMIT`). Order and times are always
-//! recorded.
+//! Whether accesses are recorded: only within the region of interest (`CONTECH_ROI`), only in some
+//! windows of time (`CONTECH_SAMPLE`), and only until the trace has reached its limit
+//! (`CONTECH_LIMIT`). Order and times are always recorded.
 //!
-//! Each thread goes through the gate by itself, at an event or where it gets another buffer, and says so in its stream
-//! ([`contech_trace::event::Event::Accesses`]). Instrumented code does not change: a thread whose accesses are not
-//! recorded takes back what it wrote since its last event (`Turns::drop_back`). What is not taken back means nothing,
-//! because the stream says so. A thread learns from one comparison at its events that it has to look at the gate.
+//! Each thread goes through the gate by itself, at an event or where it gets another buffer, and
+//! says so in its stream ([`contech_trace::event::Event::Accesses`]). Instrumented code does not
+//! change: a thread whose accesses are not recorded takes back what it wrote since its last event
+//! (`Turns::drop_back`). What is not taken back means nothing, because the stream says so. A thread
+//! learns from one comparison at its events that it has to look at the gate.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
@@ -17,9 +18,11 @@ use contech_trace::event::Recorded;
 
 use crate::options::{Options, Region};
 
-/// Bytes of the longest trace with accesses, unless the user says otherwise or the disk has less than twice as much.
+/// Bytes of the longest trace with accesses, unless the user says otherwise or the disk has less
+/// than twice as much.
 const DEFAULT: u64 = 8 << 30;
-/// Milliseconds of a window of the sample: long enough to fill caches, and for the cost of a change of buffers to vanish.
+/// Milliseconds of a window of the sample: long enough to fill caches, and for the cost of a change
+/// of buffers to vanish.
 const WINDOW_MS: u64 = 1;
 /// No number of the gate: a thread that has it looks at each event.
 pub(crate) const EACH: u32 = u32::MAX;
@@ -74,8 +77,8 @@ impl Gate {
         self.number.load(Relaxed)
     }
 
-    /// Whether accesses are recorded at this moment, and for how long this stays so unless the number changes; `None` is
-    /// for ever.
+    /// Whether accesses are recorded at this moment, and for how long this stays so unless the
+    /// number changes; `None` is for ever.
     pub(crate) fn state(&self) -> (Recorded, Option<Duration>) {
         let needs_time = self.sample > 1 || matches!(self.region, Region::Between(..));
         let passed = needs_time.then(|| self.started.elapsed());
@@ -103,21 +106,18 @@ impl Gate {
         (recorded, next.map(|time| time - passed))
     }
 
-    /// The window of time in which a thread looked for the first time. The sample begins there: on a busy machine a
-    /// program starts late, and a short one would have no accesses.
+    /// The window of time in which a thread looked for the first time. The sample begins there: on
+    /// a busy machine a program starts late, and a short one would have no accesses.
     fn first_window(&self, now: u64) -> u64 {
-        match self
-            .first_look
-            .compare_exchange(0, now + 1, Relaxed, Relaxed)
-        {
+        match self.first_look.compare_exchange(0, now + 1, Relaxed, Relaxed) {
             Ok(_) => now,
             Err(first) => (first - 1).min(now),
         }
     }
 
-    /// Whether accesses are recorded in this window of time: of so many windows that follow each other one is chosen. All
-    /// threads have the same windows, because what they share shows only where both are recorded. The choice is not
-    /// periodic, because programs are.
+    /// Whether accesses are recorded in this window of time: of so many windows that follow each
+    /// other one is chosen. All threads have the same windows, because what they share shows only
+    /// where both are recorded. The choice is not periodic, because programs are.
     fn is_sampled(&self, window: u64) -> bool {
         if self.sample == 1 {
             return true;
@@ -133,8 +133,8 @@ impl Gate {
         self.saved.store(bytes, Relaxed);
     }
 
-    /// Takes note of how much is recorded. Returns whether the trace, when all of it is written, has just reached its
-    /// limit.
+    /// Takes note of how much is recorded. Returns whether the trace, when all of it is written,
+    /// has just reached its limit.
     pub(crate) fn has_reached(&self, recorded: u64) -> bool {
         let bytes = recorded.saturating_sub(self.saved.load(Relaxed));
         let reached = bytes >= self.limit.load(Relaxed) && !self.full.swap(true, SeqCst);
@@ -162,14 +162,11 @@ impl Gate {
         let _ = self.number.fetch_update(Release, Relaxed, next);
     }
 
-    /// Begins or ends a region that the program marks; only the outermost ones count. Returns whether this one does.
+    /// Begins or ends a region that the program marks; only the outermost ones count. Returns
+    /// whether this one does.
     pub(crate) fn mark(&self, begins: bool) -> bool {
         let step = |n: u32| {
-            if begins {
-                n.checked_add(1)
-            } else {
-                n.checked_sub(1)
-            }
+            if begins { n.checked_add(1) } else { n.checked_sub(1) }
         };
         let before = self.marks.fetch_update(SeqCst, SeqCst, step);
         self.change();

@@ -4,8 +4,9 @@
 )]
 //! Enters and leaves the levels of the program's signal handlers.
 //!
-//! A handler's alternate stack may have little more room than the handler takes. From its first handler on such a stack
-//! on, a thread has a stack of its own for what takes more than a few hundred bytes.
+//! A handler's alternate stack may have little more room than the handler takes. From its first
+//! handler on such a stack on, a thread has a stack of its own for what takes more than a few
+//! hundred bytes.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -71,7 +72,8 @@ pub struct Entry {
 }
 
 impl Recorder {
-    /// Begins the level of a signal handler in this thread. Give the result to [`Recorder::leave_handler`].
+    /// Begins the level of a signal handler in this thread. Give the result to
+    /// [`Recorder::leave_handler`].
     pub fn enter_handler(&self, tls: &TlsBlock, entry: &Entry) -> Entered {
         let Some(thread) = registry::current(tls) else {
             return Entered::Not;
@@ -83,9 +85,7 @@ impl Recorder {
         if entry.stack.is_some() && tls.own_stack() == 0 {
             give_own_stack(thread, tls);
         }
-        on_own_stack(tls, &blocked, || {
-            self.enter_level(tls, thread, entry, &blocked)
-        })
+        on_own_stack(tls, &blocked, || self.enter_level(tls, thread, entry, &blocked))
     }
 
     fn enter_level(
@@ -129,8 +129,9 @@ impl Recorder {
         Entered::Level(depth + 1)
     }
 
-    /// Ends the level of a signal handler. If `returned` is false, an exception or the end of its thread leaves the
-    /// handler, and the code that it interrupted never goes on ([`Recorder::jump`]).
+    /// Ends the level of a signal handler. If `returned` is false, an exception or the end of its
+    /// thread leaves the handler, and the code that it interrupted never goes on
+    /// ([`Recorder::jump`]).
     pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered, returned: bool) {
         tls.reset_spin();
         match *entered {
@@ -162,10 +163,11 @@ impl Recorder {
         }
     }
 
-    /// Leaves the handlers that were entered below the stack pointer `target`, because a jump is about to leave them.
-    /// Where possible, registers tell what the interrupted code recorded beyond its thread-local cursor. Only for code
-    /// that waited in a system call it is certain that nothing is missing. For any other code an event says that
-    /// records were lost here: the code's cursor may have been in memory, and its registers may hold older ones.
+    /// Leaves the handlers that were entered below the stack pointer `target`, because a jump is
+    /// about to leave them. Where possible, registers tell what the interrupted code recorded
+    /// beyond its thread-local cursor. Only for code that waited in a system call it is certain
+    /// that nothing is missing. For any other code an event says that records were lost here: the
+    /// code's cursor may have been in memory, and its registers may hold older ones.
     pub fn jump(&'static self, tls: &TlsBlock, target: usize) {
         if tls.handlers() == 0 {
             return;
@@ -209,8 +211,8 @@ impl Recorder {
         }
     }
 
-    /// Moves the saved cursor of an interrupted level to where the registers say that its code was. Returns true if
-    /// nothing can be missing.
+    /// Moves the saved cursor of an interrupted level to where the registers say that its code was.
+    /// Returns true if nothing can be missing.
     fn recover(&self, inner: &mut Inner, depth: usize) -> bool {
         let (registers, in_call) = {
             let above = &inner.levels[depth + 1];
@@ -230,9 +232,9 @@ impl Recorder {
         false
     }
 
-    /// Hands over what handlers recorded, if they filled a buffer and the code that they interrupted waits in a system
-    /// call, from which it may not return for long. Handlers must not wait for the writer, so this leaves the buffers
-    /// where they are when too many are queued.
+    /// Hands over what handlers recorded, if they filled a buffer and the code that they
+    /// interrupted waits in a system call, from which it may not return for long. Handlers must not
+    /// wait for the writer, so this leaves the buffers where they are when too many are queued.
     fn pass_on(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
         let filled = Lane::ALL.map(|lane| !inner.tape(0, lane).deeper.is_empty());
         let waits = inner.depth == 0 && inner.levels[1].in_call && !tls.announces();
@@ -295,9 +297,6 @@ impl Recorder {
         let (cursor, limit) = below.saved;
         // A null limit makes the next check or event of the interrupted code take the slow path.
         let due = rests || !below.deeper.is_empty();
-        tls.set_at(
-            lane,
-            (cursor, if due { std::ptr::null_mut() } else { limit }),
-        );
+        tls.set_at(lane, (cursor, if due { std::ptr::null_mut() } else { limit }));
     }
 }

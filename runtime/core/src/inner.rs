@@ -25,7 +25,8 @@ pub(crate) enum Status {
     Fresh,
     /// The thread records.
     Live,
-    /// What the thread records is not kept any more, because its context has ended, by itself or with the trace.
+    /// What the thread records is not kept any more, because its context has ended, by itself or
+    /// with the trace.
     Ended,
 }
 
@@ -52,13 +53,9 @@ impl Inner {
         &mut self.levels[depth].tapes[lane as usize]
     }
 
-    /// The end of a level's records: the thread's `cursor` for the topmost level, otherwise the place where the next
-    /// handler interrupted the level.
+    /// The end of a level's records: the thread's `cursor` for the topmost level, otherwise the
+    /// place where the next handler interrupted the level.
     pub(crate) fn end_of(&self, depth: usize, lane: Lane, cursor: *mut u8) -> *mut u8 {
-        if depth == self.depth {
-            cursor
-        } else {
-            self.levels[depth].tapes[lane as usize].saved.0
-        }
+        if depth == self.depth { cursor } else { self.levels[depth].tapes[lane as usize].saved.0 }
     }
 }

@@ -1,19 +1,17 @@
-#![allow(
-    unsafe_code,
-    reason = "addresses make a type thread-bound without need"
-)]
+#![allow(unsafe_code, reason = "addresses make a type thread-bound without need")]
 //! Levels of a thread: its program, and the signal handlers running on top of it.
 //!
-//! Interrupted code may hold its cursor in a register, ahead of the thread-local one. A handler that recorded at the
-//! thread-local cursor would overwrite those records. So each handler records into buffers of its own. These take their
-//! place in the context's stream at the next flush or event of the interrupted code, and so never in the middle of one
-//! of its records.
+//! Interrupted code may hold its cursor in a register, ahead of the thread-local one. A handler
+//! that recorded at the thread-local cursor would overwrite those records. So each handler records
+//! into buffers of its own. These take their place in the context's stream at the next flush or
+//! event of the interrupted code, and so never in the middle of one of its records.
 
 use contech_interpose::arch::Registers;
 
 use crate::buffer::{Buffer, List, Piece};
 
-/// The most signal handlers on top of each other that are recorded. Deeper ones are counted as lost.
+/// The most signal handlers on top of each other that are recorded. Deeper ones are counted as
+/// lost.
 pub const MOST: usize = 8;
 
 /// Stack region of an alternate signal stack: lowest address, and the one after the highest.
@@ -34,8 +32,8 @@ pub(crate) struct Tape {
     pub(crate) begin: *mut u8,
     /// Ticks when the part from `begin` on was begun.
     pub(crate) first: u64,
-    /// Cursor and limit when a handler interrupted this level, or when the last handler of this level returned. The
-    /// next handler that interrupts the same code goes on there.
+    /// Cursor and limit when a handler interrupted this level, or when the last handler of this
+    /// level returned. The next handler that interrupts the same code goes on there.
     pub(crate) saved: (*mut u8, *mut u8),
     /// Finished buffers of a handler, in order. Those of the program go to the writer at once.
     pub(crate) out: List,
@@ -102,13 +100,11 @@ impl Tape {
         }
     }
 
-    /// Keeps the buffer of a handler that returned with this cursor, so that the next one goes on in it. Returns false
-    /// if that is impossible, because there is no buffer, or handlers on top of it have records of their own.
+    /// Keeps the buffer of a handler that returned with this cursor, so that the next one goes on
+    /// in it. Returns false if that is impossible, because there is no buffer, or handlers on top
+    /// of it have records of their own.
     pub(crate) fn rest(&mut self, cursor: *mut u8) -> bool {
-        let held = self
-            .buffer
-            .as_ref()
-            .filter(|b| b.contains(cursor) && cursor >= self.begin);
+        let held = self.buffer.as_ref().filter(|b| b.contains(cursor) && cursor >= self.begin);
         let Some(limit) = held.filter(|_| self.deeper.is_empty()).map(Buffer::limit) else {
             return false;
         };
@@ -116,7 +112,8 @@ impl Tape {
         true
     }
 
-    /// What was recorded up to `cursor`, as a piece of the buffer; `None` if the cursor does not belong to it.
+    /// What was recorded up to `cursor`, as a piece of the buffer; `None` if the cursor does not
+    /// belong to it.
     fn piece(&self, depth: usize, cursor: *mut u8, now: u64) -> Option<Piece> {
         let buffer = self.buffer.as_ref()?;
         let whole = buffer.contains(cursor) && cursor >= self.begin;
@@ -129,8 +126,8 @@ impl Tape {
         })
     }
 
-    /// Takes the buffer of the level `depth` with what is recorded up to `cursor`. The second value is false if the
-    /// cursor does not belong to the buffer, so that records were lost.
+    /// Takes the buffer of the level `depth` with what is recorded up to `cursor`. The second value
+    /// is false if the cursor does not belong to the buffer, so that records were lost.
     pub(crate) fn take(
         &mut self,
         depth: usize,
@@ -145,8 +142,8 @@ impl Tape {
         (Some(buffer), piece.is_some() && fits)
     }
 
-    /// Begins a new piece of the same buffer at `cursor`. Returns the start of the old piece, and the old piece.
-    /// Returns `None` if the cursor does not belong to the buffer.
+    /// Begins a new piece of the same buffer at `cursor`. Returns the start of the old piece, and
+    /// the old piece. Returns `None` if the cursor does not belong to the buffer.
     pub(crate) fn advance(
         &mut self,
         depth: usize,

@@ -1,6 +1,7 @@
-//! Libraries that run tasks, and whose own code is not recorded (rayon). A thread in such a library is nowhere
-//! ([`NOWHERE`]): instrumented code writes as ever, and what it writes is taken back, or belongs to no context. Between
-//! [`Recorder::begin_task`] and [`Recorder::end_task`] the thread is in the context of a task.
+//! Libraries that run tasks, and whose own code is not recorded (rayon). A thread in such a library
+//! is nowhere ([`NOWHERE`]): instrumented code writes as ever, and what it writes is taken back, or
+//! belongs to no context. Between [`Recorder::begin_task`] and [`Recorder::end_task`] the thread is
+//! in the context of a task.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,14 +15,16 @@ use crate::tls::{LIBRARY, Lane, PROGRAM, TlsBlock};
 
 /// Bytes of a thread's stack below a task that are marked as new.
 const STACK: usize = 1 << 20;
-/// Bytes of the stack frame that runs a task. The compiler may let the task write what the frame's function writes.
+/// Bytes of the stack frame that runs a task. The compiler may let the task write what the frame's
+/// function writes.
 const FRAME: usize = 1 << 10;
 
 /// What a thread has to come back to.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Kept {
-    /// Ticks when the thread entered a library, or the frame from which it did so when it began a task.
+    /// Ticks when the thread entered a library, or the frame from which it did so when it began a
+    /// task.
     pub before: u64,
     /// The context that it had entered, [`NO_CONTEXT`] for its own.
     context: u32,
@@ -35,11 +38,7 @@ const FROM_LIBRARY: u32 = 2;
 
 impl Kept {
     /// For calls that change nothing.
-    pub const NOTHING: Self = Kept {
-        before: 0,
-        context: NO_CONTEXT,
-        how: NOTHING,
-    };
+    pub const NOTHING: Self = Kept { before: 0, context: NO_CONTEXT, how: NOTHING };
 
     /// Whether the call changed something.
     #[must_use]
@@ -49,7 +48,8 @@ impl Kept {
 }
 
 impl Recorder {
-    /// Makes the calling thread, which a library made, one that is in the library whenever it runs no task.
+    /// Makes the calling thread, which a library made, one that is in the library whenever it runs
+    /// no task.
     pub fn begin_in_library(&'static self, tls: &TlsBlock, base: usize) {
         self.join_team(tls);
         self.make_room(tls);
@@ -66,7 +66,8 @@ impl Recorder {
         (base != 0).then_some(base)
     }
 
-    /// The calling thread enters a library, from the stack frame at `here`. A thread that is in one already stays there.
+    /// The calling thread enters a library, from the stack frame at `here`. A thread that is in one
+    /// already stays there.
     pub fn enter_library(&'static self, tls: &TlsBlock, here: usize) -> Kept {
         if tls.role() != PROGRAM || tls.handlers() > 0 {
             return Kept::NOTHING;
@@ -79,15 +80,11 @@ impl Recorder {
         let context = thread.entered.load(Relaxed);
         thread.top.store(here, Relaxed);
         self.go_nowhere(tls, thread, context, true);
-        Kept {
-            before,
-            context,
-            how: FROM_PROGRAM,
-        }
+        Kept { before, context, how: FROM_PROGRAM }
     }
 
-    /// The calling thread leaves the library that it entered, to the stack frame at `here`. Returns whether other
-    /// contexts ran in it meanwhile.
+    /// The calling thread leaves the library that it entered, to the stack frame at `here`. Returns
+    /// whether other contexts ran in it meanwhile.
     pub fn leave_library(
         &'static self,
         tls: &TlsBlock,
@@ -115,7 +112,8 @@ impl Recorder {
         }
     }
 
-    /// The calling thread begins to wait, from the stack frame at `here`. What it does meanwhile is a library's.
+    /// The calling thread begins to wait, from the stack frame at `here`. What it does meanwhile is
+    /// a library's.
     pub fn begin_wait(&'static self, tls: &TlsBlock, here: usize) {
         let kept = self.enter_library(tls, here);
         if let Some(thread) = registry::current(tls) {
@@ -123,7 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Ends the wait that the calling thread began, in the stack frame at `here`. Returns the ticks when it began.
+    /// Ends the wait that the calling thread began, in the stack frame at `here`. Returns the ticks
+    /// when it began.
     pub fn end_wait(&'static self, tls: &TlsBlock, here: usize) -> Option<u64> {
         let thread = registry::current(tls)?;
         let kept = Kept {
@@ -136,16 +135,12 @@ impl Recorder {
     }
 
     fn come_back(&'static self, tls: &TlsBlock, thread: &Thread, context: u32, how: Arrival) {
-        let context = if context == NO_CONTEXT {
-            thread.context()
-        } else {
-            context
-        };
+        let context = if context == NO_CONTEXT { thread.context() } else { context };
         self.enter(tls, context, 0, how);
     }
 
-    /// Records that the calling thread's context generates a task, and returns the task's context. `None` in a thread
-    /// that has no context.
+    /// Records that the calling thread's context generates a task, and returns the task's context.
+    /// `None` in a thread that has no context.
     pub fn create_task(&'static self, tls: &TlsBlock, op: SyncOp) -> Option<u32> {
         let thread = registry::current(tls)?;
         let context = thread.outside.load(Relaxed);
@@ -154,11 +149,7 @@ impl Recorder {
             if context == NO_CONTEXT && self.own_context(tls).is_none() {
                 return None;
             }
-            let kept = Kept {
-                before: 0,
-                context,
-                how: FROM_PROGRAM,
-            };
+            let kept = Kept { before: 0, context, how: FROM_PROGRAM };
             self.leave_library(tls, &kept, Arrival::Waits, thread.top.load(Relaxed));
         }
         let task = self.reserve_contexts(1);
@@ -177,7 +168,8 @@ impl Recorder {
         Some(task)
     }
 
-    /// Begins a task in the calling thread, in the stack frame at `here`. A task whose context is not known gets one.
+    /// Begins a task in the calling thread, in the stack frame at `here`. A task whose context is
+    /// not known gets one.
     pub fn begin_task(&'static self, tls: &TlsBlock, task: Option<u32>, here: usize) -> Kept {
         let task = task.unwrap_or_else(|| self.reserve_contexts(1));
         self.run_task(tls, (task, 0), Arrival::Begins, here)
@@ -206,14 +198,11 @@ impl Recorder {
         // The library's frames are no task's.
         let top = thread.top.load(Relaxed);
         self.fresh_stack(tls, here, top.max(here.saturating_add(FRAME)));
-        Kept {
-            before: top as u64,
-            context,
-            how: from,
-        }
+        Kept { before: top as u64, context, how: from }
     }
 
-    /// Marks the stack below the frame at `here`, up to `top`: nothing orders what other tasks left there.
+    /// Marks the stack below the frame at `here`, up to `top`: nothing orders what other tasks left
+    /// there.
     fn fresh_stack(&'static self, tls: &TlsBlock, here: usize, top: usize) {
         let low = here.saturating_sub(STACK);
         let (addr, size) = (low as u64, top.saturating_sub(low) as u64);
@@ -230,7 +219,8 @@ impl Recorder {
         self.after_task(tls, thread, kept, here);
     }
 
-    /// Leaves the task that the calling thread runs in the stack frame at `here`. Another thread may run its next piece.
+    /// Leaves the task that the calling thread runs in the stack frame at `here`. Another thread
+    /// may run its next piece.
     pub fn leave_task(&'static self, tls: &TlsBlock, kept: &Kept, here: usize) {
         let Some(thread) = registry::current(tls).filter(|_| kept.counts()) else {
             return;
@@ -256,8 +246,8 @@ impl Recorder {
         }
     }
 
-    /// Makes what the calling thread records belong to no context. `direct` says that what it recorded last belongs to
-    /// the context that it comes back to.
+    /// Makes what the calling thread records belong to no context. `direct` says that what it
+    /// recorded last belongs to the context that it comes back to.
     fn go_nowhere(&'static self, tls: &TlsBlock, thread: &Thread, context: u32, direct: bool) {
         thread.outside.store(context, Relaxed);
         thread.direct.store(direct, Relaxed);
@@ -281,7 +271,8 @@ impl Recorder {
         thread.mark.store(mark, Relaxed);
     }
 
-    /// Ends what [`Recorder::go_nowhere`] began. Returns whether all that was recorded meanwhile is taken back.
+    /// Ends what [`Recorder::go_nowhere`] began. Returns whether all that was recorded meanwhile is
+    /// taken back.
     fn leave_nowhere(tls: &TlsBlock, thread: &Thread) -> bool {
         let whole = Self::take_back(tls, thread);
         thread.mark.store(std::ptr::null_mut(), Relaxed);
@@ -290,7 +281,8 @@ impl Recorder {
         whole
     }
 
-    /// Takes back what a thread in a library recorded in the second stream. Returns the cursor there.
+    /// Takes back what a thread in a library recorded in the second stream. Returns the cursor
+    /// there.
     fn take_back_check(tls: &TlsBlock, thread: &Thread) -> *mut u8 {
         let (mark, limit) = (thread.check_mark.load(Relaxed), tls.at(Lane::Check).1);
         if !mark.is_null() {
@@ -299,14 +291,15 @@ impl Recorder {
         mark
     }
 
-    /// Takes back what a thread in a library recorded, unless some of that has left the thread's hands.
+    /// Takes back what a thread in a library recorded, unless some of that has left the thread's
+    /// hands.
     fn take_back(tls: &TlsBlock, thread: &Thread) -> bool {
         let mark = thread.mark.load(Relaxed);
         !mark.is_null() && tls.spin().drop_back(tls.slot()) == mark
     }
 
-    /// Gives a thread in a library the room again that its records took. Otherwise it returns the cursor to change
-    /// buffers with.
+    /// Gives a thread in a library the room again that its records took. Otherwise it returns the
+    /// cursor to change buffers with.
     pub(crate) fn room_in_library(
         &'static self,
         tls: &TlsBlock,

@@ -21,14 +21,8 @@ pub(crate) enum Loss {
     Library,
 }
 
-const CAUSES: [Loss; 6] = [
-    Loss::Jump,
-    Loss::Cancellation,
-    Loss::Depth,
-    Loss::Cursor,
-    Loss::Thread,
-    Loss::Library,
-];
+const CAUSES: [Loss; 6] =
+    [Loss::Jump, Loss::Cancellation, Loss::Depth, Loss::Cursor, Loss::Thread, Loss::Library];
 
 #[derive(Debug, Default)]
 pub(crate) struct Losses([AtomicU64; CAUSES.len()]);

@@ -21,8 +21,8 @@ pub struct FoundModule {
 }
 
 impl FoundModule {
-    /// The low halves of the addresses of the module's ids, as they are recorded: the first, and their number. `None`
-    /// when there are more blocks than ids.
+    /// The low halves of the addresses of the module's ids, as they are recorded: the first, and
+    /// their number. `None` when there are more blocks than ids.
     pub(crate) fn ids(&self) -> Option<(u32, u32)> {
         #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
         let base = self.descriptor.ids as u32;
@@ -32,8 +32,7 @@ impl FoundModule {
     /// Whether the module was loaded where its ids are those of events.
     #[must_use]
     pub fn has_reserved_ids(&self) -> bool {
-        self.ids()
-            .is_some_and(|(base, count)| overlap(base, count, 0, RESERVED_IDS))
+        self.ids().is_some_and(|(base, count)| overlap(base, count, 0, RESERVED_IDS))
     }
 }
 
@@ -55,13 +54,13 @@ pub enum Added {
     Known,
     /// The module must be written to the trace.
     New(ModuleLoad),
-    /// The module must be written to the trace, and its ids were those of modules that have been unloaded. What was
-    /// recorded of those modules must be written before.
+    /// The module must be written to the trace, and its ids were those of modules that have been
+    /// unloaded. What was recorded of those modules must be written before.
     InPlaceOfOthers(ModuleLoad),
 }
 
-/// The modules whose ids mean something in the trace. A module keeps its ids after its object is unloaded, until
-/// another object is loaded in its place.
+/// The modules whose ids mean something in the trace. A module keeps its ids after its object is
+/// unloaded, until another object is loaded in its place.
 #[derive(Debug, Default)]
 pub struct Modules(Vec<Known>);
 
@@ -75,8 +74,8 @@ impl Modules {
     /// Registers a module. Returns what the module is to the trace.
     ///
     /// # Errors
-    /// A sentence for the user, when it is not a descriptor, has another version of the contract, or has ids that
-    /// another loaded module has.
+    /// A sentence for the user, when it is not a descriptor, has another version of the contract,
+    /// or has ids that another loaded module has.
     pub fn add(&mut self, found: FoundModule) -> Result<Added, String> {
         let d = &found.descriptor;
         let object = &found.object;
@@ -93,10 +92,7 @@ impl Modules {
             ));
         }
         let (base, count) = found.ids().ok_or_else(|| {
-            format!(
-                "a module of {object} has {} blocks, more than ids",
-                d.id_count
-            )
+            format!("a module of {object} has {} blocks, more than ids", d.id_count)
         })?;
         let load = load(&found, base, count);
         let sum = checksum(&load.to_bytes());
@@ -119,18 +115,8 @@ impl Modules {
         let before = self.0.len();
         self.0.retain(|k| !taken(k));
         let alone = self.0.len() == before;
-        self.0.push(Known {
-            base,
-            count,
-            sum,
-            object: found.object.clone(),
-            found: Some(found),
-        });
-        Ok(if alone {
-            Added::New(load)
-        } else {
-            Added::InPlaceOfOthers(load)
-        })
+        self.0.push(Known { base, count, sum, object: found.object.clone(), found: Some(found) });
+        Ok(if alone { Added::New(load) } else { Added::InPlaceOfOthers(load) })
     }
 
     /// Notes that the module with its descriptor at this address is unloaded.
@@ -216,10 +202,7 @@ mod tests {
         let mut m = Modules::new();
         assert!(new(m.add(found(0x20_0000, 100, "a"))));
         for _ in 0..2 {
-            assert!(matches!(
-                m.add(found(0x20_0000, 100, "a")),
-                Ok(Added::Known)
-            ));
+            assert!(matches!(m.add(found(0x20_0000, 100, "a")), Ok(Added::Known)));
             assert_eq!(m.loaded().count(), 1);
             m.remove(0x20_0000);
             assert_eq!(m.loaded().count(), 0);

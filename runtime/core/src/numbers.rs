@@ -1,4 +1,5 @@
-//! A number for each address: the context that a pthread handle stands for, or the participants of a barrier.
+//! A number for each address: the context that a pthread handle stands for, or the participants of
+//! a barrier.
 
 use std::collections::HashMap;
 
@@ -8,10 +9,7 @@ use crate::sync::lock;
 
 /// Numbers by address. The system reuses addresses, and the newest number counts.
 #[derive(Default)]
-#[allow(
-    missing_debug_implementations,
-    reason = "its state is of no use in text"
-)]
+#[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Numbers(Mutex<HashMap<usize, u32>>);
 
 impl Numbers {

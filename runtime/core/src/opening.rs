@@ -8,8 +8,9 @@ use crate::memory;
 use crate::output::{Descriptor, Output};
 use crate::target::{Target, expand};
 
-/// Opens what the trace is written to. `place` becomes its name, for messages. If another process writes its trace
-/// there, or this process did before it replaced its program, this takes a name beside it.
+/// Opens what the trace is written to. `place` becomes its name, for messages. If another process
+/// writes its trace there, or this process did before it replaced its program, this takes a name
+/// beside it.
 pub(crate) fn open(
     target: &Target,
     forked: bool,
@@ -53,12 +54,10 @@ pub(crate) fn open(
 fn process_start_unix_ns() -> u64 {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let stat = read("/proc/self/stat");
-    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since boot.
+    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since
+    // boot.
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks = after_name
-        .split_whitespace()
-        .nth(19)
-        .and_then(|t| t.parse::<u64>().ok());
+    let ticks = after_name.split_whitespace().nth(19).and_then(|t| t.parse::<u64>().ok());
     let boot = read("/proc/stat")
         .lines()
         .find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());

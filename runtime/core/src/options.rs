@@ -1,4 +1,5 @@
-//! Run-time options, from environment variables. A bad value causes one line on stderr and the default.
+//! Run-time options, from environment variables. A bad value causes one line on stderr and the
+//! default.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -103,11 +104,7 @@ const TABLE: &[Spec] = &[
             Ok(())
         },
     },
-    Spec {
-        name: "CONTECH_OFF",
-        default: "0",
-        set: |o, v, _| flag(&mut o.off, v),
-    },
+    Spec { name: "CONTECH_OFF", default: "0", set: |o, v, _| flag(&mut o.off, v) },
     Spec {
         name: "CONTECH_STATS",
         default: "",
@@ -130,13 +127,8 @@ const TABLE: &[Spec] = &[
         name: "CONTECH_SAMPLE",
         default: "1",
         set: |o, v, _| {
-            let windows = v
-                .strip_prefix("1/")
-                .unwrap_or(if v == "1" { v } else { "" });
-            let windows = windows
-                .parse()
-                .ok()
-                .filter(|n| (1..=MOST_WINDOWS).contains(n));
+            let windows = v.strip_prefix("1/").unwrap_or(if v == "1" { v } else { "" });
+            let windows = windows.parse().ok().filter(|n| (1..=MOST_WINDOWS).contains(n));
             o.sample = windows.ok_or("1, or 1/2 to 1/1000")?;
             Ok(())
         },
@@ -165,8 +157,9 @@ fn flag(to: &mut bool, value: &str) -> Result<(), &'static str> {
 }
 
 impl Options {
-    /// Reads the options with `get` (the environment). Shares are of `available` bytes of memory. Returns the options,
-    /// one warning for each bad value, and the options in effect as `NAME=value`.
+    /// Reads the options with `get` (the environment). Shares are of `available` bytes of memory.
+    /// Returns the options, one warning for each bad value, and the options in effect as
+    /// `NAME=value`.
     pub fn read(
         get: impl Fn(&str) -> Option<String>,
         available: u64,
@@ -189,11 +182,7 @@ impl Options {
                 warnings.push(format!(
                     "{}={value} is not {expected}; using {}",
                     spec.name,
-                    if spec.default.is_empty() {
-                        "none"
-                    } else {
-                        spec.default
-                    }
+                    if spec.default.is_empty() { "none" } else { spec.default }
                 ));
                 value = spec.default;
                 // The test below shows that defaults are never bad.
@@ -283,10 +272,7 @@ mod tests {
         let region = |text| read(&[("CONTECH_ROI", text)]).0.region;
         assert_eq!(region("1"), Region::Marked);
         let ms = Duration::from_millis;
-        assert_eq!(
-            region("time:300ms-1.5s"),
-            Region::Between(ms(300), ms(1500))
-        );
+        assert_eq!(region("time:300ms-1.5s"), Region::Between(ms(300), ms(1500)));
         let limit = |text| read(&[("CONTECH_LIMIT", text)]).0.limit;
         assert_eq!((limit("2G"), limit("auto")), (Some(2 << 30), None));
         assert_eq!(limit("none"), Some(u64::MAX));

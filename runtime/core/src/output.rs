@@ -1,7 +1,4 @@
-#![allow(
-    unsafe_code,
-    reason = "file descriptors are opened and written by system calls"
-)]
+#![allow(unsafe_code, reason = "file descriptors are opened and written by system calls")]
 //! The file, pipe or descriptor that a trace is written to.
 
 use std::ffi::{CStr, CString};
@@ -33,19 +30,21 @@ pub trait Output: Send {
 #[derive(Debug)]
 pub struct Descriptor {
     fd: RawFd,
-    /// Device and inode of the trace. They show when the program has closed the descriptor, which it does not know, and
-    /// opened a file of its own under its number: the trace must not be written there.
+    /// Device and inode of the trace. They show when the program has closed the descriptor, which
+    /// it does not know, and opened a file of its own under its number: the trace must not be
+    /// written there.
     identity: (u64, u64),
     /// True when the program has ended. Then a reader that rests is waited for only for `patience`.
     ending: Option<&'static AtomicBool>,
     patience: Duration,
-    /// Bytes of the disk that are left to others, and bytes to write before the disk is asked what is free.
+    /// Bytes of the disk that are left to others, and bytes to write before the disk is asked what
+    /// is free.
     reserve: u64,
     unasked: u64,
 }
 
-/// How long a reader may rest before a signal that is to end the program ends the trace first. Signals are blocked
-/// while the trace is written.
+/// How long a reader may rest before a signal that is to end the program ends the trace first.
+/// Signals are blocked while the trace is written.
 const REST: Duration = Duration::from_secs(1);
 /// How long a reader may rest before a program that has ended exits without the rest of the trace.
 const LAST_REST: Duration = Duration::from_secs(60);
@@ -60,7 +59,8 @@ const FIRST_DESCRIPTOR: RawFd = 900;
 
 /// A system call, past the C library.
 fn call<const N: usize>(number: libc::c_long, arguments: [usize; N]) -> io::Result<usize> {
-    // SAFETY: the callers of this module pass pointers to what lives through the call, with its size.
+    // SAFETY: the callers of this module pass pointers to what lives through the call, with its
+    // size.
     unsafe { kernel::call(number, arguments) }.map_err(io::Error::from_raw_os_error)
 }
 
@@ -115,8 +115,8 @@ impl Descriptor {
         Ok(made)
     }
 
-    /// Takes over a descriptor of the program. A pipe or terminal is opened once more, because only a descriptor of its
-    /// own can be made non-blocking without a change for the program.
+    /// Takes over a descriptor of the program. A pipe or terminal is opened once more, because only
+    /// a descriptor of its own can be made non-blocking without a change for the program.
     ///
     /// # Errors
     /// Those of [`Descriptor::duplicate`].
@@ -141,22 +141,24 @@ impl Descriptor {
         self
     }
 
-    /// Opens and empties a trace file, or opens a FIFO or device. For a FIFO this waits for a reader, or for a signal
-    /// that is to end the program.
+    /// Opens and empties a trace file, or opens a FIFO or device. For a FIFO this waits for a
+    /// reader, or for a signal that is to end the program.
     ///
     /// # Errors
-    /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal; [`io::ErrorKind::ResourceBusy`] when
-    /// another process is writing its trace there, or this process did before it replaced its program.
+    /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal;
+    /// [`io::ErrorKind::ResourceBusy`] when another process is writing its trace there, or this
+    /// process did before it replaced its program.
     pub fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {
         let name = CString::new(path)?;
         let fifo = std::fs::metadata(path).is_ok_and(|m| {
             use std::os::unix::fs::FileTypeExt;
             m.file_type().is_fifo()
         });
-        // A FIFO is opened only for writing, so that the end of its reader is noticed. A file is opened for reading too
-        // if possible, to look at what is there.
+        // A FIFO is opened only for writing, so that the end of its reader is noticed. A file is
+        // opened for reading too if possible, to look at what is there.
         let fd = if fifo {
-            // The FIFO is opened, and later written, without blocking, because all signals are blocked here.
+            // The FIFO is opened, and later written, without blocking, because all signals are
+            // blocked here.
             loop {
                 match open(&name, libc::O_WRONLY | libc::O_NONBLOCK) {
                     Err(e) if e.raw_os_error() == Some(libc::ENXIO) => {}
@@ -182,10 +184,7 @@ impl Descriptor {
     fn claim(fd: RawFd, started_unix_ns: u64) -> io::Result<Self> {
         let (.., kind) = identity(fd)?;
         if kind == libc::S_IFREG {
-            if let Err(e) = call(
-                libc::SYS_flock,
-                [word(fd), word(libc::LOCK_EX | libc::LOCK_NB)],
-            ) {
+            if let Err(e) = call(libc::SYS_flock, [word(fd), word(libc::LOCK_EX | libc::LOCK_NB)]) {
                 return match e.raw_os_error() {
                     // The lock belongs to the open file, so the copy below keeps it.
                     Some(libc::EWOULDBLOCK) => Err(io::ErrorKind::ResourceBusy.into()),
@@ -250,25 +249,15 @@ impl Descriptor {
         match self.free() {
             Some(free) if free < self.reserve => Err(io::Error::new(
                 io::ErrorKind::StorageFull,
-                format!(
-                    "the disk has {} MiB left, which a trace leaves to others",
-                    free >> 20
-                ),
+                format!("the disk has {} MiB left, which a trace leaves to others", free >> 20),
             )),
             _ => Ok(()),
         }
     }
 
     fn wait_writable(&self) {
-        let mut poll = libc::pollfd {
-            fd: self.fd,
-            events: libc::POLLOUT,
-            revents: 0,
-        };
-        let time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 100_000_000,
-        };
+        let mut poll = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
+        let time = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         let at = (&raw mut poll).expose_provenance();
         let time = (&raw const time).expose_provenance();
         let _ = call(libc::SYS_ppoll, [at, 1, time, 0, 0]);
@@ -279,8 +268,8 @@ fn close(fd: RawFd) {
     let _ = call(libc::SYS_close, [word(fd)]);
 }
 
-/// Whether the file holds a trace that this very process has written since it started. Then the process has replaced
-/// its program (exec), and the earlier trace must stay.
+/// Whether the file holds a trace that this very process has written since it started. Then the
+/// process has replaced its program (exec), and the earlier trace must stay.
 fn is_own(fd: RawFd, started_unix_ns: u64) -> bool {
     let mut head = [0u8; HEADER_BYTES];
     let at = head.as_mut_ptr().expose_provenance();
@@ -364,19 +353,13 @@ mod tests {
     #[test]
     fn a_trace_this_process_wrote_before_an_exec_is_kept() {
         let path = std::env::temp_dir().join(format!("contech-own-{}", memory::process_id()));
-        let header = FileHeader {
-            pid: memory::process_id(),
-            start_unix_ns: 1000,
-            ..FileHeader::default()
-        };
+        let header =
+            FileHeader { pid: memory::process_id(), start_unix_ns: 1000, ..FileHeader::default() };
         std::fs::write(&path, header.encode()).unwrap();
         let name = path.to_str().unwrap();
         let busy = Descriptor::create(name, 999).unwrap_err();
         assert_eq!(busy.kind(), io::ErrorKind::ResourceBusy);
-        assert!(
-            Descriptor::create(name, 1001).is_ok(),
-            "an older process had the same id"
-        );
+        assert!(Descriptor::create(name, 1001).is_ok(), "an older process had the same id");
         std::fs::remove_file(path).unwrap();
     }
 

@@ -1,6 +1,6 @@
-//! Small numbers for threads. A lock word has room for such a number, so that a signal handler can tell whether the
-//! code it interrupted has taken the lock or was only about to. What a thread owns ([`crate::bias`]) is its number's: the
-//! next thread that gets the number owns it.
+//! Small numbers for threads. A lock word has room for such a number, so that a signal handler can
+//! tell whether the code it interrupted has taken the lock or was only about to. What a thread owns
+//! ([`crate::bias`]) is its number's: the next thread that gets the number owns it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -36,8 +36,7 @@ impl Owners {
 
     /// Notes whether threads can be owners, because the barrier in all threads works.
     pub fn set_fenced(&self, fenced: bool) {
-        self.allowed
-            .store(if fenced { ALLOWED } else { 0 }, Relaxed);
+        self.allowed.store(if fenced { ALLOWED } else { 0 }, Relaxed);
     }
 
     /// The thread with this number.
@@ -45,12 +44,7 @@ impl Owners {
     pub fn thread(&self, number: u64) -> Me<'_> {
         #[allow(clippy::cast_possible_truncation, reason = "a small number")]
         let line = &self.lines[number as usize % (1 << OWNER_BITS)];
-        Me {
-            number,
-            line,
-            lines: &self.lines,
-            allowed: &self.allowed,
-        }
+        Me { number, line, lines: &self.lines, allowed: &self.allowed }
     }
 
     /// A number that no other thread has; 0 if there are more threads than numbers.

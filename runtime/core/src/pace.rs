@@ -1,5 +1,6 @@
-//! Whether the trace's file keeps up. While it does, the writer lags only if it lacks a processor, and the program's
-//! threads give it theirs. If the file does not keep up, pausing the program would help nobody.
+//! Whether the trace's file keeps up. While it does, the writer lags only if it lacks a processor,
+//! and the program's threads give it theirs. If the file does not keep up, pausing the program
+//! would help nobody.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -10,12 +11,10 @@ use crate::queue::Patience;
 
 /// Records should not wait for longer than this.
 pub(crate) const LATE: Duration = Duration::from_millis(25);
-/// How long a thread of the program waits for a writer that is late. On a busy machine the writer may lack a processor
-/// for long.
-pub(crate) const PATIENCE: Patience = Patience {
-    stall: Duration::from_millis(150),
-    total: Duration::from_millis(300),
-};
+/// How long a thread of the program waits for a writer that is late. On a busy machine the writer
+/// may lack a processor for long.
+pub(crate) const PATIENCE: Patience =
+    Patience { stall: Duration::from_millis(150), total: Duration::from_millis(300) };
 /// After this many nanoseconds of writes, what the file did before counts half.
 const MEMORY: u64 = 50_000_000;
 

@@ -7,7 +7,8 @@ use crate::recorder::Recorder;
 use crate::tls::{self, TlsBlock};
 
 impl Recorder {
-    /// Begins or ends the region of interest by the program's own mark. Nested regions are part of the outermost one.
+    /// Begins or ends the region of interest by the program's own mark. Nested regions are part of
+    /// the outermost one.
     pub fn mark_region(&'static self, tls: &TlsBlock, begins: bool) {
         if self.gate.mark(begins) {
             let at = self.clock.now();
@@ -15,8 +16,8 @@ impl Recorder {
         }
     }
 
-    /// Does at an event what the gate wants: takes back what is not to be recorded, or notes in the stream that this
-    /// begins or ends. Returns the cursor.
+    /// Does at an event what the gate wants: takes back what is not to be recorded, or notes in the
+    /// stream that this begins or ends. Returns the cursor.
     #[inline(never)]
     pub(crate) fn look_at_gate(&'static self, tls: &TlsBlock) -> *mut u8 {
         let cursor = tls.cursor();
@@ -33,14 +34,15 @@ impl Recorder {
             && let Some(switch) = self.pass_gate(tls)
         {
             tls.set_cursor(encode_at(tls.cursor(), &switch));
-            // What a register says of the cursor is older than the switch, and times are noted otherwise from here on.
-            // So the next check gets another buffer.
+            // What a register says of the cursor is older than the switch, and times are noted
+            // otherwise from here on. So the next check gets another buffer.
             tls.set_at(tls::Lane::Stream, (tls.cursor(), std::ptr::null_mut()));
         }
         tls.cursor()
     }
 
-    /// Makes the thread do what the gate wants. Returns the event that says so, if this changes anything.
+    /// Makes the thread do what the gate wants. Returns the event that says so, if this changes
+    /// anything.
     pub(crate) fn pass_gate(&self, tls: &TlsBlock) -> Option<Event> {
         let number = self.gate.number();
         let at = self.clock.now();
@@ -58,8 +60,8 @@ impl Recorder {
         number != self.gate.number() || self.clock.now() >= at
     }
 
-    /// Gives a thread whose accesses are not recorded the room again that they took, or the cursor to change buffers
-    /// with.
+    /// Gives a thread whose accesses are not recorded the room again that they took, or the cursor
+    /// to change buffers with.
     pub(crate) fn room_again(&'static self, tls: &TlsBlock) -> Result<*mut u8, *mut u8> {
         let limit = tls.limit();
         let at = tls.spin().drop_back(tls.slot());

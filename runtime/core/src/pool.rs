@@ -4,8 +4,9 @@ use crate::buffer::{Buffer, Part, Stack};
 use crate::primitive::Mutex;
 use crate::sync::lock;
 
-/// Number of free buffers that are kept mapped; others go back to the system. This is enough for the threads of a
-/// machine to change their buffers at once, and little compared with the memory of the queue.
+/// Number of free buffers that are kept mapped; others go back to the system. This is enough for
+/// the threads of a machine to change their buffers at once, and little compared with the memory of
+/// the queue.
 const KEPT: usize = 64;
 
 #[derive(Debug)]
@@ -25,11 +26,7 @@ impl Pool {
     /// A pool that keeps at most `kept` free buffers.
     #[must_use]
     pub fn keeping(buffer_bytes: usize, kept: usize) -> Self {
-        Pool {
-            free: Mutex::new(Stack::new()),
-            buffer_bytes,
-            kept,
-        }
+        Pool { free: Mutex::new(Stack::new()), buffer_bytes, kept }
     }
 
     /// Bytes of each buffer.
@@ -44,7 +41,8 @@ impl Pool {
         free.or_else(|| Buffer::map(self.buffer_bytes))
     }
 
-    /// Lets go of a buffer or of a part of one. The buffer comes back to the pool with its last holder.
+    /// Lets go of a buffer or of a part of one. The buffer comes back to the pool with its last
+    /// holder.
     pub fn put(&self, held: impl Into<Part>) {
         let Some(buffer) = held.into().release() else {
             return;

@@ -1,11 +1,13 @@
 #![allow(unsafe_code, reason = "changes the limits of threads that still run")]
-//! Positions: about a thousand times a second each thread notes where its stream is, and what the kernel says of its time
-//! so far. So it is known how long the code between two positions ran, in the program and in the kernel.
+//! Positions: about a thousand times a second each thread notes where its stream is, and what the
+//! kernel says of its time so far. So it is known how long the code between two positions ran, in
+//! the program and in the kernel.
 //!
-//! The writer's thread asks for them: it makes the limit of a thread's buffer one that any cursor has passed. The next
-//! check of the buffer's room then leads to [`Recorder::answer`], which notes the position and puts the limit back. The
-//! program's code has no instruction more for that. The owner of a limit may overwrite the question at any time. Then
-//! there is no answer, and the next question comes a millisecond later.
+//! The writer's thread asks for them: it makes the limit of a thread's buffer one that any cursor
+//! has passed. The next check of the buffer's room then leads to [`Recorder::answer`], which notes
+//! the position and puts the limit back. The program's code has no instruction more for that. The
+//! owner of a limit may overwrite the question at any time. Then there is no answer, and the next
+//! question comes a millisecond later.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -28,7 +30,8 @@ use crate::tls::{self, TlsBlock};
 const PERIOD: Duration = Duration::from_millis(1);
 /// To ask a thread takes some 0.3 microseconds, so this is the least time for each of them.
 const EACH: Duration = Duration::from_micros(30);
-/// After so many questions the time between them doubles. So a long run has some hundred thousand positions.
+/// After so many questions the time between them doubles. So a long run has some hundred thousand
+/// positions.
 const MOST: u64 = 1 << 16;
 /// The limit of a buffer whose thread is asked. It is not null, which asks for another buffer.
 const ASKED: *mut u8 = std::ptr::without_provenance_mut(1);
@@ -48,11 +51,7 @@ pub(crate) struct Asker {
 
 impl Default for Asker {
     fn default() -> Self {
-        Asker {
-            period: PERIOD,
-            last: Instant::now(),
-            asked: 0,
-        }
+        Asker { period: PERIOD, last: Instant::now(), asked: 0 }
     }
 }
 
@@ -68,8 +67,8 @@ impl Recorder {
         }
     }
 
-    /// Asks all threads for their positions, if it is time. Returns how long it is until the next time; `None` if
-    /// positions are of no use.
+    /// Asks all threads for their positions, if it is time. Returns how long it is until the next
+    /// time; `None` if positions are of no use.
     pub(crate) fn ask_positions(&self, asker: &mut Asker) -> Option<Duration> {
         let wanted = self.options.target != Target::Null;
         if !wanted || !self.is_recording() {
@@ -92,8 +91,8 @@ impl Recorder {
         Some(asker.period)
     }
 
-    /// Notes a position at the cursor of the calling thread, which was asked for it, and gives it its limit back.
-    /// Returns `None`, and does nothing, if the thread needs another buffer.
+    /// Notes a position at the cursor of the calling thread, which was asked for it, and gives it
+    /// its limit back. Returns `None`, and does nothing, if the thread needs another buffer.
     pub(crate) fn answer(
         &self,
         tls: &TlsBlock,
@@ -167,7 +166,8 @@ fn ask(thread: &Thread) -> bool {
     if inner.status != Status::Live {
         return false;
     }
-    // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets the lock.
+    // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets the
+    // lock.
     let Some(tls) = (unsafe { registry::block(thread) }) else {
         return false;
     };

@@ -1,11 +1,11 @@
 //! Hands messages over from the program's threads to the writer.
 //!
-//! The queue is a lock around a list, and not a channel, for three reasons. The bytes that wait are bounded, the
-//! program sleeps until the writer has dealt with what was sent, and the queue closes and opens again; so the count and
-//! the messages must change together, and a channel of crossbeam inside would be a second lock. Such a channel would
-//! also use the program's thread-locals to sleep. And loom, which tries every interleaving of this file
-//! (`tests/model`), cannot look into it. A message is usually a whole buffer, so the lock is taken some thousand times
-//! a second.
+//! The queue is a lock around a list, and not a channel, for three reasons. The bytes that wait are
+//! bounded, the program sleeps until the writer has dealt with what was sent, and the queue closes
+//! and opens again; so the count and the messages must change together, and a channel of crossbeam
+//! inside would be a second lock. Such a channel would also use the program's thread-locals to
+//! sleep. And loom, which tries every interleaving of this file (`tests/model`), cannot look into
+//! it. A message is usually a whole buffer, so the lock is taken some thousand times a second.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -102,11 +102,7 @@ impl Message {
     /// Bytes of the recording in the message.
     fn recorded(&self) -> u64 {
         match self {
-            Message::Stream {
-                lane: Lane::Stream,
-                records,
-                ..
-            } => records.bytes().len() as u64,
+            Message::Stream { lane: Lane::Stream, records, .. } => records.bytes().len() as u64,
             _ => 0,
         }
     }
@@ -145,7 +141,8 @@ struct State {
     /// Number of messages sent, and of those the number that the writer has dealt with.
     sent: u64,
     done: u64,
-    /// Bytes of memory of the messages that are not dealt with, and of the one that the writer is dealing with.
+    /// Bytes of memory of the messages that are not dealt with, and of the one that the writer is
+    /// dealing with.
     keeps: u64,
     in_hand: u64,
     in_hand_since: Option<u64>,
@@ -157,8 +154,8 @@ struct State {
     sleeps: Sleep,
     waiters: u64,
     closed: bool,
-    /// Messages from this number on are not to be written yet, because the trace has ended and the program is about to
-    /// be replaced.
+    /// Messages from this number on are not to be written yet, because the trace has ended and the
+    /// program is about to be replaced.
     cork: Option<u64>,
     /// Bytes of the recording in all messages so far.
     bytes: u64,
@@ -255,9 +252,10 @@ impl Queue {
         }
     }
 
-    /// Hands over the end of the trace, which says how many bytes of records came before it. Returns the number of
-    /// messages sent so far. With `cork`, messages after it are held back for a while, because the program is about to
-    /// be replaced. If it is not replaced, nothing is lost.
+    /// Hands over the end of the trace, which says how many bytes of records came before it.
+    /// Returns the number of messages sent so far. With `cork`, messages after it are held back for
+    /// a while, because the program is about to be replaced. If it is not replaced, nothing is
+    /// lost.
     pub fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
         let mut state = lock(&self.state);
         totals.bytes = state.bytes;
@@ -306,8 +304,8 @@ impl Queue {
         lock(&self.state).done
     }
 
-    /// Waits for a message. Returns `false` if the queue was closed and is empty. Meanwhile this calls `due` each time
-    /// that its last result has passed.
+    /// Waits for a message. Returns `false` if the queue was closed and is empty. Meanwhile this
+    /// calls `due` each time that its last result has passed.
     pub fn wait(&self, mut due: impl FnMut() -> Option<Duration>) -> bool {
         let mut until_due = due();
         let mut state = lock(&self.state);
@@ -347,8 +345,9 @@ impl Queue {
         true
     }
 
-    /// The next message, if there is one. The thread that takes it must hold the lock on the writer, and call
-    /// [`Queue::done`] once it has dealt with all that it took. So messages are written in the order in which they were sent.
+    /// The next message, if there is one. The thread that takes it must hold the lock on the
+    /// writer, and call [`Queue::done`] once it has dealt with all that it took. So messages are
+    /// written in the order in which they were sent.
     pub fn take(&self) -> Option<Message> {
         lock(&self.state).take()
     }
@@ -357,11 +356,7 @@ impl Queue {
     pub fn take_small(&self) -> Option<Message> {
         let mut state = lock(&self.state);
         let small = state.messages.front().is_some_and(Message::is_small);
-        if small && state.in_hand < BATCH {
-            state.take()
-        } else {
-            None
-        }
+        if small && state.in_hand < BATCH { state.take() } else { None }
     }
 
     /// Notes that the writer has dealt with what it took.
@@ -397,17 +392,16 @@ impl Queue {
         self.drain_to(target, patience)
     }
 
-    /// Waits until the first `sent` messages are dealt with. Returns `false` if patience ran out first.
+    /// Waits until the first `sent` messages are dealt with. Returns `false` if patience ran out
+    /// first.
     pub fn drain_to(&self, sent: u64, patience: Option<Patience>) -> bool {
         self.wait_until(patience, |state| state.done >= sent)
     }
 
-    /// Waits until all records that were handed over before `ticks` are dealt with. Returns `false` if patience ran out
-    /// first.
+    /// Waits until all records that were handed over before `ticks` are dealt with. Returns `false`
+    /// if patience ran out first.
     pub fn drain_before(&self, ticks: u64, patience: Patience) -> bool {
-        self.wait_until(Some(patience), |state| {
-            state.oldest().is_none_or(|at| at >= ticks)
-        })
+        self.wait_until(Some(patience), |state| state.oldest().is_none_or(|at| at >= ticks))
     }
 
     fn wait_until(&self, patience: Option<Patience>, reached: impl Fn(&State) -> bool) -> bool {
@@ -458,10 +452,7 @@ mod tests {
         }
     }
 
-    const NONE: Patience = Patience {
-        stall: Duration::ZERO,
-        total: Duration::ZERO,
-    };
+    const NONE: Patience = Patience { stall: Duration::ZERO, total: Duration::ZERO };
 
     #[test]
     fn small_messages_are_taken_together_up_to_a_batch_and_none_with_them() {

@@ -63,10 +63,7 @@ pub(crate) struct Counters {
 }
 
 /// One trace. It lives as long as the process, because threads may be inside it at any time.
-#[allow(
-    missing_debug_implementations,
-    reason = "its state is of no use in text"
-)]
+#[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Recorder {
     /// Gives the time in ticks since the start of the trace.
     pub clock: Clock,
@@ -104,14 +101,16 @@ pub struct Recorder {
     /// Libraries that made threads, and how many of those threads have recorded something.
     pub(crate) libraries: Mutex<Vec<(String, u64)>>,
     pub(crate) finishing: &'static AtomicBool,
-    /// A reason to stop was given. A reason that comes up while the trace is being finished is told too.
+    /// A reason to stop was given. A reason that comes up while the trace is being finished is told
+    /// too.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
     /// Kernel id of the thread that has last tried to replace the program, 0 for none.
     pub(crate) replacing: AtomicU32,
     /// Held by the thread that is to replace the program, while it ends the trace.
     pub(crate) checkpoint: Mutex<()>,
-    /// Whether operations may leave their time open. Without blocks the time is all that is known of work.
+    /// Whether operations may leave their time open. Without blocks the time is all that is known
+    /// of work.
     pub(crate) may_open: AtomicBool,
     pub(crate) next_context: AtomicU32,
     next_stream: AtomicU32,
@@ -119,7 +118,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the trace and writes its beginning. If that fails, the recorder says so on stderr and runs untraced.
+    /// Opens the trace and writes its beginning. If that fails, the recorder says so on stderr and
+    /// runs untraced.
     pub fn start(start: Start, host: &'static dyn Host) -> &'static Self {
         let clock = Clock::start();
         let options = start.options;
@@ -217,7 +217,8 @@ impl Recorder {
         self.desk.is_recording()
     }
 
-    /// Why contexts end that end with the trace; `None` if the trace was stopped, after which they go on unrecorded.
+    /// Why contexts end that end with the trace; `None` if the trace was stopped, after which they
+    /// go on unrecorded.
     pub(crate) fn end_reason(&self) -> Option<EndReason> {
         EndReason::from_u8(self.reason.load(SeqCst))
     }
@@ -227,13 +228,14 @@ impl Recorder {
         self.reason.store(reason as u8, SeqCst);
     }
 
-    /// Whether the first context is the only one so far. What it did comes before all that other contexts do.
+    /// Whether the first context is the only one so far. What it did comes before all that other
+    /// contexts do.
     pub fn is_alone(&self) -> bool {
         self.next_context.load(Relaxed) <= 1
     }
 
-    /// Whether this is still the process that started the trace; false in the child of a vfork, which
-    /// shares its memory.
+    /// Whether this is still the process that started the trace; false in the child of a vfork,
+    /// which shares its memory.
     pub fn is_own_process(&self) -> bool {
         memory::process_id() == self.process
     }
@@ -249,7 +251,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a remark on something that makes the recording no less complete, unless it was made before.
+    /// Adds a remark on something that makes the recording no less complete, unless it was made
+    /// before.
     pub fn remark(&self, text: &str) {
         let _blocked = Blocked::new();
         let mut remarks = lock(&self.remarks);
@@ -263,7 +266,8 @@ impl Recorder {
         let _blocked = Blocked::new();
         if self.is_recording() && !self.desk.counting_only {
             self.send(Message::Rank(rank.to_bytes()));
-            // A rank may be killed at any time because another one ended. The file must say by then which rank it is.
+            // A rank may be killed at any time because another one ended. The file must say by then
+            // which rank it is.
             self.drain(None);
         }
     }
@@ -274,8 +278,8 @@ impl Recorder {
         lock(&self.modules).loaded().cloned().collect()
     }
 
-    /// Registers modules; those already known are skipped. A module that cannot be recorded beside the others stops the
-    /// recording. What was recorded before it is kept.
+    /// Registers modules; those already known are skipped. A module that cannot be recorded beside
+    /// the others stops the recording. What was recorded before it is kept.
     pub fn register(&'static self, tls: &TlsBlock, modules: Vec<FoundModule>) {
         let _blocked = Blocked::new();
         for found in modules {
@@ -325,7 +329,8 @@ impl Recorder {
         self.next_context_of(1)
     }
 
-    /// Reserves `n` numbers. Where there are no more, nothing more is recorded, and the result says nothing.
+    /// Reserves `n` numbers. Where there are no more, nothing more is recorded, and the result says
+    /// nothing.
     pub(crate) fn next_context_of(&self, n: u32) -> u32 {
         let end = |at: u32| at.checked_add(n).filter(|end| *end <= TEAM_STREAMS);
         let reserved = self.next_context.fetch_update(Relaxed, Relaxed, end);
@@ -344,7 +349,8 @@ impl Recorder {
         self.counters.put_off.fetch_add(1, Relaxed);
     }
 
-    /// The state of the calling thread, which is made at its first use. `None` when memory has run out.
+    /// The state of the calling thread, which is made at its first use. `None` when memory has run
+    /// out.
     pub(crate) fn thread(&self, tls: &TlsBlock) -> Option<&'static Thread> {
         let thread = match registry::current(tls) {
             Some(thread) => thread,
@@ -389,9 +395,7 @@ impl Recorder {
 
     pub(crate) fn attach(&self, tls: &TlsBlock) -> Option<&'static Thread> {
         let thread = self.registry.take()?;
-        thread
-            .tls
-            .store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
+        thread.tls.store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
         tls.set_thread(thread);
         if memory::thread_id() != self.process {
             self.live.fetch_add(1, SeqCst);
@@ -401,8 +405,8 @@ impl Recorder {
         Some(thread)
     }
 
-    /// The state for a thread about to be created, which is to run `start(arg)`. If `announced`, the thread gets its
-    /// context now, in order of creation. `None` when memory has run out.
+    /// The state for a thread about to be created, which is to run `start(arg)`. If `announced`,
+    /// the thread gets its context now, in order of creation. `None` when memory has run out.
     pub fn new_child(
         &self,
         tls: &TlsBlock,
@@ -412,11 +416,7 @@ impl Recorder {
     ) -> Option<&'static Thread> {
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        let creator = if announced {
-            self.thread(tls)?.context()
-        } else {
-            NO_CONTEXT
-        };
+        let creator = if announced { self.thread(tls)?.context() } else { NO_CONTEXT };
         let child = self.registry.take()?;
         child.start.0.store(start, Relaxed);
         child.start.1.store(arg, Relaxed);
@@ -424,27 +424,21 @@ impl Recorder {
         child.creator.store(creator, Relaxed);
         let announced = announced && self.is_recording();
         child.announced.store(announced, Relaxed);
-        let context = if announced {
-            self.next_context()
-        } else {
-            NO_CONTEXT
-        };
+        let context = if announced { self.next_context() } else { NO_CONTEXT };
         child.context.store(context, Relaxed);
         child.counted.store(true, Relaxed);
         self.live.fetch_add(1, SeqCst);
         Some(child)
     }
 
-    /// Takes back the state of a thread that could not be created. The next context gets its number, unless another
-    /// number was given out in the meantime.
+    /// Takes back the state of a thread that could not be created. The next context gets its
+    /// number, unless another number was given out in the meantime.
     pub fn drop_child(&self, child: &'static Thread) {
         let _blocked = Blocked::new();
         self.live.fetch_sub(1, SeqCst);
         let context = child.context();
         if context != NO_CONTEXT {
-            let _ = self
-                .next_context
-                .compare_exchange(context + 1, context, Relaxed, Relaxed);
+            let _ = self.next_context.compare_exchange(context + 1, context, Relaxed, Relaxed);
         }
         self.release(child);
     }
@@ -470,7 +464,8 @@ impl Recorder {
         self.registry.put(thread);
     }
 
-    /// A buffer; if necessary this waits for the writer to give one back. `None` when memory has run out.
+    /// A buffer; if necessary this waits for the writer to give one back. `None` when memory has
+    /// run out.
     pub(crate) fn buffer(&'static self) -> Option<Buffer> {
         self.desk.pool.take().or_else(|| {
             self.drain(None);
@@ -483,31 +478,31 @@ impl Recorder {
         self.desk.queue.send(message);
     }
 
-    /// Makes sure that what is queued gets written: by the writer thread, which this starts if necessary, or else by
-    /// the caller. To make a thread, the C library calls the program's allocator, whose lock the program may hold where
-    /// it flushes. With an allocator of its own, this is called when it loads modules or makes a thread itself; a forked
-    /// child calls it from a flush all the same: its C library keeps the stack of the parent's writer, and takes that.
-    /// With the C library's, it is called from the first flush: allocations lie where they lie natively until then.
+    /// Makes sure that what is queued gets written: by the writer thread, which this starts if
+    /// necessary, or else by the caller. To make a thread, the C library calls the program's
+    /// allocator, whose lock the program may hold where it flushes. With an allocator of its own,
+    /// this is called when it loads modules or makes a thread itself; a forked child calls it from
+    /// a flush all the same: its C library keeps the stack of the parent's writer, and takes that.
+    /// With the C library's, it is called from the first flush: allocations lie where they lie
+    /// natively until then.
     pub(crate) fn serve(&'static self) {
         if self.desk.counting_only {
             return;
         }
         let mut running = lock(&self.service);
-        // After the last of the program's threads has ended, it goes on recording. No other thread may then be left
-        // beside it, or the process never ends.
+        // After the last of the program's threads has ended, it goes on recording. No other thread
+        // may then be left beside it, or the process never ends.
         let others = self.live.load(SeqCst) > 0;
         if !*running && others && !self.finishing.load(SeqCst) {
-            *running = self
-                .host
-                .start_writer(Box::new(|| self.write_until_closed()));
+            *running = self.host.start_writer(Box::new(|| self.write_until_closed()));
         }
         drop(running);
         self.hand_on();
     }
 
-    /// Waits while another thread ends the trace of a program that is to be replaced: until then nothing may be handed
-    /// over. If the calling thread is the one that was to replace the program, the exec has failed, and the recording
-    /// goes on.
+    /// Waits while another thread ends the trace of a program that is to be replaced: until then
+    /// nothing may be handed over. If the calling thread is the one that was to replace the
+    /// program, the exec has failed, and the recording goes on.
     pub(crate) fn after_checkpoint(&self) {
         let replacing = self.replacing.load(SeqCst);
         if replacing != 0 {
@@ -534,8 +529,8 @@ impl Recorder {
         }
     }
 
-    /// Starts the writer thread, because the program loads modules or is about to make a thread: neither a flush nor the
-    /// first of the program's threads to end must have to start the writer.
+    /// Starts the writer thread, because the program loads modules or is about to make a thread:
+    /// neither a flush nor the first of the program's threads to end must have to start the writer.
     pub fn expect_threads(&'static self) {
         if self.is_recording() {
             let _blocked = Blocked::new();
@@ -582,8 +577,9 @@ impl Recorder {
         self.desk.queue.done();
     }
 
-    /// Lets the writer thread write what is queued, and ends it. Another one starts when there is more. This is for the
-    /// last thread of the program, which must also be the last of the process.
+    /// Lets the writer thread write what is queued, and ends it. Another one starts when there is
+    /// more. This is for the last thread of the program, which must also be the last of the
+    /// process.
     pub fn stop_writer(&self) {
         let mut running = lock(&self.service);
         if *running {

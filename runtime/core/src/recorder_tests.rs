@@ -1,7 +1,4 @@
-#![allow(
-    unsafe_code,
-    reason = "stands in for instrumented code, which writes at the cursor"
-)]
+#![allow(unsafe_code, reason = "stands in for instrumented code, which writes at the cursor")]
 //! Behaviour of whole recordings: what threads record is what the reader finds.
 
 use std::cell::Cell;
@@ -80,11 +77,8 @@ impl Drop for Run {
 
 fn run(host: &'static dyn Host, more: &[(&str, &str)]) -> Run {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let name = format!(
-        "contech-core-{}-{}.bin",
-        memory::process_id(),
-        NUMBER.fetch_add(1, Relaxed)
-    );
+    let name =
+        format!("contech-core-{}-{}.bin", memory::process_id(), NUMBER.fetch_add(1, Relaxed));
     let path = std::env::temp_dir().join(name);
     let text = path.to_str().unwrap().to_owned();
     let get = |name: &str| match more.iter().find(|(n, _)| *n == name) {
@@ -93,25 +87,13 @@ fn run(host: &'static dyn Host, more: &[(&str, &str)]) -> Run {
     };
     let (options, warnings, effective) = Options::read(get, 1 << 30);
     assert_eq!(warnings, [""; 0]);
-    let start = Start {
-        options,
-        effective,
-        parent: 0,
-        modules: vec![module(BASE, "program")],
-    };
-    Run {
-        recorder: Recorder::start(start, host),
-        path,
-    }
+    let start = Start { options, effective, parent: 0, modules: vec![module(BASE, "program")] };
+    Run { recorder: Recorder::start(start, host), path }
 }
 
 fn table() -> ModuleTable {
     ModuleTable {
-        functions: vec![Function {
-            name: "f".into(),
-            file: "f.c".into(),
-            line: 1,
-        }],
+        functions: vec![Function { name: "f".into(), file: "f.c".into(), line: 1 }],
         blocks: vec![Block::default(); 8],
         ..ModuleTable::default()
     }
@@ -156,12 +138,8 @@ fn write_block(tls: &TlsBlock, at: *mut u8, k: u32) {
 }
 
 fn finish(recorder: &'static Recorder, tls: &TlsBlock) {
-    let how = Finish {
-        reason: EndReason::ProcessExit,
-        patience: None,
-        note: None,
-        registers: None,
-    };
+    let how =
+        Finish { reason: EndReason::ProcessExit, patience: None, note: None, registers: None };
     recorder.finish(tls, &how);
 }
 
@@ -228,16 +206,9 @@ fn read(run: &Run) -> Trace {
                     }
                 }
             }
-            ChunkKind::End => trace
-                .totals
-                .push(Totals::from_bytes(&chunk.stored).unwrap()),
+            ChunkKind::End => trace.totals.push(Totals::from_bytes(&chunk.stored).unwrap()),
             ChunkKind::Run => {
-                assert!(
-                    !RunInfo::from_bytes(&chunk.stored)
-                        .unwrap()
-                        .command
-                        .is_empty()
-                )
+                assert!(!RunInfo::from_bytes(&chunk.stored).unwrap().command.is_empty())
             }
             ChunkKind::Check => trace.checks += chunk.header.raw_len as usize,
             ChunkKind::Rank => {}
@@ -270,12 +241,7 @@ fn threads() -> &'static Threads {
 
 /// The entry of a handler that interrupted code of which nothing is known.
 fn entry(mark: usize) -> Entry {
-    Entry {
-        mark,
-        stack: None,
-        registers: [0; 16],
-        in_call: false,
-    }
+    Entry { mark, stack: None, registers: [0; 16], in_call: false }
 }
 
 /// A block that outlives the test, as a thread's does until its end.
@@ -299,18 +265,11 @@ fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
         let records = &trace.contexts[&1];
         assert!(matches!(
             records[0],
-            Seen::Event(Event::ContextStart {
-                context: 1,
-                announced: false,
-                ..
-            })
+            Seen::Event(Event::ContextStart { context: 1, announced: false, .. })
         ));
         assert!(matches!(
             records.last(),
-            Some(Seen::Event(Event::ContextEnd {
-                reason: EndReason::ProcessExit,
-                ..
-            }))
+            Some(Seen::Event(Event::ContextEnd { reason: EndReason::ProcessExit, .. }))
         ));
         assert_eq!(blocks(records), expected);
         let totals = &trace.totals[0];
@@ -348,11 +307,7 @@ fn events_written_on_the_hot_path_are_those_of_the_format() {
             before: 5,
             duration: 6,
         },
-        Event::Alloc {
-            kind: AllocKind::Aligned,
-            addr: 0x1000,
-            size: 24,
-        },
+        Event::Alloc { kind: AllocKind::Aligned, addr: 0x1000, size: 24 },
         Event::Free { addr: 0x1000 },
         Event::Map { addr: 1, size: 2 },
     ];
@@ -366,9 +321,8 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
     let recorder = run.recorder;
     let parent = tls();
     block(recorder, parent, 0);
-    let children: Vec<_> = (0..8)
-        .map(|_| recorder.new_child(parent, true, 0, 0).unwrap())
-        .collect();
+    let children: Vec<_> =
+        (0..8).map(|_| recorder.new_child(parent, true, 0, 0).unwrap()).collect();
     std::thread::scope(|s| {
         for child in &children {
             s.spawn(|| {
@@ -391,11 +345,7 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
         assert!(
             matches!(
                 records[0],
-                Seen::Event(Event::ContextStart {
-                    creator: 1,
-                    announced: true,
-                    ..
-                })
+                Seen::Event(Event::ContextStart { creator: 1, announced: true, .. })
             ),
             "context {context} of child {i}"
         );
@@ -403,10 +353,7 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
         assert!(!blocks(records).contains(&7));
         assert!(matches!(
             records.last(),
-            Some(Seen::Event(Event::ContextEnd {
-                reason: EndReason::Finished,
-                ..
-            }))
+            Some(Seen::Event(Event::ContextEnd { reason: EndReason::Finished, .. }))
         ));
     }
 }
@@ -419,13 +366,7 @@ fn a_thread_that_could_not_be_created_leaves_no_gap() {
     let failed = run.recorder.new_child(parent, true, 0, 0).unwrap();
     assert_eq!(failed.context(), 2);
     run.recorder.drop_child(failed);
-    assert_eq!(
-        run.recorder
-            .new_child(parent, true, 0, 0)
-            .unwrap()
-            .context(),
-        2
-    );
+    assert_eq!(run.recorder.new_child(parent, true, 0, 0).unwrap().context(), 2);
     assert_eq!(run.recorder.live.load(Relaxed), 3);
 }
 
@@ -479,14 +420,7 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
 
 /// An event without a ticket.
 fn sync(op: SyncOp) -> Sync {
-    Sync {
-        op,
-        object: 0x1000,
-        ticket: 0,
-        aux: 0,
-        before: 0,
-        duration: 0,
-    }
+    Sync { op, object: 0x1000, ticket: 0, aux: 0, before: 0, duration: 0 }
 }
 
 #[test]
@@ -523,9 +457,7 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
     finish(recorder, tls);
     let trace = read(&run);
     let seen = trace.contexts[&1].iter().filter_map(|s| match s {
-        Seen::Event(Event::Sync {
-            op, ticket, aux, ..
-        }) => Some((*op, *ticket, *aux)),
+        Seen::Event(Event::Sync { op, ticket, aux, .. }) => Some((*op, *ticket, *aux)),
         _ => None,
     });
     let expected = [
@@ -605,10 +537,7 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
     recorder.enter_handler(tls, &entry(0x1000));
     block(recorder, tls, 5);
     let stack = Some((0x800_0000, 0x800_1000));
-    let on_stack = Entry {
-        stack,
-        ..entry(0x800_0100)
-    };
+    let on_stack = Entry { stack, ..entry(0x800_0100) };
     recorder.enter_handler(tls, &on_stack);
     block(recorder, tls, 6);
     recorder.jump(tls, 0x800_0050); // within the alternate stack, above nothing
@@ -619,9 +548,7 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
     finish(recorder, tls);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [0, 5, 6, 6, 1]);
-    let lost = trace.contexts[&1]
-        .iter()
-        .filter(|s| matches!(s, Seen::Event(Event::Lost { .. })));
+    let lost = trace.contexts[&1].iter().filter(|s| matches!(s, Seen::Event(Event::Lost { .. })));
     assert_eq!(lost.count(), 1);
     assert!(!trace.totals[0].complete);
 }
@@ -646,19 +573,15 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
 
 #[test]
 fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
-    let run = run(
-        threads(),
-        &[("CONTECH_BUFFER", "32K"), ("CONTECH_MEMORY", "32K")],
-    );
+    let run = run(threads(), &[("CONTECH_BUFFER", "32K"), ("CONTECH_MEMORY", "32K")]);
     let tls = tls();
     for i in 0..200_000 {
         block(run.recorder, tls, i % 3);
     }
     finish(run.recorder, tls);
     let trace = read(&run);
-    let delays = trace.contexts[&1]
-        .iter()
-        .filter(|s| matches!(s, Seen::Event(Event::Delay { .. })));
+    let delays =
+        trace.contexts[&1].iter().filter(|s| matches!(s, Seen::Event(Event::Delay { .. })));
     assert_eq!(delays.count() as u64, trace.totals[0].pauses);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 200_000);
 }
@@ -683,10 +606,7 @@ fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come(
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
     let free = Event::Free { addr: 0x1000 };
-    let unmap = Event::Unmap {
-        addr: 0x2000,
-        size: 0x3000,
-    };
+    let unmap = Event::Unmap { addr: 0x2000, size: 0x3000 };
     for event in [free, unmap] {
         for ends in [true, false] {
             let before = tls.cursor();
@@ -713,12 +633,7 @@ fn a_checkpoint_ends_the_file_and_recording_goes_on() {
     let run = run(threads(), &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 1);
-    let how = Finish {
-        reason: EndReason::Exec,
-        patience: None,
-        note: None,
-        registers: None,
-    };
+    let how = Finish { reason: EndReason::Exec, patience: None, note: None, registers: None };
     recorder.checkpoint(tls, &how);
     assert_eq!(read(&run).chunks.last(), Some(&ChunkKind::End));
     block(recorder, tls, 2);
@@ -746,10 +661,7 @@ fn the_last_thread_goes_on_recording_without_another() {
     for _ in 0..20_000 {
         block(recorder, second, 3);
     }
-    assert!(
-        host.0.lock().unwrap().is_none(),
-        "a thread that nobody ends keeps the process alive"
-    );
+    assert!(host.0.lock().unwrap().is_none(), "a thread that nobody ends keeps the process alive");
     finish(recorder, second);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
@@ -782,16 +694,13 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
         let synced = tls.cursor();
         block(recorder, tls, 1);
         block(recorder, tls, 2);
-        // Only one register points behind the last two records. Others point into the middle of a record, or elsewhere.
+        // Only one register points behind the last two records. Others point into the middle of a
+        // record, or elsewhere.
         let ahead = tls.cursor().addr();
         tls.set_cursor(synced);
         let mut registers = [0; 16];
         registers[3..7].copy_from_slice(&[synced.addr(), ahead + 2, ahead, 1]);
-        let interrupted = Entry {
-            registers,
-            in_call,
-            ..entry(0x1000)
-        };
+        let interrupted = Entry { registers, in_call, ..entry(0x1000) };
         recorder.enter_handler(tls, &interrupted);
         block(recorder, tls, 5);
         recorder.jump(tls, 0x2000);
@@ -819,10 +728,7 @@ fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
     let mut registers = [0; 16];
     registers[7] = whole.addr() + 12;
     registers[8] = tls.limit().addr();
-    let interrupted = Entry {
-        registers,
-        ..entry(0x1000)
-    };
+    let interrupted = Entry { registers, ..entry(0x1000) };
     recorder.enter_handler(tls, &interrupted);
     block(recorder, tls, 5);
     recorder.jump(tls, 0x2000);
@@ -885,14 +791,9 @@ fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_it
     block(recorder, tls, 3);
     finish(recorder, tls);
     let trace = read(&run);
-    let blocks = trace.contexts[&1]
-        .iter()
-        .filter(|seen| matches!(seen, Seen::Block(_)));
+    let blocks = trace.contexts[&1].iter().filter(|seen| matches!(seen, Seen::Block(_)));
     let blocks: Vec<&Seen> = blocks.collect();
-    assert_eq!(
-        blocks,
-        [0, 1, 2, 3].map(Seen::Block).iter().collect::<Vec<_>>()
-    );
+    assert_eq!(blocks, [0, 1, 2, 3].map(Seen::Block).iter().collect::<Vec<_>>());
     // After the context's start, the first block, the third, and at the end.
     let before: Vec<usize> = trace.positions.iter().map(|one| one.0).collect();
     assert_eq!(before, [1, 2, 4, 5], "{:?}", trace.positions);

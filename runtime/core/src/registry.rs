@@ -21,10 +21,7 @@ const SLAB: usize = 16;
 /// The threads of one trace. States come from mapped memory, not from the heap, so that a signal
 /// handler that interrupted the allocator can take one.
 #[derive(Default)]
-#[allow(
-    missing_debug_implementations,
-    reason = "its state is of no use in text"
-)]
+#[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Registry {
     all: AtomicPtr<Thread>,
     free: Mutex<FreeList>,
@@ -66,10 +63,7 @@ impl Registry {
             let at = std::ptr::from_ref(thread).cast_mut();
             thread.next.store(self.all.load(Acquire), Release);
             self.all.store(at, Release);
-            thread.next_free.store(
-                free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr),
-                Release,
-            );
+            thread.next_free.store(free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr), Release);
             free.0 = NonNull::new(at);
         }
         Some(())
@@ -85,14 +79,12 @@ impl Registry {
             inner.scratch = scratch;
         }
         let mut free = lock(&self.free);
-        thread.next_free.store(
-            free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr),
-            Release,
-        );
+        thread.next_free.store(free.0.map_or(std::ptr::null_mut(), NonNull::as_ptr), Release);
         free.0 = Some(NonNull::from(thread));
     }
 
-    /// Every state that has been taken so far. A thread that takes another state later sees what the caller did before.
+    /// Every state that has been taken so far. A thread that takes another state later sees what
+    /// the caller did before.
     pub fn all(&self) -> Vec<&'static Thread> {
         let free = lock(&self.free);
         let all = self.iter().collect();
@@ -137,10 +129,7 @@ mod tests {
     fn states_are_distinct_and_used_again() {
         let registry = Registry::new();
         let taken: Vec<_> = (0..40).map(|_| registry.take().unwrap()).collect();
-        let mut places: Vec<usize> = taken
-            .iter()
-            .map(|t| std::ptr::from_ref(*t).addr())
-            .collect();
+        let mut places: Vec<usize> = taken.iter().map(|t| std::ptr::from_ref(*t).addr()).collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 40);

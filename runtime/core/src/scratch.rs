@@ -1,4 +1,5 @@
-//! Memory for records that nobody will read: those of untraced runs, and of threads whose context has ended.
+//! Memory for records that nobody will read: those of untraced runs, and of threads whose context
+//! has ended.
 
 use std::sync::atomic::AtomicU8;
 
@@ -17,8 +18,9 @@ const SHARED: usize = 32;
 #[repr(align(64))]
 struct Shared([AtomicU8; SHARED_BYTES]);
 
-/// Scratch for threads that cannot have their own, because they have ended or are inside the runtime. Two threads may
-/// share one. That costs them time but does no harm, because nobody reads it.
+/// Scratch for threads that cannot have their own, because they have ended or are inside the
+/// runtime. Two threads may share one. That costs them time but does no harm, because nobody reads
+/// it.
 static LAST_RESORT: [Shared; SHARED] =
     [const { Shared([const { AtomicU8::new(0) }; SHARED_BYTES]) }; SHARED];
 

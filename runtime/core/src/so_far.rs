@@ -1,5 +1,5 @@
-//! Hands what all threads have recorded so far to the writer while they go on, because ids are about to change their
-//! meaning.
+//! Hands what all threads have recorded so far to the writer while they go on, because ids are
+//! about to change their meaning.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,10 +10,10 @@ use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::TlsBlock;
 
 impl Recorder {
-    /// Hands over what every thread has recorded, up to its thread-local cursor. A thread records beyond that cursor
-    /// only until its next call. Returns false if this is impossible, because a thread does not let go of its state, or
-    /// because another thread is in a context that is not its own, which the thread's next chunk would have to begin
-    /// with.
+    /// Hands over what every thread has recorded, up to its thread-local cursor. A thread records
+    /// beyond that cursor only until its next call. Returns false if this is impossible, because a
+    /// thread does not let go of its state, or because another thread is in a context that is not
+    /// its own, which the thread's next chunk would have to begin with.
     pub(crate) fn hand_over_so_far(&'static self, tls: &TlsBlock) -> bool {
         let own = registry::current(tls);
         let is_own = |thread: &Thread| own.is_some_and(|own| std::ptr::eq(own, thread));

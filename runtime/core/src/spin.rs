@@ -1,14 +1,11 @@
-#![allow(
-    unsafe_code,
-    reason = "changes an event that stands in the thread's buffer"
-)]
-//! Remembers the last atomic operation of a thread. An operation that is repeated and finds nothing new is a spin-wait,
-//! and a spin-wait is one event.
+#![allow(unsafe_code, reason = "changes an event that stands in the thread's buffer")]
+//! Remembers the last atomic operation of a thread. An operation that is repeated and finds nothing
+//! new is a spin-wait, and a spin-wait is one event.
 //!
-//! The event of the first try is in the buffer while the thread spins, and repeats are only counted there. When a try
-//! at last finds something, its event takes over the time of the first event, and the first one is marked as nothing.
-//! If the buffer was handed over in the meantime, it keeps its event. A long wait then has two events, and the second
-//! has the time.
+//! The event of the first try is in the buffer while the thread spins, and repeats are only counted
+//! there. When a try at last finds something, its event takes over the time of the first event, and
+//! the first one is marked as nothing. If the buffer was handed over in the meantime, it keeps its
+//! event. A long wait then has two events, and the second has the time.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -29,17 +26,19 @@ const TICKET: usize = offset_of!(raw::Untimed, ticket);
 const REPEATS: usize = offset_of!(raw::Untimed, aux) + 1;
 const OP: usize = offset_of!(raw::Untimed, op);
 
-/// The last operation and its repeats. The fields are atomics, as are the others of the thread-local block, but only
-/// the owner of the block uses them.
+/// The last operation and its repeats. The fields are atomics, as are the others of the
+/// thread-local block, but only the owner of the block uses them.
 #[derive(Debug)]
 pub struct Spin {
     address: AtomicU64,
     value: AtomicU64,
     site: AtomicU64,
     ticket: AtomicU64,
-    /// The number of the thread's sync events when the operation was recorded. Another event since then ends the wait.
+    /// The number of the thread's sync events when the operation was recorded. Another event since
+    /// then ends the wait.
     syncs: AtomicU64,
-    /// The last bytes of the operation's event in the buffer; null if the event must not be changed any more.
+    /// The last bytes of the operation's event in the buffer; null if the event must not be changed
+    /// any more.
     event: AtomicPtr<u8>,
     /// The cursor after the last try.
     mark: AtomicPtr<u8>,
@@ -67,15 +66,10 @@ pub struct Try {
 }
 
 impl Try {
-    /// An attempt to acquire a lock that another thread has. Which code makes it does not matter, and it has no place in
-    /// an order.
+    /// An attempt to acquire a lock that another thread has. Which code makes it does not matter,
+    /// and it has no place in an order.
     pub(crate) fn of_lock(object: usize) -> Self {
-        Try {
-            address: object as u64,
-            site: 0,
-            value: 0,
-            ticket: 0,
-        }
+        Try { address: object as u64, site: 0, value: 0, ticket: 0 }
     }
 }
 
@@ -116,8 +110,8 @@ impl Spin {
         self.set_none();
     }
 
-    /// Makes sure that the next operation is no repeat, because another level of records begins or ends. `slot` holds
-    /// the cursor.
+    /// Makes sure that the next operation is no repeat, because another level of records begins or
+    /// ends. `slot` holds the cursor.
     pub(crate) fn reset(&self, slot: &AtomicPtr<u8>) {
         self.turns.interrupt(slot);
         self.let_go();
@@ -143,7 +137,8 @@ impl Spin {
         self.turns.keep(at);
     }
 
-    /// Takes back what was recorded since the last event ([`Turns::drop_back`]). Returns the cursor.
+    /// Takes back what was recorded since the last event ([`Turns::drop_back`]). Returns the
+    /// cursor.
     pub(crate) fn drop_back(&self, slot: &AtomicPtr<u8>) -> *mut u8 {
         let cursor = slot.load(Relaxed);
         let kept = self.turns.drop_back(slot);
@@ -167,16 +162,16 @@ impl Spin {
             && self.syncs.load(Relaxed) == syncs
     }
 
-    /// Whether hardly anything was recorded since the last try. What was in a buffer that was handed over is not known
-    /// and counts as little.
+    /// Whether hardly anything was recorded since the last try. What was in a buffer that was
+    /// handed over is not known and counts as little.
     pub(crate) fn is_tight(&self, cursor: *mut u8) -> bool {
         let mark = self.mark.load(Relaxed);
         mark.is_null() || cursor.addr().wrapping_sub(mark.addr()) <= TIGHT
     }
 
-    /// Counts a try that found `t.value` as a repeat of the last one, if it is one: it read what the last one read, or
-    /// nothing was done in between. Returns whether it is one. `slot` holds the cursor, which goes back to where it was
-    /// if the turn recorded nothing new.
+    /// Counts a try that found `t.value` as a repeat of the last one, if it is one: it read what
+    /// the last one read, or nothing was done in between. Returns whether it is one. `slot` holds
+    /// the cursor, which goes back to where it was if the turn recorded nothing new.
     #[inline]
     pub(crate) fn repeats(&self, t: &Try, syncs: u64, slot: &AtomicPtr<u8>) -> bool {
         if !self.was_at(t, syncs) || self.value.load(Relaxed) != t.value {
@@ -209,8 +204,8 @@ impl Spin {
         true
     }
 
-    /// Lets the try that ended a spin-wait take the place of the first one. Returns the first one's time and the number
-    /// of repeats. What was recorded up to the cursor in `slot` stays.
+    /// Lets the try that ended a spin-wait take the place of the first one. Returns the first one's
+    /// time and the number of repeats. What was recorded up to the cursor in `slot` stays.
     #[cold]
     pub(crate) fn end(&self, t: &Try, syncs: u64, slot: &AtomicPtr<u8>) -> Option<(u64, u32)> {
         let repeats = self.repeats.load(Relaxed);
@@ -232,14 +227,10 @@ impl Spin {
         Some((self.before.load(Relaxed), repeats + 1))
     }
 
-    /// Notes that a turn of the loop at `site` is over, in which the thread had no atomic operation.
+    /// Notes that a turn of the loop at `site` is over, in which the thread had no atomic
+    /// operation.
     pub(crate) fn turn(&self, site: u64, syncs: u64, slot: &AtomicPtr<u8>) {
-        let t = Try {
-            address: 0,
-            site,
-            value: 0,
-            ticket: 0,
-        };
+        let t = Try { address: 0, site, value: 0, ticket: 0 };
         if self.repeats.load(Relaxed) > 0 && self.was_at(&t, syncs) {
             let mark = self.turns.end_turn(self.mark.load(Relaxed), slot);
             self.mark.store(mark, Relaxed);
@@ -276,9 +267,10 @@ impl Spin {
         self.repeats.load(Relaxed) > 0
     }
 
-    /// Notes whether the next try of a spin-wait is put off. A try holds the stripe of the variable. A thread that loses
-    /// its processor with it keeps the one it waits for from the variable, so tries that will change nothing should be
-    /// few. Where a thread does anything else between its tries, it holds the stripe for little of its time anyway.
+    /// Notes whether the next try of a spin-wait is put off. A try holds the stripe of the
+    /// variable. A thread that loses its processor with it keeps the one it waits for from the
+    /// variable, so tries that will change nothing should be few. Where a thread does anything else
+    /// between its tries, it holds the stripe for little of its time anyway.
     #[inline]
     pub(crate) fn put_off(&self, does: bool) {
         let address = self.address.load(Relaxed);
@@ -298,8 +290,8 @@ impl Spin {
         put_off != 0 && put_off == address
     }
 
-    /// Puts a try off for a moment, as long as the lowest byte of the variable, which `byte` reads, is what the last try
-    /// found. Returns whether it always was.
+    /// Puts a try off for a moment, as long as the lowest byte of the variable, which `byte` reads,
+    /// is what the last try found. Returns whether it always was.
     #[cold]
     pub fn hold_off(&self, byte: impl Fn() -> u8) -> bool {
         let [found, ..] = self.value.load(Relaxed).to_le_bytes();
@@ -322,8 +314,8 @@ impl Spin {
         self.before.store(now, Relaxed);
     }
 
-    /// Notes that the event of `t`, which came at `now`, was written. It is the thread's `syncs`-th and ends at
-    /// `cursor`.
+    /// Notes that the event of `t`, which came at `now`, was written. It is the thread's `syncs`-th
+    /// and ends at `cursor`.
     #[inline]
     pub(crate) fn set(&self, t: &Try, syncs: u64, now: u64, cursor: *mut u8) {
         self.before.store(now, Relaxed);
@@ -346,12 +338,7 @@ mod tests {
     use contech_trace::event::{Event, MAX_EVENT};
 
     const EVENT: usize = size_of::<raw::Sync>();
-    const TRY: Try = Try {
-        address: 0x1000,
-        site: 7,
-        value: 1,
-        ticket: 11,
-    };
+    const TRY: Try = Try { address: 0x1000, site: 7, value: 1, ticket: 11 };
 
     fn event(buffer: &mut [u8; 4096]) -> *mut u8 {
         let sync = Event::Sync {
@@ -410,11 +397,7 @@ mod tests {
         let (op, object, ticket, aux, duration) = decoded(&buffer);
         assert_eq!((op, object, ticket), (SyncOp::AtomicLoad, 0x1000, 15));
         assert_eq!((aux, duration), (5 | 2 << 8, 0x0708_090a_0b0c));
-        let found = Try {
-            value: 2,
-            ticket: 17,
-            ..TRY
-        };
+        let found = Try { value: 2, ticket: 17, ..TRY };
         let end = spin.end(&found, 3, at(130));
         assert_eq!(end, Some((99, 3)));
         assert_eq!(decoded(&buffer).0, SyncOp::AtomicSpun);

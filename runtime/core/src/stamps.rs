@@ -7,7 +7,8 @@ pub const OPEN: u64 = u64::MAX;
 
 /// At most so many operations in a row have an open time.
 const MOST_OPEN: u32 = 15;
-/// Operations so many ticks apart in the mean are dense: to read the clock would take a good part of their time.
+/// Operations so many ticks apart in the mean are dense: to read the clock would take a good part
+/// of their time.
 const DENSE: u64 = 1500;
 /// More bytes than this between two times are work whose time is worth reading.
 const MUCH: usize = 512;
@@ -19,7 +20,8 @@ pub struct Stamps {
     last: AtomicU64,
     /// The cursor when the last time of an operation was noted.
     mark: AtomicPtr<u8>,
-    /// So many operations after the last time may leave their time open, and so many more still may.
+    /// So many operations after the last time may leave their time open, and so many more still
+    /// may.
     allowed: AtomicU32,
     open: AtomicU32,
 }
@@ -34,7 +36,8 @@ impl Stamps {
         }
     }
 
-    /// Notes that a time was taken. Returns the ticks since the one before. The next operation must read its time.
+    /// Notes that a time was taken. Returns the ticks since the one before. The next operation must
+    /// read its time.
     #[inline]
     pub(crate) fn note(&self, now: u64) -> u64 {
         let interval = self.interval(now);
@@ -61,8 +64,8 @@ impl Stamps {
         true
     }
 
-    /// Notes the time of the operation at `cursor`, which did not wait. After dense operations some may leave their time
-    /// open, more each time.
+    /// Notes the time of the operation at `cursor`, which did not wait. After dense operations some
+    /// may leave their time open, more each time.
     #[inline]
     pub(crate) fn note_dense(&self, now: u64, cursor: *mut u8) -> u64 {
         let interval = self.interval(now);

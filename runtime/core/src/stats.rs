@@ -1,12 +1,14 @@
-//! The statistics file: JSON of what was recorded, as far as it is known without decoding a record. Only the records
-//! have block executions and accesses; `contech-middle trace.bin graph.tg --json` counts them after the run.
+//! The statistics file: JSON of what was recorded, as far as it is known without decoding a record.
+//! Only the records have block executions and accesses; `contech-middle trace.bin graph.tg --json`
+//! counts them after the run.
 
 use std::io;
 use std::path::Path;
 
 use contech_interpose::whole;
 
-/// What was recorded. The keys of the file are the names of the fields, and `blocks` and `accesses`, which are null.
+/// What was recorded. The keys of the file are the names of the fields, and `blocks` and
+/// `accesses`, which are null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Bytes of records in all buffers.
@@ -54,11 +56,7 @@ mod tests {
 
     #[test]
     fn the_file_is_json_with_the_fixed_keys() {
-        let stats = Stats {
-            bytes: 1,
-            complete: true,
-            ..Stats::default()
-        };
+        let stats = Stats { bytes: 1, complete: true, ..Stats::default() };
         let path = std::env::temp_dir().join(format!("contech-stats-{}", std::process::id()));
         stats.write(&path).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

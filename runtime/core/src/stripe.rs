@@ -1,16 +1,18 @@
-//! The order of the atomic operations of some addresses. A ticket and the operation it is for must not be separable, so
-//! both happen under a lock.
+//! The order of the atomic operations of some addresses. A ticket and the operation it is for must
+//! not be separable, so both happen under a lock.
 //!
-//! The lock is the counter. One word holds the number of writes (the ticket), whether a thread operates just now, and
-//! which thread. So taking the lock costs one locked instruction, giving it back costs none, and a signal handler knows
-//! at any instruction whether its own thread holds it. While one thread alone writes to the addresses, it owns the lock
-//! ([`crate::bias`]), and taking it costs no locked instruction either. The lock is held over a few instructions. If its
-//! holder never comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits
-//! takes the lock over after a second, so that the runtime never makes a program hang.
+//! The lock is the counter. One word holds the number of writes (the ticket), whether a thread
+//! operates just now, and which thread. So taking the lock costs one locked instruction, giving it
+//! back costs none, and a signal handler knows at any instruction whether its own thread holds it.
+//! While one thread alone writes to the addresses, it owns the lock ([`crate::bias`]), and taking
+//! it costs no locked instruction either. The lock is held over a few instructions. If its holder
+//! never comes back (a jump out of a signal handler in just that moment, a cancelled thread), a
+//! thread that waits takes the lock over after a second, so that the runtime never makes a program
+//! hang.
 //!
-//! A load changes nothing, so it takes no lock, and leaves it to its owner: the load's place is known if the word is the
-//! same before and after it, and no thread operates. Threads that spin on a variable therefore never keep the one they
-//! wait for from it.
+//! A load changes nothing, so it takes no lock, and leaves it to its owner: the load's place is
+//! known if the word is the same before and after it, and no thread operates. Threads that spin on
+//! a variable therefore never keep the one they wait for from it.
 //!
 //! `tests/model` tries every interleaving of this file.
 
@@ -58,7 +60,8 @@ pub struct Stripe {
     pub(crate) counters: [AtomicUsize; COUNTERS],
 }
 
-/// Scopes that are open at one time and whose counters have one stripe. Another one's end is no join.
+/// Scopes that are open at one time and whose counters have one stripe. Another one's end is no
+/// join.
 pub(crate) const COUNTERS: usize = 3;
 
 impl Stripe {
@@ -86,8 +89,8 @@ impl Stripe {
         seen & LOCKED == 0 && self.replace(seen, mine)
     }
 
-    /// Takes the lock if the word is still the one that was seen. Whoever sees what the thread does afterwards sees that
-    /// it has the lock.
+    /// Takes the lock if the word is still the one that was seen. Whoever sees what the thread does
+    /// afterwards sees that it has the lock.
     #[inline]
     fn replace(&self, seen: u64, mine: u64) -> bool {
         let word = &self.word;
@@ -114,8 +117,9 @@ impl Stripe {
         seen & LOCKED != 0 && holder == number
     }
 
-    /// Takes the stripe for its owner, unless this is a signal handler that interrupted an operation. Returns whether
-    /// the thread, which has a number, has it now, by [`Taken::Now`] and [`Entry::New`].
+    /// Takes the stripe for its owner, unless this is a signal handler that interrupted an
+    /// operation. Returns whether the thread, which has a number, has it now, by [`Taken::Now`] and
+    /// [`Entry::New`].
     #[inline(always)]
     pub fn take_own(&self, me: &Me, place: u64) -> bool {
         if !self.bias.names(me) || !me.enter_alone(place) {
@@ -148,13 +152,15 @@ impl Stripe {
         Taken::Now(entry)
     }
 
-    /// Reads with `read` while no other thread operates, and returns the ticket of that load and what was read. Reads
-    /// again while there are writes. If they do not end soon, takes the stripe.
+    /// Reads with `read` while no other thread operates, and returns the ticket of that load and
+    /// what was read. Reads again while there are writes. If they do not end soon, takes the
+    /// stripe.
     #[inline]
     pub fn look<T>(&self, me: &Me, place: u64, read: impl Fn() -> T) -> (u64, T) {
         for _ in 0..ROUNDS {
             let before = self.word.load(Acquire);
-            // What this very thread holds was interrupted by this load, and will not change meanwhile.
+            // What this very thread holds was interrupted by this load, and will not change
+            // meanwhile.
             if before & LOCKED == 0 || self.is_held_by(me.number) {
                 let found = read();
                 fence(Acquire);
@@ -182,7 +188,8 @@ impl Stripe {
         }
     }
 
-    /// Takes the stripe from a thread that does not come back, if the word is still the one that was seen.
+    /// Takes the stripe from a thread that does not come back, if the word is still the one that
+    /// was seen.
     pub(crate) fn take_over(&self, number: u64, seen: u64) -> bool {
         let taken = seen & LOCKED != 0 && self.replace(seen, taken_by(number, seen));
         if taken {
@@ -191,8 +198,9 @@ impl Stripe {
         taken
     }
 
-    /// Draws the ticket of the operation that was made while the stripe is held, a write or not. If a handler of this
-    /// thread draws one meanwhile, another must be drawn ([`crate::Recorder::ticket`]).
+    /// Draws the ticket of the operation that was made while the stripe is held, a write or not. If
+    /// a handler of this thread draws one meanwhile, another must be drawn
+    /// ([`crate::Recorder::ticket`]).
     #[inline(always)]
     pub fn draw(&self, writes: bool) -> u64 {
         if writes {

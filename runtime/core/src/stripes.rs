@@ -56,8 +56,8 @@ impl Stripes {
         )
     }
 
-    /// The stripe of an address. All addresses within an aligned 16 bytes, the widest operation there is, share one, so
-    /// that overlapping operations of different widths do.
+    /// The stripe of an address. All addresses within an aligned 16 bytes, the widest operation
+    /// there is, share one, so that overlapping operations of different widths do.
     #[inline]
     #[must_use]
     pub fn of(address: usize) -> usize {
@@ -132,7 +132,8 @@ mod tests {
             let me = owners.thread(1);
             let taken = stripes[5].take(&me, 6);
             assert_eq!(taken, Taken::Now(Entry::New));
-            // A handler that comes before the ticket of a load is drawn, and one that comes after it.
+            // A handler that comes before the ticket of a load is drawn, and one that comes after
+            // it.
             let handler = stripes[5].take(&me, 6);
             assert_eq!(handler, Taken::Before);
             assert_eq!(stripes[5].draw(true), 2);
@@ -160,7 +161,8 @@ mod tests {
             taken.push(stripes[at].take(&me, Stripes::place(at)));
             assert!(stripes[at].is_held_by(1));
         }
-        // There is room for four in a line. The others are shared, so that nobody looks for them there.
+        // There is room for four in a line. The others are shared, so that nobody looks for them
+        // there.
         let places: Vec<_> = me.places().filter_map(Stripes::at).collect();
         assert_eq!(places, [3, 2, 1, 0]);
         assert_eq!(taken[4..], [Taken::Now(Entry::None); 2]);
@@ -254,10 +256,7 @@ mod tests {
         let taken = stripes[5].take(&nobody, 6);
         assert!(!stripes[5].is_held_by(0), "0 is nobody's number");
         stripes[5].give(&nobody, taken);
-        assert!(
-            stripes[5].try_take(1),
-            "a thread without a number gives back, too"
-        );
+        assert!(stripes[5].try_take(1), "a thread without a number gives back, too");
     }
 
     #[test]
@@ -271,10 +270,7 @@ mod tests {
             assert!(stripes.taken_over() > 0);
             assert!(stripes[5].is_held_by(2) && !stripes[5].is_held_by(1));
             stripes[5].give(&one, taken);
-            assert!(
-                stripes[5].is_held_by(2),
-                "a holder that comes back late gives nothing back"
-            );
+            assert!(stripes[5].is_held_by(2), "a holder that comes back late gives nothing back");
             stripes[5].give(&two, later);
             assert!(stripes[5].try_take(1));
         }

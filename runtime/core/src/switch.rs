@@ -1,5 +1,5 @@
-//! Threads that run one context after another, as OpenMP's do. What a thread records belongs to its own context until
-//! it enters another one; a [`Event::Switch`] in the stream says so.
+//! Threads that run one context after another, as OpenMP's do. What a thread records belongs to its
+//! own context until it enters another one; a [`Event::Switch`] in the stream says so.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,8 +16,8 @@ use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{Lane, TlsBlock};
 
 impl Recorder {
-    /// Prepares the calling thread, which a library made to run the contexts it will enter. It has no context of its
-    /// own.
+    /// Prepares the calling thread, which a library made to run the contexts it will enter. It has
+    /// no context of its own.
     pub fn join_team(&'static self, tls: &TlsBlock) {
         if tls.is_quiet() || !self.is_recording() {
             return;
@@ -46,11 +46,7 @@ impl Recorder {
     pub fn current_context(&self, tls: &TlsBlock) -> Option<u32> {
         let thread = registry::current(tls)?;
         let entered = thread.entered.load(Relaxed);
-        let context = if entered == NO_CONTEXT {
-            thread.context()
-        } else {
-            entered
-        };
+        let context = if entered == NO_CONTEXT { thread.context() } else { entered };
         (context < TEAM_STREAMS).then_some(context)
     }
 
@@ -69,15 +65,7 @@ impl Recorder {
         // The stream belongs to no context, or to one that waits.
         let at = self.clock.now();
         tls.stamps().note(ticks());
-        self.put(
-            tls,
-            &Event::Switch {
-                context,
-                piece,
-                how,
-                at,
-            },
-        );
+        self.put(tls, &Event::Switch { context, piece, how, at });
         if how == Arrival::Begins {
             thread.count_begun();
         }
@@ -88,8 +76,8 @@ impl Recorder {
         thread.entered.store(entered, Relaxed);
     }
 
-    /// Ends the context that the calling thread has entered. Until the thread enters another one, it has none but its
-    /// own.
+    /// Ends the context that the calling thread has entered. Until the thread enters another one,
+    /// it has none but its own.
     pub fn end_entered(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -102,21 +90,14 @@ impl Recorder {
 
     fn enter_own(&'static self, tls: &TlsBlock, thread: &Thread) {
         let (context, at) = (thread.context(), self.clock.now());
-        self.put(
-            tls,
-            &Event::Switch {
-                context,
-                piece: 0,
-                how: Arrival::Waits,
-                at,
-            },
-        );
+        self.put(tls, &Event::Switch { context, piece: 0, how: Arrival::Waits, at });
         thread.entered.store(NO_CONTEXT, Relaxed);
         tls.set_parked(context >= TEAM_STREAMS);
     }
 
-    /// Hands over what the calling thread has recorded. The context that it leaves may go on in another thread, whose
-    /// records must come later in the file. Another context must be entered next.
+    /// Hands over what the calling thread has recorded. The context that it leaves may go on in
+    /// another thread, whose records must come later in the file. Another context must be entered
+    /// next.
     pub fn publish(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -131,26 +112,22 @@ impl Recorder {
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
-        // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
+        // The event of the spin-wait is about to leave the thread's hands, so it cannot count more
+        // tries.
         tls.forget_spin();
         let mut inner = thread.lock(&blocked);
         if inner.status == Status::Live && inner.depth == 0 {
             let (context, now) = (thread.context(), self.clock.now());
             let place = (0, Lane::Stream);
-            self.desk.part_of(
-                context,
-                &mut inner,
-                place,
-                (tls.cursor(), now),
-                HandOff::Lend,
-            );
+            self.desk.part_of(context, &mut inner, place, (tls.cursor(), now), HandOff::Lend);
             self.serve();
         }
     }
 }
 
 impl Thread {
-    /// The event that says, at the start of a chunk, which context the thread is in; `None` if that is its own.
+    /// The event that says, at the start of a chunk, which context the thread is in; `None` if that
+    /// is its own.
     pub(crate) fn stay(&self, at: u64) -> Option<Event> {
         self.stays_in(self.entered.load(Relaxed), at)
     }
@@ -166,11 +143,6 @@ impl Thread {
     /// The event of [`Thread::stay`] for a context that was entered.
     pub(crate) fn stays_in(&self, context: u32, at: u64) -> Option<Event> {
         let piece = self.piece.load(Relaxed);
-        (context != NO_CONTEXT).then_some(Event::Switch {
-            context,
-            piece,
-            how: Arrival::Stays,
-            at,
-        })
+        (context != NO_CONTEXT).then_some(Event::Switch { context, piece, how: Arrival::Stays, at })
     }
 }

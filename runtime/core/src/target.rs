@@ -12,13 +12,8 @@ pub enum Target {
 }
 
 /// Variables in which MPI launchers and job managers give the rank.
-const RANKS: [&str; 5] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "MV2_COMM_WORLD_RANK",
-    "SLURM_PROCID",
-];
+const RANKS: [&str; 5] =
+    ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"];
 
 impl Target {
     /// Parses the variable; `None` for an empty path or a descriptor that is no number.
@@ -39,9 +34,9 @@ impl Target {
 /// Variables in which MPI launchers and job managers give the number of ranks.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
-/// The path of a process's trace. The path of a forked child gets the child's process id at the end, unless the pattern
-/// has it already. The path of one of several ranks gets the rank before the extension, unless the pattern has rank or
-/// process id. `variable` looks up a variable.
+/// The path of a process's trace. The path of a forked child gets the child's process id at the
+/// end, unless the pattern has it already. The path of one of several ranks gets the rank before
+/// the extension, unless the pattern has rank or process id. `variable` looks up a variable.
 #[must_use]
 pub fn expand(
     pattern: &str,

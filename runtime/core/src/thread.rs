@@ -16,15 +16,13 @@ use crate::tls::TlsBlock;
 /// Context of a thread that has none yet.
 pub const NO_CONTEXT: u32 = u32::MAX;
 
-/// The state of a thread. It is in the registry's memory, and after the thread's end it is used again for another one.
+/// The state of a thread. It is in the registry's memory, and after the thread's end it is used
+/// again for another one.
 #[repr(align(128))]
-#[allow(
-    missing_debug_implementations,
-    reason = "its state is of no use in text"
-)]
+#[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Thread {
-    /// Number of sync events recorded and, in `begun`, of contexts begun in the thread. Only the owner writes them,
-    /// after the events.
+    /// Number of sync events recorded and, in `begun`, of contexts begun in the thread. Only the
+    /// owner writes them, after the events.
     pub(crate) syncs: AtomicU64,
     pub(crate) begun: AtomicU64,
     /// Pages that the kernel gave the thread for its records. Only the owner writes it.
@@ -34,11 +32,13 @@ pub struct Thread {
     /// The owner's thread-local block.
     pub(crate) tls: AtomicPtr<TlsBlock>,
     pub(crate) context: AtomicU32,
-    /// The context that the thread runs, if that is not its own, otherwise [`NO_CONTEXT`]. Only the owner writes it.
+    /// The context that the thread runs, if that is not its own, otherwise [`NO_CONTEXT`]. Only the
+    /// owner writes it.
     pub(crate) entered: AtomicU32,
     /// While `entered` is [`NOWHERE`](contech_trace::event::NOWHERE): what it was before.
     pub(crate) outside: AtomicU32,
-    /// Where the thread's records went on when it entered a library; null if they have left the buffer since.
+    /// Where the thread's records went on when it entered a library; null if they have left the
+    /// buffer since.
     pub(crate) mark: AtomicPtr<u8>,
     /// The same of the second stream.
     pub(crate) check_mark: AtomicPtr<u8>,
@@ -64,14 +64,15 @@ pub struct Thread {
     pub(crate) stack: AtomicUsize,
     /// Signals the new thread is to block.
     pub(crate) mask: AtomicU64,
-    /// The library that made the thread: one more than its place in the list of libraries that made threads; 0 if none
-    /// did.
+    /// The library that made the thread: one more than its place in the list of libraries that made
+    /// threads; 0 if none did.
     pub(crate) library: AtomicUsize,
     /// The program lets the thread be cancelled anywhere, and it is not leaving by itself.
     pub(crate) unsafe_end: AtomicBool,
     /// Measures what other programs take of the processor, for times within tasks.
     pub(crate) meter: Meter,
-    /// The upper end of the thread's own stack, mapped when a handler first runs on an alternate stack; 0 before.
+    /// The upper end of the thread's own stack, mapped when a handler first runs on an alternate
+    /// stack; 0 before.
     pub(crate) own_stack: AtomicUsize,
     /// The owner holds the lock in its slow path, and so does the thread that finishes the trace.
     pub(crate) inner: Mutex<Inner>,
@@ -159,7 +160,8 @@ impl Thread {
         self.stack.load(Relaxed)
     }
 
-    /// Sets the signals that the thread is to block once it has its state. Until then it blocks all.
+    /// Sets the signals that the thread is to block once it has its state. Until then it blocks
+    /// all.
     pub fn set_mask(&self, mask: u64) {
         self.mask.store(mask, Relaxed);
     }
@@ -183,8 +185,7 @@ impl Thread {
     /// Notes that the thread's records in a buffer reach to `cursor`. Only the owner calls this.
     pub(crate) fn uses(&self, buffer: &mut Buffer, cursor: *const u8) {
         let more = buffer.use_to(cursor) as u64;
-        self.own_pages
-            .store(self.own_pages.load(Relaxed) + more, Relaxed);
+        self.own_pages.store(self.own_pages.load(Relaxed) + more, Relaxed);
     }
 
     /// Number of sync events counted so far. Only the owner calls this.
@@ -196,15 +197,13 @@ impl Thread {
     /// Clears the counts, because the state is about to be another thread's.
     pub(crate) fn forget_counts(&self) {
         let told = [&self.told.0, &self.told.1];
-        for count in [&self.syncs, &self.begun, &self.own_pages]
-            .into_iter()
-            .chain(told)
-        {
+        for count in [&self.syncs, &self.begun, &self.own_pages].into_iter().chain(told) {
             count.store(0, Relaxed);
         }
     }
 
-    /// Locks the thread's state. A handler locks it too, so no handler may interrupt the thread meanwhile.
+    /// Locks the thread's state. A handler locks it too, so no handler may interrupt the thread
+    /// meanwhile.
     pub(crate) fn lock<'a>(&'a self, _blocked: &'a Blocked) -> MutexGuard<'a, Inner> {
         lock(&self.inner)
     }

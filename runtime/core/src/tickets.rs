@@ -7,7 +7,8 @@ use contech_interpose::arch::fetch_add_here;
 use crate::bias::{Bias, Entry, Me};
 use crate::stripes::PLACES;
 
-/// Number of counters. Objects whose addresses hash alike share one, which only makes their tickets sparse.
+/// Number of counters. Objects whose addresses hash alike share one, which only makes their tickets
+/// sparse.
 const COUNTERS: usize = 4096;
 
 #[repr(align(64))]
@@ -17,8 +18,9 @@ struct Counter {
     bias: Bias,
 }
 
-/// Counters by object, each in a cache line of its own. Only the users of a counter's objects touch it, so tickets cost
-/// no more than the object itself. A thread that owns a counter draws without a locked instruction.
+/// Counters by object, each in a cache line of its own. Only the users of a counter's objects touch
+/// it, so tickets cost no more than the object itself. A thread that owns a counter draws without a
+/// locked instruction.
 #[derive(Debug)]
 pub struct Tickets([Counter; COUNTERS]);
 
@@ -32,14 +34,7 @@ impl Tickets {
     /// All counters at zero.
     #[must_use]
     pub const fn new() -> Self {
-        Tickets(
-            [const {
-                Counter {
-                    count: AtomicUsize::new(0),
-                    bias: Bias::new(),
-                }
-            }; COUNTERS],
-        )
+        Tickets([const { Counter { count: AtomicUsize::new(0), bias: Bias::new() } }; COUNTERS])
     }
 
     #[inline]
@@ -57,17 +52,14 @@ impl Tickets {
         PLACES + index as u64
     }
 
-    /// The next ticket of the object at this address. Relaxed suffices, because the object's own ordering puts one draw
-    /// before the next, and draws of one counter are totally ordered anyway.
+    /// The next ticket of the object at this address. Relaxed suffices, because the object's own
+    /// ordering puts one draw before the next, and draws of one counter are totally ordered anyway.
     #[inline(always)]
     pub fn next(&self, me: &Me, object: usize) -> u64 {
         let index = Self::index(object);
         let (counter, place) = (&self.0[index], Self::place(index));
         if me.number != 0 && counter.bias.names(me) && me.enter_alone(place) {
-            let drawn = counter
-                .bias
-                .names(me)
-                .then(|| fetch_add_here(&counter.count, 1));
+            let drawn = counter.bias.names(me).then(|| fetch_add_here(&counter.count, 1));
             me.leave_alone();
             if let Some(drawn) = drawn {
                 return drawn as u64 + 1;
@@ -124,9 +116,7 @@ mod tests {
         OWNERS.set_fenced(contech_interpose::kernel::prepare_barriers());
         let draw = |n| move || (0..1000).map(move |_| TICKETS.next(&OWNERS.thread(n), 0x1000));
         let drawn: Vec<Vec<u64>> = std::thread::scope(|s| {
-            let threads: Vec<_> = (0..4)
-                .map(|n| s.spawn(move || draw(n)().collect()))
-                .collect();
+            let threads: Vec<_> = (0..4).map(|n| s.spawn(move || draw(n)().collect())).collect();
             threads.into_iter().map(|t| t.join().unwrap()).collect()
         });
         assert!(drawn.iter().all(|d| d.is_sorted()));

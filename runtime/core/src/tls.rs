@@ -18,14 +18,15 @@ pub const PROGRAM: u32 = 0;
 pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
-/// The thread runs code of a library whose tasks are recorded and whose own code is not ([`crate::library`]).
+/// The thread runs code of a library whose tasks are recorded and whose own code is not
+/// ([`crate::library`]).
 pub const LIBRARY: u32 = 3;
 
 /// A bit of `allocating` that no count of nesting reaches.
 const PARKED: u32 = 1 << 31;
 
-/// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace reads those of other
-/// threads. The owner accesses them as plain words.
+/// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace
+/// reads those of other threads. The owner accesses them as plain words.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct TlsBlock {
@@ -50,7 +51,8 @@ pub struct TlsBlock {
     asks_at: AtomicU64,
     /// What instrumented code writes here is not kept.
     gated: AtomicBool,
-    /// The upper end of the thread's [`own stack`](contech_interpose::arch::on_own_stack); 0 if it has none.
+    /// The upper end of the thread's [`own stack`](contech_interpose::arch::on_own_stack); 0 if it
+    /// has none.
     own_stack: AtomicUsize,
 }
 
@@ -134,7 +136,8 @@ impl TlsBlock {
         self.limit.load(Relaxed)
     }
 
-    /// Puts another limit in place of this one, unless the owner has changed it. Any thread may do this.
+    /// Puts another limit in place of this one, unless the owner has changed it. Any thread may do
+    /// this.
     pub(crate) fn replace_limit(&self, limit: *mut u8, with: *mut u8) {
         let _ = self.limit.compare_exchange(limit, with, Relaxed, Relaxed);
     }
@@ -152,8 +155,8 @@ impl TlsBlock {
         self.gate.load(Relaxed)
     }
 
-    /// The gate's number when the thread last asked it, and when the thread asks again in any case, in ticks of the
-    /// recorder's clock.
+    /// The gate's number when the thread last asked it, and when the thread asks again in any case,
+    /// in ticks of the recorder's clock.
     #[inline]
     pub(crate) fn asked(&self) -> (u32, u64) {
         (self.asked.load(Relaxed), self.asks_at.load(Relaxed))
@@ -165,8 +168,8 @@ impl TlsBlock {
         self.gated.load(Relaxed)
     }
 
-    /// Notes what the gate with this number said. A thread that asks again, or takes back at each event what it wrote
-    /// because its accesses are not recorded, looks at each event.
+    /// Notes what the gate with this number said. A thread that asks again, or takes back at each
+    /// event what it wrote because its accesses are not recorded, looks at each event.
     pub(crate) fn set_gate(&self, number: u32, gated: bool, asks_at: u64) {
         let each = gated || asks_at < u64::MAX;
         self.gate.store(if each { EACH } else { number }, Relaxed);
@@ -208,8 +211,8 @@ impl TlsBlock {
         self.allocating.load(Relaxed) != 0
     }
 
-    /// Notes whether the thread has no context (see [`crate::switch`]). What its library allocates in that state
-    /// belongs to no context.
+    /// Notes whether the thread has no context (see [`crate::switch`]). What its library allocates
+    /// in that state belongs to no context.
     pub(crate) fn set_parked(&self, parked: bool) {
         let nested = self.allocating.load(Relaxed) & !PARKED;
         let bit = if parked { PARKED } else { 0 };
@@ -230,11 +233,11 @@ impl TlsBlock {
 
     pub(crate) fn set_handlers(&self, handlers: usize) {
         // There are at most a few, see `level::MOST`.
-        self.handlers
-            .store(u16::try_from(handlers).unwrap_or(u16::MAX), Relaxed);
+        self.handlers.store(u16::try_from(handlers).unwrap_or(u16::MAX), Relaxed);
     }
 
-    /// Whether the thread's last event may still change, because the operation that it tells of is being done.
+    /// Whether the thread's last event may still change, because the operation that it tells of is
+    /// being done.
     #[inline]
     pub(crate) fn announces(&self) -> bool {
         self.announces.load(Relaxed)
@@ -245,7 +248,8 @@ impl TlsBlock {
         self.announces.store(announces, Relaxed);
     }
 
-    /// A word for the interception of calls that call back (`pthread_once`). It holds the address of the current call.
+    /// A word for the interception of calls that call back (`pthread_once`). It holds the address
+    /// of the current call.
     pub fn call(&self) -> u64 {
         self.call.load(Relaxed)
     }
@@ -292,8 +296,8 @@ impl TlsBlock {
         self.owner.store(owner, Relaxed);
     }
 
-    /// The upper end of the stack on which the thread's slow paths run, because its signal handlers run on an alternate
-    /// stack, which may be small; 0 if they run on the program's stack.
+    /// The upper end of the stack on which the thread's slow paths run, because its signal handlers
+    /// run on an alternate stack, which may be small; 0 if they run on the program's stack.
     pub(crate) fn own_stack(&self) -> usize {
         self.own_stack.load(Relaxed)
     }

@@ -1,18 +1,18 @@
-#![allow(
-    unsafe_code,
-    reason = "compares and takes back what stands in the thread's buffer"
-)]
-//! The turns of a spin-wait, as one event. Between two tries of a wait a thread mostly records the same bytes. Once two
-//! turns in a row are the same, [`Event::Again`](contech_trace::event::Event::Again) follows them. The bytes of each
-//! further turn that is the same are taken back, and the event counts it. The packer takes 64 bytes as nine at best, so a
-//! thread that spins would write some 13 MB a second without this, and no more than two kilobytes with it.
+#![allow(unsafe_code, reason = "compares and takes back what stands in the thread's buffer")]
+//! The turns of a spin-wait, as one event. Between two tries of a wait a thread mostly records the
+//! same bytes. Once two turns in a row are the same,
+//! [`Event::Again`](contech_trace::event::Event::Again) follows them. The bytes of each further
+//! turn that is the same are taken back, and the event counts it. The packer takes 64 bytes as nine
+//! at best, so a thread that spins would write some 13 MB a second without this, and no more than
+//! two kilobytes with it.
 //!
-//! While accesses are not recorded ([`crate::gate`]), what instrumented code wrote since the last event is taken back, too
-//! ([`Turns::drop_back`]).
+//! While accesses are not recorded ([`crate::gate`]), what instrumented code wrote since the last
+//! event is taken back, too ([`Turns::drop_back`]).
 //!
-//! Taking back moves the cursor down, which nothing else does. The thread that closes the trace copies what is below the
-//! cursor of a thread that still runs, so it holds the turns meanwhile ([`Turns::hold`]): then nothing is taken back.
-//! One word has the count and says who does what just now. `tests/model` tries every interleaving.
+//! Taking back moves the cursor down, which nothing else does. The thread that closes the trace
+//! copies what is below the cursor of a thread that still runs, so it holds the turns meanwhile
+//! ([`Turns::hold`]): then nothing is taken back. One word has the count and says who does what
+//! just now. `tests/model` tries every interleaving.
 
 use std::mem::offset_of;
 
@@ -52,8 +52,9 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Takes note of a turn whose records stand between `mark` (null: not known) and the cursor in `slot`: they are
-    /// taken back if the turns before recorded the same. Returns where the next turn begins.
+    /// Takes note of a turn whose records stand between `mark` (null: not known) and the cursor in
+    /// `slot`: they are taken back if the turns before recorded the same. Returns where the next
+    /// turn begins.
     pub(crate) fn end_turn(&self, mark: *mut u8, slot: &AtomicPtr<u8>) -> *mut u8 {
         let cursor = slot.load(Ordering::Relaxed);
         let event = self.event.load(Ordering::Relaxed);
@@ -64,8 +65,9 @@ impl Turns {
         }
         let same = self.length.load(Ordering::Relaxed) == bytes as u64 && {
             let last = if event.is_null() { mark } else { event };
-            // SAFETY: both turns stand in the thread's buffer: this one before the cursor, and one of the same length
-            // before the mark or the event. `close` is called when the buffer leaves the thread.
+            // SAFETY: both turns stand in the thread's buffer: this one before the cursor, and one
+            // of the same length before the mark or the event. `close` is called when the buffer
+            // leaves the thread.
             unsafe { equal(last.sub(bytes), mark, bytes) }
         };
         if same && event.is_null() {
@@ -89,46 +91,46 @@ impl Turns {
             count: [0; 6],
             id: raw::Again::ID.to_le_bytes(),
         };
-        // SAFETY: the slack has room for an event behind the longest unchecked path, and a repeated try has no other.
+        // SAFETY: the slack has room for an event behind the longest unchecked path, and a repeated
+        // try has no other.
         unsafe { cursor.cast::<raw::Again>().write_unaligned(event) };
         let end = cursor.wrapping_add(EVENT);
         slot.store(end, Ordering::Release);
         self.event.store(cursor, Ordering::Release);
         if !self.exchange(ACTIVE | OPEN, ACTIVE) {
-            // Another thread copies, or a handler came in between. The event stays and counts nothing.
+            // Another thread copies, or a handler came in between. The event stays and counts
+            // nothing.
             self.close(slot);
         }
         end
     }
 
-    /// Takes back the turn that stands behind `mark`, unless another thread copies or has copied the event.
+    /// Takes back the turn that stands behind `mark`, unless another thread copies or has copied
+    /// the event.
     fn take_back(&self, mark: *mut u8, bytes: usize, slot: &AtomicPtr<u8>) -> bool {
         let word = self.word.load(Ordering::Relaxed);
         if word & !COUNT != ACTIVE || word == ACTIVE | COUNT || !self.exchange(word, word | BUSY) {
             return false;
         }
         slot.store(mark, Ordering::Release);
-        // A register may still point behind these records. It must not be taken for a cursor (`ahead`), and zeros are
-        // no records.
-        // SAFETY: the bytes were recorded by this thread, behind its cursor now.
+        // A register may still point behind these records. It must not be taken for a cursor
+        // (`ahead`), and zeros are no records. SAFETY: the bytes were recorded by this thread,
+        // behind its cursor now.
         unsafe { mark.write_bytes(0, bytes) };
         let done = |word: u64| (word & BUSY != 0).then_some((word & !BUSY) + 1);
         // A handler that came in between has counted the turn and closed the event.
-        let _ = self
-            .word
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, done);
+        let _ = self.word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, done);
         true
     }
 
     fn exchange(&self, from: u64, to: u64) -> bool {
-        let exchanged = self
-            .word
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
+        let exchanged = self.word.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
         exchanged.is_ok()
     }
 
-    /// Takes back what was recorded since the last event, or since the first call if that is not known. Nothing is taken
-    /// back that another thread copies or has copied, nor while a turn is counted. Returns the cursor.
+    /// Takes back what was recorded since the last event, or since the first call if that is not
+    /// known. Nothing is taken back that another thread copies or has copied, nor while a turn is
+    /// counted. Returns the cursor.
     pub(crate) fn drop_back(&self, slot: &AtomicPtr<u8>) -> *mut u8 {
         let cursor = slot.load(Ordering::Relaxed);
         if self.word.load(Ordering::Relaxed) != KEPT {
@@ -151,13 +153,14 @@ impl Turns {
         self.exchange(0, KEPT);
     }
 
-    /// Makes sure that nothing is taken back of what is recorded, because it leaves the thread's hands.
+    /// Makes sure that nothing is taken back of what is recorded, because it leaves the thread's
+    /// hands.
     pub(crate) fn keep_all(&self) {
         self.word.fetch_and(!KEPT, Ordering::SeqCst);
     }
 
-    /// Writes the count into the event, which counts no more from now on. Call this before the buffer leaves the thread
-    /// and before anything else is recorded.
+    /// Writes the count into the event, which counts no more from now on. Call this before the
+    /// buffer leaves the thread and before anything else is recorded.
     #[inline]
     pub(crate) fn close(&self, slot: &AtomicPtr<u8>) {
         if !self.event.load(Ordering::Relaxed).is_null() {
@@ -166,7 +169,8 @@ impl Turns {
         self.length.store(0, Ordering::Relaxed);
     }
 
-    /// Does what [`Turns::close`] does, whatever the thread was doing here when a handler interrupted it.
+    /// Does what [`Turns::close`] does, whatever the thread was doing here when a handler
+    /// interrupted it.
     pub(crate) fn interrupt(&self, slot: &AtomicPtr<u8>) {
         self.close(slot);
         if self.word.load(Ordering::Relaxed) & (KEPT | BUSY) == KEPT | BUSY {
@@ -185,7 +189,8 @@ impl Turns {
             slot.store(event.wrapping_add(EVENT), Ordering::Release);
         }
         let count = (word & COUNT) + u64::from(word & BUSY != 0);
-        // SAFETY: the event is whole and in the thread's buffer, because `close` is called when that changes.
+        // SAFETY: the event is whole and in the thread's buffer, because `close` is called when
+        // that changes.
         unsafe { amend(event, count) };
         self.event.store(std::ptr::null_mut(), Ordering::Release);
         self.word.fetch_and(HELD, Ordering::SeqCst);
@@ -198,8 +203,9 @@ impl Turns {
         self.length.store(0, Ordering::Relaxed);
     }
 
-    /// Keeps the owner from taking anything back until the result is dropped, and ends its event: what the owner has
-    /// recorded up to its cursor stays as it is. `None` while the owner changes something.
+    /// Keeps the owner from taking anything back until the result is dropped, and ends its event:
+    /// what the owner has recorded up to its cursor stays as it is. `None` while the owner changes
+    /// something.
     pub(crate) fn hold(&self) -> Option<Held<'_>> {
         let word = self.word.fetch_or(HELD, Ordering::SeqCst);
         if word & (BUSY | OPEN) != 0 {
@@ -207,11 +213,7 @@ impl Turns {
             return None;
         }
         self.word.fetch_and(!(ACTIVE | KEPT), Ordering::SeqCst);
-        Some(Held {
-            event: self.event.load(Ordering::Acquire),
-            count: word & COUNT,
-            turns: self,
-        })
+        Some(Held { event: self.event.load(Ordering::Acquire), count: word & COUNT, turns: self })
     }
 }
 
@@ -257,9 +259,7 @@ unsafe fn amend(event: *mut u8, count: u64) {
     let count = count.to_le_bytes();
     // SAFETY: by contract, and the field has 6 bytes.
     unsafe {
-        event
-            .add(offset_of!(raw::Again, count))
-            .copy_from(count.as_ptr(), 6);
+        event.add(offset_of!(raw::Again, count)).copy_from(count.as_ptr(), 6);
     }
 }
 
@@ -373,9 +373,7 @@ mod tests {
         let event = |w: &mut Waiter| {
             w.turns.drop_back(&w.slot);
             w.record(9, 4);
-            w.turns
-                .kept
-                .store(w.slot.load(Ordering::Relaxed), Ordering::Relaxed);
+            w.turns.kept.store(w.slot.load(Ordering::Relaxed), Ordering::Relaxed);
         };
         // The first call does not know yet what an event is.
         w.record(7, 3);

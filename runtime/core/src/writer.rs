@@ -44,13 +44,7 @@ impl Writer {
     /// A writer to `output`, or to nowhere.
     #[must_use]
     pub fn new(output: Option<Box<dyn Output>>) -> Self {
-        Writer {
-            output,
-            saved: 0,
-            packed: Vec::new(),
-            small: Vec::new(),
-            seqs: HashMap::new(),
-        }
+        Writer { output, saved: 0, packed: Vec::new(), small: Vec::new(), seqs: HashMap::new() }
     }
 
     /// Whether the writer still has an output.
@@ -76,22 +70,15 @@ impl Writer {
         self.flush()
     }
 
-    /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now` is in ticks. Returns
-    /// the part of a buffer that the message came in. Streams are packed.
+    /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now`
+    /// is in ticks. Returns the part of a buffer that the message came in. Streams are packed.
     ///
     /// # Errors
-    /// An error of the output. In that case the writer drops its output, so that the file is visibly cut.
+    /// An error of the output. In that case the writer drops its output, so that the file is
+    /// visibly cut.
     pub fn put(&mut self, message: Message, now: u64) -> (Option<Part>, io::Result<()>) {
         match message {
-            Message::Stream {
-                lane,
-                context,
-                level,
-                seq,
-                first,
-                last,
-                records,
-            } => {
+            Message::Stream { lane, context, level, seq, first, last, records } => {
                 let kind = match lane {
                     Lane::Stream => ChunkKind::Stream,
                     Lane::Check => ChunkKind::Check,
@@ -121,15 +108,7 @@ impl Writer {
         let next = self.seqs.entry(kind as u8).or_default();
         let seq = *next;
         *next += 1;
-        let place = Place {
-            kind,
-            context: 0,
-            level: 0,
-            seq,
-            first: 0,
-            last: 0,
-            waited: 0,
-        };
+        let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0, waited: 0 };
         self.chunk(&place, payload)
     }
 
@@ -145,11 +124,7 @@ impl Writer {
         } else {
             CODEC_RAW
         };
-        let stored = if codec == CODEC_RAW {
-            raw
-        } else {
-            &self.packed
-        };
+        let stored = if codec == CODEC_RAW { raw } else { &self.packed };
         let length = |n: usize| u32::try_from(n).map_err(io::Error::other);
         let header = ChunkHeader {
             kind: place.kind,
@@ -238,10 +213,7 @@ mod tests {
         for (i, b) in bytes.iter().enumerate() {
             write(&buffer, i, *b);
         }
-        assert!(buffer.set_piece(Piece {
-            len: bytes.len(),
-            ..Piece::default()
-        }));
+        assert!(buffer.set_piece(Piece { len: bytes.len(), ..Piece::default() }));
         Message::Stream {
             lane: Lane::Stream,
             context: 3,
@@ -275,8 +247,7 @@ mod tests {
     fn the_reader_finds_what_was_put() {
         let disk = Disk::new(usize::MAX);
         let mut w = Writer::new(Some(Box::new(disk.clone())));
-        w.begin(&FileHeader::default(), &RunInfo::default())
-            .unwrap();
+        w.begin(&FileHeader::default(), &RunInfo::default()).unwrap();
         let (back, written) = w.put(stream(0, b"abc"), 2);
         assert!(back.is_some() && written.is_ok());
         w.put(Message::Module(vec![1]), 2).1.unwrap();
@@ -285,10 +256,7 @@ mod tests {
         w.flush().unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert!(whole);
-        let seen: Vec<_> = chunks
-            .iter()
-            .map(|(h, _)| (h.kind, h.context, h.seq))
-            .collect();
+        let seen: Vec<_> = chunks.iter().map(|(h, _)| (h.kind, h.context, h.seq)).collect();
         assert_eq!(
             seen,
             [

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::arch::ticks;
 use crate::kernel::nanoseconds;
 
-/// The processor's clock and the monotonic clock (ns) at the same moment: the tightest pair of a few tries.
+/// The processor's clock and the monotonic clock (ns) at the same moment: the tightest pair of a
+/// few tries.
 fn pair() -> (u64, u64) {
     let sample = || {
         let before = ticks();
@@ -36,11 +37,7 @@ impl Clock {
     #[must_use]
     pub fn start() -> Self {
         let (start, monotonic_ns) = pair();
-        Clock {
-            start,
-            monotonic_ns,
-            unix_ns: nanoseconds(libc::CLOCK_REALTIME),
-        }
+        Clock { start, monotonic_ns, unix_ns: nanoseconds(libc::CLOCK_REALTIME) }
     }
 
     /// Ticks since the start.

@@ -9,14 +9,15 @@ pub type Time = *const libc::timespec;
 /// The function that `pthread_once` runs.
 pub type Routine = unsafe extern "C-unwind" fn();
 
-/// Expands `$listener!` with a row for every function in which threads wait, synchronise, begin or end:
+/// Expands `$listener!` with a row for every function in which threads wait, synchronise, begin or
+/// end:
 ///
 /// ```text
 /// name @ "version of the symbol" (argument: type, ...) -> result: [what it does] [what a thread does that waits in it];
 /// ```
 ///
-/// The first bracket is for the recorder, the second for the observer. A new function needs one row here, if it does
-/// the same as one of the others. The first argument is the object.
+/// The first bracket is for the recorder, the second for the observer. A new function needs one row
+/// here, if it does the same as one of the others. The first argument is the object.
 ///
 /// | what it does | recorded |
 /// |---|---|
@@ -38,10 +39,11 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `own MODULE` | whatever the listener's function of that name does |
 /// | nothing | nothing |
 ///
-/// The wait states are those of the observation; `own MODULE` has the same meaning as above; an empty bracket means
-/// that the function is not observed. TRY must end as the function itself would end, or say that the object is busy.
-/// Functions with a time have none, because they refuse a wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the
-/// families, which differ in how their functions report results.
+/// The wait states are those of the observation; `own MODULE` has the same meaning as above; an
+/// empty bracket means that the function is not observed. TRY must end as the function itself would
+/// end, or say that the object is busy. Functions with a time have none, because they refuse a
+/// wrong time first. [`Posix`], [`C11`] and [`Semaphore`] are the families, which differ in how
+/// their functions report results.
 ///
 /// Text in braces before the name of the listener is passed on to the listener.
 #[macro_export]
@@ -98,7 +100,8 @@ macro_rules! for_each_function {
         sem_clockwait(semaphore: Ptr, clock: c_int, until: Time) -> c_int: [acquire Semaphore SemWait] [Condition];
         sem_post(semaphore: Ptr) -> c_int: [release SemPost] [];
 
-        // The C library has older versions of these functions for old programs, whose conditions have another layout.
+        // The C library has older versions of these functions for old programs, whose conditions
+        // have another layout.
         pthread_cond_init @ "GLIBC_2.3.2" (condition: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_cond_destroy @ "GLIBC_2.3.2" (condition: Ptr) -> c_int: [destroy] [];
         pthread_cond_wait @ "GLIBC_2.3.2" (condition: Ptr, mutex: Ptr) -> c_int: [wait] [Condition];
@@ -227,11 +230,12 @@ macro_rules! for_each_function {
     } };
 }
 
-/// Whether a mutex is robust. A try leaves a robust mutex that is given up locked (glibc 2.36), so that who tries first
-/// would then wait for itself.
+/// Whether a mutex is robust. A try leaves a robust mutex that is given up locked (glibc 2.36), so
+/// that who tries first would then wait for itself.
 ///
 /// # Safety
-/// It is a mutex. Its layout is part of the C library's ABI, because the initialisers of static mutexes are.
+/// It is a mutex. Its layout is part of the C library's ABI, because the initialisers of static
+/// mutexes are.
 #[inline(always)]
 pub unsafe fn is_robust(mutex: Ptr) -> bool {
     const KIND: usize = 4;
@@ -257,8 +261,8 @@ pub enum Answer {
 pub trait Family {
     fn answer(result: c_int) -> Answer;
 
-    /// Makes a call that the program did not ask for. The result is the program's, unless the object is busy: then the
-    /// program must see nothing of the call, because it waits.
+    /// Makes a call that the program did not ask for. The result is the program's, unless the
+    /// object is busy: then the program must see nothing of the call, because it waits.
     #[inline(always)]
     fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
         let result = call();
@@ -318,7 +322,8 @@ impl Family for Semaphore {
     /// These functions are places where a thread is cancelled, whether they wait or not.
     #[inline(always)]
     fn try_first(call: impl FnOnce() -> c_int) -> Option<c_int> {
-        // SAFETY: the call has no arguments. It may unwind, as the function that the program called may.
+        // SAFETY: the call has no arguments. It may unwind, as the function that the program called
+        // may.
         unsafe { pthread_testcancel() };
         let errno = Errno::get();
         let result = call();

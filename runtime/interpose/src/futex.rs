@@ -41,18 +41,9 @@ mod tests {
     fn the_operation_of_a_futex_is_known_behind_its_flags() {
         for flags in [0, 128, 256, 128 | 256, 1 << 32] {
             assert_eq!((does(flags), does(9 | flags)), (Does::Wait, Does::Wait));
-            assert_eq!(
-                (does(1 | flags), does(10 | flags)),
-                (Does::Wake, Does::Wake)
-            );
-            assert_eq!(
-                (does(6 | flags), does(13 | flags)),
-                (Does::Lock, Does::Lock)
-            );
-            assert_eq!(
-                (does(7 | flags), does(3 | flags)),
-                (Does::Unlock, Does::Other)
-            );
+            assert_eq!((does(1 | flags), does(10 | flags)), (Does::Wake, Does::Wake));
+            assert_eq!((does(6 | flags), does(13 | flags)), (Does::Lock, Does::Lock));
+            assert_eq!((does(7 | flags), does(3 | flags)), (Does::Unlock, Does::Other));
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A library's own heap. The library must be able to allocate while the program is inside its allocator, in a signal
-//! handler that interrupted the allocator, or after the program's heap was corrupted.
+//! A library's own heap. The library must be able to allocate while the program is inside its
+//! allocator, in a signal handler that interrupted the allocator, or after the program's heap was
+//! corrupted.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Orderi
 use crate::mask::Blocked;
 use crate::{kernel, memory};
 
-/// Number of size classes: powers of two from 16 bytes to 32 KiB. Larger blocks are mapped one by one.
+/// Number of size classes: powers of two from 16 bytes to 32 KiB. Larger blocks are mapped one by
+/// one.
 const CLASSES: usize = 12;
 const SMALLEST: usize = 16;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
@@ -23,8 +25,8 @@ struct Free {
     left: usize,
 }
 
-/// Blocks whose sizes are powers of two, recycled by size. The heap is locked with signals blocked, so that no handler
-/// waits for the code it interrupted.
+/// Blocks whose sizes are powers of two, recycled by size. The heap is locked with signals blocked,
+/// so that no handler waits for the code it interrupted.
 pub struct Heap {
     locked: AtomicBool,
     free: UnsafeCell<Free>,
@@ -89,13 +91,15 @@ fn class(layout: Layout) -> Option<usize> {
     Some((rounded / SMALLEST).trailing_zeros() as usize)
 }
 
-/// Bytes of the mapping of a large block. Mappings begin at a page, so they satisfy every alignment up to a page.
+/// Bytes of the mapping of a large block. Mappings begin at a page, so they satisfy every alignment
+/// up to a page.
 fn mapping(layout: Layout) -> usize {
     layout.size().next_multiple_of(4096)
 }
 
-// SAFETY: blocks are distinct, large enough for their class or mapping, and aligned to 16 bytes (small) or a page
-// (large). They go back to where they came from, because the class depends only on the layout.
+// SAFETY: blocks are distinct, large enough for their class or mapping, and aligned to 16 bytes
+// (small) or a page (large). They go back to where they came from, because the class depends only
+// on the layout.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(layout) else {

@@ -1,8 +1,9 @@
 //! The process in which a library began its work, told from every copy of it.
 //!
-//! A copy can be made in many ways (`fork`, `_Fork`, `clone`, system calls that no function of ours sees), and all but
-//! the first run no code of ours. So the kernel is asked to forget: a [`Home`] is a pointer in a page that every copy
-//! finds empty (`MADV_WIPEONFORK`). To look costs two loads. The child of a vfork shares the memory, and the pointer.
+//! A copy can be made in many ways (`fork`, `_Fork`, `clone`, system calls that no function of ours
+//! sees), and all but the first run no code of ours. So the kernel is asked to forget: a [`Home`]
+//! is a pointer in a page that every copy finds empty (`MADV_WIPEONFORK`). To look costs two loads.
+//! The child of a vfork shares the memory, and the pointer.
 
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -45,7 +46,8 @@ impl<T> Home<T> {
         !self.0.load(Relaxed).is_null()
     }
 
-    /// Sets it for this process. Returns `false` if there is no memory. Do not call this from two threads at once.
+    /// Sets it for this process. Returns `false` if there is no memory. Do not call this from two
+    /// threads at once.
     pub fn set(&self, value: &'static T) -> bool {
         if self.page().is_none() {
             let Some(page) = memory::map_wiped_on_fork(PAGE) else {
@@ -54,9 +56,7 @@ impl<T> Home<T> {
             self.0.store(page.cast(), Release);
         }
         let value = std::ptr::from_ref(value).cast_mut();
-        self.page()
-            .inspect(|page| page.store(value, Release))
-            .is_some()
+        self.page().inspect(|page| page.store(value, Release)).is_some()
     }
 
     /// Forgets what was set, in this process too.

@@ -1,5 +1,6 @@
-//! System calls of our own threads. What a program or a preloaded library puts in front of the C library may count on
-//! the threads that it knows, so our threads go past the C library; and what the program sees (errno) stays as it is.
+//! System calls of our own threads. What a program or a preloaded library puts in front of the C
+//! library may count on the threads that it knows, so our threads go past the C library; and what
+//! the program sees (errno) stays as it is.
 
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
@@ -44,7 +45,8 @@ pub fn prepare_barriers() -> bool {
     membarrier(REGISTER_PRIVATE_EXPEDITED)
 }
 
-/// Makes a full memory barrier in every thread of the process, the calling one included. Returns whether it was made.
+/// Makes a full memory barrier in every thread of the process, the calling one included. Returns
+/// whether it was made.
 #[must_use]
 pub fn barrier_everywhere() -> bool {
     membarrier(PRIVATE_EXPEDITED)
@@ -61,16 +63,11 @@ fn timespec(time: Duration) -> libc::timespec {
 pub fn sleep(time: Duration) {
     let time = timespec(time);
     // SAFETY: the pointer is to a live timespec.
-    let _ = unsafe {
-        call(
-            libc::SYS_nanosleep,
-            [(&raw const time).expose_provenance(), 0],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_nanosleep, [(&raw const time).expose_provenance(), 0]) };
 }
 
-/// The time of a clock in nanoseconds. A filter of the program's (seccomp) may refuse the system call, so this asks
-/// the kernel's page in the process first.
+/// The time of a clock in nanoseconds. A filter of the program's (seccomp) may refuse the system
+/// call, so this asks the kernel's page in the process first.
 #[must_use]
 pub fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut t = timespec(Duration::ZERO);
@@ -120,12 +117,7 @@ fn usage() -> libc::rusage {
     // SAFETY: all zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live rusage.
-    let _ = unsafe {
-        call(
-            libc::SYS_getrusage,
-            [THREAD, (&raw mut usage).expose_provenance()],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_getrusage, [THREAD, (&raw mut usage).expose_provenance()]) };
     usage
 }
 
@@ -147,25 +139,15 @@ impl Instant {
     }
 }
 
-/// Waits while the word has the value, at most for `time`, or until a thread that changed the word wakes this one. It may
-/// also return early.
+/// Waits while the word has the value, at most for `time`, or until a thread that changed the word
+/// wakes this one. It may also return early.
 pub(crate) fn futex_wait(word: &std::sync::atomic::AtomicU32, value: u32, time: Option<Duration>) {
     const WAIT: usize = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
     let time = time.map(timespec);
-    let time = time
-        .as_ref()
-        .map_or(0, |t| std::ptr::from_ref(t).expose_provenance());
+    let time = time.as_ref().map_or(0, |t| std::ptr::from_ref(t).expose_provenance());
     // SAFETY: word and time are live.
     let _ = unsafe {
-        call(
-            libc::SYS_futex,
-            [
-                word.as_ptr().expose_provenance(),
-                WAIT,
-                value as usize,
-                time,
-            ],
-        )
+        call(libc::SYS_futex, [word.as_ptr().expose_provenance(), WAIT, value as usize, time])
     };
 }
 
@@ -174,10 +156,5 @@ pub(crate) fn futex_wake(word: &std::sync::atomic::AtomicU32, threads: c_int) {
     const WAKE: usize = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
     let threads = usize::try_from(threads).unwrap_or(0);
     // SAFETY: the word is live.
-    let _ = unsafe {
-        call(
-            libc::SYS_futex,
-            [word.as_ptr().expose_provenance(), WAKE, threads],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_futex, [word.as_ptr().expose_provenance(), WAKE, threads]) };
 }

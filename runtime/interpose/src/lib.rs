@@ -1,13 +1,11 @@
-//! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept the program's
-//! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls past the C library, a heap
-//! of its own, the process it began in and how that ends ([`life`](mod@life)), messages, files that are whole, the functions of
-//! threads, the OpenMP tools interface, and time.
+//! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept
+//! the program's functions ([`exports`]) and the functions behind them ([`real_functions`]), system
+//! calls past the C library, a heap of its own, the process it began in and how that ends
+//! ([`life`](mod@life)), messages, files that are whole, the functions of threads, the OpenMP tools
+//! interface, and time.
 //!
 //! The recorder, the observer and the on-line profiler use this crate. It exports no symbol itself.
-#![allow(
-    unsafe_code,
-    reason = "symbols of other libraries, and what they promise about them"
-)]
+#![allow(unsafe_code, reason = "symbols of other libraries, and what they promise about them")]
 
 pub mod arch;
 pub mod clock;

@@ -1,6 +1,6 @@
-//! The life of the process that a library is in: how it ends (an exit, another program, a signal), what its threads and
-//! its signal handlers do, and how it forks. [`life`](crate::life!) puts a [`Life`] in front of the functions by which
-//! a program does so.
+//! The life of the process that a library is in: how it ends (an exit, another program, a signal),
+//! what its threads and its signal handlers do, and how it forks. [`life`](crate::life!) puts a
+//! [`Life`] in front of the functions by which a program does so.
 //!
 //! The program sees what it would see without the library: exit status, signal handlers, results.
 
@@ -35,7 +35,8 @@ real_functions! {
 /// How a program ends that no signal ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It exits. There may be several such calls, of which the last one comes after all handlers of exits.
+    /// It exits. There may be several such calls, of which the last one comes after all handlers of
+    /// exits.
     Exit,
     /// Another program is to replace it. If that fails, this one goes on.
     Exec,
@@ -65,20 +66,21 @@ pub trait Life {
     /// The program ends.
     fn end(end: End);
 
-    /// A signal is about to end the process. All signals are blocked, and the calling thread has a stack of
-    /// [`signals::STACK`] bytes for this. Only called after [`signals::install`].
+    /// A signal is about to end the process. All signals are blocked, and the calling thread has a
+    /// stack of [`signals::STACK`] bytes for this. Only called after [`signals::install`].
     fn killed(_fatal: &Fatal) {}
 
     /// The program is about to install its handler of a signal.
     fn install(_signal: c_int, _handler: usize) {}
 
-    /// Runs a handler of the program, if [`Life::HANDLES`] says so. `here` is the address of the handler's frame.
+    /// Runs a handler of the program, if [`Life::HANDLES`] says so. `here` is the address of the
+    /// handler's frame.
     fn handle(_signal: c_int, _context: *mut c_void, _here: usize, handler: impl FnOnce()) {
         handler();
     }
 
-    /// The calling thread ends. This is called several times, because the program's destructors may run in between;
-    /// `last` says that none will run any more.
+    /// The calling thread ends. This is called several times, because the program's destructors may
+    /// run in between; `last` says that none will run any more.
     fn thread_ends(_last: bool) {}
 
     /// The calling thread ends itself by a system call, which the C library does not see.
@@ -112,15 +114,15 @@ pub fn begin() {
     HOME.store(memory::process_id(), Relaxed);
 }
 
-/// Whether this is the process in which [`begin`] was called. The kernel is asked, because the child of a vfork shares
-/// the memory.
+/// Whether this is the process in which [`begin`] was called. The kernel is asked, because the
+/// child of a vfork shares the memory.
 #[must_use]
 pub fn is_at_home() -> bool {
     HOME.load(Relaxed) == memory::process_id()
 }
 
-/// Registers handlers of forks, when the library is loaded. They are the first to be registered, so they run closest to
-/// the fork.
+/// Registers handlers of forks, when the library is loaded. They are the first to be registered, so
+/// they run closest to the fork.
 pub extern "C" fn watch_forks<L: Life>() {
     unsafe extern "C" fn before<L: Life>() {
         L::fork_begins();
@@ -140,8 +142,8 @@ const ROUNDS: usize = 4;
 /// The key whose destructor runs at the end of every watched thread; -1 before there is one.
 static KEY: AtomicI32 = AtomicI32::new(-1);
 
-/// Prepares to see the ends of threads. This should come as early as possible, because low keys need no memory in their
-/// threads.
+/// Prepares to see the ends of threads. This should come as early as possible, because low keys
+/// need no memory in their threads.
 pub fn watch_threads<L: Life>() {
     let mut key: libc::pthread_key_t = 0;
     if KEY.load(Relaxed) < 0
@@ -177,8 +179,8 @@ unsafe extern "C" {
     fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
 }
 
-/// Lets the library see the end of the process by `quick_exit`. Handlers of it run in reverse order, so one that is
-/// registered before main runs last. The other ends are seen without this.
+/// Lets the library see the end of the process by `quick_exit`. Handlers of it run in reverse
+/// order, so one that is registered before main runs last. The other ends are seen without this.
 pub fn watch_quick_exit<L: Life>() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Relaxed) {
@@ -191,8 +193,8 @@ unsafe extern "C" fn at_quick_exit<L: Life>(_: *mut c_void) {
     L::end(End::Exit);
 }
 
-/// Runs when the library is finished. Objects are finished in reverse order of their dependence, so it is after all that
-/// use it.
+/// Runs when the library is finished. Objects are finished in reverse order of their dependence, so
+/// it is after all that use it.
 pub extern "C" fn at_exit<L: Life>() {
     L::end(End::Exit);
 }
@@ -234,16 +236,16 @@ pub unsafe extern "C-unwind" fn calls_system<L: Life>(
     })
 }
 
-/// Whether the program runs with more rights than its caller (setuid, file capabilities). Then no file may be written
-/// that the caller's environment names.
+/// Whether the program runs with more rights than its caller (setuid, file capabilities). Then no
+/// file may be written that the caller's environment names.
 #[must_use]
 pub fn is_privileged() -> bool {
     // SAFETY: the call reads the kernel's auxiliary vector.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Exports the functions by which a program ends, replaces itself and handles signals, for a type that implements
-/// [`Life`](crate::life::Life).
+/// Exports the functions by which a program ends, replaces itself and handles signals, for a type
+/// that implements [`Life`](crate::life::Life).
 #[macro_export]
 macro_rules! life {
     ($life:ty) => {

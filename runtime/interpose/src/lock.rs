@@ -1,5 +1,6 @@
-//! A lock and a condition that sleep in the kernel and call nothing of the C library, as the standard library's do
-//! (its `syscall`). A panic leaves them usable, because the data behind them are consistent at every step.
+//! A lock and a condition that sleep in the kernel and call nothing of the C library, as the
+//! standard library's do (its `syscall`). A panic leaves them usable, because the data behind them
+//! are consistent at every step.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -38,10 +39,7 @@ impl<T> Mutex<T> {
     /// A lock that is free.
     #[must_use]
     pub const fn new(value: T) -> Self {
-        Mutex {
-            state: AtomicU32::new(FREE),
-            value: UnsafeCell::new(value),
-        }
+        Mutex { state: AtomicU32::new(FREE), value: UnsafeCell::new(value) }
     }
 
     fn take(&self) -> bool {
@@ -50,10 +48,7 @@ impl<T> Mutex<T> {
     }
 
     fn guard(&self) -> MutexGuard<'_, T> {
-        MutexGuard {
-            mutex: self,
-            _here: PhantomData,
-        }
+        MutexGuard { mutex: self, _here: PhantomData }
     }
 
     #[cold]
@@ -118,9 +113,7 @@ impl Condvar {
     /// Nobody waits.
     #[must_use]
     pub const fn new() -> Self {
-        Condvar {
-            count: AtomicU32::new(0),
-        }
+        Condvar { count: AtomicU32::new(0) }
     }
 
     /// Wakes a thread that waits.

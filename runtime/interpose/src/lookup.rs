@@ -1,4 +1,5 @@
-//! Looks up the functions that a library intercepts, as the next object in the search order defines them.
+//! Looks up the functions that a library intercepts, as the next object in the search order defines
+//! them.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_void};
@@ -12,9 +13,9 @@ use crate::kernel;
 use crate::mask::Blocked;
 use crate::notice;
 
-/// Declares the type `Real` of a table of functions, and `real()`, which looks them up at its first call. `= "symbol"`
-/// gives another name to look for, `@ "version"` the version of the symbol. A function that the process does not have
-/// reports that when it is called.
+/// Declares the type `Real` of a table of functions, and `real()`, which looks them up at its first
+/// call. `= "symbol"` gives another name to look for, `@ "version"` the version of the symbol. A
+/// function that the process does not have reports that when it is called.
 #[macro_export]
 macro_rules! real_functions {
     // The functions of `for_each_function`, and the listener's own.
@@ -22,7 +23,8 @@ macro_rules! real_functions {
         $crate::real_functions! { $($own)* $($name $(@ $version)? : ($($ty),*) $(-> $ret)?;)* }
     };
     ($($name:ident $(= $symbol:literal)? $(@ $version:literal)? : ($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The real functions, by name. A function that the process does not have reports that when it is called.
+        /// The real functions, by name. A function that the process does not have reports that when
+        /// it is called.
         #[allow(dead_code, reason = "each listener calls its part of the functions")]
         pub(crate) struct Real { $(pub(crate) $name: unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?,)* }
 
@@ -45,7 +47,8 @@ macro_rules! real_functions {
             Real { $($name: {
                 let symbol = $crate::real_functions!(@symbol $name $($symbol)?);
                 let found = $crate::lookup::find(symbol, $crate::real_functions!(@version $($version)?));
-                // SAFETY: the symbol's C prototype is this type; `missing` takes no arguments and does not return.
+                // SAFETY: the symbol's C prototype is this type; `missing` takes no arguments and
+                // does not return.
                 unsafe { std::mem::transmute::<*mut ::std::ffi::c_void, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found) }
             },)* }
         }
@@ -67,8 +70,8 @@ pub struct Table<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: the value is written once, by the thread that changed `state` from unknown to resolving, and is read only
-// once it is ready.
+// SAFETY: the value is written once, by the thread that changed `state` from unknown to resolving,
+// and is read only once it is ready.
 unsafe impl<T: Sync> Sync for Table<T> {}
 
 impl<T> Default for Table<T> {
@@ -81,10 +84,7 @@ impl<T> Table<T> {
     /// A table that is not made yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            state: AtomicU8::new(UNKNOWN),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
-        }
+        Self { state: AtomicU8::new(UNKNOWN), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
     /// The table, which is made now if it does not exist yet.
@@ -110,18 +110,15 @@ impl<T> Table<T> {
     #[inline(never)]
     fn resolve(&self, make: fn() -> T) {
         let _blocked = Blocked::new();
-        match self
-            .state
-            .compare_exchange(UNKNOWN, RESOLVING, Acquire, Acquire)
-        {
+        match self.state.compare_exchange(UNKNOWN, RESOLVING, Acquire, Acquire) {
             Ok(_) => {
                 let table = make();
                 // SAFETY: only this thread is resolving.
                 unsafe { (*self.value.get()).write(table) };
                 self.state.store(READY, Release);
             }
-            // Another thread is making the table. This thread cannot be the one: inside `dlsym` it could only call
-            // allocation functions, and those use `get_if_ready`.
+            // Another thread is making the table. This thread cannot be the one: inside `dlsym` it
+            // could only call allocation functions, and those use `get_if_ready`.
             Err(_) => {
                 while self.state.load(Acquire) != READY {
                     kernel::yield_now();
@@ -131,15 +128,15 @@ impl<T> Table<T> {
     }
 }
 
-/// The next definition of a symbol after this library's. In a plain program that uses an instrumented library, the C
-/// library comes before this one, so it is also searched by name. If there is no definition, the result is a function
-/// that ends the process.
+/// The next definition of a symbol after this library's. In a plain program that uses an
+/// instrumented library, the C library comes before this one, so it is also searched by name. If
+/// there is no definition, the result is a function that ends the process.
 #[must_use]
 pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
     let name = symbol.as_ptr().cast::<c_char>();
-    // The C library is opened only if needed, because that allocates on the program's heap and so moves the program's
-    // own allocations.
-    // SAFETY: the name is a C string; `RTLD_NOLOAD` loads nothing that is not loaded already.
+    // The C library is opened only if needed, because that allocates on the program's heap and so
+    // moves the program's own allocations. SAFETY: the name is a C string; `RTLD_NOLOAD` loads
+    // nothing that is not loaded already.
     let c_library =
         || unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     let next: fn() -> *mut c_void = || libc::RTLD_NEXT;
@@ -164,14 +161,16 @@ pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
     missing as *const () as *mut c_void
 }
 
-/// A function by name from the objects after this one, for functions that come and go with a library.
+/// A function by name from the objects after this one, for functions that come and go with a
+/// library.
 #[must_use]
 pub fn next(symbol: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) }
 }
 
-/// A function of a library that the program may not have, or may load later. It is looked up when it is first wanted.
+/// A function of a library that the program may not have, or may load later. It is looked up when
+/// it is first wanted.
 #[derive(Debug)]
 pub struct LateFunction<F> {
     name: &'static str,
@@ -186,11 +185,7 @@ impl<F: Copy> LateFunction<F> {
     /// `F` is a function pointer, and the type of the functions of that name.
     #[must_use]
     pub const unsafe fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            address: AtomicPtr::new(std::ptr::null_mut()),
-            function: PhantomData,
-        }
+        Self { name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
     }
 
     /// The function. The program has called it, so there is one.
@@ -218,7 +213,8 @@ impl<F: Copy> LateFunction<F> {
     }
 }
 
-/// Declares functions of other libraries ([`LateFunction`](crate::lookup::LateFunction)): `static NAME = function(type, ...) -> type;`.
+/// Declares functions of other libraries ([`LateFunction`](crate::lookup::LateFunction)): `static
+/// NAME = function(type, ...) -> type;`.
 #[macro_export]
 macro_rules! found {
     ($($visibility:vis static $name:ident = $symbol:ident($($ty:ty),*) $(-> $ret:ty)?;)*) => {$(
@@ -229,8 +225,9 @@ macro_rules! found {
     )*};
 }
 
-/// Stands in front of functions of other libraries. `NAME [KIND] (argument: type, ...; caller) -> type => |call| BODY`
-/// exports NAME as [`exports`](crate::exports!) does for KIND. BODY runs in its place, and `call` calls the library's.
+/// Stands in front of functions of other libraries. `NAME [KIND] (argument: type, ...; caller) ->
+/// type => |call| BODY` exports NAME as [`exports`](crate::exports!) does for KIND. BODY runs in
+/// its place, and `call` calls the library's.
 #[macro_export]
 macro_rules! in_front_of {
     ($($name:ident $([$($kind:tt)+])? ($($arg:ident: $ty:ty),* $(; $caller:ident)?) $(-> $ret:ty)? => |$call:ident| $body:expr;)*) => {$(

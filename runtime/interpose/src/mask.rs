@@ -1,10 +1,12 @@
 #![allow(unsafe_code, reason = "the signal mask is a system call")]
-//! Blocks all signals around the slow path, so that no handler and no cancellation interrupts the runtime halfway.
+//! Blocks all signals around the slow path, so that no handler and no cancellation interrupts the
+//! runtime halfway.
 
 use crate::kernel::call;
 
-/// All signals are blocked while this value lives, including those that the C library keeps for itself. (The C
-/// library's own functions do not block these, and so would leave cancellation open.)
+/// All signals are blocked while this value lives, including those that the C library keeps for
+/// itself. (The C library's own functions do not block these, and so would leave cancellation
+/// open.)
 #[derive(Debug)]
 pub struct Blocked(u64);
 
@@ -32,8 +34,8 @@ impl Blocked {
         set(mask);
     }
 
-    /// Leaves the program's signals blocked. Those of the C library open, because it waits for all threads to answer
-    /// them.
+    /// Leaves the program's signals blocked. Those of the C library open, because it waits for all
+    /// threads to answer them.
     pub fn keep(self) {
         set(!LIBRARY);
         std::mem::forget(self);
@@ -55,17 +57,10 @@ impl Drop for Blocked {
 fn set(mask: u64) -> u64 {
     const SET_MASK: usize = libc::SIG_SETMASK as usize;
     let mut old = 0u64;
-    let (new_at, old_at) = (
-        (&raw const mask).expose_provenance(),
-        (&raw mut old).expose_provenance(),
-    );
+    let (new_at, old_at) =
+        ((&raw const mask).expose_provenance(), (&raw mut old).expose_provenance());
     // SAFETY: both pointers are to live 8-byte masks, the size the call is told.
-    let _ = unsafe {
-        call(
-            libc::SYS_rt_sigprocmask,
-            [SET_MASK, new_at, old_at, SET_BYTES],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_rt_sigprocmask, [SET_MASK, new_at, old_at, SET_BYTES]) };
     old
 }
 
@@ -76,10 +71,7 @@ pub fn end_is_asked() -> bool {
     let mut pending = 0u64;
     // SAFETY: the pointer is to a live 8-byte mask, the size the call is told.
     let _ = unsafe {
-        call(
-            libc::SYS_rt_sigpending,
-            [(&raw mut pending).expose_provenance(), SET_BYTES],
-        )
+        call(libc::SYS_rt_sigpending, [(&raw mut pending).expose_provenance(), SET_BYTES])
     };
     ASKING.iter().any(|signal| pending >> (signal - 1) & 1 != 0)
 }
@@ -88,9 +80,9 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
 }
 
-/// The thread cannot be cancelled while this value lives. It is for rare work (opening files, the end of the trace)
-/// that calls functions of the C library in which a cancellation may happen. The slow path makes its system calls
-/// directly instead.
+/// The thread cannot be cancelled while this value lives. It is for rare work (opening files, the
+/// end of the trace) that calls functions of the C library in which a cancellation may happen. The
+/// slow path makes its system calls directly instead.
 #[derive(Debug)]
 pub struct Uncancellable(libc::c_int);
 
@@ -114,17 +106,19 @@ impl Default for Uncancellable {
 
 impl Drop for Uncancellable {
     fn drop(&mut self) {
-        // SAFETY: the call restores the state that `new` found; null means that the current state is not wanted.
+        // SAFETY: the call restores the state that `new` found; null means that the current state
+        // is not wanted.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
     }
 }
 
-/// Runs `f` while signals are blocked, so that no handler of the program interrupts `f` or a thread that `f` creates.
+/// Runs `f` while signals are blocked, so that no handler of the program interrupts `f` or a thread
+/// that `f` creates.
 pub fn unhandled<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: a set is plain data for which zero is a value.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // The signals that the C library keeps for itself stay open, because it waits for all threads to answer them.
-    // SAFETY: the sets are live.
+    // The signals that the C library keeps for itself stay open, because it waits for all threads
+    // to answer them. SAFETY: the sets are live.
     unsafe {
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);

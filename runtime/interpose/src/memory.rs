@@ -1,5 +1,5 @@
-//! Memory, identity and errno. The C library's own names for some of these are defined by the runtime for interception,
-//! so it must not call them.
+//! Memory, identity and errno. The C library's own names for some of these are defined by the
+//! runtime for interception, so it must not call them.
 
 use crate::kernel::call;
 
@@ -7,13 +7,14 @@ use crate::kernel::call;
 pub fn map(bytes: usize) -> Option<*mut u8> {
     const ACCESS: usize = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     const KIND: usize = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as usize;
-    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing memory.
+    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing
+    // memory.
     let at = unsafe { call(libc::SYS_mmap, [0, bytes, ACCESS, KIND, usize::MAX, 0]) };
     at.ok().map(std::ptr::with_exposed_provenance_mut)
 }
 
-/// Maps zeroed memory that is zeroed again in every copy of the process. A kernel that cannot do so (before 4.14) copies
-/// it.
+/// Maps zeroed memory that is zeroed again in every copy of the process. A kernel that cannot do so
+/// (before 4.14) copies it.
 pub(crate) fn map_wiped_on_fork(bytes: usize) -> Option<*mut u8> {
     const WIPE: usize = libc::MADV_WIPEONFORK as usize;
     let at = map(bytes)?;
@@ -50,12 +51,7 @@ pub fn thread_id() -> u32 {
 /// Writes to stderr as much as one system call takes.
 pub(crate) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the pointer and length are those of a slice.
-    let _ = unsafe {
-        call(
-            libc::SYS_write,
-            [2, bytes.as_ptr().expose_provenance(), bytes.len()],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_write, [2, bytes.as_ptr().expose_provenance(), bytes.len()]) };
 }
 
 /// Restores errno when dropped: interception must not be visible in it.

@@ -1,8 +1,10 @@
-//! Measures the time in which other programs had the processor, which is not the measured program's time.
+//! Measures the time in which other programs had the processor, which is not the measured program's
+//! time.
 //!
-//! The measure is the thread's own CPU time, which is dear to read (three system calls). So [`Meter::read`] is for
-//! intervals that are long compared with a reading. For an interval in which the thread gave up the processor itself
-//! (it waited) it gives zero, unless its user knows these waits ([`Meter::waited`]).
+//! The measure is the thread's own CPU time, which is dear to read (three system calls). So
+//! [`Meter::read`] is for intervals that are long compared with a reading. For an interval in which
+//! the thread gave up the processor itself (it waited) it gives zero, unless its user knows these
+//! waits ([`Meter::waited`]).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -57,7 +59,8 @@ impl Meter {
         add(&self.known_ticks, ticks);
     }
 
-    /// Reads the clocks. Returns the ticks since the last reading in which the thread was ready but did not run.
+    /// Reads the clocks. Returns the ticks since the last reading in which the thread was ready but
+    /// did not run.
     pub fn read(&self) -> u64 {
         self.stolen(Reading::now())
     }
@@ -65,9 +68,7 @@ impl Meter {
     /// Ticks since the last reading in which the thread was ready, but did not run.
     fn stolen(&self, now: Reading) -> u64 {
         let since = Reading {
-            ticks: now
-                .ticks
-                .saturating_sub(self.ticks.swap(now.ticks, Relaxed)),
+            ticks: now.ticks.saturating_sub(self.ticks.swap(now.ticks, Relaxed)),
             wall: now.wall.saturating_sub(self.wall.swap(now.wall, Relaxed)),
             cpu: now.cpu.saturating_sub(self.cpu.swap(now.cpu, Relaxed)),
             waits: now.waits.wrapping_sub(self.waits.swap(now.waits, Relaxed)),
@@ -75,7 +76,8 @@ impl Meter {
         let known = self.known.swap(0, Relaxed);
         let known_ticks = self.known_ticks.swap(0, Relaxed);
         let away = since.wall.saturating_sub(since.cpu);
-        // The first reading covers the time since the machine started, when the program did not exist.
+        // The first reading covers the time since the machine started, when the program did not
+        // exist.
         if since.waits > TIMES * known || since.ticks == now.ticks || away < SHORTEST {
             return 0;
         }
@@ -104,12 +106,7 @@ mod tests {
     use super::*;
 
     fn reading(ticks: u64, wall: u64, cpu: u64, waits: u64) -> Reading {
-        Reading {
-            ticks,
-            wall,
-            cpu,
-            waits,
-        }
+        Reading { ticks, wall, cpu, waits }
     }
 
     #[test]

@@ -37,17 +37,12 @@ unsafe extern "C" fn collect(
     let loaded = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
     let address = |offset: u64| info.dlpi_addr.wrapping_add(offset);
     let start = loaded().map(|h| address(h.p_vaddr)).min().unwrap_or(0);
-    let end = loaded()
-        .map(|h| address(h.p_vaddr + h.p_memsz))
-        .max()
-        .unwrap_or(0);
+    let end = loaded().map(|h| address(h.p_vaddr + h.p_memsz)).max().unwrap_or(0);
     let path = if info.dlpi_name.is_null() {
         String::new()
     } else {
         // SAFETY: names are C strings.
-        unsafe { CStr::from_ptr(info.dlpi_name) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned()
     };
     let size = |n: u64| usize::try_from(n).unwrap_or(0);
     list.push(Object {
@@ -60,14 +55,11 @@ unsafe extern "C" fn collect(
 }
 
 impl Object {
-    /// First address and length of each part of the object that is left without these ranges. The ranges are ascending,
-    /// in the file's own addresses.
+    /// First address and length of each part of the object that is left without these ranges. The
+    /// ranges are ascending, in the file's own addresses.
     #[must_use]
     pub fn without(&self, ranges: &[Range<u64>]) -> Vec<(usize, usize)> {
-        let place = |address: u64| {
-            self.base
-                .wrapping_add(usize::try_from(address).unwrap_or(0))
-        };
+        let place = |address: u64| self.base.wrapping_add(usize::try_from(address).unwrap_or(0));
         let (mut start, end) = (self.start, self.start + self.len);
         let mut left = Vec::with_capacity(ranges.len() + 1);
         for range in ranges {
@@ -106,8 +98,5 @@ pub fn path_at(address: usize) -> Option<&'static CStr> {
 /// The name of that object's file.
 #[must_use]
 pub fn file_at(address: usize) -> Option<&'static [u8]> {
-    path_at(address)?
-        .to_bytes()
-        .rsplit(|byte| *byte == b'/')
-        .next()
+    path_at(address)?.to_bytes().rsplit(|byte| *byte == b'/').next()
 }

@@ -1,4 +1,5 @@
-//! The part of the OMPT interface that is used here, as OpenMP 5.2 (chapter 19) and LLVM's `omp-tools.h` define it.
+//! The part of the OMPT interface that is used here, as OpenMP 5.2 (chapter 19) and LLVM's
+//! `omp-tools.h` define it.
 #![allow(missing_docs, reason = "the names are the standard's")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -23,7 +24,8 @@ pub struct StartToolResult {
     tool_data: u64,
 }
 
-/// The tool that libomp finds in a library. The library exports [`start_tool`] as `ompt_start_tool`.
+/// The tool that libomp finds in a library. The library exports [`start_tool`] as
+/// `ompt_start_tool`.
 pub trait Tool {
     /// Whether there is something to listen for in the OpenMP runtime that gives itself this name.
     fn wants(runtime: &CStr) -> bool;
@@ -32,7 +34,8 @@ pub trait Tool {
     fn starts(set: SetCallback, lookup: Lookup);
 }
 
-/// `ompt_start_tool`, which libomp calls when it starts to ask for a tool. Null means that there is none.
+/// `ompt_start_tool`, which libomp calls when it starts to ask for a tool. Null means that there is
+/// none.
 ///
 /// # Safety
 /// libomp calls it.
@@ -49,13 +52,7 @@ pub unsafe extern "C" fn start_tool<T: Tool>(
     if !T::wants(runtime) {
         return std::ptr::null();
     }
-    const {
-        &StartToolResult {
-            initialize: initialize::<T>,
-            finalize,
-            tool_data: 0,
-        }
-    }
+    const { &StartToolResult { initialize: initialize::<T>, finalize, tool_data: 0 } }
 }
 
 unsafe extern "C" fn initialize<T: Tool>(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
@@ -64,10 +61,7 @@ unsafe extern "C" fn initialize<T: Tool>(lookup: Lookup, _device: c_int, _data: 
         return 0;
     };
     // SAFETY: the function of that name has this type.
-    T::starts(
-        unsafe { std::mem::transmute::<Callback, SetCallback>(set) },
-        lookup,
-    );
+    T::starts(unsafe { std::mem::transmute::<Callback, SetCallback>(set) }, lookup);
     1
 }
 
@@ -102,7 +96,8 @@ pub struct Report {
     function: Callback,
 }
 
-/// Asks the runtime for reports. `unsure` gets the name of what it does not always report, with what it says of that.
+/// Asks the runtime for reports. `unsure` gets the name of what it does not always report, with
+/// what it says of that.
 pub fn ask(set: SetCallback, reports: &[Report], mut unsure: impl FnMut(&'static str, c_int)) {
     for report in reports {
         // SAFETY: each function has the type of the callback of that number.
@@ -197,7 +192,8 @@ pub const DEPENDENCE_OUT_ALL_MEMORY: c_uint = 34;
 /// `ompt_cancel_flag_t`: cancellation was asked for here.
 pub const CANCEL_ACTIVATED: c_int = 0x10;
 
-/// `ompt_get_task_info`: level, then places for flags, the task's word, its frames, its region's word and its number.
+/// `ompt_get_task_info`: level, then places for flags, the task's word, its frames, its region's
+/// word and its number.
 pub type GetTaskInfo = unsafe extern "C" fn(
     c_int,
     *mut c_int,

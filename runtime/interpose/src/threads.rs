@@ -1,5 +1,5 @@
-//! Functions that create, join and detach threads. A function of this module replaces the new thread's function, so that the
-//! thread has its state before any code of the program runs in it.
+//! Functions that create, join and detach threads. A function of this module replaces the new
+//! thread's function, so that the thread has its state before any code of the program runs in it.
 
 use std::ffi::{c_int, c_void};
 
@@ -27,19 +27,20 @@ pub struct Wanted {
     pub caller: usize,
     /// Whether the thread may be joined.
     pub joinable: bool,
-    /// Bytes of the stack that the C library makes for the thread, with its thread-local variables; 0 if the program
-    /// brings a stack.
+    /// Bytes of the stack that the C library makes for the thread, with its thread-local variables;
+    /// 0 if the program brings a stack.
     pub stack: usize,
 }
 
-/// What a library does about threads. [`thread_functions`](crate::thread_functions) makes the exported functions from
-/// an implementation.
+/// What a library does about threads. [`thread_functions`](crate::thread_functions) makes the
+/// exported functions from an implementation.
 pub trait Threads {
-    /// Creates a thread with `call`, which gets the new thread's state if the thread is to have one.
+    /// Creates a thread with `call`, which gets the new thread's state if the thread is to have
+    /// one.
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int;
 
-    /// Runs first in the new thread, with its state. The result is the address of the thread's function (of the type
-    /// that the creator used) and its argument.
+    /// Runs first in the new thread, with its state. The result is the address of the thread's
+    /// function (of the type that the creator used) and its argument.
     fn begin(state: Ptr) -> (usize, Ptr);
 
     /// Called when the thread's function has returned.
@@ -66,7 +67,8 @@ pub unsafe fn is_joinable(attributes: Ptr) -> bool {
     detached == libc::PTHREAD_CREATE_JOINABLE
 }
 
-/// Bytes of the stack that the C library makes for a thread with these attributes; 0 if they name a stack.
+/// Bytes of the stack that the C library makes for a thread with these attributes; 0 if they name a
+/// stack.
 ///
 /// # Safety
 /// The attributes are valid or null, which means the default attributes.
@@ -87,7 +89,8 @@ pub unsafe fn stack_size(attributes: Ptr) -> usize {
     // SAFETY: the caller promises that the attributes are valid.
     unsafe {
         pthread_attr_getstack(attributes, &raw mut low, &raw mut size);
-        // Without a stack the lowest address is counted from the address 0, and a size of 0 means the default one.
+        // Without a stack the lowest address is counted from the address 0, and a size of 0 means
+        // the default one.
         if low.wrapping_add(size) != 0 {
             return 0;
         }
@@ -99,8 +102,8 @@ pub unsafe fn stack_size(attributes: Ptr) -> usize {
 /// The [`Body`] that replaces another one.
 ///
 /// # Safety
-/// A new thread calls this function once, with the state that [`Threads::create`] gave for a thread whose body has
-/// this type.
+/// A new thread calls this function once, with the state that [`Threads::create`] gave for a thread
+/// whose body has this type.
 pub unsafe extern "C-unwind" fn run<T: Threads>(state: Ptr) -> Ptr {
     let (body, argument) = T::begin(state);
     // SAFETY: the creator passed this function as the thread's body.
@@ -126,8 +129,8 @@ pub unsafe extern "C-unwind" fn run11<T: Threads>(state: Ptr) -> c_int {
 }
 
 /// Defines the functions that create, join and detach threads, for a type that implements
-/// [`Threads`](crate::threads::Threads). The functions are to be exported with their callers' places; `real` gives the
-/// table of the real functions.
+/// [`Threads`](crate::threads::Threads). The functions are to be exported with their callers'
+/// places; `real` gives the table of the real functions.
 #[macro_export]
 macro_rules! thread_functions {
     ($threads:ty, $real:path) => {
@@ -154,7 +157,8 @@ macro_rules! thread_functions {
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
                 let run: $crate::threads::Body = $crate::threads::run::<$threads>;
                 let (body, argument) = state.map_or((body, argument), |state| (run, state));
-                // SAFETY: the arguments are the caller's, or the replacement with the state that it expects.
+                // SAFETY: the arguments are the caller's, or the replacement with the state that it
+                // expects.
                 unsafe { ($real().pthread_create)(handle, attributes, body, argument) }
             })
         }

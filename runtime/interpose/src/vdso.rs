@@ -1,4 +1,5 @@
-//! The kernel's own code in the process (vDSO), which reads clocks without a system call and without the C library.
+//! The kernel's own code in the process (vDSO), which reads clocks without a system call and
+//! without the C library.
 
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -39,7 +40,8 @@ fn find() -> Option<usize> {
     if base == 0 {
         return None;
     }
-    // SAFETY: the kernel mapped a whole ELF object there, which stays; its program headers lie where the header says.
+    // SAFETY: the kernel mapped a whole ELF object there, which stays; its program headers lie
+    // where the header says.
     let segments = unsafe {
         let header = &*at::<libc::Elf64_Ehdr>(base);
         let first = at::<libc::Elf64_Phdr>(base + usize::try_from(header.e_phoff).ok()?);
@@ -65,8 +67,8 @@ fn find() -> Option<usize> {
     let (names, symbols) = (names?, symbols?);
     // The linker puts the names behind the symbols.
     for i in 0..names.saturating_sub(symbols) / size_of::<libc::Elf64_Sym>() {
-        // SAFETY: the symbol lies in the object, before its names; what lies between them is read as symbols too, and
-        // a name outside the object is not looked at.
+        // SAFETY: the symbol lies in the object, before its names; what lies between them is read
+        // as symbols too, and a name outside the object is not looked at.
         let symbol = unsafe { at::<libc::Elf64_Sym>(symbols).add(i).read() };
         let name = names + symbol.st_name as usize;
         let end = base + usize::try_from(load.p_memsz).ok()?;

@@ -6,10 +6,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
 
-/// Puts `bytes` where `path` says: into a file with another name first, which is renamed when it is whole.
+/// Puts `bytes` where `path` says: into a file with another name first, which is renamed when it is
+/// whole.
 ///
-/// That file is a new one, and nobody can guess its name. The folder may be everybody's (`/tmp`), and a link that
-/// somebody has put where the file was expected would be followed.
+/// That file is a new one, and nobody can guess its name. The folder may be everybody's (`/tmp`),
+/// and a link that somebody has put where the file was expected would be followed.
 ///
 /// # Errors
 /// An error of the system. What was there before is there still.
@@ -19,20 +20,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         name.push(path.file_name().unwrap_or_default());
         name.push(format!(".tmp-{:016x}", RandomState::new().hash_one(path)));
         let temporary = path.with_file_name(name);
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary);
+        let made = OpenOptions::new().write(true).create_new(true).open(&temporary);
         let mut file = match made {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             made => made?,
         };
-        return file
-            .write_all(bytes)
-            .and_then(|()| fs::rename(&temporary, path))
-            .inspect_err(|_| {
+        return file.write_all(bytes).and_then(|()| fs::rename(&temporary, path)).inspect_err(
+            |_| {
                 let _ = fs::remove_file(&temporary);
-            });
+            },
+        );
     }
 }
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum State {
     /// The thread runs the program's own code (with everything that keeps it slow in the hardware).
     Running,
-    /// The thread works for the parallel runtime: it makes tasks or threads, or hands out iterations.
+    /// The thread works for the parallel runtime: it makes tasks or threads, or hands out
+    /// iterations.
     Scheduling,
     /// The thread waits for work.
     Idle,
@@ -90,8 +91,8 @@ impl Times {
 pub struct Place {
     /// Index in [`Observation::modules`]; `None` if the address belongs to no file.
     pub module: Option<u32>,
-    /// Distance from the module's first byte as loaded. Except in non-PIE files it is an address of the file's
-    /// symbols.
+    /// Distance from the module's first byte as loaded. Except in non-PIE files it is an address of
+    /// the file's symbols.
     pub offset: u64,
     /// The name that the dynamic symbols have for the address; may be empty.
     pub symbol: String,
@@ -150,16 +151,16 @@ pub struct Phase {
     pub threads: u32,
     /// Time by state of the threads that took part.
     pub times: Times,
-    /// Sum over phases of the largest time of a thread without its waiting for synchronisation (speedup stacks,
-    /// section 6.3).
+    /// Sum over phases of the largest time of a thread without its waiting for synchronisation
+    /// (speedup stacks, section 6.3).
     pub slowest_ns: u64,
     /// Begin of the first phase, ns.
     pub first_ns: u64,
-    /// Whether iterations were handed out at run time (dynamic or guided schedule, tasks), so that the program does
-    /// not determine which thread does what.
+    /// Whether iterations were handed out at run time (dynamic or guided schedule, tasks), so that
+    /// the program does not determine which thread does what.
     pub dynamic: bool,
-    /// Pieces of work given out at run time: tasks that began, and parts of loops with a dynamic or guided schedule
-    /// (the latter estimated).
+    /// Pieces of work given out at run time: tasks that began, and parts of loops with a dynamic or
+    /// guided schedule (the latter estimated).
     pub pieces: u64,
 }
 
@@ -191,7 +192,8 @@ pub struct Observation {
     pub region: bool,
     /// Name that the OpenMP library gives itself; empty without one.
     pub openmp: String,
-    /// Sentences about what could not be seen (an OpenMP library that does not report, lanes that ran out, ...).
+    /// Sentences about what could not be seen (an OpenMP library that does not report, lanes that
+    /// ran out, ...).
     pub notes: Vec<String>,
     /// Width of the bins of the time line, ns.
     pub bin_ns: u64,

@@ -1,5 +1,5 @@
-//! What a program tells the observer itself (`contech/observe.h`): idle and scheduling times of its own runtime,
-//! phases, and the region of interest.
+//! What a program tells the observer itself (`contech/observe.h`): idle and scheduling times of its
+//! own runtime, phases, and the region of interest.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{

@@ -14,7 +14,8 @@ static OFFSET: AtomicU64 = AtomicU64::new(0);
 static FROZEN: AtomicU64 = AtomicU64::new(0);
 /// Observed time at which the observation began.
 static ZERO: AtomicU64 = AtomicU64::new(0);
-/// Incremented when the first region of interest begins, because measurements from before it are dropped.
+/// Incremented when the first region of interest begins, because measurements from before it are
+/// dropped.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 static CALIBRATION: OnceLock<Clock> = OnceLock::new();
 
@@ -32,8 +33,8 @@ pub(crate) fn now() -> u64 {
     }
 }
 
-/// Observed time in ticks, read after all earlier instructions have finished: a plain read of the counter may happen
-/// before a slow instruction that precedes it.
+/// Observed time in ticks, read after all earlier instructions have finished: a plain read of the
+/// counter may happen before a slow instruction that precedes it.
 #[inline]
 pub(crate) fn now_in_order() -> u64 {
     in_order();

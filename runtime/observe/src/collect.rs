@@ -40,11 +40,7 @@ struct Modules {
 impl Modules {
     fn place(&mut self, address: usize) -> Place {
         let Some(info) = about(address) else {
-            return Place {
-                module: None,
-                offset: address as u64,
-                symbol: String::new(),
-            };
+            return Place { module: None, offset: address as u64, symbol: String::new() };
         };
         let base = info.dli_fbase.addr();
         let next = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
@@ -52,48 +48,30 @@ impl Modules {
         if module == next {
             // SAFETY: the linker keeps this C string.
             let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
-            self.list.push(Module {
-                path: absolute(&path),
-            });
+            self.list.push(Module { path: absolute(&path) });
         }
         let symbol = if info.dli_sname.is_null() {
             String::new()
         } else {
             // SAFETY: the linker keeps this C string too.
-            unsafe { CStr::from_ptr(info.dli_sname) }
-                .to_string_lossy()
-                .into_owned()
+            unsafe { CStr::from_ptr(info.dli_sname) }.to_string_lossy().into_owned()
         };
-        Place {
-            module: Some(module),
-            offset: (address - base) as u64,
-            symbol,
-        }
+        Place { module: Some(module), offset: (address - base) as u64, symbol }
     }
 }
 
-/// The absolute path of a module. The linker knows the program only by the name that it was called by, so the path of
-/// the executable stands for names that are not absolute.
+/// The absolute path of a module. The linker knows the program only by the name that it was called
+/// by, so the path of the executable stands for names that are not absolute.
 fn absolute(path: &str) -> String {
     let path = std::path::Path::new(path);
     let own = || std::fs::read_link("/proc/self/exe").ok();
-    let found = if path.is_absolute() && path.exists() {
-        Some(path.to_owned())
-    } else {
-        own()
-    };
-    found.map_or_else(
-        || path.display().to_string(),
-        |path| path.display().to_string(),
-    )
+    let found = if path.is_absolute() && path.exists() { Some(path.to_owned()) } else { own() };
+    found.map_or_else(|| path.display().to_string(), |path| path.display().to_string())
 }
 
 /// Processor time in nanoseconds, and voluntary and involuntary switches, of a thread that lives.
 fn living(tid: u32) -> (u64, u64, u64) {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // The kernel's number of a thread's clock (CPUCLOCK_SCHED, per thread).
     let clock = (!tid << 3 | 6).cast_signed();
     // SAFETY: the record is live; for a thread that is gone the call fails.
@@ -136,9 +114,7 @@ pub(crate) fn observation(options: &Options) -> Observation {
     let now = clock::now();
     phase::end_all(now);
     // Threads that still live go on writing: the run lasts until the last moment that is read.
-    let used = lanes::all()
-        .iter()
-        .filter(|lane| lane.threads.load(Relaxed) > 0);
+    let used = lanes::all().iter().filter(|lane| lane.threads.load(Relaxed) > 0);
     let readings: Vec<_> = used.map(|lane| (lane, lane.read(now))).collect();
     let end = readings.iter().map(|(_, reading)| reading.at).max();
     let shift = readings.iter().map(|(_, reading)| reading.shift).max();
@@ -157,9 +133,7 @@ pub(crate) fn observation(options: &Options) -> Observation {
         openmp: openmp::name(),
         notes: notes(lost),
         bin_ns: scale.ns(1 << shift),
-        lanes: lanes
-            .map(|(one, reading)| lane(one, reading, &scale, shift))
-            .collect(),
+        lanes: lanes.map(|(one, reading)| lane(one, reading, &scale, shift)).collect(),
         phases: phases(&mut modules, &scale),
         waits,
         modules: modules.list,
@@ -200,10 +174,7 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
         let times: Ticks = std::array::from_fn(|state| total.times[state].load(Relaxed));
         Phase {
             place: match model {
-                Model::Marked => Place {
-                    symbol: api::name(place),
-                    ..Place::default()
-                },
+                Model::Marked => Place { symbol: api::name(place), ..Place::default() },
                 Model::OpenMp | Model::Threads => modules.place(place),
             },
             model,
@@ -227,14 +198,8 @@ fn notes(lost_waits: u64) -> Vec<String> {
             notes.push(format!("{count} {text}"));
         }
     };
-    say(
-        lanes::turned_away(),
-        "threads were not observed: more than 1024 lived at the same time",
-    );
-    say(
-        lost_waits,
-        "waits are in no place: a thread waited at more than 256",
-    );
+    say(lanes::turned_away(), "threads were not observed: more than 1024 lived at the same time");
+    say(lost_waits, "waits are in no place: a thread waited at more than 256");
     say(
         phase::lost(),
         "phases are not listed: they began at more than 1024 places, or more than 64 went on at the same time",

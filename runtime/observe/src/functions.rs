@@ -11,7 +11,8 @@ use crate::locks::sampled;
 use crate::real::{Ptr, Time, real};
 use crate::waits::wait;
 
-/// Exports each observed function as a hook that passes the call on and notes that the thread waits.
+/// Exports each observed function as a hook that passes the call on and notes that the thread
+/// waits.
 macro_rules! observe {
     ($($name:ident $(@ $version:literal)? ($($arguments:tt)*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {$(
         observe!(@ $name ($($arguments)*) ($($ret)?) $does $state);

@@ -104,8 +104,7 @@ impl Lane {
     pub(crate) fn begin(&self, tid: u32) {
         let now = clock::now();
         self.catch_up();
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);
         self.state.store(State::Running as u32, Relaxed);
         self.since.store(now, Relaxed);
@@ -156,8 +155,7 @@ impl Lane {
 
     #[cold]
     fn forget(&self) {
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);
         for cell in self.times.iter().chain(&self.counts) {
             cell.store(0, Relaxed);
@@ -184,7 +182,8 @@ impl Lane {
         usize::try_from(last + 1).map_or(BINS, |n| if all { BINS } else { n.min(BINS) })
     }
 
-    /// Puts the thread in another state, and counts the time since the last change for the state it was in.
+    /// Puts the thread in another state, and counts the time since the last change for the state it
+    /// was in.
     #[inline]
     pub(crate) fn switch(&self, to: State, now: u64) {
         self.switch_from(self.state(), to, now);
@@ -202,8 +201,7 @@ impl Lane {
         let (true, Some(bin)) = (plain, bin) else {
             return self.switch_across(state, to, now);
         };
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);
         bump(&self.times[state], now - since);
         bump(&bin[state], now - since);
@@ -219,8 +217,7 @@ impl Lane {
         self.catch_up();
         let since = self.since.load(Relaxed);
         let idle_from = self.idle_from.load(Relaxed);
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);
         for (state, from, to) in parts(state, since, idle_from, now) {
             if to > from {
@@ -260,9 +257,7 @@ impl Lane {
             self.widen();
             shift += 1;
         }
-        each_bin(from, to, shift, |bin, ticks| {
-            bump(&self.bins[bin][state], ticks)
-        });
+        each_bin(from, to, shift, |bin, ticks| bump(&self.bins[bin][state], ticks));
     }
 
     /// Merges every two bins into one.
@@ -303,12 +298,12 @@ impl Lane {
         self.sites.add(place, state, now.saturating_sub(before));
     }
 
-    /// Moves `ticks` that were lately counted as running, up to `now`, to another state, which began `count` times.
+    /// Moves `ticks` that were lately counted as running, up to `now`, to another state, which
+    /// began `count` times.
     pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64, now: u64) {
         const RUNNING: usize = State::Running as usize;
         self.switch(State::Running, now);
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        self.sequence.store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);
         let shift = FIRST_SHIFT + self.wider.load(Relaxed);
         let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
@@ -316,10 +311,7 @@ impl Lane {
         let before = self.members[0].running_before();
         let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
         let mut left = ticks.min(ran);
-        for bin in self.bins[..=usize::try_from(last).unwrap_or(0)]
-            .iter()
-            .rev()
-        {
+        for bin in self.bins[..=usize::try_from(last).unwrap_or(0)].iter().rev() {
             let here = left.min(bin[RUNNING].load(Relaxed));
             for cells in [bin, &self.times] {
                 bump(&cells[RUNNING], here.wrapping_neg());
@@ -366,21 +358,13 @@ impl Lane {
 
     /// Number of tasks begun and parts of loops taken.
     pub(crate) fn pieces(&self) -> u64 {
-        if self.is_old() {
-            0
-        } else {
-            self.pieces.load(Relaxed)
-        }
+        if self.is_old() { 0 } else { self.pieces.load(Relaxed) }
     }
 
     /// Time by state until `now`.
     pub(crate) fn times(&self, now: u64) -> Ticks {
         self.consistent(|| {
-            let mut times = if self.is_old() {
-                [0; State::COUNT]
-            } else {
-                load(&self.times)
-            };
+            let mut times = if self.is_old() { [0; State::COUNT] } else { load(&self.times) };
             for (state, from, to) in self.current(now) {
                 times[state] += to - from;
             }
@@ -398,21 +382,13 @@ impl Lane {
             if old {
                 shift = FIRST_SHIFT;
             }
-            let used = if old {
-                0
-            } else {
-                self.used_bins(shift - FIRST_SHIFT)
-            };
+            let used = if old { 0 } else { self.used_bins(shift - FIRST_SHIFT) };
             let mut bins: Vec<Ticks> = self.bins[..used].iter().map(load).collect();
             while now.saturating_sub(zero) >> shift >= BINS as u64 {
                 bins = halved(&bins);
                 shift += 1;
             }
-            let mut times = if old {
-                [0; State::COUNT]
-            } else {
-                load(&self.times)
-            };
+            let mut times = if old { [0; State::COUNT] } else { load(&self.times) };
             for (state, from, to) in self.current(now) {
                 times[state] += to - from;
                 each_bin(from - zero, to - zero, shift, |bin, ticks| {
@@ -422,18 +398,8 @@ impl Lane {
                     bins[bin][state] += ticks;
                 });
             }
-            let counts = if old {
-                [0; State::COUNT]
-            } else {
-                load(&self.counts)
-            };
-            Reading {
-                at: now,
-                times,
-                counts,
-                shift,
-                bins,
-            }
+            let counts = if old { [0; State::COUNT] } else { load(&self.counts) };
+            Reading { at: now, times, counts, shift, bins }
         })
     }
 }

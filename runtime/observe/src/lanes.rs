@@ -33,8 +33,8 @@ pub(crate) fn all() -> &'static [Lane] {
     if table.is_null() {
         return &[];
     }
-    // SAFETY: the mapping has room for `LANES` lanes and is never unmapped; a zero lane is valid, and all fields are
-    // atomics.
+    // SAFETY: the mapping has room for `LANES` lanes and is never unmapped; a zero lane is valid,
+    // and all fields are atomics.
     unsafe { std::slice::from_raw_parts(table, USED.load(Acquire)) }
 }
 
@@ -42,8 +42,8 @@ pub(crate) fn all() -> &'static [Lane] {
 #[cfg(test)]
 pub(crate) fn single() -> &'static Lane {
     let lane = memory::map(size_of::<Lane>()).expect("memory");
-    // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and all fields are
-    // atomics.
+    // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and
+    // all fields are atomics.
     unsafe { &*lane.cast::<Lane>() }
 }
 

@@ -1,13 +1,13 @@
-//! The observer is preloaded into any program (`LD_PRELOAD`, `CONTECH_OBSERVE=FILE`). It measures when each thread
-//! runs, schedules or waits, and writes an observation (`contech-observation`) when the program ends. Without the
-//! variable the observer does nothing.
+//! The observer is preloaded into any program (`LD_PRELOAD`, `CONTECH_OBSERVE=FILE`). It measures
+//! when each thread runs, schedules or waits, and writes an observation (`contech-observation`)
+//! when the program ends. Without the variable the observer does nothing.
 //!
-//! Each thread has its own `lane`, which only that thread writes and every thread may read. Calls that may wait are
-//! intercepted (`locks`, `waits`, `threads`); as a rule the clock is read only when such a call does wait. `phase`
-//! adds up what happens between fork and join.
+//! Each thread has its own `lane`, which only that thread writes and every thread may read. Calls
+//! that may wait are intercepted (`locks`, `waits`, `threads`); as a rule the clock is read only
+//! when such a call does wait. `phase` adds up what happens between fork and join.
 //!
-//! The program must see what it would see without the observer. A function of this library that calls something
-//! cancellable holds no value with a destructor during that call.
+//! The program must see what it would see without the observer. A function of this library that
+//! calls something cancellable holds no value with a destructor during that call.
 #![allow(
     unsafe_code,
     reason = "every function here is called from C, with what C promises about its arguments"
@@ -38,6 +38,7 @@ mod waits;
 
 use contech_interpose::heap::Heap;
 
-/// The observer's own heap: the observation may be written while the program is inside its allocator.
+/// The observer's own heap: the observation may be written while the program is inside its
+/// allocator.
 #[global_allocator]
 static HEAP: Heap = Heap::new(|| false);

@@ -1,5 +1,5 @@
-//! What the observer does about the life of its process: the observation is written before the program ends. If another
-//! program replaces it, that one is not observed, and nothing is written.
+//! What the observer does about the life of its process: the observation is written before the
+//! program ends. If another program replaces it, that one is not observed, and nothing is written.
 
 use std::ffi::c_long;
 

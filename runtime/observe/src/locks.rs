@@ -1,9 +1,10 @@
-//! Hooks of lock functions. A hook tries the lock first, so that the clock is not read for a lock that is free. A wait
-//! begins only if the try fails.
+//! Hooks of lock functions. A hook tries the lock first, so that the clock is not read for a lock
+//! that is free. A wait begins only if the try fails.
 //!
-//! A free lock may be slow all the same, because its cache line was elsewhere, or because the thread that releases it
-//! must wake another. Therefore about every 64th use is timed and stands for those in between. What the use takes
-//! beyond the time of a lock that no other thread uses counts as time in locks.
+//! A free lock may be slow all the same, because its cache line was elsewhere, or because the
+//! thread that releases it must wake another. Therefore about every 64th use is timed and stands
+//! for those in between. What the use takes beyond the time of a lock that no other thread uses
+//! counts as time in locks.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -54,8 +55,8 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     result
 }
 
-/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] call next; until the C library's are known,
-/// these are functions that look for them.
+/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] call next; until the C
+/// library's are known, these are functions that look for them.
 static TRY_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(try_first as *mut c_void);
 static UNLOCK_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(unlock_first as *mut c_void);
 
@@ -99,9 +100,7 @@ unsafe extern "C-unwind" fn mutex_timed_now(mutex: Ptr, caller: usize) -> c_int 
 
 unsafe extern "C-unwind" fn mutex_wait(mutex: Ptr, caller: usize) -> c_int {
     // SAFETY: the mutex is the caller's.
-    wait(State::Lock, caller, || unsafe {
-        (real().pthread_mutex_lock)(mutex)
-    })
+    wait(State::Lock, caller, || unsafe { (real().pthread_mutex_lock)(mutex) })
 }
 
 unsafe extern "C-unwind" fn unlock_timed_now(mutex: Ptr, caller: usize) -> c_int {

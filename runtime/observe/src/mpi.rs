@@ -1,5 +1,6 @@
-//! MPI's blocking calls wait for messages. Both `MPI_X` and `PMPI_X` are intercepted (Open MPI's Fortran calls the
-//! latter, MPICH's the former), and both call the library's `PMPI_X`. A call within another call is a part of it.
+//! MPI's blocking calls wait for messages. Both `MPI_X` and `PMPI_X` are intercepted (Open MPI's
+//! Fortran calls the latter, MPICH's the former), and both call the library's `PMPI_X`. A call
+//! within another call is a part of it.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,8 +11,8 @@ use contech_observation::State;
 use crate::tls;
 use crate::waits;
 
-/// An argument of any call, since all of them are machine words. No call has more than twelve. If a call has fewer, the
-/// rest are words of the caller's stack, which the call ignores.
+/// An argument of any call, since all of them are machine words. No call has more than twelve. If a
+/// call has fewer, the rest are words of the caller's stack, which the call ignores.
 type Word = usize;
 
 macro_rules! observe_mpi {

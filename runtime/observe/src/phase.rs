@@ -1,4 +1,5 @@
-//! Parallel phases, from fork to join. What the participating threads do in a phase is added up by place.
+//! Parallel phases, from fork to join. What the participating threads do in a phase is added up by
+//! place.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire,
@@ -113,8 +114,8 @@ const WAITS: [State; 7] = [
     State::Message,
 ];
 
-/// Skips zeros, which are the usual case: an atomic addition of zero to a cell that other threads write still costs
-/// time.
+/// Skips zeros, which are the usual case: an atomic addition of zero to a cell that other threads
+/// write still costs time.
 fn add(cell: &AtomicU64, ticks: u64) {
     if ticks != 0 {
         cell.fetch_add(ticks, Relaxed);
@@ -130,10 +131,7 @@ pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
     const TAKEN: u64 = u64::MAX;
     for instance in &GOING_ON {
         if instance.id.load(Relaxed) != 0
-            || instance
-                .id
-                .compare_exchange(0, TAKEN, AcqRel, Relaxed)
-                .is_err()
+            || instance.id.compare_exchange(0, TAKEN, AcqRel, Relaxed).is_err()
         {
             continue;
         }
@@ -189,11 +187,7 @@ impl Instance {
         if member.instance.load(Relaxed) != id {
             return;
         }
-        if member
-            .instance
-            .compare_exchange(id, 0, AcqRel, Relaxed)
-            .is_err()
-        {
+        if member.instance.compare_exchange(id, 0, AcqRel, Relaxed).is_err() {
             return;
         }
         let mut before = [0; State::COUNT];
@@ -223,7 +217,8 @@ impl Instance {
         }
     }
 
-    /// Ends the phase: removes all threads that still take part, and adds the phase to its place's total.
+    /// Ends the phase: removes all threads that still take part, and adds the phase to its place's
+    /// total.
     pub(crate) fn end(&self, now: u64) {
         for lane in lanes::all() {
             self.leave(lane, now);
@@ -262,7 +257,8 @@ impl Instance {
         self.place.load(Relaxed)
     }
 
-    /// Ends the region for the lanes other than `own`, whose thread ends the region: they wait for work from `now` on.
+    /// Ends the region for the lanes other than `own`, whose thread ends the region: they wait for
+    /// work from `now` on.
     pub(crate) fn release(&self, own: &Lane, now: u64) {
         for lane in lanes::all() {
             if !std::ptr::eq(lane, own) && self.has(lane) {
@@ -288,8 +284,8 @@ fn total(place: usize, model: u32) -> Option<&'static Total> {
         ((place as u64 ^ u64::from(model)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
     for step in 0..PLACES {
         let total = &TOTALS[(hash + step) % PLACES];
-        // A place is an address in the program, whose topmost bits are zero, the number of a marked phase's name, or 0
-        // if it is not known.
+        // A place is an address in the program, whose topmost bits are zero, the number of a marked
+        // phase's name, or 0 if it is not known.
         let key = place << 2 | (model as usize + 1);
         let found = match total.key.load(Acquire) {
             0 => match total.key.compare_exchange(0, key, AcqRel, Acquire) {

@@ -8,14 +8,8 @@ use contech_interpose::objects::file_at;
 /// OpenMP libraries: the threads that they create are their own, not the program's.
 pub(crate) const OPENMP: [&str; 3] = ["libomp", "libiomp", "libgomp"];
 /// Libraries that create threads for the program.
-const BETWEEN: [&str; 6] = [
-    "libstdc++",
-    "libc++",
-    "libc.so",
-    "libcontech_",
-    "libgfortran",
-    "libtbb",
-];
+const BETWEEN: [&str; 6] =
+    ["libstdc++", "libc++", "libc.so", "libcontech_", "libgfortran", "libtbb"];
 
 fn file_begins_with(address: usize, names: &[&str]) -> bool {
     file_at(address).is_some_and(|file| names.iter().any(|name| file.starts_with(name.as_bytes())))
@@ -28,7 +22,8 @@ pub(crate) fn is_loaded(name: &CStr) -> bool {
     !handle.is_null()
 }
 
-/// The last caller that was not in an OpenMP library, and the last that was. A program creates threads at few places.
+/// The last caller that was not in an OpenMP library, and the last that was. A program creates
+/// threads at few places.
 static LAST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Whether the address is in an OpenMP library.
@@ -66,7 +61,8 @@ unsafe extern "C" fn each_frame(context: Context, to: *mut c_void) -> c_int {
     STOP
 }
 
-/// The place in the program that called the library that `caller` is in; `caller` itself if it is in the program.
+/// The place in the program that called the library that `caller` is in; `caller` itself if it is
+/// in the program.
 pub(crate) fn of_program(caller: usize) -> usize {
     if !file_begins_with(caller, &BETWEEN) {
         return caller;

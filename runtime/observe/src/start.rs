@@ -59,14 +59,15 @@ fn restore_environment() {
         .filter(|name| !name.is_empty() && !name.ends_with(b"libcontech_observe.so"))
         .collect();
     let others = others.join(&b':');
-    // SAFETY: before main there is one thread; the value is a C string in the process's own memory, and `others` is no
-    // longer than it.
+    // SAFETY: before main there is one thread; the value is a C string in the process's own memory,
+    // and `others` is no longer than it.
     unsafe {
         let value = libc::getenv(PRELOAD.as_ptr()).cast::<u8>();
         if others.is_empty() || value.is_null() {
             libc::unsetenv(PRELOAD.as_ptr());
         } else {
-            // `setenv` would allocate on the program's heap and so move the program's own allocations.
+            // `setenv` would allocate on the program's heap and so move the program's own
+            // allocations.
             value.copy_from_nonoverlapping(others.as_ptr(), others.len());
             value.add(others.len()).write(0);
         }

@@ -35,7 +35,8 @@ static FORK: Fork = Fork {
 };
 
 impl Fork {
-    /// The lock is held while a thread is created, so that no other thread joins or detaches it before it is known.
+    /// The lock is held while a thread is created, so that no other thread joins or detaches it
+    /// before it is known.
     fn lock(&self) {
         while self.locked.swap(true, Acquire) {
             std::thread::yield_now();
@@ -64,20 +65,18 @@ impl Fork {
 
     fn insert(&self, handle: usize) -> bool {
         let free = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == 0);
-        free.inspect(|at| self.handles[*at].store(handle as u64, Relaxed))
-            .is_some()
+        free.inspect(|at| self.handles[*at].store(handle as u64, Relaxed)).is_some()
     }
 
     fn remove(&self, handle: usize) -> bool {
         let found = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == handle as u64);
-        found
-            .inspect(|at| self.handles[*at].store(0, Relaxed))
-            .is_some()
+        found.inspect(|at| self.handles[*at].store(0, Relaxed)).is_some()
     }
 
     /// Removes a thread that was joined or will not be joined. The last one ends the phase.
     fn gone(&self, handle: usize, joined: bool) {
-        // In a copy of the process the lock may be held for ever, by a thread that was creating another one.
+        // In a copy of the process the lock may be held for ever, by a thread that was creating
+        // another one.
         if !is_at_home() {
             return;
         }
@@ -110,10 +109,8 @@ pub(crate) fn end(lane: &'static Lane) {
     };
     let used = ns(usage.ru_utime) + ns(usage.ru_stime);
     lane.cpu_ns.fetch_add(used, Relaxed);
-    lane.voluntary
-        .fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
-    lane.involuntary
-        .fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
+    lane.voluntary.fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
+    lane.involuntary.fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
     lanes::give_back(lane);
 }
 
@@ -140,8 +137,7 @@ impl Threads for Observed {
         let lane = lanes::take();
         if let Some(lane) = lane {
             lane.body.store(wanted.body, Relaxed);
-            lane.argument
-                .store(wanted.argument.expose_provenance(), Relaxed);
+            lane.argument.store(wanted.argument.expose_provenance(), Relaxed);
             if counted && let Some(instance) = FORK.instance() {
                 instance.join(lane);
             }

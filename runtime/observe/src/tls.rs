@@ -32,7 +32,8 @@ pub(crate) const CALLER: usize = 8;
 pub(crate) const LEFT: usize = 16;
 /// Offset of the element of [`Block::left`] for locks.
 pub(crate) const LEFT_LOCKS: usize = LEFT + 4 * LOCKS;
-/// After this (estimated) number of uses of locks, a thread has enough timed uses, and fewer of them are timed.
+/// After this (estimated) number of uses of locks, a thread has enough timed uses, and fewer of
+/// them are timed.
 const MANY_LOCKS: u64 = 20_000;
 
 const _: () = assert!(size_of::<Block>() == BYTES);
@@ -50,8 +51,9 @@ impl Block {
         }
     }
 
-    /// The number of calls that the call being timed stands for. The next timed call comes after 9 to 24 calls, 16.5
-    /// on average. The number is not always 16, because programs call in patterns.
+    /// The number of calls that the call being timed stands for. The next timed call comes after 9
+    /// to 24 calls, 16.5 on average. The number is not always 16, because programs call in
+    /// patterns.
     pub(crate) fn next_gap(&self, function: usize) -> u64 {
         self.gap(function, 9, 28)
     }
@@ -69,8 +71,8 @@ impl Block {
         }
     }
 
-    /// The number of uses that this use of a lock, which is timed, stands for. About every 64th use is timed, and
-    /// about every 192nd after many uses.
+    /// The number of uses that this use of a lock, which is timed, stands for. About every 64th use
+    /// is timed, and about every 192nd after many uses.
     #[cold]
     #[inline(never)]
     pub(crate) fn lock_gap(&self) -> u64 {
@@ -82,11 +84,7 @@ impl Block {
 
     #[cold]
     fn gap(&self, function: usize, least: u32, shift: u32) -> u64 {
-        let step = self
-            .random
-            .load(Relaxed)
-            .wrapping_mul(1_664_525)
-            .wrapping_add(1_013_904_223);
+        let step = self.random.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.random.store(step, Relaxed);
         let gap = least + (step >> shift);
         let last = self.gaps[function].load(Relaxed);
@@ -103,7 +101,8 @@ thread_block! {
     pub(crate) fn block();
 }
 
-/// The calling thread's lane; `None` in threads that are not observed, and while nothing is observed.
+/// The calling thread's lane; `None` in threads that are not observed, and while nothing is
+/// observed.
 #[inline(always)]
 pub(crate) fn lane() -> Option<&'static Lane> {
     // SAFETY: the pointer is null, or points into the table of lanes, which is never unmapped.
@@ -112,8 +111,6 @@ pub(crate) fn lane() -> Option<&'static Lane> {
 
 /// Gives the calling thread its lane, or takes it away.
 pub(crate) fn set_lane(lane: Option<&'static Lane>) {
-    let lane = lane.map_or(std::ptr::null_mut(), |lane| {
-        std::ptr::from_ref(lane).cast_mut()
-    });
+    let lane = lane.map_or(std::ptr::null_mut(), |lane| std::ptr::from_ref(lane).cast_mut());
     block().lane.store(lane, Relaxed);
 }

@@ -7,8 +7,8 @@ use contech_observation::State;
 use crate::real::{Ptr, real};
 use crate::tls;
 
-/// Runs `call` and counts its time as a wait. If the thread already waits or schedules, that state goes on instead. A
-/// wait that is cancelled lasts until the thread has ended.
+/// Runs `call` and counts its time as a wait. If the thread already waits or schedules, that state
+/// goes on instead. A wait that is cancelled lasts until the thread has ended.
 #[inline]
 pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> R {
     let Some(lane) = tls::lane() else {
@@ -35,7 +35,5 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
 
 pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
     // SAFETY: the barrier is the caller's.
-    wait(State::Barrier, caller, || unsafe {
-        (real().pthread_barrier_wait)(barrier)
-    })
+    wait(State::Barrier, caller, || unsafe { (real().pthread_barrier_wait)(barrier) })
 }

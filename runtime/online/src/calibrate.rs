@@ -1,8 +1,6 @@
-//! Measures what events cost before the program goes on: it runs a tree of invocations with events, and one without.
-#![allow(
-    unsafe_code,
-    reason = "events are told as instrumented code tells them"
-)]
+//! Measures what events cost before the program goes on: it runs a tree of invocations with events,
+//! and one without.
+#![allow(unsafe_code, reason = "events are told as instrumented code tells them")]
 
 use std::cell::Cell;
 
@@ -29,10 +27,7 @@ const ROW: u64 = 16;
 /// What events cost, measured with a profile that is thrown away.
 pub(crate) fn calibrate() -> Cost {
     let stage = std::hint::black_box(Stage {
-        functions: [16, 17].map(|code| Function {
-            code,
-            number: Cell::new(0),
-        }),
+        functions: [16, 17].map(|code| Function { code, number: Cell::new(0) }),
         slots: [64; DEPTH + 1],
     });
     let read = || (0..ROW).for_each(|_| contech_ws_due());
@@ -40,16 +35,12 @@ pub(crate) fn calibrate() -> Cost {
     let bare = least(|| stage.bare(DEPTH));
     let told = least(|| stage.tree(DEPTH));
     let events = 3 * (1_u64 << DEPTH) - 2;
-    let between = told
-        .cycles
-        .saturating_sub(bare.cycles + told.readings * reading);
-    Cost {
-        event: (between << EVENT_BITS) / events,
-        reading,
-    }
+    let between = told.cycles.saturating_sub(bare.cycles + told.readings * reading);
+    Cost { event: (between << EVENT_BITS) / events, reading }
 }
 
-/// The cycles that something took, without those spent on reading the log, and the number of readings.
+/// The cycles that something took, without those spent on reading the log, and the number of
+/// readings.
 #[derive(Clone, Copy)]
 struct Took {
     cycles: u64,
@@ -58,10 +49,7 @@ struct Took {
 
 /// The least of several times.
 fn least(f: impl Fn()) -> Took {
-    let mut least = Took {
-        cycles: u64::MAX,
-        readings: 0,
-    };
+    let mut least = Took { cycles: u64::MAX, readings: 0 };
     for _ in 0..TIMES {
         let before = readings();
         let start = ticks();

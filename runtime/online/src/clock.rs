@@ -1,8 +1,9 @@
-//! Time, from the processor's cycle counter, which is read when the log is read. The cycles since the last reading,
-//! less the cost of the events themselves, are spread evenly over the operations executed meanwhile. If code was
-//! called that counts no operations, the operations are taken to be as fast as they were lately, and the rest of the
-//! time is that code's. The sums are those of the counter; at most a strand of [`READ_AFTER`] operations is
-//! attributed wrongly. Reading the log takes no time of the program: the counter is read again afterwards.
+//! Time, from the processor's cycle counter, which is read when the log is read. The cycles since
+//! the last reading, less the cost of the events themselves, are spread evenly over the operations
+//! executed meanwhile. If code was called that counts no operations, the operations are taken to be
+//! as fast as they were lately, and the rest of the time is that code's. The sums are those of the
+//! counter; at most a strand of [`READ_AFTER`] operations is attributed wrongly. Reading the log
+//! takes no time of the program: the counter is read again afterwards.
 #![allow(unsafe_code, reason = "an instruction")]
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,10 +18,12 @@ pub(crate) const READ_AFTER: i64 = 2048;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
 
-/// The cost of the profiler's own work that cannot be measured where it is spent, in cycles; [`Clock`] subtracts it.
+/// The cost of the profiler's own work that cannot be measured where it is spent, in cycles;
+/// [`Clock`] subtracts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Cost of an event, in parts ([`EVENT_BITS`]) of a cycle, since a processor writes several events at a time.
+    /// Cost of an event, in parts ([`EVENT_BITS`]) of a cycle, since a processor writes several
+    /// events at a time.
     pub event: u64,
     /// Cost of calling the function that reads the log, and of coming back.
     pub reading: u64,
@@ -53,21 +56,23 @@ pub(crate) struct Clock {
     /// The time of the last reading, and the counter after it.
     time: u64,
     read: u64,
-    /// The time of this reading; the time of an operation since the last reading; and the time of an operation
-    /// lately.
+    /// The time of this reading; the time of an operation since the last reading; and the time of
+    /// an operation lately.
     now: u64,
     rate: u64,
     late: u64,
     /// The part of the events' cost that exceeded the cycles of their intervals.
     debt: u64,
-    /// Time that belongs to the invocation of the last event, in addition to the time of its operations.
+    /// Time that belongs to the invocation of the last event, in addition to the time of its
+    /// operations.
     others: u64,
     /// Number of readings so far, and the cycles that they took.
     pub readings: u64,
     pub reading: u64,
 }
 
-/// The counter when this library was loaded. The program's time begins then, and not with the first event.
+/// The counter when this library was loaded. The program's time begins then, and not with the first
+/// event.
 static LOADED: AtomicU64 = AtomicU64::new(0);
 /// Measures the time that other programs had the processor, which is not the program's time.
 static METER: Meter = Meter::new();
@@ -81,8 +86,8 @@ extern "C" fn on_load() {
     LOADED.store(ticks(), Relaxed);
 }
 
-/// The moment when the profiler began to prepare itself. The time before belongs to the program, the time after to
-/// the profiler.
+/// The moment when the profiler began to prepare itself. The time before belongs to the program,
+/// the time after to the profiler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
     cycles: u64,
@@ -93,10 +98,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// The moment now.
     pub(crate) fn begins() -> Self {
-        Self {
-            cycles: ticks(),
-            taken: METER.read(),
-        }
+        Self { cycles: ticks(), taken: METER.read() }
     }
 }
 
@@ -105,11 +107,7 @@ impl Clock {
         Self {
             metric,
             // In operations events cost nothing.
-            cost: if metric == Metric::Time {
-                cost
-            } else {
-                Cost::default()
-            },
+            cost: if metric == Metric::Time { cost } else { Cost::default() },
             time: 0,
             read: ticks(),
             now: 0,
@@ -122,8 +120,9 @@ impl Clock {
         }
     }
 
-    /// Lets time begin when the library was loaded, without the time since `ready`, which the profiler spent on
-    /// itself, and without the time before it in which other programs had the processor.
+    /// Lets time begin when the library was loaded, without the time since `ready`, which the
+    /// profiler spent on itself, and without the time before it in which other programs had the
+    /// processor.
     pub(crate) fn since_loaded(&mut self, ready: Ready) {
         METER.read();
         let now = ticks();
@@ -150,8 +149,8 @@ impl Clock {
         elapsed
     }
 
-    /// Computes the time and the rate of the operations executed since the last reading, in which `elapsed` cycles
-    /// passed.
+    /// Computes the time and the rate of the operations executed since the last reading, in which
+    /// `elapsed` cycles passed.
     fn passed(&mut self, elapsed: u64, passed: Passed) {
         let events = passed.events.saturating_mul(self.cost.event) >> EVENT_BITS;
         let cost = events + self.cost.reading + self.debt;
@@ -177,8 +176,8 @@ impl Clock {
         }
     }
 
-    /// Says that the event after so many operations is the last one, and that foreign code ran before it as `foreign`
-    /// says.
+    /// Says that the event after so many operations is the last one, and that foreign code ran
+    /// before it as `foreign` says.
     pub(crate) fn ends(&mut self, operations: u64, foreign: Foreign) {
         let others = self.now.saturating_sub(self.time_of(operations));
         self.time += others;
@@ -199,7 +198,8 @@ impl Clock {
         operations.wrapping_mul(self.rate) >> RATE_BITS
     }
 
-    /// How long an invocation's own operations took, with the time of foreign code that is the invocation's own.
+    /// How long an invocation's own operations took, with the time of foreign code that is the
+    /// invocation's own.
     #[inline(always)]
     pub(crate) fn of_own(&self, operations: u64) -> u64 {
         self.of(operations) + self.others
@@ -236,10 +236,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     pub(crate) fn now() -> Self {
-        Self {
-            cycles: ticks(),
-            time: Instant::now(),
-        }
+        Self { cycles: ticks(), time: Instant::now() }
     }
 
     /// Nanoseconds per cycle, from that moment to now.

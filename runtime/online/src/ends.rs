@@ -1,5 +1,6 @@
-//! Programs that do not end by a return from `main` or a call of `exit`, but by `_exit` or `quick_exit`, or that another
-//! program replaces. The profile of what has completed is written first. A program that a signal ends leaves none.
+//! Programs that do not end by a return from `main` or a call of `exit`, but by `_exit` or
+//! `quick_exit`, or that another program replaces. The profile of what has completed is written
+//! first. A program that a signal ends leaves none.
 #![allow(unsafe_code, reason = "functions that C calls")]
 
 use contech_interpose::life::{self, End, Life};

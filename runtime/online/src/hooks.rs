@@ -1,9 +1,6 @@
-//! The functions that the program calls: hooks of instrumented code (`workspan::abi`), and the marks of
-//! `contech/cilk.h` in other code.
-#![allow(
-    unsafe_code,
-    reason = "C ABI, and state that only the first thread touches"
-)]
+//! The functions that the program calls: hooks of instrumented code (`workspan::abi`), and the
+//! marks of `contech/cilk.h` in other code.
+#![allow(unsafe_code, reason = "C ABI, and state that only the first thread touches")]
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -34,7 +31,8 @@ extern "C" fn contech_cilk_spawn() {
     }
 }
 
-/// Says that the function waits for what it spawned (`contech/cilk.h`, in code that is not instrumented).
+/// Says that the function waits for what it spawned (`contech/cilk.h`, in code that is not
+/// instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_sync() {
     gate::with_own(start, |profile, now| profile.sync(None, now));

@@ -14,12 +14,13 @@ use crate::clock::READ_AFTER;
 
 /// The number of operations that an event counts as.
 const EACH: i64 = EVENT_OPERATIONS.cast_signed();
-/// Room for the events between two readings, and for as many events of handlers that interrupted an event.
+/// Room for the events between two readings, and for as many events of handlers that interrupted an
+/// event.
 const EVENTS: usize = 2 * UNTIL_DUE + FEW;
 /// Events of the log that stay when one is taken back; the others are for handlers within handlers.
 const ROOM: usize = EVENTS - FEW;
-/// Each event counts as some operations, so there are fewer events than this before too little is left and the log is
-/// read.
+/// Each event counts as some operations, so there are fewer events than this before too little is
+/// left and the log is read.
 const UNTIL_DUE: usize = 257;
 const _: () = assert!(READ_AFTER / EACH < UNTIL_DUE as i64);
 
@@ -33,13 +34,10 @@ thread_block! {
 /// The events of the owner.
 static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
 
-/// How far the log was read: the first event that is not read yet, the end of the log at the last reading, and what
-/// was left then.
-static READ: Read = Read {
-    first: AtomicUsize::new(0),
-    end: AtomicUsize::new(0),
-    left: AtomicI64::new(0),
-};
+/// How far the log was read: the first event that is not read yet, the end of the log at the last
+/// reading, and what was left then.
+static READ: Read =
+    Read { first: AtomicUsize::new(0), end: AtomicUsize::new(0), left: AtomicI64::new(0) };
 
 /// Only the owner's thread uses it, while the gate is closed.
 #[derive(Debug)]
@@ -51,9 +49,7 @@ struct Read {
 
 /// The place where the owner's log begins, in the form of [`State::next`].
 fn base(state: &State) -> usize {
-    (&raw const EVENTS_OF_OWNER)
-        .addr()
-        .wrapping_sub((&raw const state.few).addr())
+    (&raw const EVENTS_OF_OWNER).addr().wrapping_sub((&raw const state.few).addr())
 }
 
 /// The part of the log that is new.
@@ -62,8 +58,8 @@ pub(crate) struct New {
     pub events: &'static [Event],
     /// Operations executed since the last reading.
     pub operations: u64,
-    /// What was left at the last reading, and how many of the events were in the log by then (one, if it was not
-    /// whole).
+    /// What was left at the last reading, and how many of the events were in the log by then (one,
+    /// if it was not whole).
     left: i64,
     before: i64,
     /// Number of events added to the log since the last reading.
@@ -88,10 +84,7 @@ impl New {
 
     /// The state of a reading at the beginning of the new part.
     pub(crate) fn reading(&self) -> Reading {
-        Reading {
-            operations: 0,
-            left: self.left + (self.before - 1) * EACH,
-        }
+        Reading { operations: 0, left: self.left + (self.before - 1) * EACH }
     }
 }
 
@@ -108,10 +101,7 @@ impl Reading {
     /// The progress after this event.
     #[inline(always)]
     pub(crate) fn after(&self, event: &Event) -> Self {
-        Self {
-            operations: self.of(event),
-            left: self.left - EACH,
-        }
+        Self { operations: self.of(event), left: self.left - EACH }
     }
 }
 
@@ -121,18 +111,16 @@ fn count(events: usize) -> i64 {
     i64::try_from(events).unwrap_or(i64::MAX)
 }
 
-/// Makes the calling thread's log the owner's. The events that it has so far are the first new ones.
+/// Makes the calling thread's log the owner's. The events that it has so far are the first new
+/// ones.
 pub(crate) fn begin(state: &State) {
     let told = (state.next.load(Relaxed) / size_of::<Event>()).min(FEW);
     for (from, to) in state.few.iter().zip(&EVENTS_OF_OWNER).take(told) {
         for (from, to) in [(&from.slot, &to.slot), (&from.from, &to.from)] {
             to.store(from.load(Relaxed), Relaxed);
         }
-        for (from, to) in [
-            (&from.own, &to.own),
-            (&from.synced, &to.synced),
-            (&from.what, &to.what),
-        ] {
+        for (from, to) in [(&from.own, &to.own), (&from.synced, &to.synced), (&from.what, &to.what)]
+        {
             to.store(from.swap(0, Relaxed), Relaxed);
         }
         to.left.store(from.left.load(Relaxed), Relaxed);
@@ -190,14 +178,15 @@ pub(crate) fn new(state: &State) -> New {
     }
 }
 
-/// Whether an event is not whole: a signal handler interrupted it. Until it is whole, every further event makes the
-/// log be read, and so is left out.
+/// Whether an event is not whole: a signal handler interrupted it. Until it is whole, every further
+/// event makes the log be read, and so is left out.
 #[inline(always)]
 pub(crate) fn has_begun() -> bool {
     READ.first.load(Relaxed) != READ.end.load(Relaxed)
 }
 
-/// Notes that so many new events were read: all of them, or those before one that a handler interrupted.
+/// Notes that so many new events were read: all of them, or those before one that a handler
+/// interrupted.
 #[inline(always)]
 pub(crate) fn read(state: &State, new: &New, events: usize) {
     let passed = (new.operations + new.told * EVENT_OPERATIONS).cast_signed();
@@ -229,15 +218,13 @@ fn event_at(state: &State, at: usize) -> &Event {
     unsafe { &*event }
 }
 
-/// Removes the last event; its operations stay counted. While the log is not read, each handler that jumps away may
-/// leave an event behind. Those beyond the room are removed, too, because the next one would be written over others'
-/// memory.
+/// Removes the last event; its operations stay counted. While the log is not read, each handler
+/// that jumps away may leave an event behind. Those beyond the room are removed, too, because the
+/// next one would be written over others' memory.
 pub(crate) fn take_back(state: &State) {
     let next = state.next.load(Relaxed) - size_of::<Event>();
     event_at(state, next).what.store(0, Relaxed);
-    let used = next
-        .wrapping_sub(base(state))
-        .min(ROOM * size_of::<Event>());
+    let used = next.wrapping_sub(base(state)).min(ROOM * size_of::<Event>());
     state.next.store(base(state).wrapping_add(used), Relaxed);
     state.left.store(state.left.load(Relaxed) + EACH, Relaxed);
 }
@@ -287,8 +274,8 @@ pub(crate) mod tests {
         move || event.what.store(what, Relaxed)
     }
 
-    /// The result of a reading: the slots of the events that are whole with the operations until each, and the
-    /// operations until now.
+    /// The result of a reading: the slots of the events that are whole with the operations until
+    /// each, and the operations until now.
     fn readings(state: &State) -> (Vec<(usize, u64)>, u64) {
         let new = new(state);
         let mut reading = new.reading();

@@ -19,7 +19,8 @@ pub(crate) struct SiteFacts {
     pub spawn: bool,
 }
 
-/// An invocation on the stack: its slot, as the distance from the stack's lower end, and the number of its function.
+/// An invocation on the stack: its slot, as the distance from the stack's lower end, and the number
+/// of its function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Invocation {
     slot: usize,
@@ -50,7 +51,8 @@ pub(crate) struct Profile {
     spawn: u64,
 }
 
-/// The number of the program itself, as a function around all invocations; the others are numbered from one on.
+/// The number of the program itself, as a function around all invocations; the others are numbered
+/// from one on.
 const PROGRAM: u32 = 0;
 
 impl Profile {
@@ -69,26 +71,14 @@ impl Profile {
             spawn: 0,
         };
         let id = profile.sites.of(0);
-        profile.facts.push(SiteFacts {
-            function: 0,
-            spawn: false,
-        });
-        let site = Site {
-            id,
-            caller: PROGRAM,
-            kind: Kind::Call,
-        };
-        profile.shadow.enter_with(
-            site,
-            Invocation {
-                slot: stack.size,
-                function: PROGRAM,
-            },
-        );
+        profile.facts.push(SiteFacts { function: 0, spawn: false });
+        let site = Site { id, caller: PROGRAM, kind: Kind::Call };
+        profile.shadow.enter_with(site, Invocation { slot: stack.size, function: PROGRAM });
         profile
     }
 
-    /// Lets the program's time begin when this library was loaded; since `ready` the profiler spent the time.
+    /// Lets the program's time begin when this library was loaded; since `ready` the profiler spent
+    /// the time.
     pub(crate) fn since_loaded(&mut self, ready: Ready) {
         self.clock.since_loaded(ready);
     }
@@ -138,20 +128,14 @@ impl Profile {
         slot.wrapping_sub(self.stack.low)
     }
 
-    /// The call site and the function of an invocation; makes new ones known, and makes memory for the invocation.
+    /// The call site and the function of an invocation; makes new ones known, and makes memory for
+    /// the invocation.
     fn arrives(&mut self, at: Arrival<'_>) -> (Site, Invocation) {
         let id = self.sites.of(at.from);
         if id as usize == self.facts.len() {
-            self.facts.push(SiteFacts {
-                function: at.function.code,
-                spawn: at.kind != Kind::Call,
-            });
+            self.facts.push(SiteFacts { function: at.function.code, spawn: at.kind != Kind::Call });
         }
-        let site = Site {
-            id,
-            caller: self.top().function,
-            kind: at.kind,
-        };
+        let site = Site { id, caller: self.top().function, kind: at.kind };
         if at.function.number.get() == 0 {
             let number = self.functions.of(at.function.code) + 1;
             at.function.number.set(number);
@@ -165,8 +149,8 @@ impl Profile {
         (site, tag)
     }
 
-    /// A function was invoked and is going to call something. Returns false if it is on another stack, and so left
-    /// out.
+    /// A function was invoked and is going to call something. Returns false if it is on another
+    /// stack, and so left out.
     #[cold]
     #[inline(never)]
     pub(crate) fn enter(&mut self, at: Arrival<'_>, began: u64) -> bool {
@@ -178,7 +162,8 @@ impl Profile {
         is_on_stack
     }
 
-    /// A function was invoked and returns without having called anything. Returns false if it is on another stack.
+    /// A function was invoked and returns without having called anything. Returns false if it is on
+    /// another stack.
     #[cold]
     #[inline(never)]
     pub(crate) fn leaf(&mut self, at: Arrival<'_>, now: u64, own: u64) -> bool {
@@ -190,7 +175,8 @@ impl Profile {
         is_on_stack
     }
 
-    /// Leaves the invocations that no longer are on the stack at `at`. Returns false if `at` is on another stack.
+    /// Leaves the invocations that no longer are on the stack at `at`. Returns false if `at` is on
+    /// another stack.
     fn jumped_to(&mut self, at: Arrival<'_>, now: u64) -> bool {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
@@ -201,7 +187,8 @@ impl Profile {
         true
     }
 
-    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of time.
+    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of
+    /// time.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, at: usize, now: u64, after: u64) {
@@ -217,8 +204,8 @@ impl Profile {
         self.shadow.advance_to(now);
     }
 
-    /// Leaves the invocations that ended by a jump or an exception: their slots are at or below that of a new
-    /// invocation, or below that of one that goes on.
+    /// Leaves the invocations that ended by a jump or an exception: their slots are at or below
+    /// that of a new invocation, or below that of one that goes on.
     fn leave_jumped(&mut self, slot: usize, new: bool) {
         while self.top().slot < slot || new && self.top().slot == slot {
             self.shadow.leave();

@@ -1,7 +1,7 @@
 //! Dense numbers for addresses: call sites and functions.
 
-/// An open hash table from addresses to numbers, in the order of their first appearance. It doubles when it is a
-/// quarter full. A small table of the last addresses comes before it.
+/// An open hash table from addresses to numbers, in the order of their first appearance. It doubles
+/// when it is a quarter full. A small table of the last addresses comes before it.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     recent: Box<[(usize, u32); RECENT]>,

@@ -28,10 +28,7 @@ impl Symbols {
         let Some((object, base)) = object(address) else {
             return Place::default();
         };
-        let loader = self
-            .objects
-            .entry(object)
-            .or_insert_with_key(|path| Loader::new(path).ok());
+        let loader = self.objects.entry(object).or_insert_with_key(|path| Loader::new(path).ok());
         let Some(loader) = loader else {
             return Place::default();
         };
@@ -40,10 +37,7 @@ impl Symbols {
         if let Ok(mut frames) = loader.find_frames(offset) {
             while let Ok(Some(frame)) = frames.next() {
                 if let Some(location) = frame.location {
-                    lines.push((
-                        location.file.unwrap_or_default(),
-                        location.line.unwrap_or(0),
-                    ));
+                    lines.push((location.file.unwrap_or_default(), location.line.unwrap_or(0)));
                 }
             }
         }
@@ -62,11 +56,7 @@ fn object(address: usize) -> Option<(PathBuf, usize)> {
     // SAFETY: the name is a string of the linker's, which stays while the object is loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
     let path = PathBuf::from(name);
-    let path = if path.exists() {
-        path
-    } else {
-        PathBuf::from("/proc/self/exe")
-    };
+    let path = if path.exists() { path } else { PathBuf::from("/proc/self/exe") };
     // Objects that are not position-independent have absolute addresses in their files.
     let fixed = info.dli_fbase as usize == 0x40_0000;
     Some((path, if fixed { 0 } else { info.dli_fbase as usize }))

@@ -47,9 +47,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     let totals = profile.shadow.so_far();
     let whole = Sum::one(totals.work, totals.span).map(|amount| to_ns(amount, ns));
     let (work, span, parallelism) = (whole.work, whole.span, whole.parallelism());
-    say(&format!(
-        "work {work}{unit}, span {span}{unit}, parallelism {parallelism:.2}"
-    ));
+    say(&format!("work {work}{unit}, span {span}{unit}, parallelism {parallelism:.2}"));
     let document = Document {
         format: FORMAT.to_owned(),
         version: VERSION,
@@ -112,9 +110,7 @@ fn notes(profile: &Profile, foreign: bool, when: When) -> Vec<String> {
 fn sites(profile: &Profile, ns: f64) -> Vec<CallSite> {
     let mut symbols = Symbols::default();
     let mut on_span: BTreeMap<u32, Measure> = BTreeMap::new();
-    profile
-        .shadow
-        .on_span(|site, measure| *on_span.entry(site).or_default() += measure);
+    profile.shadow.on_span(|site, measure| *on_span.entry(site).or_default() += measure);
     let mut sites = Vec::new();
     for (id, (&address, facts)) in (0u32..).zip(profile.sites.all().iter().zip(&profile.facts)) {
         let on_work = profile.shadow.on_work(id);

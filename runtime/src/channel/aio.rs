@@ -1,5 +1,5 @@
-//! Reads and writes that the C library makes in the background (`aio_read`, `lio_listio`). Who starts one comes before
-//! who learns that it is done, and before who gets what it writes.
+//! Reads and writes that the C library makes in the background (`aio_read`, `lio_listio`). Who
+//! starts one comes before who learns that it is done, and before who gets what it writes.
 
 use std::ffi::c_int;
 

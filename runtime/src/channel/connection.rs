@@ -1,5 +1,5 @@
-//! Connections of sockets: who listens at an address comes before who connects to it, and that one before who accepts
-//! the connection; and which sockets are the two ends of a pair.
+//! Connections of sockets: who listens at an address comes before who connects to it, and that one
+//! before who accepts the connection; and which sockets are the two ends of a pair.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -41,10 +41,7 @@ pub(crate) fn connects(a: Active, to: Ptr, length: c_uint, call: impl FnOnce() -
     let mut address: Name = [0; 112];
     let bytes = usize::try_from(length).unwrap_or(0).min(address.len());
     // SAFETY: the caller passes an address of that length.
-    unsafe {
-        to.cast::<u8>()
-            .copy_to_nonoverlapping(address.as_mut_ptr(), bytes)
-    };
+    unsafe { to.cast::<u8>().copy_to_nonoverlapping(address.as_mut_ptr(), bytes) };
     if let Some(object) = object_at(CONNECTED, &address) {
         a.instant(Send, object, 0);
     }
@@ -70,8 +67,9 @@ pub(crate) fn accepts(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c
     result
 }
 
-/// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a pair and odd for the
-/// other. Nothing is taken out, because no inode comes again. What finds no room is a local socket without a path.
+/// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a
+/// pair and odd for the other. Nothing is taken out, because no inode comes again. What finds no
+/// room is a local socket without a path.
 static ENDS: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 static PAIRS: AtomicU64 = AtomicU64::new(1);
 

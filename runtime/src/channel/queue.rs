@@ -1,5 +1,5 @@
-//! Queues of messages and sets of semaphores of the system, and bytes that the kernel moves from one descriptor to
-//! another.
+//! Queues of messages and sets of semaphores of the system, and bytes that the kernel moves from
+//! one descriptor to another.
 
 use std::ffi::c_int;
 
@@ -102,6 +102,7 @@ pub(crate) fn sets(a: Active, set: c_int, what: c_int, call: impl FnOnce() -> c_
 
 /// Records that `call` moves bytes.
 pub(crate) fn moves(a: Active, from: c_int, to: c_int, call: impl FnOnce() -> isize) -> isize {
-    // Who gets the bytes comes after this thread, but not after those of whom this thread had them only in this call.
+    // Who gets the bytes comes after this thread, but not after those of whom this thread had them
+    // only in this call.
     receive(a, from, || send(a, to, call))
 }

@@ -13,10 +13,7 @@ use crate::real::Ptr;
 static SENT: AtomicU64 = AtomicU64::new(0);
 
 fn bit(signal: c_int) -> u64 {
-    u32::try_from(signal - 1)
-        .ok()
-        .and_then(|n| 1u64.checked_shl(n))
-        .unwrap_or(0)
+    u32::try_from(signal - 1).ok().and_then(|n| 1u64.checked_shl(n)).unwrap_or(0)
 }
 
 fn object_of_signal(signal: c_int) -> Ptr {
@@ -29,16 +26,12 @@ pub(crate) fn sends_signal(a: Active, signal: c_int) {
     a.instant(Send, object_of_signal(signal), 0);
 }
 
-/// The same for a thread that installs a handler. One of a library that is not recorded accesses nothing that is.
+/// The same for a thread that installs a handler. One of a library that is not recorded accesses
+/// nothing that is.
 pub(crate) fn installs_handler(signal: c_int, handler: usize) {
     // A fault is the thread's own.
-    const FAULTS: [c_int; 5] = [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGFPE,
-        libc::SIGILL,
-        libc::SIGTRAP,
-    ];
+    const FAULTS: [c_int; 5] =
+        [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
     if !FAULTS.contains(&signal)
         && let Some(a) = active(handler)
     {
@@ -55,7 +48,8 @@ pub(crate) fn signal_came(signal: c_int) {
     }
 }
 
-/// By descriptor: the signals that a thread can read from it, as bits. Those of larger descriptors are not known.
+/// By descriptor: the signals that a thread can read from it, as bits. Those of larger descriptors
+/// are not known.
 static GATHERED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn gathered(file: c_int) -> Option<&'static AtomicU64> {
@@ -86,7 +80,8 @@ pub(super) fn forgets(file: c_int) {
     }
 }
 
-/// Records that signals came through a descriptor, if it is one of signals. Which of them is not asked.
+/// Records that signals came through a descriptor, if it is one of signals. Which of them is not
+/// asked.
 pub(super) fn came_through(file: c_int) {
     let of = |signals: &AtomicU64| signals.load(Relaxed);
     let mut came = gathered(file).map_or(0, of) & SENT.load(Relaxed);

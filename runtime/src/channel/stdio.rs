@@ -1,8 +1,9 @@
-//! Streams of the C library (`FILE`) whose descriptors order. What is put into a stream goes through the descriptor in
-//! that call or in a later one, and what is taken from it has come in that call or in an earlier one.
+//! Streams of the C library (`FILE`) whose descriptors order. What is put into a stream goes
+//! through the descriptor in that call or in a later one, and what is taken from it has come in
+//! that call or in an earlier one.
 //!
-//! Only streams that the program opens on a pipe, a socket or a counter are looked at, so a program that has none pays
-//! for a load in each call.
+//! Only streams that the program opens on a pipe, a socket or a counter are looked at, so a program
+//! that has none pays for a load in each call.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -64,7 +65,8 @@ fn sends(a: Active, stream: Ptr) {
     }
 }
 
-/// Records that `call` puts something into the stream, or all streams if it is null, or lets go of what is in it.
+/// Records that `call` puts something into the stream, or all streams if it is null, or lets go of
+/// what is in it.
 pub(crate) fn puts<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
     if stream.is_null() {
         for known in &STREAMS {
@@ -97,8 +99,8 @@ pub(crate) fn gets<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Defines what is called before functions whose arguments only the real ones can read. It gets the stream and the
-/// caller's stack pointer, and returns the real function, for the stub to jump to.
+/// Defines what is called before functions whose arguments only the real ones can read. It gets the
+/// stream and the caller's stack pointer, and returns the real function, for the stub to jump to.
 macro_rules! before {
     ($($name:ident($real:ident): $does:ident;)*) => {$(
         pub(crate) unsafe extern "C" fn $name(stream: Ptr, top: *const usize) -> usize {
@@ -122,7 +124,8 @@ before! {
 
 /// Waits until there is something to take from the stream, and records that it has come.
 fn takes(a: Active, stream: Ptr) {
-    // SAFETY: the program passes a stream that it has opened. One byte that was just read can be put back.
+    // SAFETY: the program passes a stream that it has opened. One byte that was just read can be
+    // put back.
     gets(a, stream, || unsafe {
         let byte = libc::fgetc(stream.cast());
         libc::ungetc(byte, stream.cast())

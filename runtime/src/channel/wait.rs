@@ -1,4 +1,5 @@
-//! Waits for descriptors. Who learns that bytes are there comes after who wrote them, whether or not it reads them.
+//! Waits for descriptors. Who learns that bytes are there comes after who wrote them, whether or
+//! not it reads them.
 
 use std::ffi::{c_int, c_short};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,8 +22,9 @@ pub(crate) fn ready(a: Active, list: Ptr, count: usize, call: impl FnOnce() -> c
     result
 }
 
-/// What the program watches by epoll: a hash of the set and of what the system says of the descriptor, and below it the
-/// descriptor's number. What finds no room takes the place of another, which then orders nothing.
+/// What the program watches by epoll: a hash of the set and of what the system says of the
+/// descriptor, and below it the descriptor's number. What finds no room takes the place of another,
+/// which then orders nothing.
 static WATCHED: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 
 /// What stands for a descriptor in a set, and the places in which it may be.

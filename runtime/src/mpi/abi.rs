@@ -1,7 +1,7 @@
 //! The two binary interfaces of MPI that exist: constants and the layout of the status.
 //!
-//! The sources are mpi.h of Open MPI 4.1 (unchanged since 1.7, and in 5.0) and of MPICH 4.0 (the ABI that its
-//! initiative fixed in 2014 for MPICH, Intel MPI, MVAPICH and Cray MPT).
+//! The sources are mpi.h of Open MPI 4.1 (unchanged since 1.7, and in 5.0) and of MPICH 4.0 (the
+//! ABI that its initiative fixed in 2014 for MPICH, Intel MPI, MVAPICH and Cray MPT).
 
 use std::ffi::{c_char, c_int};
 
@@ -132,7 +132,8 @@ impl Abi {
     /// Source and tag in a status.
     pub(super) fn envelope(&self, status: usize) -> (c_int, c_int) {
         let place = std::ptr::with_exposed_provenance::<c_int>(status + self.source_at);
-        // SAFETY: the address is that of a status that MPI filled. Source and tag are ints that follow each other.
+        // SAFETY: the address is that of a status that MPI filled. Source and tag are ints that
+        // follow each other.
         unsafe { (place.read(), place.add(1).read()) }
     }
 }

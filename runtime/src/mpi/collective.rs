@@ -9,8 +9,8 @@ use super::entry::pmpi;
 use super::model::Request;
 use super::{Call, call};
 
-/// Records a blocking operation. Its number is drawn before it, because all ranks call the operations of a communicator
-/// in one order.
+/// Records a blocking operation. Its number is drawn before it, because all ranks call the
+/// operations of a communicator in one order.
 pub(super) fn meet(
     communicator: usize,
     what: SyncOp,

@@ -1,4 +1,5 @@
-//! Communicators. All ranks agree on a communicator's name. Each of its ranks also has a rank in the world.
+//! Communicators. All ranks agree on a communicator's name. Each of its ranks also has a rank in
+//! the world.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -32,7 +33,8 @@ impl Call {
 
 /// Makes the communicator known whose handle is at an address, if it is not null.
 pub(super) fn add_at(abi: &Abi, at: usize) {
-    // MPI_COMM_NULL is 0x04000000 in one interface and the address of ompi_mpi_comm_null in the other.
+    // MPI_COMM_NULL is 0x04000000 in one interface and the address of ompi_mpi_comm_null in the
+    // other.
     let handle = abi.handle_in(at, 0);
     let null = if abi.wide {
         super::entry::find("ompi_mpi_comm_null\0").map_or(0, |a| a as u64)
@@ -82,8 +84,7 @@ pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
             between: between != 0,
             collectives: AtomicU64::new(0),
         });
-        t.communicators
-            .insert(abi.handle(handle), Arc::clone(&made));
+        t.communicators.insert(abi.handle(handle), Arc::clone(&made));
         made
     })
 }

@@ -1,16 +1,14 @@
-//! Finds out which run a rank belongs to, without asking the other ranks, which may run other programs, untraced.
+//! Finds out which run a rank belongs to, without asking the other ranks, which may run other
+//! programs, untraced.
 
 use contech_trace::file::checksum;
 
 /// Variables in which a launcher gives every rank of a job the same text.
-const JOBS: [&[&str]; 3] = [
-    &["OMPI_MCA_orte_hnp_uri"],
-    &["PMIX_NAMESPACE"],
-    &["SLURM_JOB_ID", "SLURM_STEP_ID"],
-];
+const JOBS: [&[&str]; 3] =
+    [&["OMPI_MCA_orte_hnp_uri"], &["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"]];
 
-/// A number that is the same in all ranks of the run. If the second value is false, it is only the same in those that
-/// one process of the launcher has started on this host.
+/// A number that is the same in all ranks of the run. If the second value is false, it is only the
+/// same in those that one process of the launcher has started on this host.
 pub(super) fn run() -> (u64, bool) {
     for names in JOBS {
         let values: Option<Vec<String>> = names.iter().map(|n| std::env::var(n).ok()).collect();

@@ -1,14 +1,15 @@
 //! MPI: records the calls of the program, around those of the MPI library.
 //!
-//! `libcontech_mpi.so`, which the drivers link if a program is linked with an MPI, defines `MPI_Send` and `PMPI_Send`,
-//! and so on, and leads them here. The functions here call the library's own `PMPI_` ones. Both names are taken because
-//! the Fortran bindings of Open MPI call `PMPI_Send`, and those of MPICH call `MPI_Send`. All bindings come here with C
-//! handles.
+//! `libcontech_mpi.so`, which the drivers link if a program is linked with an MPI, defines
+//! `MPI_Send` and `PMPI_Send`, and so on, and leads them here. The functions here call the
+//! library's own `PMPI_` ones. Both names are taken because the Fortran bindings of Open MPI call
+//! `PMPI_Send`, and those of MPICH call `MPI_Send`. All bindings come here with C handles.
 //!
-//! Handles are passed through as plain words. There are two ABIs (Open MPI's, and MPICH's, which Intel MPI and MVAPICH
-//! share). The few constants that differ between them, and the layout of the status, are in [`abi`] and chosen when MPI
-//! is initialised. So no code of this recorder is compiled against an `mpi.h`, and it does not matter how a build finds
-//! its MPI (a wrapper, CMake, flags).
+//! Handles are passed through as plain words. There are two ABIs (Open MPI's, and MPICH's, which
+//! Intel MPI and MVAPICH share). The few constants that differ between them, and the layout of the
+//! status, are in [`abi`] and chosen when MPI is initialised. So no code of this recorder is
+//! compiled against an `mpi.h`, and it does not matter how a build finds its MPI (a wrapper, CMake,
+//! flags).
 //!
 //! What is recorded says enough to match messages afterwards: see [`contech_trace::mpi`].
 
@@ -105,8 +106,8 @@ impl Call {
         self.at(op, object, ticket, aux, self.before, duration);
     }
 
-    /// Records an event at the end of the call, which took `(before, duration)`. Further events of the call take no
-    /// time.
+    /// Records an event at the end of the call, which took `(before, duration)`. Further events of
+    /// the call take no time.
     fn further(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, took: &mut (u64, u64)) {
         self.at(op, object, ticket, aux, took.0, took.1);
         *took = (took.0 + took.1, 0);
@@ -124,14 +125,7 @@ impl Call {
     fn at(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, before: u64, duration: u64) {
         // Objects are hashes of 48 bits, or null.
         let object = usize::try_from(object).unwrap_or(0);
-        let event = Sync {
-            op,
-            object,
-            ticket,
-            aux,
-            before,
-            duration,
-        };
+        let event = Sync { op, object, ticket, aux, before, duration };
         self.active.recorder.sync(self.active.tls, event);
     }
 }

@@ -31,11 +31,7 @@ impl Communicator {
 
     /// The other side of a message.
     pub(super) fn peer(&self, rank: c_int, tag: c_int) -> u64 {
-        Peer {
-            rank: self.world(rank),
-            tag: tag.cast_unsigned(),
-        }
-        .pack()
+        Peer { rank: self.world(rank), tag: tag.cast_unsigned() }.pack()
     }
 
     /// The number of the next collective operation.
@@ -49,12 +45,7 @@ impl Communicator {
             Some(Direction::Ascending) => rank16(u64::from(self.rank)),
             _ => self.world(root),
         };
-        Meeting {
-            what,
-            root,
-            size: self.size,
-        }
-        .pack()
+        Meeting { what, root, size: self.size }.pack()
     }
 }
 

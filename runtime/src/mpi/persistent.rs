@@ -54,7 +54,8 @@ inits! {
 }
 
 impl Call {
-    /// Prepares the start of a persistent request. If it is a send, returns the request and its place in the order.
+    /// Prepares the start of a persistent request. If it is a send, returns the request and its
+    /// place in the order.
     fn starting(&self, handle: u64) -> Option<(Persistent, u64)> {
         let posted = state::posted();
         state::with(|t| match t.requests.get_mut(&handle)?.front_mut()? {
@@ -88,9 +89,8 @@ pub(crate) extern "C-unwind" fn startall(count: usize, requests: usize) -> c_int
 fn start_all(count: c_int, requests: usize, real: impl FnOnce() -> c_int) -> c_int {
     let Some(call) = call() else { return real() };
     let count = usize::try_from(count).unwrap_or(0);
-    let begun: Vec<_> = (0..count)
-        .filter_map(|at| call.starting(call.abi.handle_in(requests, at)))
-        .collect();
+    let begun: Vec<_> =
+        (0..count).filter_map(|at| call.starting(call.abi.handle_in(requests, at))).collect();
     let result = real();
     if result == 0 {
         call.started(&begun);

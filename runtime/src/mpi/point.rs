@@ -29,12 +29,7 @@ impl Call {
     /// A receive that is posted now.
     pub(super) fn posting(&self, communicator: usize, source: usize, tag: usize) -> Receive {
         let communicator: Arc<Communicator> = self.communicator(communicator);
-        Receive {
-            communicator,
-            source: int(source),
-            tag: int(tag),
-            posted: state::posted(),
-        }
+        Receive { communicator, source: int(source), tag: int(tag), posted: state::posted() }
     }
 }
 
@@ -97,11 +92,7 @@ pub(crate) extern "C-unwind" fn recv(
 impl Call {
     /// The program's status, or `own` if the program wants none.
     pub(super) fn status_for(&self, status: usize, own: &mut Status) -> usize {
-        if status == self.abi.ignore {
-            own.as_mut_ptr().expose_provenance()
-        } else {
-            status
-        }
+        if status == self.abi.ignore { own.as_mut_ptr().expose_provenance() } else { status }
     }
 }
 

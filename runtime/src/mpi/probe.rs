@@ -64,15 +64,9 @@ pub(crate) extern "C-unwind" fn improbe(
     status: usize,
 ) -> c_int {
     let found = Some(flag);
-    matching(
-        source,
-        tag,
-        communicator,
-        status,
-        message,
-        found,
-        |status| pmpi!(Improbe(source, tag, communicator, flag, message, status)),
-    )
+    matching(source, tag, communicator, status, message, found, |status| {
+        pmpi!(Improbe(source, tag, communicator, flag, message, status))
+    })
 }
 
 /// Records a probe that takes a message. The program receives that message later.
@@ -94,11 +88,7 @@ fn matching(
     let result = real(status);
     if result == 0 && found.is_none_or(|flag| int_at(flag, 0) != 0) {
         let (source, tag) = call.abi.envelope(status);
-        let receive = Receive {
-            source,
-            tag,
-            ..receive
-        };
+        let receive = Receive { source, tag, ..receive };
         let handle = call.abi.handle_in(message, 0);
         state::with(|t| t.messages.insert(handle, Request::Receive(receive)));
         call.mark(SyncOp::MpiProbe);

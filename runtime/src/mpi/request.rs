@@ -28,8 +28,8 @@ impl Call {
         state::with(|t| t.requests.get(&handle)?.front().cloned())
     }
 
-    /// Takes a request that is complete, and records what it stands for. `status` is that of the request, or 0. Returns
-    /// whether anything was recorded.
+    /// Takes a request that is complete, and records what it stands for. `status` is that of the
+    /// request, or 0. Returns whether anything was recorded.
     pub(super) fn complete(&self, handle: u64, status: usize, took: &mut (u64, u64)) -> bool {
         match take(handle) {
             Some(Request::Receive(receive)) => self.received(&receive, status, took),
@@ -63,13 +63,7 @@ impl Call {
         }
         let communicator = &receive.communicator;
         let peer = communicator.peer(envelope.0, envelope.1);
-        self.further(
-            SyncOp::MpiRecv,
-            communicator.name,
-            receive.posted,
-            peer,
-            took,
-        );
+        self.further(SyncOp::MpiRecv, communicator.name, receive.posted, peer, took);
         true
     }
 

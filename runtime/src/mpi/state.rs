@@ -21,7 +21,8 @@ pub(super) struct Tables {
     pub(super) communicators: HashMap<u64, Arc<Communicator>>,
     /// How many communicators there were with the same members, by the checksum of the members.
     pub(super) namesakes: HashMap<u64, u64>,
-    /// A queue for each handle, because a library may give one handle to several requests that were complete at once.
+    /// A queue for each handle, because a library may give one handle to several requests that were
+    /// complete at once.
     pub(super) requests: HashMap<u64, VecDeque<Request>>,
     /// Messages that were matched by a probe.
     pub(super) messages: HashMap<u64, Request>,
@@ -34,7 +35,8 @@ pub(super) fn abi() -> Option<&'static Abi> {
     unsafe { ABI.load(Acquire).as_ref() }
 }
 
-/// Sets the interface: with one, calls are recorded from now on, and with `None` they are no longer.
+/// Sets the interface: with one, calls are recorded from now on, and with `None` they are no
+/// longer.
 pub(super) fn set_abi(abi: Option<&'static Abi>) {
     let pointer = abi.map_or(std::ptr::null(), std::ptr::from_ref);
     ABI.store(pointer.cast_mut(), Release);

@@ -25,15 +25,8 @@ impl Call {
     /// Prepares the call. `statuses` is what the program passed.
     fn waited(&self, count: usize, requests: usize, statuses: usize, waits: bool) -> Waited {
         let count = usize::try_from(int(count)).unwrap_or(0);
-        let handles: Vec<u64> = (0..count)
-            .map(|at| self.abi.handle_in(requests, at))
-            .collect();
-        let mut waited = Waited {
-            handles,
-            statuses,
-            own: Vec::new(),
-            waits,
-        };
+        let handles: Vec<u64> = (0..count).map(|at| self.abi.handle_in(requests, at)).collect();
+        let mut waited = Waited { handles, statuses, own: Vec::new(), waits };
         if statuses == self.abi.ignore {
             waited.statuses = 0;
             if may_be_cancelled() || waited.handles.iter().any(|h| self.needs_status(*h)) {
@@ -54,14 +47,11 @@ impl Call {
 
     /// The address to pass as statuses.
     fn passed(&self, waited: &Waited) -> usize {
-        if waited.statuses == 0 {
-            self.abi.ignore
-        } else {
-            waited.statuses
-        }
+        if waited.statuses == 0 { self.abi.ignore } else { waited.statuses }
     }
 
-    /// Records the requests that are complete after the call. Each comes with the place of its status.
+    /// Records the requests that are complete after the call. Each comes with the place of its
+    /// status.
     fn completed(&self, waited: &Waited, which: impl Iterator<Item = (usize, usize)>) {
         let mut took = self.took();
         let (mut any, mut recorded) = (false, false);
@@ -85,8 +75,8 @@ impl Call {
     }
 }
 
-/// Calls `real` with the statuses that it is to fill. Then takes the requests that `which`, given their number, returns
-/// as complete.
+/// Calls `real` with the statuses that it is to fill. Then takes the requests that `which`, given
+/// their number, returns as complete.
 fn around<I: Iterator<Item = (usize, usize)>>(
     (count, requests, statuses): (usize, usize, usize),
     waits: bool,
@@ -116,10 +106,7 @@ fn flagged(flag: usize, count: usize) -> usize {
 
 /// The request whose index is at this address.
 fn one(index: usize) -> impl Iterator<Item = (usize, usize)> {
-    usize::try_from(int_at(index, 0))
-        .ok()
-        .map(|at| (at, 0))
-        .into_iter()
+    usize::try_from(int_at(index, 0)).ok().map(|at| (at, 0)).into_iter()
 }
 
 /// The requests whose indices are at `indices`; the int at `count` is their number.
@@ -131,8 +118,8 @@ fn some(count: usize, indices: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).filter_map(move |place| Some((usize::try_from(int_at(indices, place)).ok()?, place)))
 }
 
-/// The functions that wait for requests or test them: their arguments but the last, the number of requests and where
-/// they are, whether the function waits, and which requests have ended.
+/// The functions that wait for requests or test them: their arguments but the last, the number of
+/// requests and where they are, whether the function waits, and which requests have ended.
 macro_rules! completions {
     ($($name:ident $real:ident ($($argument:ident)*) $count:tt $requests:ident $waits:literal $which:expr;)*) => {$(
         pub(crate) extern "C-unwind" fn $name($($argument: usize,)* statuses: usize) -> c_int {

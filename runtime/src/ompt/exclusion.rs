@@ -1,7 +1,9 @@
-//! Records locks, critical sections, ordered regions, and reductions that combine partial results under a lock.
+//! Records locks, critical sections, ordered regions, and reductions that combine partial results
+//! under a lock.
 //!
-//! libomp reports the release of a lock after it happened, when another thread may already have acquired the lock. So a
-//! release has no ticket of its own, but the ticket of its acquire, which was drawn while the lock was held.
+//! libomp reports the release of a lock after it happened, when another thread may already have
+//! acquired the lock. So a release has no ticket of its own, but the ticket of its acquire, which
+//! was drawn while the lock was held.
 
 use std::ffi::{c_int, c_uint};
 
@@ -62,8 +64,9 @@ fn has_released(a: Active, worker: &Worker, kind: c_int, wait: u64) {
 /// Stands for the lock that a thread is about to take for a reduction.
 const ABOUT_TO: u64 = 1;
 
-/// Notes that the thread is about to combine its partial result with those of others outside of a barrier, or has done
-/// so. libomp says nothing of the lock that it takes for that. A thread that is alone takes none.
+/// Notes that the thread is about to combine its partial result with those of others outside of a
+/// barrier, or has done so. libomp says nothing of the lock that it takes for that. A thread that
+/// is alone takes none.
 pub(super) fn reduction(a: Active, worker: &Worker, ends: bool) {
     let lock = worker.combining.take();
     if ends && lock > ABOUT_TO {
@@ -74,8 +77,8 @@ pub(super) fn reduction(a: Active, worker: &Worker, ends: bool) {
     }
 }
 
-// Functions of libomp with which a thread begins to combine its partial result: location, thread, number and bytes of
-// the variables, the variables, a function that combines them, and a lock.
+// Functions of libomp with which a thread begins to combine its partial result: location, thread,
+// number and bytes of the variables, the variables, a function that combines them, and a lock.
 in_front_of! {
     __kmpc_reduce(at: Ptr, thread: c_int, count: c_int, size: usize, data: Ptr, combine: Ptr, lock: Ptr) -> c_int => |call| {
         combines(lock, call)
@@ -85,7 +88,8 @@ in_front_of! {
     };
 }
 
-/// Records that `call` has taken the lock of a reduction, if the thread's callback said that it is about to.
+/// Records that `call` has taken the lock of a reduction, if the thread's callback said that it is
+/// about to.
 fn combines(lock: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let result = call();
     callback(|a, worker| {

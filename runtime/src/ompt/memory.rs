@@ -1,7 +1,7 @@
-//! Memory that tasks use although nobody allocates it: libomp's descriptors of tasks, with their firstprivate
-//! variables, which libomp hands from one task to the next, and the stacks of threads, on which tasks follow one
-//! another. The trace marks where each use of such memory begins. Without these marks, tasks that nothing orders would
-//! seem to share it.
+//! Memory that tasks use although nobody allocates it: libomp's descriptors of tasks, with their
+//! firstprivate variables, which libomp hands from one task to the next, and the stacks of threads,
+//! on which tasks follow one another. The trace marks where each use of such memory begins. Without
+//! these marks, tasks that nothing orders would seem to share it.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,13 +15,14 @@ use super::team::Worker;
 use crate::active::Active;
 use crate::real::Ptr;
 
-/// Bytes of a thread's stack below a task that are marked as new. Every task may use at least this many (the default
-/// stack of libomp's threads has 4 MiB).
+/// Bytes of a thread's stack below a task that are marked as new. Every task may use at least this
+/// many (the default stack of libomp's threads has 4 MiB).
 const STACK: usize = 1 << 20;
 /// A descriptor's first word is at most this far before the task's own memory.
 const MOST_BEFORE: usize = 1024;
 
-/// Bytes from a task's word to the memory that the program gets, once known. They are the same for all tasks.
+/// Bytes from a task's word to the memory that the program gets, once known. They are the same for
+/// all tasks.
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Address of `ompt_get_task_info`; 0 if libomp has none.
 static TASK_INFO: AtomicUsize = AtomicUsize::new(0);
@@ -58,8 +59,8 @@ fn gives(block: Ptr, size: usize, then: impl FnOnce(&Worker)) {
     }
 }
 
-/// Marks the memory of a generated task. The task of a taskloop is a copy, which libomp made of the one that the
-/// program filled in.
+/// Marks the memory of a generated task. The task of a taskloop is a copy, which libomp made of the
+/// one that the program filled in.
 pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
     let (last, size) = worker.descriptor.get();
     let before = last.wrapping_sub(task.addr());
@@ -73,8 +74,9 @@ pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
     }
 }
 
-/// Marks the stack of an explicit task, or of a part of an untied one, that begins in this thread. It lies below the function of libomp that calls the
-/// task. If the task runs at once and the program itself calls it, it lies below what the program's function uses.
+/// Marks the stack of an explicit task, or of a part of an untied one, that begins in this thread.
+/// It lies below the function of libomp that calls the task. If the task runs at once and the
+/// program itself calls it, it lies below what the program's function uses.
 pub(super) fn task_begins(a: Active, worker: &Worker) {
     let found = TASK_INFO.load(Relaxed);
     if found == 0 {
@@ -93,11 +95,8 @@ pub(super) fn task_begins(a: Active, worker: &Worker) {
     let Some(frames) = (unsafe { frames.as_ref() }) else {
         return;
     };
-    let top = if frames.exit_flags & FRAME_APPLICATION != 0 {
-        worker.stack.get()
-    } else {
-        frames.exit
-    };
+    let top =
+        if frames.exit_flags & FRAME_APPLICATION != 0 { worker.stack.get() } else { frames.exit };
     if top > STACK {
         fresh(a, top - STACK, STACK);
     }
@@ -112,7 +111,8 @@ struct Reduced {
     rest: [usize; 4],
 }
 
-/// The variables that tasks reduce, with their sizes. A variable that another one replaces has no marks.
+/// The variables that tasks reduce, with their sizes. A variable that another one replaces has no
+/// marks.
 static REDUCED: [(AtomicUsize, AtomicUsize); 64] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 64];
 
@@ -142,8 +142,8 @@ in_front_of! {
         unsafe { keep_reduced(count, list) };
         call()
     };
-    // Gives a task the partial result of the thread that it runs in. Tasks that run in the thread one after the other
-    // have the same, and nothing orders them.
+    // Gives a task the partial result of the thread that it runs in. Tasks that run in the thread
+    // one after the other have the same, and nothing orders them.
     __kmpc_task_reduction_get_th_data(thread: c_int, group: Ptr, item: Ptr) -> Ptr => |call| {
         let data = call();
         let (variable, size) = reduced(item.addr());

@@ -1,4 +1,5 @@
-//! OpenMP runtimes that do not report what they do: libgomp, or a libomp that has no OMPT or was told not to use it.
+//! OpenMP runtimes that do not report what they do: libgomp, or a libomp that has no OMPT or was
+//! told not to use it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -19,7 +20,8 @@ pub(crate) fn loaded(path: &str) {
     }
 }
 
-/// What the reader of the trace should know of a libgomp that made no thread, of which the user was therefore not told.
+/// What the reader of the trace should know of a libgomp that made no thread, of which the user was
+/// therefore not told.
 pub(crate) fn silent_libgomp() -> Option<&'static str> {
     (LIBGOMP.load(Relaxed) && !SAID.load(Relaxed)).then_some(
         "libgomp is loaded and made no thread: it tells no tool what it does, so its OpenMP constructs and tasks, if \
@@ -27,7 +29,8 @@ pub(crate) fn silent_libgomp() -> Option<&'static str> {
     )
 }
 
-/// Tells the user, once, if this library, which made a thread, is an OpenMP runtime that reports nothing.
+/// Tells the user, once, if this library, which made a thread, is an OpenMP runtime that reports
+/// nothing.
 pub(crate) fn thread_created_by(name: &[u8]) {
     if SAID.load(Relaxed) {
         return;

@@ -1,9 +1,11 @@
-//! OpenMP: the tool that LLVM's libomp finds in this library. libomp tells it what the program does (OMPT).
+//! OpenMP: the tool that LLVM's libomp finds in this library. libomp tells it what the program does
+//! (OMPT).
 //!
-//! Each implicit and each explicit task is a context. A thread of the OpenMP runtime enters the context of the task
-//! that it runs, and comes back to the one that it left. It does so inside calls into libomp, when the cursor is in its
-//! thread-local place. libomp has one word in each task for the tool, which names the task's context. So nothing is
-//! allocated for a task, unless it has dependences.
+//! Each implicit and each explicit task is a context. A thread of the OpenMP runtime enters the
+//! context of the task that it runs, and comes back to the one that it left. It does so inside
+//! calls into libomp, when the cursor is in its thread-local place. libomp has one word in each
+//! task for the tool, which names the task's context. So nothing is allocated for a task, unless it
+//! has dependences.
 
 mod exclusion;
 mod memory;

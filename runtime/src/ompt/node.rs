@@ -40,8 +40,8 @@ impl Node {
             return None;
         }
         let address = usize::try_from(word.0 & ADDRESS).ok()?;
-        // SAFETY: such a word has the address of a node that `attach` leaked. Only `take` frees the node, and it
-        // replaces the word.
+        // SAFETY: such a word has the address of a node that `attach` leaked. Only `take` frees the
+        // node, and it replaces the word.
         unsafe { std::ptr::with_exposed_provenance_mut::<Node>(address).as_mut() }
     }
 
@@ -62,7 +62,8 @@ impl Node {
     pub(super) unsafe fn take(data: Data) -> Option<Box<Node>> {
         // SAFETY: the caller vouches for the word.
         let node: *mut Node = unsafe { Node::of(data) }?;
-        // SAFETY: `attach` made the pointer from a box, and this is the only place that takes it back.
+        // SAFETY: `attach` made the pointer from a box, and this is the only place that takes it
+        // back.
         let node = unsafe { Box::from_raw(node) };
         // SAFETY: the caller vouches for the word.
         unsafe { abi::write(data, node.word.0) };
@@ -79,9 +80,7 @@ impl Node {
 
     pub(super) fn exclusive(&self) -> impl Iterator<Item = u64> {
         let items = self.items.iter();
-        items
-            .filter(|i| i.kind == DEPENDENCE_MUTEXINOUTSET)
-            .map(|i| i.variable)
+        items.filter(|i| i.kind == DEPENDENCE_MUTEXINOUTSET).map(|i| i.variable)
     }
 }
 

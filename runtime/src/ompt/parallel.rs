@@ -71,7 +71,8 @@ pub(super) unsafe extern "C" fn implicit_task(
             unsafe { end_implicit(a, worker, task) };
             return;
         }
-        // SAFETY: the word is of a region that began and has not ended; it is null for an initial task.
+        // SAFETY: the word is of a region that began and has not ended; it is null for an initial
+        // task.
         match unsafe { region(parallel).as_ref() } {
             Some(region) => {
                 let first = region.first_context(a, size);
@@ -116,8 +117,8 @@ unsafe fn begin_implicit(
     enter(a, word, Arrival::Begins);
 }
 
-/// Ends the implicit task for its thread: it arrives at the barrier that ends the region (other threads are told of
-/// that end only when they are needed again), or the region has no barrier.
+/// Ends the implicit task for its thread: it arrives at the barrier that ends the region (other
+/// threads are told of that end only when they are needed again), or the region has no barrier.
 ///
 /// # Safety
 /// libomp passed the word of a task that runs or ran in this thread.
@@ -150,9 +151,7 @@ pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
 
 /// Whether the word is that of an initial task, whose context is that of the thread.
 fn is_own(a: Active, word: Word) -> bool {
-    a.recorder
-        .own_context(a.tls)
-        .is_some_and(|own| own < TEAM_STREAMS && own == word.context())
+    a.recorder.own_context(a.tls).is_some_and(|own| own < TEAM_STREAMS && own == word.context())
 }
 
 pub(super) unsafe extern "C" fn parallel_end(
@@ -167,7 +166,8 @@ pub(super) unsafe extern "C" fn parallel_end(
         if region.is_null() {
             return;
         }
-        // SAFETY: `parallel_begin` made the pointer from a box. The region is over, so nobody else refers to it.
+        // SAFETY: `parallel_begin` made the pointer from a box. The region is over, so nobody else
+        // refers to it.
         let region = unsafe { Box::from_raw(region) };
         // SAFETY: libomp passed the word of the region.
         unsafe { abi::write(parallel, 0) };
@@ -175,8 +175,8 @@ pub(super) unsafe extern "C" fn parallel_end(
         worker.team.set(region.outer_team);
         if let Some((first, size)) = region.team() {
             worker.region.set(region.outer);
-            // libomp announces a region right inside of a teams region twice. The first time only the primary's task
-            // begins, which then meets the region.
+            // libomp announces a region right inside of a teams region twice. The first time only
+            // the primary's task begins, which then meets the region.
             if region.begun.load(Relaxed) == 1 {
                 for index in 1..size {
                     enter(a, Word::new(first + index, Word::STARTED), Arrival::Begins);

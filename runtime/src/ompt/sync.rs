@@ -53,8 +53,8 @@ pub(super) unsafe extern "C" fn sync_region(
     });
 }
 
-/// Only the wait of a taskgroup is recorded here, because it begins after the region does. It ends before the region
-/// does, too: libomp combines the partial results of the tasks in between.
+/// Only the wait of a taskgroup is recorded here, because it begins after the region does. It ends
+/// before the region does, too: libomp combines the partial results of the tasks in between.
 pub(super) unsafe extern "C" fn sync_region_wait(
     kind: c_int,
     endpoint: c_int,
@@ -73,7 +73,8 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     }
 }
 
-/// Notes that the running task begins to wait: at a barrier of `(first context, size)`, if there is one.
+/// Notes that the running task begins to wait: at a barrier of `(first context, size)`, if there is
+/// one.
 fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)>) {
     // SAFETY: libomp passed null or the word of the task that runs in this thread.
     unsafe { node::set_word(task, node::word(task).with(Word::WAITS)) };
@@ -85,12 +86,7 @@ fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)
         }
         None => (0, 0, 0),
     };
-    worker.waits.borrow_mut().push(Wait {
-        before: a.now(),
-        object,
-        ticket,
-        participants,
-    });
+    worker.waits.borrow_mut().push(Wait { before: a.now(), object, ticket, participants });
 }
 
 fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
@@ -108,7 +104,8 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
         _ => {
             let mut arrival = (before, taken);
             if word.has(Word::GENERATED) {
-                // A thread that generated tasks waits for them, and then for the others of the team.
+                // A thread that generated tasks waits for them, and then for the others of the
+                // team.
                 now = now.without(Word::GENERATED);
                 a.timed(TasksJoin, object(0), 0, before, taken);
                 arrival = (before + taken, 0);
@@ -121,8 +118,8 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
     unsafe { node::set_word(task, now) };
 }
 
-/// Records a reduction. If the running task waits at a barrier, partial results are combined there: it has waited for
-/// them, and goes on waiting afterwards. Otherwise a lock may be taken for that.
+/// Records a reduction. If the running task waits at a barrier, partial results are combined there:
+/// it has waited for them, and goes on waiting afterwards. Otherwise a lock may be taken for that.
 pub(super) unsafe extern "C" fn reduction(
     _kind: c_int,
     endpoint: c_int,

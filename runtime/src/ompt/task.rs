@@ -35,7 +35,8 @@ pub(super) unsafe extern "C" fn task_create(
     _: Code,
 ) {
     callback(|a, worker| {
-        // SAFETY: libomp passed the words of a task that runs in this thread and of one that nobody else knows yet.
+        // SAFETY: libomp passed the words of a task that runs in this thread and of one that nobody
+        // else knows yet.
         unsafe {
             if flags & TASK_TASKWAIT != 0 {
                 generate_wait(a, encountering, task);
@@ -58,8 +59,9 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
         // SAFETY: the caller vouches for the word.
         unsafe { node::set_word(parent, generating.with(Word::GENERATED)) };
     }
-    // In a team of one libomp calls every task undeferred. In a region, whose team may be larger another time,
-    // `before_begin_if0` tells which tasks really are. Outside of regions all are, always.
+    // In a team of one libomp calls every task undeferred. In a region, whose team may be larger
+    // another time, `before_begin_if0` tells which tasks really are. Outside of regions all are,
+    // always.
     let asked = worker.undeferred.take();
     let always = worker.team.get().1 > 1 || worker.region.get().is_null();
     let said = flags & TASK_UNDEFERRED != 0 && always;
@@ -77,7 +79,8 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
     unsafe { abi::write(task, Word::new(context, bits).0) };
 }
 
-/// Notes a taskwait with dependences, which libomp treats as a task although the program generated none.
+/// Notes a taskwait with dependences, which libomp treats as a task although the program generated
+/// none.
 ///
 /// # Safety
 /// libomp passed the words, as in [`task_create`].
@@ -143,18 +146,15 @@ fn dependence(kind: u32) -> SyncOp {
     }
 }
 
-/// Records a dependence of a doacross loop, in which the iteration vector stands in place of variables.
+/// Records a dependence of a doacross loop, in which the iteration vector stands in place of
+/// variables.
 fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
     let mut hash = u64::from(worker.team.get().0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for d in list {
         hash = (hash ^ d.variable).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash ^= hash >> 29;
     }
-    let op = if list[0].kind == DEPENDENCE_SOURCE {
-        DoacrossPost
-    } else {
-        DoacrossWait
-    };
+    let op = if list[0].kind == DEPENDENCE_SOURCE { DoacrossPost } else { DoacrossWait };
     a.instant(op, object(hash & (OWN_OBJECTS - 1) | OWN_OBJECTS), 0);
 }
 
@@ -176,7 +176,8 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
 }
 
 /// # Safety
-/// libomp passed the words of the task that was running in this thread and of the one that runs now.
+/// libomp passed the words of the task that was running in this thread and of the one that runs
+/// now.
 unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: Data) {
     // SAFETY: the caller vouches for the word.
     let left = unsafe { node::word(prior) };
@@ -185,7 +186,8 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     if !ends {
         settle(a, worker, prior);
     } else if ours && left.has(Word::UNTIED) && prior != worker.task.get() {
-        // Another thread has run the task's last part, and this one was the last to leave a part before.
+        // Another thread has run the task's last part, and this one was the last to leave a part
+        // before.
         a.recorder.publish(a.tls);
         enter(a, left.next_piece(), Arrival::Resumes);
     }
@@ -245,9 +247,9 @@ unsafe fn go_on(a: Active, worker: &Worker, task: Data) -> Option<Arrival> {
     Some(how)
 }
 
-/// Finds the thread in the task that really runs. A thread that has run the last part of an untied task leaves the task
-/// in silence if another thread has not yet left a part before; that one will end the task. The word of the task that
-/// was left may be gone.
+/// Finds the thread in the task that really runs. A thread that has run the last part of an untied
+/// task leaves the task in silence if another thread has not yet left a part before; that one will
+/// end the task. The word of the task that was left may be gone.
 pub(super) fn settle(a: Active, worker: &Worker, running: Data) {
     if worker.untied.get() && !running.is_null() && running != worker.task.get() {
         a.recorder.publish(a.tls);
@@ -284,14 +286,7 @@ fn record_items(a: Active, node: &Node, before: u64) {
     for item in &node.items {
         let aux = u64::from(node.parent);
         let taken = a.since(before);
-        a.with_aux(
-            dependence(item.kind),
-            object(item.variable),
-            item.ticket,
-            aux,
-            before,
-            taken,
-        );
+        a.with_aux(dependence(item.kind), object(item.variable), item.ticket, aux, before, taken);
         before = a.now();
     }
 }
@@ -322,11 +317,8 @@ unsafe fn discard(a: Active, worker: &Worker, task: Data) {
     if word.has(Word::VALID) && !word.has(Word::STARTED | Word::ENDED) {
         enter(a, word.next_piece(), Arrival::Begins);
         a.recorder.end_entered(a.tls);
-        let how = if running(worker).1.has(Word::WAITS) {
-            Arrival::Waits
-        } else {
-            Arrival::Resumes
-        };
+        let how =
+            if running(worker).1.has(Word::WAITS) { Arrival::Waits } else { Arrival::Resumes };
         enter(a, running(worker).1, how);
     }
 }

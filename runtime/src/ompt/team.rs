@@ -9,13 +9,13 @@ use super::word::Word;
 use crate::active::Active;
 
 pub(super) struct Region {
-    /// First context of the team and, in the upper half, number of contexts. 0 before the first implicit task begins,
-    /// [`BUSY`] while it does.
+    /// First context of the team and, in the upper half, number of contexts. 0 before the first
+    /// implicit task begins, [`BUSY`] while it does.
     team: AtomicU64,
     /// Number of the team's tasks that have begun.
     pub(super) begun: AtomicU32,
-    /// The word of the task that met the region. It is a copy, because libomp moves words about if it nests teams of
-    /// one.
+    /// The word of the task that met the region. It is a copy, because libomp moves words about if
+    /// it nests teams of one.
     pub(super) encountering: Word,
     /// The region around this one of which the same thread is the primary; null if there is none.
     pub(super) outer: *mut Region,
@@ -47,11 +47,7 @@ impl Region {
     /// The first context of the implicit tasks. The first of the team to ask reserves the numbers.
     pub(super) fn first_context(&self, a: Active, size: u32) -> u32 {
         loop {
-            let known = self
-                .team
-                .compare_exchange(0, BUSY, Acquire, Acquire)
-                .err()
-                .unwrap_or(0);
+            let known = self.team.compare_exchange(0, BUSY, Acquire, Acquire).err().unwrap_or(0);
             match known {
                 0 => {
                     let first = a.recorder.reserve_contexts(size);
@@ -82,14 +78,15 @@ fn low(n: u64) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Wait {
     pub(super) before: u64,
-    /// For a barrier: its object and, in the next fields, the ticket of the arrival and the number of participants. All
-    /// are 0 for another wait.
+    /// For a barrier: its object and, in the next fields, the ticket of the arrival and the number
+    /// of participants. All are 0 for another wait.
     pub(super) object: u64,
     pub(super) ticket: u64,
     pub(super) participants: u32,
 }
 
-/// The state of a thread in OpenMP. Nothing in it needs to be dropped, so that it exists as long as the thread.
+/// The state of a thread in OpenMP. Nothing in it needs to be dropped, so that it exists as long as
+/// the thread.
 pub(super) struct Worker {
     /// The task that runs; null before the first one.
     pub(super) task: Cell<Data>,
@@ -105,12 +102,13 @@ pub(super) struct Worker {
     pub(super) stack: Cell<usize>,
     /// Address and bytes of the latest task that the program fills in.
     pub(super) descriptor: Cell<(usize, usize)>,
-    /// The lock under which the thread combines partial results, if it does ([`super::exclusion::reduction`]).
+    /// The lock under which the thread combines partial results, if it does
+    /// ([`super::exclusion::reduction`]).
     pub(super) combining: Cell<u64>,
     /// Ticks when the thread began to acquire a lock.
     pub(super) acquiring: Cell<u64>,
-    /// The waits that have begun, the innermost last. There may be several, because a task that runs inside a wait may
-    /// wait too.
+    /// The waits that have begun, the innermost last. There may be several, because a task that
+    /// runs inside a wait may wait too.
     pub(super) waits: ManuallyDrop<RefCell<Vec<Wait>>>,
     /// The locks that the thread holds, with the tickets of their acquires.
     pub(super) held: ManuallyDrop<RefCell<Vec<(u64, u64)>>>,

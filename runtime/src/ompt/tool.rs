@@ -64,9 +64,9 @@ fn reports() -> [Report; 19] {
     ]
 }
 
-/// Called before `__kmpc_omp_task_begin_if0`, with which the program generates a task and waits for it. In a team of
-/// one libomp's own flag for that says nothing, because all tasks are undeferred there. `stack` is the program's stack
-/// pointer. Returns the real function.
+/// Called before `__kmpc_omp_task_begin_if0`, with which the program generates a task and waits for
+/// it. In a team of one libomp's own flag for that says nothing, because all tasks are undeferred
+/// there. `stack` is the program's stack pointer. Returns the real function.
 pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize, stack: usize) -> usize {
     found! { static REAL = __kmpc_omp_task_begin_if0(); }
     WORKER.with(|worker| {

@@ -28,7 +28,8 @@ impl Word {
     pub(super) const STARTED: u64 = 1 << 60;
     /// The generating task waits for the task.
     pub(super) const UNDEFERRED: u64 = 1 << 61;
-    /// The low 48 bits are the address of a [`super::node::Node`], which has the task's actual word.
+    /// The low 48 bits are the address of a [`super::node::Node`], which has the task's actual
+    /// word.
     pub(super) const NODE: u64 = 1 << 62;
     const CONTEXT: u64 = u32::MAX as u64;
 

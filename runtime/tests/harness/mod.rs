@@ -75,9 +75,7 @@ impl Program {
             arguments.push(&shared);
         }
         compile(&arguments);
-        Program {
-            folder: Rc::new(folder),
-        }
+        Program { folder: Rc::new(folder) }
     }
 
     /// Runs it with arguments and variables.
@@ -167,11 +165,7 @@ impl Run {
                 ChunkKind::Stream => decoders
                     .entry(chunk.header.context)
                     .or_default()
-                    .chunk(
-                        chunk.payload(&mut Vec::new()).expect("a payload"),
-                        &program,
-                        &mut trace,
-                    )
+                    .chunk(chunk.payload(&mut Vec::new()).expect("a payload"), &program, &mut trace)
                     .expect("records"),
                 ChunkKind::End => trace.last = Totals::from_bytes(&chunk.stored).ok(),
                 ChunkKind::Run | ChunkKind::Check | ChunkKind::Rank => {}

@@ -1,4 +1,5 @@
-//! The one error type of the crate. An error says what was read, where, what was expected, and what to do.
+//! The one error type of the crate. An error says what was read, where, what was expected, and what
+//! to do.
 
 /// Why bytes could not be read as a trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,11 +65,7 @@ pub enum Error {
 
 impl From<contech_program::wire::Malformed> for Error {
     fn from(m: contech_program::wire::Malformed) -> Self {
-        Error::Invalid {
-            what: m.what,
-            offset: 0,
-            detail: m.detail,
-        }
+        Error::Invalid { what: m.what, offset: 0, detail: m.detail }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Runtime events in a context's stream are fixed-size postfix records whose last four bytes are a reserved id. To
-//! encode one takes no allocation, so the runtime can do it anywhere.
+//! Runtime events in a context's stream are fixed-size postfix records whose last four bytes are a
+//! reserved id. To encode one takes no allocation, so the runtime can do it anywhere.
 
 mod kinds;
 mod layout;
@@ -16,23 +16,23 @@ use layout::{Field, events};
 /// Streams of threads that have no context of their own are numbered from here.
 pub const TEAM_STREAMS: u32 = 1 << 31;
 
-/// What a thread records after a switch to this context belongs to none: the thread runs code of a library whose tasks
-/// are recorded and whose own code is not.
+/// What a thread records after a switch to this context belongs to none: the thread runs code of a
+/// library whose tasks are recorded and whose own code is not.
 pub const NOWHERE: u32 = u32::MAX - 1;
 
-/// The number of the piece of a context that comes after this one. Pieces count from 1, and from 1 again after the
-/// last number that fits; 0 stands before the first.
+/// The number of the piece of a context that comes after this one. Pieces count from 1, and from 1
+/// again after the last number that fits; 0 stands before the first.
 #[must_use]
 pub const fn piece_after(piece: u32) -> u32 {
     piece % ((1 << 20) - 1) + 1
 }
 
 events! {
-    /// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits). Objects,
-    /// addresses, tickets and sizes have 48 bits.
+    /// A runtime event. All times are ticks of the processor's clock since the trace's start (48
+    /// bits). Objects, addresses, tickets and sizes have 48 bits.
     pub enum Event {
-        /// A synchronisation, with the times around the operation and the ticket in its object's order. It ends with the
-        /// same bytes as one whose time is open.
+        /// A synchronisation, with the times around the operation and the ticket in its object's
+        /// order. It ends with the same bytes as one whose time is open.
         Sync = 1, 36 bytes {
             /// Ticks before the operation.
             before: u64,
@@ -114,16 +114,17 @@ events! {
             /// True if the region begins.
             begin: bool,
         }
-        /// Memory begins a new life although it was not allocated: the stack of a thread that begins, with its
-        /// thread-local variables, the stack below an OpenMP task that begins, or what libomp keeps of a task (its
-        /// firstprivate variables).
+        /// Memory begins a new life although it was not allocated: the stack of a thread that
+        /// begins, with its thread-local variables, the stack below an OpenMP task that begins, or
+        /// what libomp keeps of a task (its firstprivate variables).
         Fresh = 11, 16 bytes {
             /// First byte of the range.
             addr: u64,
             /// Number of bytes.
             size: u64,
         }
-        /// What the last records of this chunk say happened again, so many times. Only the decoder sees this event.
+        /// What the last records of this chunk say happened again, so many times. Only the decoder
+        /// sees this event.
         Again = 13, 14 bytes {
             /// Bytes of the records before this event that are meant.
             bytes: u32,
@@ -137,13 +138,14 @@ events! {
             /// Whether they are recorded, or why they are not.
             recorded: Recorded,
         }
-        /// Other programs had the processor for a part of the time since the last event, which is no time of the
-        /// context's work.
+        /// Other programs had the processor for a part of the time since the last event, which is
+        /// no time of the context's work.
         Stolen = 15, 10 bytes {
             /// Ticks.
             taken: u64,
         }
-        /// How far the thread has come, and what the kernel says of it since its start. It stands between whole records.
+        /// How far the thread has come, and what the kernel says of it since its start. It stands
+        /// between whole records.
         Position = 18, 30 bytes {
             /// Ticks at this event.
             at: u64,
@@ -156,8 +158,8 @@ events! {
             /// How many of them are the recording's own.
             own: u32,
         }
-        /// A synchronisation that did not wait, and whose time was not read because it came soon after others. It lies
-        /// between the last time of the context and the next one.
+        /// A synchronisation that did not wait, and whose time was not read because it came soon
+        /// after others. It lies between the last time of the context and the next one.
         Untimed = 17, 24 bytes {
             /// As in [`Event::Sync`].
             object: u64,
@@ -168,13 +170,13 @@ events! {
             /// As in [`Event::Sync`].
             op: SyncOp,
         }
-        /// What follows in this stream belongs to another context, until the next such event or the end of the
-        /// chunk.
+        /// What follows in this stream belongs to another context, until the next such event or the
+        /// end of the chunk.
         Switch = 16, 19 bytes {
             /// The context.
             context: u32,
-            /// Number of the piece, from 1, if pieces of the context may go on in another thread's stream; 0 for other
-            /// contexts.
+            /// Number of the piece, from 1, if pieces of the context may go on in another thread's
+            /// stream; 0 for other contexts.
             piece: u32,
             /// Ticks at the switch.
             at: u64,

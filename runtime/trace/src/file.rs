@@ -35,7 +35,8 @@ pub struct FileHeader {
     pub start_ticks: u64,
     /// Wall clock at that moment, in nanoseconds since 1970.
     pub start_unix_ns: u64,
-    /// First estimate of the clock's frequency in Hz (0 if unknown); [`Totals::clock_hz`] is better.
+    /// First estimate of the clock's frequency in Hz (0 if unknown); [`Totals::clock_hz`] is
+    /// better.
     pub clock_hz: u64,
 }
 
@@ -70,7 +71,8 @@ impl FileHeader {
     /// Decodes and checks the header.
     ///
     /// # Errors
-    /// The header is empty, foreign (with a hint), of another version, of the other byte order, cut or damaged.
+    /// The header is empty, foreign (with a hint), of another version, of the other byte order, cut
+    /// or damaged.
     pub fn decode(b: &[u8]) -> Result<Self> {
         if b.is_empty() {
             return Err(Error::Empty);
@@ -92,19 +94,11 @@ impl FileHeader {
         }
         let version = get_u32(b, 8);
         if version != VERSION {
-            return Err(Error::Version {
-                got: version,
-                expected: VERSION,
-            });
+            return Err(Error::Version { got: version, expected: VERSION });
         }
         let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
         if got != expected {
-            return Err(Error::Checksum {
-                what: "file header",
-                offset: 0,
-                got,
-                expected,
-            });
+            return Err(Error::Checksum { what: "file header", offset: 0, got, expected });
         }
         Ok(FileHeader {
             pid: get_u32(b, 16),
@@ -123,10 +117,7 @@ fn hint(b: &[u8]) -> String {
     } else if b.starts_with(b"\x7fELF") {
         "this is a program; run it to get its trace".into()
     } else {
-        format!(
-            "it starts with {:02x?}, expected \"CONTECHT\"",
-            &b[..b.len().min(8)]
-        )
+        format!("it starts with {:02x?}, expected \"CONTECHT\"", &b[..b.len().min(8)])
     }
 }
 
@@ -163,12 +154,13 @@ pub struct ChunkHeader {
     pub kind: ChunkKind,
     /// [`CODEC_RAW`] or [`CODEC_PACKED`].
     pub codec: u8,
-    /// 0 for the program, n for the n-th signal handler on top of it. No buffer holds records of two levels.
+    /// 0 for the program, n for the n-th signal handler on top of it. No buffer holds records of
+    /// two levels.
     pub level: u8,
     /// Context of a stream; 0 in other chunks.
     pub context: u32,
-    /// Ticks from [`ChunkHeader::last`] until the chunk was written, in units of [`WAITED_UNIT`], limited to what the
-    /// field can hold.
+    /// Ticks from [`ChunkHeader::last`] until the chunk was written, in units of [`WAITED_UNIT`],
+    /// limited to what the field can hold.
     pub waited: u64,
     /// Number of this chunk in its context and kind, from 0 without gaps.
     pub seq: u64,
@@ -209,7 +201,8 @@ impl ChunkHeader {
     /// Decodes and checks a header at the start of `b`; `offset` is its place, for messages.
     ///
     /// # Errors
-    /// The header is cut or damaged, has an unknown kind or codec, or claims a length over [`MAX_CHUNK`].
+    /// The header is cut or damaged, has an unknown kind or codec, or claims a length over
+    /// [`MAX_CHUNK`].
     pub fn decode(b: &[u8], offset: u64) -> Result<Self> {
         if b.len() < CHUNK_HEADER_BYTES {
             return Err(Error::Truncated {
@@ -219,25 +212,13 @@ impl ChunkHeader {
                 have: b.len() as u64,
             });
         }
-        let invalid = |detail: String| Error::Invalid {
-            what: "chunk header",
-            offset,
-            detail,
-        };
+        let invalid = |detail: String| Error::Invalid { what: "chunk header", offset, detail };
         if b[..4] != CHUNK_MAGIC {
-            return Err(invalid(format!(
-                "starts with {:02x?}, expected CTCK",
-                &b[..4]
-            )));
+            return Err(invalid(format!("starts with {:02x?}, expected CTCK", &b[..4])));
         }
         let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
         if got != expected {
-            return Err(Error::Checksum {
-                what: "chunk header",
-                offset,
-                got,
-                expected,
-            });
+            return Err(Error::Checksum { what: "chunk header", offset, got, expected });
         }
         let kind =
             ChunkKind::from_u8(b[4]).ok_or_else(|| invalid(format!("unknown kind {}", b[4])))?;
@@ -258,10 +239,7 @@ impl ChunkHeader {
             payload_sum: get_u64(b, 48),
         };
         if header.raw_len as usize > MAX_CHUNK || header.stored_len as usize > MAX_CHUNK {
-            return Err(invalid(format!(
-                "claims {} bytes",
-                header.raw_len.max(header.stored_len)
-            )));
+            return Err(invalid(format!("claims {} bytes", header.raw_len.max(header.stored_len))));
         }
         Ok(header)
     }
@@ -309,7 +287,8 @@ pub struct Totals {
     pub notes: Vec<String>,
     /// How many of the notes say why something was not recorded. These are the first ones.
     pub losses: u64,
-    /// The libraries, whose calls are not the program's, that made some of the unannounced threads, and how many.
+    /// The libraries, whose calls are not the program's, that made some of the unannounced threads,
+    /// and how many.
     pub libraries: Vec<(String, u64)>,
 }
 
@@ -337,17 +316,18 @@ pub struct RankInfo {
     pub rank: u32,
     /// Number of ranks.
     pub size: u32,
-    /// Number of the run. It is the same in all ranks of the run, or, if [`RankInfo::job`] is false, in all its ranks
-    /// on one host.
+    /// Number of the run. It is the same in all ranks of the run, or, if [`RankInfo::job`] is
+    /// false, in all its ranks on one host.
     pub run: u64,
-    /// The number is that of the launcher's job, not only that of the launcher's process on this host.
+    /// The number is that of the launcher's job, not only that of the launcher's process on this
+    /// host.
     pub job: bool,
     /// What the MPI library says about itself.
     pub library: String,
 }
 
-/// Decodes a payload. The lengths in it are only claims, so no list may take more memory than a payload of this size
-/// can fill.
+/// Decodes a payload. The lengths in it are only claims, so no list may take more memory than a
+/// payload of this size can fill.
 fn decode<T: Decode<()>>(b: &[u8]) -> std::result::Result<T, DecodeError> {
     fn within<T: Decode<()>, const LIMIT: usize>(b: &[u8]) -> std::result::Result<T, DecodeError> {
         let config = bincode::config::standard().with_limit::<LIMIT>();

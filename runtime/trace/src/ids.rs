@@ -31,44 +31,30 @@ pub struct IdMap {
 }
 
 impl IdMap {
-    /// Adds a module. Returns the dense index of its first block. Modules that share ids with this one were unloaded
-    /// before.
+    /// Adds a module. Returns the dense index of its first block. Modules that share ids with this
+    /// one were unloaded before.
     ///
     /// # Errors
-    /// The module's ids overlap the reserved ones, or their number is not the table's number of blocks.
+    /// The module's ids overlap the reserved ones, or their number is not the table's number of
+    /// blocks.
     pub fn add(&mut self, base: u32, count: u32, table: &ModuleTable) -> Result<u32> {
-        let invalid = |detail| Error::Invalid {
-            what: "module ids",
-            offset: 0,
-            detail,
-        };
-        let paths = table
-            .fast
-            .iter()
-            .flat_map(|f| &f.starts)
-            .map(|s| u64::from(s.paths))
-            .sum::<u64>();
+        let invalid = |detail| Error::Invalid { what: "module ids", offset: 0, detail };
+        let paths =
+            table.fast.iter().flat_map(|f| &f.starts).map(|s| u64::from(s.paths)).sum::<u64>();
         if u64::from(count) != table.blocks.len() as u64 + paths {
-            return Err(invalid(format!(
-                "{count} ids for {} blocks",
-                table.blocks.len()
-            )));
+            return Err(invalid(format!("{count} ids for {} blocks", table.blocks.len())));
         }
         if overlap(base, count, 0, RESERVED_IDS) {
-            return Err(invalid(format!(
-                "{base:#x}+{count} overlaps the reserved ids"
-            )));
+            return Err(invalid(format!("{base:#x}+{count} overlaps the reserved ids")));
         }
-        self.ranges
-            .retain(|r| !overlap(base, count, r.base, r.count));
+        self.ranges.retain(|r| !overlap(base, count, r.base, r.count));
         let first = self.next;
         let next = first.checked_add(count);
         self.next = next.ok_or_else(|| invalid("more than 2^32 blocks".into()))?;
         self.ranges.push(Range { base, count, first });
         for b in &table.blocks {
             let n = b.operand_bytes();
-            self.operand_bytes
-                .push(u32::try_from(n).map_err(|_| invalid(format!("{n} bytes")))?);
+            self.operand_bytes.push(u32::try_from(n).map_err(|_| invalid(format!("{n} bytes")))?);
         }
         Ok(first)
     }
@@ -87,10 +73,7 @@ impl IdMap {
             let k = id.wrapping_sub(r.base);
             if k < r.count {
                 let block = r.first + k;
-                return Some(Id::Block(
-                    block,
-                    self.operand_bytes[block as usize] as usize,
-                ));
+                return Some(Id::Block(block, self.operand_bytes[block as usize] as usize));
             }
         }
         self.search(id, hint)
@@ -101,16 +84,10 @@ impl IdMap {
         if id < RESERVED_IDS {
             return event::field_bytes(id).map(|n| Id::Event(id, n));
         }
-        let i = self
-            .ranges
-            .iter()
-            .position(|r| id.wrapping_sub(r.base) < r.count)?;
+        let i = self.ranges.iter().position(|r| id.wrapping_sub(r.base) < r.count)?;
         *hint = i;
         let block = self.ranges[i].first + id.wrapping_sub(self.ranges[i].base);
-        Some(Id::Block(
-            block,
-            self.operand_bytes[block as usize] as usize,
-        ))
+        Some(Id::Block(block, self.operand_bytes[block as usize] as usize))
     }
 }
 

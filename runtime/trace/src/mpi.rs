@@ -1,7 +1,8 @@
 //! The meaning of the numbers in events of MPI.
 //!
-//! A communicator is named by a hash of its members and of the number of earlier communicators with the same members.
-//! This name is the same in all ranks, and no rank has to ask the others. Ranks are those of MPI_COMM_WORLD.
+//! A communicator is named by a hash of its members and of the number of earlier communicators with
+//! the same members. This name is the same in all ranks, and no rank has to ask the others. Ranks
+//! are those of MPI_COMM_WORLD.
 
 use contech_program::SyncOp;
 
@@ -29,10 +30,7 @@ impl Peer {
     #[must_use]
     pub fn unpack(aux: u64) -> Self {
         let [a, b, c, d, e, f, ..] = aux.to_le_bytes();
-        Peer {
-            rank: u16::from_le_bytes([a, b]),
-            tag: u32::from_le_bytes([c, d, e, f]),
-        }
+        Peer { rank: u16::from_le_bytes([a, b]), tag: u32::from_le_bytes([c, d, e, f]) }
     }
 }
 
@@ -72,7 +70,8 @@ pub fn direction(op: SyncOp) -> Option<Direction> {
 pub struct Meeting {
     /// Which operation it is.
     pub what: SyncOp,
-    /// Rank of the root; in a scan, the own rank in the communicator; in other operations, any number.
+    /// Rank of the root; in a scan, the own rank in the communicator; in other operations, any
+    /// number.
     pub root: u16,
     /// Number of ranks that take part, at most 2^24 - 1.
     pub size: u32,
@@ -116,27 +115,16 @@ mod tests {
 
     #[test]
     fn peers_and_meetings_survive_packing_in_48_bits() {
-        let peer = Peer {
-            rank: 65_535,
-            tag: u32::MAX,
-        };
+        let peer = Peer { rank: 65_535, tag: u32::MAX };
         assert!(peer.pack() < 1 << 48);
         assert_eq!(Peer::unpack(peer.pack()), peer);
         for &what in SyncOp::ALL.iter().filter(|op| direction(**op).is_some()) {
-            let meeting = Meeting {
-                what,
-                root: 513,
-                size: 0xff_fffe,
-            };
+            let meeting = Meeting { what, root: 513, size: 0xff_fffe };
             assert!(meeting.pack() < 1 << 48);
             assert_eq!(Meeting::unpack(meeting.pack()), Some(meeting));
         }
         assert_eq!(Meeting::unpack(0xff << RANK_BITS), None);
-        let none = Meeting {
-            what: SyncOp::MutexLock,
-            root: 0,
-            size: 1,
-        };
+        let none = Meeting { what: SyncOp::MutexLock, root: 0, size: 1 };
         assert_eq!(Meeting::unpack(none.pack()), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Reads packed payloads. [`mod@crate::file`]'s `CODEC_PACKED` says what they are, FORMAT.md has their bytes; the runtime
-//! has the packer.
+//! Reads packed payloads. [`mod@crate::file`]'s `CODEC_PACKED` says what they are, FORMAT.md has
+//! their bytes; the runtime has the packer.
 
 use crate::{Error, Result};
 
@@ -7,11 +7,12 @@ use crate::{Error, Result};
 pub const GROUP: usize = 64;
 /// Bytes of a group's head: its distance, and which of its bytes differ.
 pub const HEAD: usize = 9;
-/// The least distance but 0. A group is read in words, each of which follows from words that were read before.
+/// The least distance but 0. A group is read in words, each of which follows from words that were
+/// read before.
 pub const LEAST: usize = 8;
 
-/// Unpacks a payload of `length` bytes into `raw`, which is cleared first. No more memory is taken than seven times
-/// what `packed` has.
+/// Unpacks a payload of `length` bytes into `raw`, which is cleared first. No more memory is taken
+/// than seven times what `packed` has.
 ///
 /// # Errors
 /// The bytes are no packed payload of that length.
@@ -68,9 +69,7 @@ pub fn unpack(packed: &[u8], length: usize, raw: &mut Vec<u8>) -> Result<()> {
 }
 
 fn word_at(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..]
-        .first_chunk()
-        .map_or(0, |word| u64::from_le_bytes(*word))
+    bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
 /// Puts the bytes of `word`, in order, where `mask` has a one, and zeros elsewhere.
@@ -125,17 +124,9 @@ mod tests {
             (whole[..8].to_vec(), 64, "cannot be 64"),
             (group(0, 3, &[1]), 64, "within a group"),
             (group(8, 0, &[]), 64, "distance 8 at byte 0"),
-            (
-                [whole.clone(), group(7, 0, &[])].concat(),
-                128,
-                "distance 7 at byte 64",
-            ),
+            ([whole.clone(), group(7, 0, &[])].concat(), 128, "distance 7 at byte 64"),
             ([whole.clone(), vec![8; 7]].concat(), 128, "cannot be 128"),
-            (
-                [group(0, 0xff, &[1; 8]), vec![0; 8]].concat(),
-                128,
-                "within a group's head",
-            ),
+            ([group(0, 0xff, &[1; 8]), vec![0; 8]].concat(), 128, "within a group's head"),
             (whole.clone(), 65, "gives 64 bytes, 65 were"),
             (whole, 1 << 28, "cannot be"),
         ];

@@ -66,8 +66,8 @@ struct Module {
     first_block: u32,
     blocks: u32,
     first_path: u32,
-    /// The starts of its functions in fast form, by ascending ids: the first id of each relative to the module, the
-    /// dense index of the function, and the start's number within the function.
+    /// The starts of its functions in fast form, by ascending ids: the first id of each relative to
+    /// the module, the dense index of the function, and the start's number within the function.
     starts: Vec<(u32, u32, u32)>,
 }
 
@@ -88,24 +88,20 @@ pub struct Program {
 }
 
 fn invalid(detail: String) -> Error {
-    Error::Invalid {
-        what: "module",
-        offset: 0,
-        detail,
-    }
+    Error::Invalid { what: "module", offset: 0, detail }
 }
 
 impl Program {
-    /// Says that everything added from now on is of another process. Its ids have nothing to do with what was added
-    /// before, which keeps its dense numbers.
+    /// Says that everything added from now on is of another process. Its ids have nothing to do
+    /// with what was added before, which keeps its dense numbers.
     pub fn begin_space(&mut self) {
         self.by_base.clear();
     }
 
-    /// Adds a module whose id `k` is `base + k` (mod 2^32). Returns the dense index of its block 0. Ids below the
-    /// number of blocks are blocks in naive form, and those above are path ids. Modules that share ids with this one
-    /// were unloaded before: their ids mean nothing from now on, and their dense numbers stay. The table's
-    /// functions in fast form are taken out of it.
+    /// Adds a module whose id `k` is `base + k` (mod 2^32). Returns the dense index of its block 0.
+    /// Ids below the number of blocks are blocks in naive form, and those above are path ids.
+    /// Modules that share ids with this one were unloaded before: their ids mean nothing from now
+    /// on, and their dense numbers stay. The table's functions in fast form are taken out of it.
     ///
     /// # Errors
     /// When ids overlap the reserved ones, or the table contradicts itself.
@@ -119,8 +115,8 @@ impl Program {
         self.add_as(base, count, table, globals, None)
     }
 
-    /// Does the same as the function above. The blocks may be known already, from another process or from an earlier
-    /// time, by the dense index of block 0.
+    /// Does the same as the function above. The blocks may be known already, from another process
+    /// or from an earlier time, by the dense index of block 0.
     ///
     /// # Errors
     /// Those of [`Program::add`].
@@ -133,9 +129,7 @@ impl Program {
         known: Option<u32>,
     ) -> Result<u32> {
         if overlap(base, count, 0, RESERVED_IDS) {
-            return Err(invalid(format!(
-                "ids {base:#x}+{count} overlap the reserved ids"
-            )));
+            return Err(invalid(format!("ids {base:#x}+{count} overlap the reserved ids")));
         }
         let too_many = |_| invalid("more than 2^32 blocks".into());
         let blocks = u32::try_from(table.blocks.len()).map_err(too_many)?;
@@ -152,19 +146,13 @@ impl Program {
                     return Err(invalid(format!("path ids of start {s} do not adjoin")));
                 }
                 starts.push((next, i, s));
-                next = next
-                    .checked_add(start.paths)
-                    .ok_or_else(|| invalid("ids".into()))?;
+                next = next.checked_add(start.paths).ok_or_else(|| invalid("ids".into()))?;
             }
         }
         if next != count {
             return Err(invalid(format!("{count} ids for {next} blocks and paths")));
         }
-        let new = if known.is_none() {
-            &table.blocks[..]
-        } else {
-            &[]
-        };
+        let new = if known.is_none() { &table.blocks[..] } else { &[] };
         for b in new {
             let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
             self.operand_bytes.push(bytes);
@@ -196,14 +184,7 @@ impl Program {
             let at = self.by_base.partition_point(|b| b.0 < base);
             self.by_base.insert(at, (base, index));
         }
-        self.modules.push(Module {
-            base,
-            count,
-            first_block,
-            blocks,
-            first_path,
-            starts,
-        });
+        self.modules.push(Module { base, count, first_block, blocks, first_path, starts });
         Ok(first_block)
     }
 
@@ -282,10 +263,7 @@ impl Program {
         if k < m.blocks {
             let block = m.first_block + k;
             let operand_bytes = self.operand_bytes[block as usize];
-            return Some(Meaning::Block {
-                block,
-                operand_bytes,
-            });
+            return Some(Meaning::Block { block, operand_bytes });
         }
         let number = m.first_path + (k - m.blocks);
         let path = self.paths.get_or_init(number as usize, || {
@@ -294,10 +272,7 @@ impl Program {
             Ok(Path { plan, compiled })
         });
         let path = path?.as_ref();
-        Some(Meaning::Path {
-            number,
-            plan: path.map(|p| &p.plan),
-        })
+        Some(Meaning::Path { number, plan: path.map(|p| &p.plan) })
     }
 
     #[cold]
@@ -329,19 +304,12 @@ mod tests {
 
     #[test]
     fn every_id_finds_its_module_also_where_ids_wrap() {
-        let modules = [
-            (0x50_0000, 3),
-            (0x20_0000, 5),
-            (0xffff_fff0, 16),
-            (0x20_0005, 1),
-            (0x70_0000, 0),
-        ];
+        let modules =
+            [(0x50_0000, 3), (0x20_0000, 5), (0xffff_fff0, 16), (0x20_0005, 1), (0x70_0000, 0)];
         let mut program = Program::default();
         let mut expected = Vec::new();
         for (base, count) in modules {
-            let first = program
-                .add(base, count, &mut table(count as usize), &[])
-                .unwrap();
+            let first = program.add(base, count, &mut table(count as usize), &[]).unwrap();
             expected.extend((0..count).map(|k| (base.wrapping_add(k), first + k)));
         }
         for (id, index) in expected {
@@ -349,14 +317,7 @@ mod tests {
             let found = matches!(meaning, Some(Meaning::Block { block, .. }) if block == index);
             assert!(found, "{id:#x}: {meaning:?}");
         }
-        for id in [
-            0x100,
-            0x1f_ffff,
-            0x20_0006,
-            0x50_0003,
-            0x70_0000,
-            0xffff_ffef,
-        ] {
+        for id in [0x100, 0x1f_ffff, 0x20_0006, 0x50_0003, 0x70_0000, 0xffff_ffef] {
             assert!(program.meaning(id).is_none(), "{id:#x}");
         }
         assert!(program.add(0xffff_ffff, 2, &mut table(2), &[]).is_err());

@@ -58,8 +58,8 @@ pub enum Next {
     End,
 }
 
-/// Reads chunks one after another, with one chunk in memory. After damage it searches for the next chunk header, so a
-/// cut or damaged file yields every complete chunk.
+/// Reads chunks one after another, with one chunk in memory. After damage it searches for the next
+/// chunk header, so a cut or damaged file yields every complete chunk.
 #[derive(Debug)]
 pub struct ChunkReader<R> {
     input: R,
@@ -75,19 +75,9 @@ impl<R: Read> ChunkReader<R> {
     /// The outer error comes from the source, the inner one from the bytes.
     pub fn new(mut input: R) -> io::Result<Result<(FileHeader, Self)>> {
         let mut head = Vec::with_capacity(HEADER_BYTES);
-        input
-            .by_ref()
-            .take(HEADER_BYTES as u64)
-            .read_to_end(&mut head)?;
+        input.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut head)?;
         Ok(FileHeader::decode(&head).map(|header| {
-            (
-                header,
-                ChunkReader {
-                    input,
-                    offset: HEADER_BYTES as u64,
-                    ahead: Vec::new(),
-                },
-            )
+            (header, ChunkReader { input, offset: HEADER_BYTES as u64, ahead: Vec::new() })
         }))
     }
 
@@ -113,12 +103,8 @@ impl<R: Read> ChunkReader<R> {
         self.fill(end)?;
         let Some(stored) = self.ahead.get(CHUNK_HEADER_BYTES..end) else {
             let have = self.ahead.len() as u64;
-            let error = Error::Truncated {
-                what: "chunk",
-                offset: self.offset,
-                need: end as u64,
-                have,
-            };
+            let error =
+                Error::Truncated { what: "chunk", offset: self.offset, need: end as u64, have };
             return self.skip(error);
         };
         let got = checksum(stored);
@@ -131,23 +117,17 @@ impl<R: Read> ChunkReader<R> {
             };
             return self.skip(error);
         }
-        let chunk = Chunk {
-            header,
-            stored: stored.to_vec(),
-            offset: self.offset,
-        };
+        let chunk = Chunk { header, stored: stored.to_vec(), offset: self.offset };
         self.consume(end);
         Ok(Next::Chunk(chunk))
     }
 
-    /// Reads until `ahead` has `n` bytes or the input ends. Memory grows only by what is really there.
+    /// Reads until `ahead` has `n` bytes or the input ends. Memory grows only by what is really
+    /// there.
     fn fill(&mut self, n: usize) -> io::Result<()> {
         let need = n.saturating_sub(self.ahead.len());
         self.ahead.reserve(need.min(1 << 16));
-        self.input
-            .by_ref()
-            .take(need as u64)
-            .read_to_end(&mut self.ahead)?;
+        self.input.by_ref().take(need as u64).read_to_end(&mut self.ahead)?;
         Ok(())
     }
 
@@ -173,11 +153,7 @@ impl<R: Read> ChunkReader<R> {
                 self.fill(CHUNK_HEADER_BYTES)?;
             }
             if ChunkHeader::decode(&self.ahead, 0).is_ok() {
-                return Ok(Next::Skipped {
-                    from,
-                    to: self.offset,
-                    error,
-                });
+                return Ok(Next::Skipped { from, to: self.offset, error });
             }
             if self.ahead.starts_with(&CHUNK_MAGIC) {
                 self.consume(1);
@@ -185,11 +161,7 @@ impl<R: Read> ChunkReader<R> {
                 self.consume(self.ahead.len());
             }
             if self.ahead.is_empty() {
-                return Ok(Next::Skipped {
-                    from,
-                    to: self.offset,
-                    error,
-                });
+                return Ok(Next::Skipped { from, to: self.offset, error });
             }
         }
     }

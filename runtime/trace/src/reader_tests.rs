@@ -48,28 +48,12 @@ fn read(bytes: &[u8]) -> Result<(Vec<u64>, usize)> {
 fn a_wrong_start_says_what_the_file_is() {
     let (bytes, _) = file();
     assert_eq!(read(b""), Err(Error::Empty));
-    assert!(
-        read(b"CONTECHG rest")
-            .unwrap_err()
-            .to_string()
-            .contains("contech-backend")
-    );
-    assert!(
-        read(b"\x7fELF")
-            .unwrap_err()
-            .to_string()
-            .contains("program")
-    );
+    assert!(read(b"CONTECHG rest").unwrap_err().to_string().contains("contech-backend"));
+    assert!(read(b"\x7fELF").unwrap_err().to_string().contains("program"));
     let expected = crate::file::VERSION;
     let mut newer = bytes.clone();
     newer[8] += 1;
-    assert_eq!(
-        read(&newer),
-        Err(Error::Version {
-            got: expected + 1,
-            expected
-        })
-    );
+    assert_eq!(read(&newer), Err(Error::Version { got: expected + 1, expected }));
     let mut swapped = bytes.clone();
     swapped[12..16].reverse();
     assert_eq!(read(&swapped), Err(Error::ByteOrder));

@@ -26,12 +26,12 @@ pub enum What {
 
 /// Fills `records` with the chunk's records in program order.
 ///
-/// On an error, `records` holds what is complete *after* the fault, because the parse runs backwards. The error says
-/// where the fault is.
+/// On an error, `records` holds what is complete *after* the fault, because the parse runs
+/// backwards. The error says where the fault is.
 ///
 /// # Errors
-/// [`Error::Invalid`] at an id that belongs to no module, [`Error::Truncated`] at a record that would
-/// start before the chunk.
+/// [`Error::Invalid`] at an id that belongs to no module, [`Error::Truncated`] at a record that
+/// would start before the chunk.
 pub fn scan(payload: &[u8], ids: &IdMap, records: &mut Vec<Record>) -> Result<()> {
     records.clear();
     let mut end = payload.len();
@@ -62,12 +62,7 @@ fn step(payload: &[u8], ids: &IdMap, end: usize, hint: &mut usize) -> Result<Rec
         have: end as u64,
     };
     let at = end.checked_sub(ID_BYTES).ok_or_else(|| short(ID_BYTES))?;
-    let id = u32::from_le_bytes([
-        payload[at],
-        payload[at + 1],
-        payload[at + 2],
-        payload[at + 3],
-    ]);
+    let id = u32::from_le_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]]);
     let (what, bytes) = match ids.get(id, hint) {
         Some(Id::Block(block, bytes)) => (What::Block(block), bytes),
         Some(Id::Event(id, bytes)) => (What::Event(id), bytes),
@@ -79,9 +74,7 @@ fn step(payload: &[u8], ids: &IdMap, end: usize, hint: &mut usize) -> Result<Rec
             });
         }
     };
-    let offset = at
-        .checked_sub(bytes)
-        .ok_or_else(|| short(bytes + ID_BYTES))?;
+    let offset = at.checked_sub(bytes).ok_or_else(|| short(bytes + ID_BYTES))?;
     let offset = u32::try_from(offset).map_err(|_| short(bytes))?;
     Ok(Record { offset, what })
 }
@@ -94,12 +87,7 @@ pub fn event(payload: &[u8], offset: u32, id: u32) -> Result<Event> {
     let at = offset as usize;
     let fields = crate::event::field_bytes(id)
         .and_then(|n| payload.get(at..at + n))
-        .ok_or(Error::Truncated {
-            what: "event",
-            offset: u64::from(offset),
-            need: 0,
-            have: 0,
-        })?;
+        .ok_or(Error::Truncated { what: "event", offset: u64::from(offset), need: 0, have: 0 })?;
     Event::decode(id, fields)
 }
 
@@ -119,8 +107,8 @@ pub fn u48(payload: &[u8], at: usize) -> u64 {
         .fold(0, |v, (i, b)| v | u64::from(*b) << (8 * i))
 }
 
-/// Appends the operands of one block execution to `out`, in program order. Addresses and lengths are zero-extended
-/// from 48 bits; masks are whole.
+/// Appends the operands of one block execution to `out`, in program order. Addresses and lengths
+/// are zero-extended from 48 bits; masks are whole.
 pub fn operands(payload: &[u8], offset: u32, ops: &[MemOp], out: &mut Vec<u64>) {
     let mut at = offset as usize;
     for op in ops {

@@ -1,5 +1,6 @@
-//! The static table of one instrumented module: its functions, blocks and memory operations. The pass writes it into
-//! the object file, the runtime copies it into the trace, and the middle layer reads it.
+//! The static table of one instrumented module: its functions, blocks and memory operations. The
+//! pass writes it into the object file, the runtime copies it into the trace, and the middle layer
+//! reads it.
 
 use contech_program::wire::{put_bytes, put_varint};
 use contech_program::{MemOp, OpKind};
@@ -36,8 +37,8 @@ pub struct Function {
     pub line: u32,
 }
 
-/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that come right below a
-/// function of the program.
+/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that
+/// come right below a function of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Inlined {
     /// Linkage name of the function called.
@@ -68,7 +69,8 @@ pub struct Block {
     pub function: u32,
     /// First source line; 0 if it is not known.
     pub line: u32,
-    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of [`ModuleTable::inlined`].
+    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of
+    /// [`ModuleTable::inlined`].
     pub inlined: u32,
     /// `BLOCK_*` bits.
     pub flags: u8,
@@ -156,10 +158,7 @@ impl ModuleTable {
         }
         let version = w.u32()?;
         if version != TABLE_VERSION {
-            return Err(Error::Version {
-                got: version,
-                expected: TABLE_VERSION,
-            });
+            return Err(Error::Version { got: version, expected: TABLE_VERSION });
         }
         let name = string(&mut w)?;
         let strings = w.list(string)?;
@@ -197,14 +196,7 @@ impl ModuleTable {
             unrecorded.push((get(&mut w, "reason")?, w.varint()?));
         }
         let fast = w.list(FastFunction::decode)?;
-        Ok(ModuleTable {
-            name,
-            functions,
-            inlined,
-            blocks,
-            unrecorded,
-            fast,
-        })
+        Ok(ModuleTable { name, functions, inlined, blocks, unrecorded, fast })
     }
 }
 
@@ -359,37 +351,15 @@ mod tests {
         };
         ModuleTable {
             name: "a.c".into(),
-            functions: vec![Function {
-                name: "main".into(),
-                file: "a.c".into(),
-                line: 7,
-            }],
+            functions: vec![Function { name: "main".into(), file: "a.c".into(), line: 7 }],
             inlined: vec![
-                Inlined {
-                    name: "f".into(),
-                    file: "a.h".into(),
-                    line: 4,
-                    within: 0,
-                },
-                Inlined {
-                    within: 1,
-                    ..Inlined::default()
-                },
+                Inlined { name: "f".into(), file: "a.h".into(), line: 4, within: 0 },
+                Inlined { within: 1, ..Inlined::default() },
             ],
             blocks: vec![
+                Block { inlined: 2, flags: BLOCK_ENTRY, line: 8, ir_ops: 4, ..Block::default() },
                 Block {
-                    inlined: 2,
-                    flags: BLOCK_ENTRY,
-                    line: 8,
-                    ir_ops: 4,
-                    ..Block::default()
-                },
-                Block {
-                    call: Some(Call {
-                        callee: "malloc".into(),
-                        line: 9,
-                        inlined: 1,
-                    }),
+                    call: Some(Call { callee: "malloc".into(), line: 9, inlined: 1 }),
                     ops: vec![
                         op(OpKind::Load, 8, 0, MemOp::ATOMIC),
                         op(OpKind::Copy, 0, 0, 0),

@@ -1,4 +1,5 @@
-//! The file of the on-line profiler (`runtime/online/FORMAT.md`), which it writes and the backends read.
+//! The file of the on-line profiler (`runtime/online/FORMAT.md`), which it writes and the backends
+//! read.
 
 use serde::{Deserialize, Serialize};
 

@@ -19,11 +19,7 @@ impl Sum {
     /// The sum of one invocation.
     #[must_use]
     pub fn one(work: u64, span: u64) -> Self {
-        Self {
-            count: 1,
-            work,
-            span,
-        }
+        Self { count: 1, work, span }
     }
 
     /// Work over span; 0 without a span.
@@ -39,11 +35,7 @@ impl Sum {
     /// The sum with each amount converted.
     #[must_use]
     pub fn map(self, amount: impl Fn(u64) -> u64) -> Self {
-        Self {
-            count: self.count,
-            work: amount(self.work),
-            span: amount(self.span),
-        }
+        Self { count: self.count, work: amount(self.work), span: amount(self.span) }
     }
 }
 
@@ -131,8 +123,8 @@ impl Above {
     }
 }
 
-/// Invocations that have returned, all with the same above them. They are logged for their call site until the log is
-/// added up.
+/// Invocations that have returned, all with the same above them. They are logged for their call
+/// site until the log is added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// Sum of their work.
@@ -189,12 +181,7 @@ impl Leaves {
     #[inline(always)]
     pub(crate) fn add(&mut self, site: u32, above: Above, work: u64) -> bool {
         if self.count == 0 {
-            *self = Self {
-                count: 1,
-                site,
-                above,
-                work,
-            };
+            *self = Self { count: 1, site, above, work };
             return true;
         }
         let is_like = self.site == site && self.above == above && self.count < u32::MAX;
@@ -219,8 +206,9 @@ impl Leaves {
     }
 }
 
-/// The sums of a call site as in [`Measure`], with those of one kind side by side. They are written one by one at
-/// every return of the program, which takes a processor fewer instructions than writing pairs.
+/// The sums of a call site as in [`Measure`], with those of one kind side by side. They are written
+/// one by one at every return of the program, which takes a processor fewer instructions than
+/// writing pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     counts: [u64; 3],
@@ -282,10 +270,6 @@ impl Sums {
             work: self.works[which],
             span: self.spans[which],
         };
-        Measure {
-            top_call_site: of(TOP_CALL_SITE),
-            top_caller: of(TOP_CALLER),
-            local: of(LOCAL),
-        }
+        Measure { top_call_site: of(TOP_CALL_SITE), top_caller: of(TOP_CALLER), local: of(LOCAL) }
     }
 }

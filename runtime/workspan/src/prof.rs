@@ -1,8 +1,10 @@
-//! Profiles of paths: a key-value store that logs invocations in a list (section 5, Figure 4, without its arrays).
+//! Profiles of paths: a key-value store that logs invocations in a list (section 5, Figure 4,
+//! without its arrays).
 //!
-//! UPDATE and UNION append to a list in constant time. A list of twice as many elements as there are different ones is
-//! added up in place: at least half of its elements are freed, which pays for it. So all operations take amortised
-//! constant time, and a profile takes O(S) space for S call sites. The lists of all profiles live in one [`Pool`].
+//! UPDATE and UNION append to a list in constant time. A list of twice as many elements as there
+//! are different ones is added up in place: at least half of its elements are freed, which pays for
+//! it. So all operations take amortised constant time, and a profile takes O(S) space for S call
+//! sites. The lists of all profiles live in one [`Pool`].
 
 use crate::measure::{Above, Invocation, Measure};
 
@@ -13,7 +15,8 @@ const SHORTEST: u32 = 64;
 /// Number of elements that are made at a time.
 const BATCH: u32 = 64;
 
-/// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is dropped.
+/// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is
+/// dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Prof {
     /// The newest and the oldest element, if there are any.
@@ -58,12 +61,7 @@ pub(crate) struct Pool {
 
 impl Default for Pool {
     fn default() -> Self {
-        Self {
-            elements: Vec::new(),
-            free: NONE,
-            longest: SHORTEST,
-            of_key: Vec::new(),
-        }
+        Self { elements: Vec::new(), free: NONE, longest: SHORTEST, of_key: Vec::new() }
     }
 }
 
@@ -104,11 +102,7 @@ impl Pool {
             return;
         };
         let at = std::mem::replace(&mut self.free, element.next);
-        *element = Element {
-            value,
-            site,
-            next: prof.first,
-        };
+        *element = Element { value, site, next: prof.first };
         if prof.len == 0 {
             prof.last = at;
         }
@@ -136,7 +130,8 @@ impl Pool {
         }
     }
 
-    /// PRINT, without changing anything: calls `each` with parts of what is stored; those of one call site add up.
+    /// PRINT, without changing anything: calls `each` with parts of what is stored; those of one
+    /// call site add up.
     pub(crate) fn print(&self, prof: &Prof, mut each: impl FnMut(u32, Measure)) {
         let mut at = prof.first;
         for _ in 0..prof.len {
@@ -213,7 +208,8 @@ mod tests {
 
     fn step() -> impl Strategy<Value = Step> {
         let prof = 0..PROFS;
-        // Few call sites come at first and more later, so that some are discovered as the run goes on.
+        // Few call sites come at first and more later, so that some are discovered as the run goes
+        // on.
         let site = prop_oneof![0u32..4, 0u32..40];
         prop_oneof![
             1 => prof.clone().prop_map(Step::Init),

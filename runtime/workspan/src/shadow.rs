@@ -1,9 +1,10 @@
-//! The work-span variables on a shadow stack (section 3, Figure 3) with their profiles (section 4), for a serial
-//! execution of a fork-join program.
+//! The work-span variables on a shadow stack (section 3, Figure 3) with their profiles (section 4),
+//! for a serial execution of a fork-join program.
 //!
-//! The profile of every frame's work variable ends in that of the outermost frame, so there is one table for it
-//! instead of a profile in each frame. Local spans, which are the frame's own parts of the paths, are kept beside the
-//! spans. An invocation without a spawn uses only one span variable, its continuation, and no sync moves it.
+//! The profile of every frame's work variable ends in that of the outermost frame, so there is one
+//! table for it instead of a profile in each frame. Local spans, which are the frame's own parts of
+//! the paths, are kept beside the spans. An invocation without a spawn uses only one span variable,
+//! its continuation, and no sync moves it.
 
 mod frame;
 
@@ -18,7 +19,8 @@ pub enum Kind {
     /// The caller waits for it.
     #[default]
     Call,
-    /// It may run in parallel with what follows, until the caller's next sync, or until the caller returns.
+    /// It may run in parallel with what follows, until the caller's next sync, or until the caller
+    /// returns.
     Spawn,
 }
 
@@ -50,7 +52,8 @@ struct SiteState {
     above: Above,
 }
 
-/// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the stack.
+/// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the
+/// stack.
 #[derive(Debug)]
 pub struct Shadow<T = ()> {
     pool: Pool,
@@ -114,14 +117,13 @@ impl<T: Copy + Default> Shadow<T> {
         debug_assert!(entered, "everything was prepared");
     }
 
-    /// F calls or spawns G at `now`. If memory must be made first ([`Self::prepare`]), it does nothing and returns
-    /// false.
+    /// F calls or spawns G at `now`. If memory must be made first ([`Self::prepare`]), it does
+    /// nothing and returns false.
     #[inline(always)]
     pub fn enter_at(&mut self, now: u64, site: Site, tag: T) -> bool {
-        let (Some(state), Some(caller)) = (
-            self.sites.get_mut(site.id as usize),
-            self.callers.get_mut(site.caller as usize),
-        ) else {
+        let (Some(state), Some(caller)) =
+            (self.sites.get_mut(site.id as usize), self.callers.get_mut(site.caller as usize))
+        else {
             return false;
         };
         let Some(frame) = self.stack.push() else {
@@ -142,7 +144,8 @@ impl<T: Copy + Default> Shadow<T> {
             && self.stack.has_room()
     }
 
-    /// Makes the memory for an invocation; before the first one, forgets what the last computation left.
+    /// Makes the memory for an invocation; before the first one, forgets what the last computation
+    /// left.
     #[cold]
     #[inline(never)]
     pub fn prepare(&mut self, site: Site) {
@@ -180,8 +183,8 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`, `advance` and
-    /// `leave` in one. Outside of all invocations it does nothing.
+    /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`,
+    /// `advance` and `leave` in one. Outside of all invocations it does nothing.
     pub fn leaf(&mut self, site: Site, amount: u64) {
         if self.stack.depth() > 0 {
             self.now += amount;
@@ -191,16 +194,15 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// The same within an invocation, where G returns at `now`. If memory must be made first ([`Self::prepare`]), it
-    /// does nothing and returns false.
+    /// The same within an invocation, where G returns at `now`. If memory must be made first
+    /// ([`Self::prepare`]), it does nothing and returns false.
     #[inline(always)]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
         let f = self.stack.top_mut();
         let pool = &mut self.pool;
-        let (Some(state), Some(&caller)) = (
-            self.sites.get_mut(site.id as usize),
-            self.callers.get(site.caller as usize),
-        ) else {
+        let (Some(state), Some(&caller)) =
+            (self.sites.get_mut(site.id as usize), self.callers.get(site.caller as usize))
+        else {
             return false;
         };
         let above = state.above.and(caller);
@@ -224,8 +226,8 @@ impl<T: Copy + Default> Shadow<T> {
         true
     }
 
-    /// G returns to F, which called it (lines 5-7) or spawned it (lines 8-13); a function syncs before it returns.
-    /// Returns the work and span of the invocation.
+    /// G returns to F, which called it (lines 5-7) or spawned it (lines 8-13); a function syncs
+    /// before it returns. Returns the work and span of the invocation.
     pub fn leave(&mut self) -> Option<Totals> {
         self.leave_at(self.now, self.now)
     }
@@ -237,14 +239,8 @@ impl<T: Copy + Default> Shadow<T> {
         let pool = &mut self.pool;
         let (span, local_span, mut path) = g.end(synced, now, pool);
         let (site, work, above) = (g.site, now - g.since, g.above);
-        let one = Invocation {
-            work,
-            local_work: now - g.own_since,
-            span,
-            local_span,
-            count: 1,
-            above,
-        };
+        let one =
+            Invocation { work, local_work: now - g.own_since, span, local_span, count: 1, above };
         if let Some(state) = self.sites.get_mut(site.id as usize) {
             state.on_work.add_one(one);
             if above != Above::BOTH {
@@ -277,13 +273,12 @@ impl<T: Copy + Default> Shadow<T> {
     /// The on-work profile of the invocations of a call site completed so far.
     #[must_use]
     pub fn on_work(&self, site: u32) -> Measure {
-        self.sites
-            .get(site as usize)
-            .map_or_else(Measure::default, |state| state.on_work.measure())
+        self.sites.get(site as usize).map_or_else(Measure::default, |state| state.on_work.measure())
     }
 
-    /// Calls `each` for parts of the on-span profile: that of the whole computation if its outermost invocation has
-    /// returned, otherwise that of the path up to now. The parts of one call site add up.
+    /// Calls `each` for parts of the on-span profile: that of the whole computation if its
+    /// outermost invocation has returned, otherwise that of the path up to now. The parts of one
+    /// call site add up.
     pub fn on_span(&self, mut each: impl FnMut(u32, Measure)) {
         if self.depth() == 0 {
             // The profile that the outermost invocation left at the bottom.
@@ -309,13 +304,10 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// When the invocation at this depth made the invocation above it, or now if there is none: the work of those
-    /// above does not count as its own yet.
+    /// When the invocation at this depth made the invocation above it, or now if there is none: the
+    /// work of those above does not count as its own yet.
     fn until(&self, at: usize) -> u64 {
-        self.stack
-            .above()
-            .get(at + 1)
-            .map_or(self.now, |next| next.since)
+        self.stack.above().get(at + 1).map_or(self.now, |next| next.since)
     }
 
     /// Work and span up to now, as if every running invocation returned now.
@@ -327,10 +319,7 @@ impl<T: Copy + Default> Shadow<T> {
             span = frame.longest.max(frame.path_length(until) + span);
             until = frame.since;
         }
-        Totals {
-            work: stack.first().map_or(0, |f| self.now - f.since),
-            span,
-        }
+        Totals { work: stack.first().map_or(0, |f| self.now - f.since), span }
     }
 }
 

@@ -1,16 +1,17 @@
-//! The source line of an instruction that the compiler inlined from elsewhere. The pass, the on-line profiler and the
-//! measurements follow this one rule, so that they name the same lines.
+//! The source line of an instruction that the compiler inlined from elsewhere. The pass, the
+//! on-line profiler and the measurements follow this one rule, so that they name the same lines.
 
 /// The folders of libraries' headers.
 const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
 
-/// What the paths of Rust's standard library have in them: as the toolchain was built, and with its sources installed.
+/// What the paths of Rust's standard library have in them: as the toolchain was built, and with its
+/// sources installed.
 const RUST: [&str; 2] = ["/rustc/", "/lib/rustlib/src/rust/library/"];
 /// What the paths of crates have in them that cargo got for the program.
 const CRATES: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 
-/// Whether a file is a header of a library, or belongs to Rust's standard library or to a crate that the program uses,
-/// where nobody looks for the cost of a program.
+/// Whether a file is a header of a library, or belongs to Rust's standard library or to a crate
+/// that the program uses, where nobody looks for the cost of a program.
 #[must_use]
 pub fn is_library(file: &str) -> bool {
     let [built, installed] = RUST;
@@ -21,19 +22,15 @@ pub fn is_library(file: &str) -> bool {
         || CRATES.iter().any(|folder| file.contains(folder))
 }
 
-/// The file and line to show for frames (file and line), which come innermost first. It is the innermost frame in the
-/// file of the function that contains the instruction or, if that file is a library's, in a file of the program. If
-/// there is no such frame, it is the outermost one.
+/// The file and line to show for frames (file and line), which come innermost first. It is the
+/// innermost frame in the file of the function that contains the instruction or, if that file is a
+/// library's, in a file of the program. If there is no such frame, it is the outermost one.
 #[must_use]
 pub fn shown<'a>(frames: &[(&'a str, u32)]) -> Option<(&'a str, u32)> {
     let outermost = frames.last()?;
     let library = is_library(outermost.0);
     let good = |&&(file, line): &&(&str, u32)| {
-        let here = if library {
-            !is_library(file)
-        } else {
-            file == outermost.0
-        };
+        let here = if library { !is_library(file) } else { file == outermost.0 };
         here && line != 0
     };
     Some(*frames.iter().find(good).unwrap_or(outermost))
@@ -55,14 +52,8 @@ mod tests {
     fn the_innermost_line_of_the_functions_file_is_shown() {
         assert_eq!(shown(&[("/a.cpp", 7)]), Some(("/a.cpp", 7)));
         assert_eq!(shown(&[("/a.cpp", 7), ("/a.cpp", 20)]), Some(("/a.cpp", 7)));
-        assert_eq!(
-            shown(&[(VECTOR, 1043), ("/a.cpp", 9), ("/a.cpp", 20)]),
-            Some(("/a.cpp", 9))
-        );
-        assert_eq!(
-            shown(&[("/a.hpp", 3), ("/a.cpp", 20)]),
-            Some(("/a.cpp", 20))
-        );
+        assert_eq!(shown(&[(VECTOR, 1043), ("/a.cpp", 9), ("/a.cpp", 20)]), Some(("/a.cpp", 9)));
+        assert_eq!(shown(&[("/a.hpp", 3), ("/a.cpp", 20)]), Some(("/a.cpp", 20)));
         assert_eq!(shown(&[]), None);
     }
 

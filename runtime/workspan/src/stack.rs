@@ -1,14 +1,12 @@
-//! A stack that is never empty and keeps popped elements so that their memory can be reused. Its top is found without
-//! a test.
-#![allow(
-    unsafe_code,
-    reason = "the top is found at every call and return of the program"
-)]
+//! A stack that is never empty and keeps popped elements so that their memory can be reused. Its
+//! top is found without a test.
+#![allow(unsafe_code, reason = "the top is found at every call and return of the program")]
 
 /// The bottom, and the pushed elements above it.
 #[derive(Debug)]
 pub(crate) struct Stack<F> {
-    /// The elements on the stack up to `depth`; beyond it, elements that were popped or made in advance.
+    /// The elements on the stack up to `depth`; beyond it, elements that were popped or made in
+    /// advance.
     all: Vec<F>,
     /// Number of elements above the bottom; always less than the length of `all`.
     depth: usize,
@@ -16,10 +14,7 @@ pub(crate) struct Stack<F> {
 
 impl<F: Default> Default for Stack<F> {
     fn default() -> Self {
-        Self {
-            all: vec![F::default()],
-            depth: 0,
-        }
+        Self { all: vec![F::default()], depth: 0 }
     }
 }
 
@@ -38,8 +33,8 @@ impl<F> Stack<F> {
     /// The innermost one.
     #[inline(always)]
     pub(crate) fn top(&self) -> &F {
-        // SAFETY: `depth` is less than the length of `all`: at first, and after `push` and `pop`, which alone change
-        // it.
+        // SAFETY: `depth` is less than the length of `all`: at first, and after `push` and `pop`,
+        // which alone change it.
         unsafe { self.all.get_unchecked(self.depth) }
     }
 
@@ -78,8 +73,8 @@ impl<F> Stack<F> {
     pub(crate) fn pop(&mut self) -> Option<(&mut F, &mut F)> {
         let below = self.depth.checked_sub(1)?;
         self.depth = below;
-        // SAFETY: the two indices differ, and the upper one was the innermost element, so both are less than the
-        // length.
+        // SAFETY: the two indices differ, and the upper one was the innermost element, so both are
+        // less than the length.
         let [lower, upper] = unsafe { self.all.get_disjoint_unchecked_mut([below, below + 1]) };
         Some((upper, lower))
     }

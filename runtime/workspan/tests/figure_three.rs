@@ -33,19 +33,11 @@ fn fib_profile(n: u32) -> (Shadow, Totals) {
 }
 
 fn work(n: u32) -> u64 {
-    if n < 2 {
-        1
-    } else {
-        2 + work(n - 1) + work(n - 2)
-    }
+    if n < 2 { 1 } else { 2 + work(n - 1) + work(n - 2) }
 }
 
 fn span(n: u32) -> u64 {
-    if n < 2 {
-        1
-    } else {
-        2 + span(n - 1).max(span(n - 2))
-    }
+    if n < 2 { 1 } else { 2 + span(n - 1).max(span(n - 2)) }
 }
 
 fn on_span(shadow: &Shadow) -> BTreeMap<u32, Measure> {
@@ -66,14 +58,8 @@ fn work_and_span_of_fib_are_the_recurrences() {
 fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
     let (shadow, _) = fib_profile(20);
     let (first, second) = (shadow.on_work(4), shadow.on_work(5));
-    assert_eq!(
-        (first.top_caller.work, first.top_caller.span),
-        (work(19), span(19))
-    );
-    assert_eq!(
-        (second.top_caller.work, second.top_caller.span),
-        (work(18), span(18))
-    );
+    assert_eq!((first.top_caller.work, first.top_caller.span), (work(19), span(19)));
+    assert_eq!((second.top_caller.work, second.top_caller.span), (work(18), span(18)));
     #[allow(clippy::cast_precision_loss, reason = "a ratio")]
     let ratio = first.top_caller.work as f64 / second.top_caller.work as f64;
     let golden = f64::midpoint(1.0, 5f64.sqrt());
@@ -82,12 +68,14 @@ fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
 
 #[test]
 fn top_call_site_counts_figure_six() {
-    // In fib(4) these spawns are not below another spawn: fib(3) from fib(4), and fib(1) from the right child fib(2).
+    // In fib(4) these spawns are not below another spawn: fib(3) from fib(4), and fib(1) from the
+    // right child fib(2).
     let (shadow, _) = fib_profile(4);
     let (first, second) = (shadow.on_work(4), shadow.on_work(5));
     assert_eq!(first.top_call_site.count, 2);
     assert_eq!(first.top_call_site.work, work(3) + work(1));
-    // These calls count: fib(2) from fib(4), fib(1) from fib(3), and fib(0) from the fib(2) under fib(3).
+    // These calls count: fib(2) from fib(4), fib(1) from fib(3), and fib(0) from the fib(2) under
+    // fib(3).
     assert_eq!(second.top_call_site.count, 3);
     assert_eq!(second.top_call_site.work, work(2) + work(1) + work(0));
     assert_eq!((first.local.count, second.local.count), (4, 4));
@@ -98,10 +86,7 @@ fn local_spans_on_the_span_add_up_to_the_span() {
     for n in [1, 6, 15] {
         let (shadow, totals) = fib_profile(n);
         let profile = on_span(&shadow);
-        assert_eq!(
-            profile.values().map(|m| m.local.span).sum::<u64>(),
-            totals.span
-        );
+        assert_eq!(profile.values().map(|m| m.local.span).sum::<u64>(), totals.span);
         let all: u64 = (0..16).map(|site| shadow.on_work(site).local.work).sum();
         assert_eq!(all, totals.work);
     }

@@ -23,10 +23,7 @@ impl Counts {
     /// One execution of a block with these operations and operands.
     #[must_use]
     pub fn of(ops: &[MemOp], operands: &[u64]) -> Self {
-        let mut counts = Self {
-            blocks: 1,
-            ..Self::default()
-        };
+        let mut counts = Self { blocks: 1, ..Self::default() };
         let mut operands = operands;
         for op in ops {
             let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
@@ -44,13 +41,7 @@ impl Counts {
     #[must_use]
     #[inline]
     pub fn numbers(self) -> [u64; 5] {
-        [
-            self.blocks,
-            self.reads,
-            self.writes,
-            self.bytes,
-            self.others,
-        ]
+        [self.blocks, self.reads, self.writes, self.bytes, self.others]
     }
 
     /// The totals of which `next` says one after the other, in the order of [`Counts::numbers`].

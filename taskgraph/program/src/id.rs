@@ -50,12 +50,13 @@ index_id! {
     ContextId
 }
 index_id! {
-    /// An executor: a thread of a process, which executes the tasks of one context or of many; 0 is the thread that the
-    /// program started in.
+    /// An executor: a thread of a process, which executes the tasks of one context or of many; 0 is
+    /// the thread that the program started in.
     ExecutorId
 }
 index_id! {
-    /// A basic block (or a piece of one, cut after a call): index into [`StaticInfo::blocks`](crate::StaticInfo::blocks).
+    /// A basic block (or a piece of one, cut after a call): index into
+    /// [`StaticInfo::blocks`](crate::StaticInfo::blocks).
     BlockId
 }
 index_id! {

@@ -57,7 +57,8 @@ pub enum WaitCause {
     Semaphore,
     /// A one-time initialisation by another context.
     Once,
-    /// What another process or context gives to the system: a message of MPI, bytes of a pipe or socket.
+    /// What another process or context gives to the system: a message of MPI, bytes of a pipe or
+    /// socket.
     Message,
     /// A pause made by the recording runtime itself.
     Delay,

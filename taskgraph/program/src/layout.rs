@@ -1,4 +1,5 @@
-//! Facts about each block that encoder and decoder need at every execution, derived once from the static tables.
+//! Facts about each block that encoder and decoder need at every execution, derived once from the
+//! static tables.
 
 use crate::counts::Counts;
 use crate::op::{MemOp, OpKind};
@@ -25,12 +26,10 @@ impl BlockLayout {
     #[must_use]
     pub fn new(ops: &[MemOp]) -> Self {
         let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
-        // No frame holds as many operands as this fallback, so such a block can be neither encoded nor decoded.
+        // No frame holds as many operands as this fallback, so such a block can be neither encoded
+        // nor decoded.
         let operands = u32::try_from(operands).unwrap_or(u32::MAX);
-        Self {
-            operands,
-            counts: static_counts(ops),
-        }
+        Self { operands, counts: static_counts(ops) }
     }
 }
 
@@ -43,18 +42,13 @@ impl Layout {
             let end = first.saturating_add(b.op_count as usize);
             BlockLayout::new(info.ops.get(first..end).unwrap_or(&[]))
         };
-        Self {
-            blocks: info.blocks.iter().map(layout).collect(),
-        }
+        Self { blocks: info.blocks.iter().map(layout).collect() }
     }
 }
 
 /// What one execution counts; `None` when it depends on the operands.
 fn static_counts(ops: &[MemOp]) -> Option<Counts> {
-    let mut counts = Counts {
-        blocks: 1,
-        ..Counts::default()
-    };
+    let mut counts = Counts { blocks: 1, ..Counts::default() };
     for op in ops {
         if !op.has_static_counts() {
             return None;

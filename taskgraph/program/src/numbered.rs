@@ -1,8 +1,9 @@
 //! Enums whose numbers are part of a file format.
 
-/// Declares such an enum, with each number beside its variant, and its name in texts if it has one. The macro also makes
-/// the list of all variants, and the conversion from a number, which accepts no other numbers. (A derive macro would
-/// add its dependencies to the library in every traced process.)
+/// Declares such an enum, with each number beside its variant, and its name in texts if it has one.
+/// The macro also makes the list of all variants, and the conversion from a number, which accepts
+/// no other numbers. (A derive macro would add its dependencies to the library in every traced
+/// process.)
 #[macro_export]
 macro_rules! numbered {
     ($(#[$about:meta])* pub enum $name:ident {

@@ -33,7 +33,8 @@ numbered! {
         Rmw = 2;
         /// memcpy or memmove.
         Copy = 3;
-        /// Writes a run of bytes, as memset does, or as a call of the C library does for the program.
+        /// Writes a run of bytes, as memset does, or as a call of the C library does for the
+        /// program.
         Set = 4;
         /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
         MaskedLoad = 5;
@@ -57,8 +58,8 @@ numbered! {
 pub struct MemOp {
     /// The kind of the operation.
     pub kind: OpKind,
-    /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy`, `Set` and
-    /// `Scan`.
+    /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy`,
+    /// `Set` and `Scan`.
     pub size: u32,
     /// Lanes of the vector forms, at most 64 (the mask is 64 bits); otherwise 0.
     pub lanes: u16,
@@ -92,45 +93,32 @@ impl MemOp {
     pub const CONST_LEN: u8 = 2;
     /// The access is volatile.
     pub const VOLATILE: u8 = 4;
-    /// The compiler made the load where the source may not make it, and nothing follows from the value; or the store,
-    /// which leaves the value as it was.
+    /// The compiler made the load where the source may not make it, and nothing follows from the
+    /// value; or the store, which leaves the value as it was.
     pub const SPECULATED: u8 = 8;
     /// The most lanes a vector form can have.
     pub const MAX_LANES: u16 = 64;
-    /// The most bytes that one operation without a length (or one lane of it) accesses; it is large because an
-    /// argument passed by copy may be large. A larger size is damage, which would make analyses go over gigabytes
-    /// that nobody accessed.
+    /// The most bytes that one operation without a length (or one lane of it) accesses; it is large
+    /// because an argument passed by copy may be large. A larger size is damage, which would make
+    /// analyses go over gigabytes that nobody accessed.
     pub const MAX_SIZE: u32 = 64 << 20;
 
     /// A load of `size` bytes.
     #[must_use]
     pub fn load(size: u32) -> Self {
-        Self {
-            kind: OpKind::Load,
-            size,
-            ..Self::default()
-        }
+        Self { kind: OpKind::Load, size, ..Self::default() }
     }
 
     /// A store of `size` bytes.
     #[must_use]
     pub fn store(size: u32) -> Self {
-        Self {
-            kind: OpKind::Store,
-            size,
-            ..Self::default()
-        }
+        Self { kind: OpKind::Store, size, ..Self::default() }
     }
 
     /// An operation of any kind, with elements of `size` bytes.
     #[must_use]
     pub fn new(kind: OpKind, size: u32, lanes: u16) -> Self {
-        Self {
-            kind,
-            size,
-            lanes,
-            ..Self::default()
-        }
+        Self { kind, size, lanes, ..Self::default() }
     }
 
     /// The same operation, with a source line.
@@ -176,27 +164,18 @@ impl MemOp {
         n
     }
 
-    /// Calls `f` for each access of one execution, in the order in which the machine makes them: only enabled lanes,
-    /// the read of a copy before its write, and nothing for a length of 0. `op` is this operation's own id, which is
-    /// copied into the accesses. Missing operands give no access.
+    /// Calls `f` for each access of one execution, in the order in which the machine makes them:
+    /// only enabled lanes, the read of a copy before its write, and nothing for a length of 0. `op`
+    /// is this operation's own id, which is copied into the accesses. Missing operands give no
+    /// access.
     #[inline]
     pub fn expand(&self, op: OpId, operands: &[u64], mut f: impl FnMut(Access)) {
         match (self.kind, operands) {
             (OpKind::Load, &[addr, ..]) => {
-                f(Access {
-                    addr,
-                    size: u64::from(self.size),
-                    write: false,
-                    op,
-                });
+                f(Access { addr, size: u64::from(self.size), write: false, op });
             }
             (OpKind::Store, &[addr, ..]) => {
-                f(Access {
-                    addr,
-                    size: u64::from(self.size),
-                    write: true,
-                    op,
-                });
+                f(Access { addr, size: u64::from(self.size), write: true, op });
             }
             _ => OpAccesses::new(self, op, operands).for_each(f),
         }
@@ -218,14 +197,11 @@ impl MemOp {
     /// Bytes of one access of an execution; 0 if they are recorded.
     #[must_use]
     pub fn known_size(&self) -> u64 {
-        if self.has_length() {
-            self.const_len
-        } else {
-            u64::from(self.size)
-        }
+        if self.has_length() { self.const_len } else { u64::from(self.size) }
     }
 
-    /// Whether the accesses of every execution are the same in number and size, whatever the operands.
+    /// Whether the accesses of every execution are the same in number and size, whatever the
+    /// operands.
     #[must_use]
     pub fn has_static_counts(&self) -> bool {
         match self.kind {
@@ -251,19 +227,15 @@ pub struct OpAccesses<'f> {
     memop: &'f MemOp,
     op: OpId,
     operands: &'f [u64],
-    /// One bit per access still to give. Its number is the lane, or for a pair 0 for the read and 1 for the write.
+    /// One bit per access still to give. Its number is the lane, or for a pair 0 for the read and 1
+    /// for the write.
     pending: u64,
 }
 
 impl<'f> OpAccesses<'f> {
     #[inline]
     fn new(memop: &'f MemOp, op: OpId, operands: &'f [u64]) -> Self {
-        let mut this = Self {
-            memop,
-            op,
-            operands,
-            pending: 0,
-        };
+        let mut this = Self { memop, op, operands, pending: 0 };
         if operands.len() >= memop.operand_count() {
             this.pending = match memop.kind {
                 OpKind::Load | OpKind::Store => 1,
@@ -286,11 +258,7 @@ impl<'f> OpAccesses<'f> {
     /// Bytes of an operation with a length.
     #[inline]
     fn length(&self) -> u64 {
-        let recorded = if self.memop.kind == OpKind::Copy {
-            2
-        } else {
-            1
-        };
+        let recorded = if self.memop.kind == OpKind::Copy { 2 } else { 1 };
         if self.memop.flags & MemOp::CONST_LEN != 0 {
             self.memop.const_len
         } else {
@@ -324,12 +292,7 @@ impl Iterator for OpAccesses<'_> {
             OpKind::Gather => (self.operands[1 + bit as usize], size, false),
             OpKind::Scatter => (self.operands[1 + bit as usize], size, true),
         };
-        Some(Access {
-            addr,
-            size,
-            write,
-            op: self.op,
-        })
+        Some(Access { addr, size, write, op: self.op })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -352,10 +315,8 @@ mod tests {
             assert_eq!(a.op, OpId::new(7));
             out.push((a.write, a.addr, a.size));
         });
-        let lazily: Vec<_> = op
-            .accesses(OpId::new(7), operands)
-            .map(|a| (a.write, a.addr, a.size))
-            .collect();
+        let lazily: Vec<_> =
+            op.accesses(OpId::new(7), operands).map(|a| (a.write, a.addr, a.size)).collect();
         assert_eq!(out, lazily);
         out
     }
@@ -363,50 +324,27 @@ mod tests {
     #[test]
     fn each_kind_of_operation_has_its_accesses() {
         let op = |kind, size, lanes| MemOp::new(kind, size, lanes);
-        let fixed = |kind, const_len| MemOp {
-            flags: MemOp::CONST_LEN,
-            const_len,
-            ..op(kind, 0, 0)
-        };
+        let fixed =
+            |kind, const_len| MemOp { flags: MemOp::CONST_LEN, const_len, ..op(kind, 0, 0) };
         let (r, w) = (false, true);
         for (op, operands, expected) in [
             (MemOp::load(4), &[16][..], &[(r, 16, 4)][..]),
             (MemOp::store(8), &[16], &[(w, 16, 8)]),
             (op(OpKind::Rmw, 8, 0), &[16], &[(r, 16, 8), (w, 16, 8)]),
             // A copy reads before it writes.
-            (
-                op(OpKind::Copy, 0, 0),
-                &[100, 200, 30],
-                &[(r, 200, 30), (w, 100, 30)],
-            ),
+            (op(OpKind::Copy, 0, 0), &[100, 200, 30], &[(r, 200, 30), (w, 100, 30)]),
             (op(OpKind::Copy, 0, 0), &[100, 200, 0], &[]),
-            (
-                fixed(OpKind::Copy, 24),
-                &[100, 200],
-                &[(r, 200, 24), (w, 100, 24)],
-            ),
+            (fixed(OpKind::Copy, 24), &[100, 200], &[(r, 200, 24), (w, 100, 24)]),
             (op(OpKind::Set, 0, 0), &[100, 30], &[(w, 100, 30)]),
             (op(OpKind::Set, 0, 0), &[100, 0], &[]),
             (fixed(OpKind::Set, 5), &[100], &[(w, 100, 5)]),
             (op(OpKind::Scan, 0, 0), &[100, 30], &[(r, 100, 30)]),
             (fixed(OpKind::Scan, 5), &[100], &[(r, 100, 5)]),
-            (
-                op(OpKind::MaskedLoad, 4, 4),
-                &[100, 0b1010],
-                &[(r, 104, 4), (r, 112, 4)],
-            ),
+            (op(OpKind::MaskedLoad, 4, 4), &[100, 0b1010], &[(r, 104, 4), (r, 112, 4)]),
             // Bits above the lanes mean nothing.
             (op(OpKind::MaskedLoad, 4, 4), &[100, 0xf0], &[]),
-            (
-                op(OpKind::ExpandLoad, 4, 8),
-                &[100, 0b1010_0000],
-                &[(r, 100, 4), (r, 104, 4)],
-            ),
-            (
-                op(OpKind::Gather, 8, 3),
-                &[0b101, 10, 20, 30],
-                &[(r, 10, 8), (r, 30, 8)],
-            ),
+            (op(OpKind::ExpandLoad, 4, 8), &[100, 0b1010_0000], &[(r, 100, 4), (r, 104, 4)]),
+            (op(OpKind::Gather, 8, 3), &[0b101, 10, 20, 30], &[(r, 10, 8), (r, 30, 8)]),
             (op(OpKind::Scatter, 8, 1), &[1, 10], &[(w, 10, 8)]),
         ] {
             assert_eq!(expanded(&op, operands), expected, "{op:?} {operands:?}");

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 /// Number of things that get their memory together.
 const GROUP: usize = 64;
 
-/// Things by number, made when they are first asked for. A program has millions of paths and takes some thousands, so
-/// the numbers that are not used take half a byte each.
+/// Things by number, made when they are first asked for. A program has millions of paths and takes
+/// some thousands, so the numbers that are not used take half a byte each.
 #[derive(Debug)]
 pub struct Room<T> {
     groups: Vec<OnceLock<Box<[OnceLock<T>]>>>,
@@ -23,10 +23,7 @@ impl<T> Room<T> {
     /// Room for things with the numbers below `size`.
     #[must_use]
     pub fn new(size: usize) -> Self {
-        let mut room = Self {
-            groups: Vec::new(),
-            size: 0,
-        };
+        let mut room = Self { groups: Vec::new(), size: 0 };
         room.grow(size);
         room
     }

@@ -45,8 +45,9 @@ pub struct Function {
     pub module: u32,
 }
 
-/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that come right below a
-/// function of the program: what libraries call in turn has the line of that call.
+/// A call that the compiler inlined. Of the calls of libraries, only those are in the table that
+/// come right below a function of the program: what libraries call in turn has the line of that
+/// call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inlined {
     /// The function called: index into [`StaticInfo::names`].
@@ -75,9 +76,11 @@ pub struct Frame<'a> {
 pub struct Block {
     /// The function it belongs to.
     pub function: FunctionId,
-    /// Source line, 0 when unknown. Its file is that of the inlined function or, without one, of `function`.
+    /// Source line, 0 when unknown. Its file is that of the inlined function or, without one, of
+    /// `function`.
     pub line: u32,
-    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of [`StaticInfo::inlined`].
+    /// The inlined function that the line is in: 0 for none, n for entry n - 1 of
+    /// [`StaticInfo::inlined`].
     pub inlined: u32,
     /// First entry in [`StaticInfo::ops`].
     pub first_op: u32,
@@ -131,15 +134,14 @@ impl StaticInfo {
         self.ops.get(id.index())
     }
 
-    /// The memory operations of a block, in program order; empty for a block that is not in the table.
+    /// The memory operations of a block, in program order; empty for a block that is not in the
+    /// table.
     #[inline]
     #[must_use]
     pub fn ops_of(&self, id: BlockId) -> &[MemOp] {
         self.block(id).map_or(&[], |b| {
             let first = b.first_op as usize;
-            self.ops
-                .get(first..first.saturating_add(b.op_count as usize))
-                .unwrap_or(&[])
+            self.ops.get(first..first.saturating_add(b.op_count as usize)).unwrap_or(&[])
         })
     }
 
@@ -152,13 +154,11 @@ impl StaticInfo {
     /// The source file of a function; empty when unknown.
     #[must_use]
     pub fn file_of(&self, id: FunctionId) -> &str {
-        self.function(id)
-            .and_then(|f| self.files.get(f.file as usize))
-            .map_or("", String::as_str)
+        self.function(id).and_then(|f| self.files.get(f.file as usize)).map_or("", String::as_str)
     }
 
-    /// The functions that execute at a line of a block, the innermost first. `inlined` is as in [`Block::inlined`]; the
-    /// last frame is that of `function` itself.
+    /// The functions that execute at a line of a block, the innermost first. `inlined` is as in
+    /// [`Block::inlined`]; the last frame is that of `function` itself.
     pub fn frames(
         &self,
         function: FunctionId,
@@ -168,20 +168,12 @@ impl StaticInfo {
         let mut next = Some((line, inlined));
         std::iter::from_fn(move || {
             let (line, inlined) = next?;
-            let called = (inlined as usize)
-                .checked_sub(1)
-                .and_then(|at| self.inlined.get(at));
+            let called = (inlined as usize).checked_sub(1).and_then(|at| self.inlined.get(at));
             next = called.map(|called| (called.line, called.within));
             Some(match called {
                 Some(called) => Frame {
-                    function: self
-                        .names
-                        .get(called.name as usize)
-                        .map_or("", String::as_str),
-                    file: self
-                        .files
-                        .get(called.file as usize)
-                        .map_or("", String::as_str),
+                    function: self.names.get(called.name as usize).map_or("", String::as_str),
+                    file: self.files.get(called.file as usize).map_or("", String::as_str),
                     line,
                 },
                 None => Frame {
@@ -193,8 +185,8 @@ impl StaticInfo {
         })
     }
 
-    /// The line of a block in the file of the block's own function: the innermost one there or, if there is none, that
-    /// of the call that was inlined.
+    /// The line of a block in the file of the block's own function: the innermost one there or, if
+    /// there is none, that of the call that was inlined.
     #[must_use]
     pub fn own_line(&self, function: FunctionId, line: u32, inlined: u32) -> u32 {
         let file = self.file_of(function);
@@ -221,8 +213,9 @@ impl StaticInfo {
         Some(self.own_line(block.function, call.line, call.inlined))
     }
 
-    /// The block that a memory operation belongs to. It takes O(log blocks), and needs blocks that own the operations
-    /// in ascending order (as in the tables of the middle layer); otherwise it is `None` for the blocks out of order.
+    /// The block that a memory operation belongs to. It takes O(log blocks), and needs blocks that
+    /// own the operations in ascending order (as in the tables of the middle layer); otherwise it
+    /// is `None` for the blocks out of order.
     #[must_use]
     pub fn block_of_op(&self, op: OpId) -> Option<BlockId> {
         let mut at = self.blocks.partition_point(|b| b.first_op <= op.get());
@@ -240,7 +233,8 @@ impl StaticInfo {
         None
     }
 
-    /// Checks that every index in the tables is within its table, and that blocks do not share operations.
+    /// Checks that every index in the tables is within its table, and that blocks do not share
+    /// operations.
     ///
     /// # Errors
     /// Names the first entry that is out of range.
@@ -295,9 +289,7 @@ impl StaticInfo {
         let owned: u64 = self.blocks.iter().map(|b| u64::from(b.op_count)).sum();
         if owned > self.ops.len() as u64 {
             let n = self.ops.len();
-            return bad(format!(
-                "the blocks have {owned} operations together, the table {n}"
-            ));
+            return bad(format!("the blocks have {owned} operations together, the table {n}"));
         }
         for (i, op) in self.ops.iter().enumerate() {
             if op.lanes > MemOp::MAX_LANES {
@@ -315,10 +307,7 @@ impl StaticInfo {
                 ));
             }
             if op.flags & MemOp::CONST_LEN != 0 && !op.has_length() {
-                return bad(format!(
-                    "operation {i} ({:?}) has a constant length",
-                    op.kind
-                ));
+                return bad(format!("operation {i} ({:?}) has a constant length", op.kind));
             }
         }
         Ok(())
@@ -331,37 +320,18 @@ mod tests {
     use crate::op::OpKind;
 
     fn info() -> StaticInfo {
-        let block = |first_op, op_count| Block {
-            first_op,
-            op_count,
-            ..Block::default()
-        };
+        let block = |first_op, op_count| Block { first_op, op_count, ..Block::default() };
         StaticInfo {
             modules: vec![Module::default()],
             files: vec!["a.c".into(), "a.h".into()],
-            functions: vec![Function {
-                name: "main".into(),
-                ..Function::default()
-            }],
+            functions: vec![Function { name: "main".into(), ..Function::default() }],
             names: vec!["outer".into(), "inner".into()],
             inlined: vec![
-                Inlined {
-                    line: 7,
-                    ..Inlined::default()
-                },
-                Inlined {
-                    name: 1,
-                    file: 1,
-                    line: 8,
-                    within: 1,
-                },
+                Inlined { line: 7, ..Inlined::default() },
+                Inlined { name: 1, file: 1, line: 8, within: 1 },
             ],
             blocks: vec![block(0, 2), block(2, 0), block(2, 1), block(3, 0)],
-            ops: vec![
-                MemOp::load(8),
-                MemOp::new(OpKind::Copy, 0, 0),
-                MemOp::store(4),
-            ],
+            ops: vec![MemOp::load(8), MemOp::new(OpKind::Copy, 0, 0), MemOp::store(4)],
         }
     }
 
@@ -372,9 +342,8 @@ mod tests {
         assert_eq!(info.ops_of(BlockId::new(0)).len(), 2);
         assert_eq!(info.operand_count(BlockId::new(0)), 4);
         assert_eq!(info.operand_count(BlockId::new(9)), 0);
-        let owners: Vec<_> = (0..4)
-            .map(|op| info.block_of_op(OpId::new(op)).map(BlockId::get))
-            .collect();
+        let owners: Vec<_> =
+            (0..4).map(|op| info.block_of_op(OpId::new(op)).map(BlockId::get)).collect();
         assert_eq!(owners, [Some(0), Some(0), Some(2), None]);
     }
 
@@ -386,10 +355,7 @@ mod tests {
             frames.map(|f| (f.function, f.file, f.line)).collect()
         };
         assert_eq!(frames(0), [("main", "a.c", 9)]);
-        assert_eq!(
-            frames(2),
-            [("inner", "a.h", 9), ("outer", "a.c", 8), ("main", "a.c", 7)]
-        );
+        assert_eq!(frames(2), [("inner", "a.h", 9), ("outer", "a.c", 8), ("main", "a.c", 7)]);
         let own = [0, 1, 2].map(|inlined| info.own_line(FunctionId::new(0), 9, inlined));
         assert_eq!(own, [9, 9, 8]);
     }
@@ -398,10 +364,7 @@ mod tests {
     fn an_index_out_of_range_is_refused() {
         type Fault = fn(&mut StaticInfo);
         let faults: [(Fault, &str); 10] = [
-            (
-                |i| i.blocks[3] = i.blocks[0].clone(),
-                "5 operations together",
-            ),
+            (|i| i.blocks[3] = i.blocks[0].clone(), "5 operations together"),
             (|i| i.functions[0].file = 2, "function 0"),
             (|i| i.functions[0].module = 1, "function 0"),
             (|i| i.blocks[1].function = FunctionId::new(1), "block 1"),

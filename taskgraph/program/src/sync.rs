@@ -19,7 +19,8 @@ macro_rules! sync_ops {
                 match self { $(Self::$name => TaskKind::$kind,)* }
             }
 
-            /// What the time spent in such a task was spent waiting for; `None` for operations that do not wait.
+            /// What the time spent in such a task was spent waiting for; `None` for operations that
+            /// do not wait.
             #[must_use]
             pub const fn cause(self) -> Option<WaitCause> {
                 use WaitCause::{
@@ -28,8 +29,8 @@ macro_rules! sync_ops {
                 match self { $(Self::$name => $cause,)* }
             }
 
-            /// The family whose rules order the operation. `None` for operations that nothing orders, and for those
-            /// of MPI, which are ordered with other processes.
+            /// The family whose rules order the operation. `None` for operations that nothing
+            /// orders, and for those of MPI, which are ordered with other processes.
             #[must_use]
             pub const fn family(self) -> Option<Family> {
                 use Family::{
@@ -59,7 +60,8 @@ sync_ops! {
     RwRead = 6, "rw_read", Sync, Some(Lock), Some(RwLock);
     /// A reader-writer lock was acquired for writing.
     RwWrite = 7, "rw_write", Sync, Some(Lock), Some(RwLock);
-    /// A reader-writer lock was released. It may have been held for reading or for writing, which the acquire says.
+    /// A reader-writer lock was released. It may have been held for reading or for writing, which
+    /// the acquire says.
     RwUnlock = 8, "rw_unlock", Sync, None, Some(RwLock);
     /// A try or timed acquire of a reader-writer lock failed.
     RwTryFail = 9, "rw_try_fail", Sync, Some(Lock), None;
@@ -67,11 +69,14 @@ sync_ops! {
     SpinLock = 10, "spin_lock", Sync, Some(Lock), Some(Spin);
     /// A spin lock was released.
     SpinUnlock = 11, "spin_unlock", Sync, None, Some(Spin);
-    /// A mutex (object) was released on entering a condition wait; aux = the address of the condition.
+    /// A mutex (object) was released on entering a condition wait; aux = the address of the
+    /// condition.
     CondRelease = 12, "cond_release", Sync, None, Some(Mutex);
-    /// A context was woken by a condition variable; aux = the condition's ticket when the wait began.
+    /// A context was woken by a condition variable; aux = the condition's ticket when the wait
+    /// began.
     CondWake = 13, "cond_wake", Sync, Some(Condition), Some(Cond);
-    /// A timed wait on a condition variable ran out or was cancelled. It has no edge; aux as for a wake.
+    /// A timed wait on a condition variable ran out or was cancelled. It has no edge; aux as for a
+    /// wake.
     CondTimeout = 14, "cond_timeout", Sync, Some(Condition), Some(Cond);
     /// A mutex was acquired again after a condition wait.
     CondReacquire = 15, "cond_reacquire", Sync, Some(Lock), Some(Mutex);
@@ -89,8 +94,8 @@ sync_ops! {
     OnceRun = 21, "once_run", Sync, None, Some(Once);
     /// This context found a one-time initialisation done, or waited for it.
     OncePass = 22, "once_pass", Sync, Some(Once), Some(Once);
-    /// A context took part in a barrier. The ticket is taken before the wait, and the times are around it; aux =
-    /// participants.
+    /// A context took part in a barrier. The ticket is taken before the wait, and the times are
+    /// around it; aux = participants.
     Barrier = 23, "barrier", Barrier, Some(Barrier), Some(Barrier);
     /// The process forked; object = process id of the child.
     Fork = 24, "fork", Sync, None, None;
@@ -100,24 +105,25 @@ sync_ops! {
     Delay = 26, "delay", Sync, Some(Delay), None;
     /// The operation has no name in this version.
     Other = 27, "other", Sync, None, None;
-    /// The object begins a new life. This orders nothing and cuts the object's chain; aux = value of a semaphore or
-    /// participants of a barrier.
+    /// The object begins a new life. This orders nothing and cuts the object's chain; aux = value
+    /// of a semaphore or participants of a barrier.
     ObjectInit = 28, "object_init", Sync, None, None;
     /// The object ends, which cuts its chain.
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
     /// A context slept, or waited for input, in a call of the system; there is no object.
     Sleep = 30, "sleep", Sync, Some(Sleep), None;
-    /// Something was given to the system that others can take: bytes to a pipe or socket, a signal. The object is what it
-    /// goes through.
+    /// Something was given to the system that others can take: bytes to a pipe or socket, a signal.
+    /// The object is what it goes through.
     Send = 32, "send", Sync, None, Some(Channel);
     /// A context took what others gave to the system.
     Receive = 33, "receive", Sync, Some(Message), Some(Channel);
-    /// The kernel was asked for work that it does beside the program (`io_uring_enter`). What that orders is not recorded;
-    /// there is no object.
+    /// The kernel was asked for work that it does beside the program (`io_uring_enter`). What that
+    /// orders is not recorded; there is no object.
     Ring = 34, "ring", Sync, None, None;
-    /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
-    /// the next three operations aux = memory order (C's numbers), bit 3 that of `AtomicTake`, bit 4 that of
-    /// `AtomicGive`, and from bit 8 on how often the operation was repeated without finding anything new.
+    /// An atomic variable was read. If the read ended a spin-wait, its time is that of the
+    /// spin-wait. For this and the next three operations aux = memory order (C's numbers), bit 3
+    /// that of `AtomicTake`, bit 4 that of `AtomicGive`, and from bit 8 on how often the operation
+    /// was repeated without finding anything new.
     AtomicLoad = 40, "atomic_load", Sync, Some(Lock), Some(Atomic);
     /// An atomic variable was written.
     AtomicStore = 41, "atomic_store", Sync, None, Some(Atomic);
@@ -133,19 +139,20 @@ sync_ops! {
     FutexTimeout = 46, "futex_timeout", Sync, Some(Condition), None;
     /// Waiters of a futex were woken; aux = how many.
     FutexWake = 47, "futex_wake", Sync, None, Some(Futex);
-    /// The first try of a spin-wait. The event that ended the spin-wait stands for it, so no task does.
+    /// The first try of a spin-wait. The event that ended the spin-wait stands for it, so no task
+    /// does.
     AtomicSpun = 48, "atomic_spun", Sync, None, None;
-    /// An atomic variable that was 0 became something else by an exchange, as where a lock is taken. Recorded as
-    /// [`AtomicRmw`](Self::AtomicRmw).
+    /// An atomic variable that was 0 became something else by an exchange, as where a lock is
+    /// taken. Recorded as [`AtomicRmw`](Self::AtomicRmw).
     AtomicTake = 49, "atomic_take", Sync, Some(Lock), Some(Atomic);
-    /// An atomic variable became 0 by a write or an exchange, as where a lock is given back. Recorded as
-    /// [`AtomicStore`](Self::AtomicStore) or [`AtomicRmw`](Self::AtomicRmw).
+    /// An atomic variable became 0 by a write or an exchange, as where a lock is given back.
+    /// Recorded as [`AtomicStore`](Self::AtomicStore) or [`AtomicRmw`](Self::AtomicRmw).
     AtomicGive = 50, "atomic_give", Sync, None, Some(Atomic);
-    /// An OpenMP parallel or teams region began, with one context for each implicit task; object = the first one, aux
-    /// = how many, and their numbers follow each other.
+    /// An OpenMP parallel or teams region began, with one context for each implicit task; object =
+    /// the first one, aux = how many, and their numbers follow each other.
     ParallelBegin = 64, "parallel_begin", Create, None, Some(Tree);
-    /// An OpenMP region ended, after a wait for its implicit tasks and all explicit ones; object and aux as where it
-    /// began.
+    /// An OpenMP region ended, after a wait for its implicit tasks and all explicit ones; object
+    /// and aux as where it began.
     ParallelEnd = 65, "parallel_end", Join, Some(Join), Some(Tree);
     /// An OpenMP explicit task was generated; object = its context.
     TaskCreate = 66, "task_create", Create, None, Some(Tree);
@@ -153,25 +160,28 @@ sync_ops! {
     TaskWait = 67, "task_wait", Join, Some(Join), Some(Tree);
     /// An undeferred OpenMP task ended; object = its context.
     TaskJoin = 68, "task_join", Join, Some(Join), Some(Tree);
-    /// taskgroup: a context waited for the tasks generated since the innermost taskgroup began, and for all that
-    /// these generated.
+    /// taskgroup: a context waited for the tasks generated since the innermost taskgroup began, and
+    /// for all that these generated.
     TaskgroupEnd = 69, "taskgroup_end", Join, Some(Join), Some(Tree);
-    /// A barrier waited for the tasks that this context generated, and for all that these generated.
+    /// A barrier waited for the tasks that this context generated, and for all that these
+    /// generated.
     TasksJoin = 70, "tasks_join", Join, Some(Join), Some(Tree);
-    /// An OpenMP task depends on what was written to the item (object). For this and the next three operations the
-    /// ticket follows the order in which tasks were generated, and aux = the generating context.
+    /// An OpenMP task depends on what was written to the item (object). For this and the next three
+    /// operations the ticket follows the order in which tasks were generated, and aux = the
+    /// generating context.
     DependIn = 71, "depend_in", Sync, None, Some(Depend);
     /// An OpenMP task depends on all earlier uses of the item.
     DependInout = 72, "depend_inout", Sync, None, Some(Depend);
-    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run in any order, one
-    /// at a time.
+    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run
+    /// in any order, one at a time.
     DependMutexinoutset = 73, "depend_mutexinoutset", Sync, None, Some(Depend);
-    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run together with it.
+    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run
+    /// together with it.
     DependInoutset = 74, "depend_inoutset", Sync, None, Some(Depend);
     /// The event of a detached OpenMP task was fulfilled; object = the task's context.
     Fulfill = 75, "fulfill", Sync, None, None;
-    /// An OpenMP lock (nest lock, mutexinoutset item) was acquired. The releases of this and of the next two locks
-    /// have the ticket of their acquire.
+    /// An OpenMP lock (nest lock, mutexinoutset item) was acquired. The releases of this and of the
+    /// next two locks have the ticket of their acquire.
     OmpLock = 76, "omp_lock", Sync, Some(Lock), Some(Mutex);
     /// An OpenMP lock was released.
     OmpUnlock = 77, "omp_unlock", Sync, None, Some(Mutex);
@@ -183,7 +193,8 @@ sync_ops! {
     OrderedEnter = 80, "ordered_enter", Sync, Some(Lock), Some(Mutex);
     /// An ordered region was left.
     OrderedExit = 81, "ordered_exit", Sync, None, Some(Mutex);
-    /// Within a barrier (object) partial results begin to be combined; with aux = 1 they have been combined.
+    /// Within a barrier (object) partial results begin to be combined; with aux = 1 they have been
+    /// combined.
     Reduction = 82, "reduction", Sync, Some(Barrier), Some(Barrier);
     /// An iteration of a doacross loop (object = a hash of region and iteration vector) was posted.
     DoacrossPost = 83, "doacross_post", Sync, None, Some(Doacross);
@@ -205,20 +216,20 @@ sync_ops! {
     Cancel = 91, "cancel", Sync, None, None;
     /// A taskgroup begins. This orders nothing, and no task stands for it.
     TaskgroupBegin = 92, "taskgroup_begin", Sync, None, Some(Tree);
-    /// A task that threads run in turns goes on after a wake. The wakes are atomic operations on the same object; aux as
-    /// for an atomic read.
+    /// A task that threads run in turns goes on after a wake. The wakes are atomic operations on
+    /// the same object; aux as for an atomic read.
     TaskResume = 93, "task_resume", Sync, Some(Condition), Some(Atomic);
-    /// A context waited for the threads of a scope (Rust's `thread::scope`): it read that their counter is 0, from which
-    /// each thread took itself with a release at its end. The recorded object is the counter, and that of the task is 0;
-    /// aux as for an atomic read.
+    /// A context waited for the threads of a scope (Rust's `thread::scope`): it read that their
+    /// counter is 0, from which each thread took itself with a release at its end. The recorded
+    /// object is the counter, and that of the task is 0; aux as for an atomic read.
     ScopeJoin = 94, "scope_join", Join, Some(Join), Some(Atomic);
     /// Creates the ranks of an MPI program.
     MpiRanks = 100, "mpi_ranks", Sync, None, None;
-    /// An MPI message was sent; object = communicator, ticket = place in the order of the process's sends, aux =
-    /// receiver and tag.
+    /// An MPI message was sent; object = communicator, ticket = place in the order of the process's
+    /// sends, aux = receiver and tag.
     MpiSend = 101, "mpi_send", Sync, Some(Message), None;
-    /// An MPI message was received, which orders this after the send; ticket = place in the order in which receives
-    /// were posted, aux = sender and tag.
+    /// An MPI message was received, which orders this after the send; ticket = place in the order
+    /// in which receives were posted, aux = sender and tag.
     MpiRecv = 102, "mpi_recv", Sync, Some(Message), None;
     /// A context waited for MPI requests, none of which is a receive.
     MpiWait = 103, "mpi_wait", Sync, Some(Message), None;
@@ -240,10 +251,11 @@ sync_ops! {
     MpiNeighbours = 111, "mpi_neighbours", Sync, Some(Message), None;
     /// MPI_Abort.
     MpiAbort = 112, "mpi_abort", Sync, None, None;
-    /// A non-blocking collective operation begins; aux says which. Its task at the end has the name of the operation.
+    /// A non-blocking collective operation begins; aux says which. Its task at the end has the name
+    /// of the operation.
     MpiBegin = 113, "mpi_begin", Sync, None, None;
-    /// MPI_Barrier. For this and the following operations the object is the communicator, the ticket is the number of
-    /// the operation on it, and aux says who takes part.
+    /// MPI_Barrier. For this and the following operations the object is the communicator, the
+    /// ticket is the number of the operation on it, and aux says who takes part.
     MpiBarrier = 114, "mpi_barrier", Barrier, Some(Message), None;
     /// MPI_Bcast: the root comes before the others.
     MpiBcast = 115, "mpi_bcast", Sync, Some(Message), None;
@@ -269,8 +281,9 @@ sync_ops! {
     MpiComm = 125, "mpi_comm", Barrier, Some(Message), None;
     /// MPI_Win_fence, or a window is made or freed.
     MpiFence = 126, "mpi_fence", Barrier, Some(Message), None;
-    /// A non-blocking collective operation has ended; aux says which, and the times are around the wait. No task
-    /// stands for this event: the task of the operation has the name of the operation.
+    /// A non-blocking collective operation has ended; aux says which, and the times are around the
+    /// wait. No task stands for this event: the task of the operation has the name of the
+    /// operation.
     MpiEnd = 127, "mpi_end", Sync, Some(Message), None;
 }
 
@@ -285,7 +298,8 @@ impl SyncOp {
         }
     }
 
-    /// Whether this is an operation on an atomic variable; these have tickets in an order of their own.
+    /// Whether this is an operation on an atomic variable; these have tickets in an order of their
+    /// own.
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         matches!(self.family(), Some(Family::Atomic))
@@ -303,8 +317,9 @@ impl SyncOp {
         self as u8 > Self::MpiRanks as u8
     }
 
-    /// Whether this is an action of its task where it orders nothing with another context. Other operations are always
-    /// tasks: those that say what a construct does, those of MPI, and failed tries, which are a wait where they repeat.
+    /// Whether this is an action of its task where it orders nothing with another context. Other
+    /// operations are always tasks: those that say what a construct does, those of MPI, and failed
+    /// tries, which are a wait where they repeat.
     #[must_use]
     pub const fn may_be_action(self) -> bool {
         use Family::{Atomic, Channel, Cond, Futex, Mutex, Once, RwLock, Sem, Spin};

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What is wrong with untrusted bytes. Each format has an error type of its own, which is made from this one.
+/// What is wrong with untrusted bytes. Each format has an error type of its own, which is made from
+/// this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The part of the file.
@@ -16,10 +17,7 @@ impl Malformed {
     /// Says what is wrong with a part of a file.
     #[must_use]
     pub fn new(what: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            what,
-            detail: detail.into(),
-        }
+        Self { what, detail: detail.into() }
     }
 }
 
@@ -53,7 +51,8 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Maps differences modulo 2^64 to numbers so that small differences give small numbers: 0, -1, 1, -2, ...
+/// Maps differences modulo 2^64 to numbers so that small differences give small numbers: 0, -1, 1,
+/// -2, ...
 #[inline]
 pub const fn zigzag(difference: u64) -> u64 {
     (difference << 1) ^ 0u64.wrapping_sub(difference >> 63)
@@ -92,11 +91,7 @@ impl<E> Copy for Reader<'_, E> {}
 impl<'a, E: From<Malformed>> Reader<'a, E> {
     /// A reader of `bytes`, which errors call `what`.
     pub fn new(what: &'static str, bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            what,
-            error: PhantomData,
-        }
+        Self { bytes, what, error: PhantomData }
     }
 
     /// Bytes not read yet.
@@ -198,7 +193,8 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         u32::try_from(value).map_err(|_| self.error(format!("{value} where 32 bits were expected")))
     }
 
-    /// The next variable-length integer, as a count of things of which each takes at least one of `room` bytes.
+    /// The next variable-length integer, as a count of things of which each takes at least one of
+    /// `room` bytes.
     pub fn count(&mut self, room: usize) -> Result<usize, E> {
         let value = self.varint()?;
         match usize::try_from(value) {
@@ -281,11 +277,7 @@ mod tests {
         }
         let mut too_wide = vec![0xff; 9];
         too_wide.push(2);
-        assert!(
-            Reader::<Malformed>::new("test", &too_wide)
-                .varint()
-                .is_err()
-        );
+        assert!(Reader::<Malformed>::new("test", &too_wide).varint().is_err());
         let mut wide = Vec::new();
         put_varint(&mut wide, 1 << 32);
         assert!(Reader::<Malformed>::new("test", &wide).varint32().is_err());

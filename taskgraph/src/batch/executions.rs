@@ -38,12 +38,7 @@ impl<'c> Scripts<'c> {
 
 impl Row {
     pub(super) fn new(script: u32, times: u64) -> Self {
-        Self {
-            script,
-            accesses: 0,
-            start: 0,
-            times,
-        }
+        Self { script, accesses: 0, start: 0, times }
     }
 
     pub(super) fn single(at: u32) -> Self {
@@ -109,8 +104,8 @@ pub struct Executions<'c> {
     accesses: Accesses<'c>,
 }
 
-/// Blocks that are executed several times in a row, each with the end of its accesses. The accesses of the first
-/// begin at `start`.
+/// Blocks that are executed several times in a row, each with the end of its accesses. The accesses
+/// of the first begin at `start`.
 #[derive(Clone, Copy, Debug)]
 struct Repeated<'c> {
     blocks: &'c [(BlockId, u32)],
@@ -125,8 +120,8 @@ struct Repeated<'c> {
 pub struct ExecutedRow<'c>(Repeated<'c>);
 
 impl<'c> ExecutedRow<'c> {
-    /// What the blocks are known by: rows of one graph with the same number have the same blocks. The numbers are
-    /// small. `None` for blocks that have no number.
+    /// What the blocks are known by: rows of one graph with the same number have the same blocks.
+    /// The numbers are small. `None` for blocks that have no number.
     #[must_use]
     #[inline]
     pub fn number(&self) -> Option<usize> {
@@ -149,13 +144,7 @@ impl<'c> ExecutedRow<'c> {
 
 impl<'c> Executions<'c> {
     pub(super) fn new(rows: &'c [Row], scripts: Scripts<'c>, accesses: Accesses<'c>) -> Self {
-        Self {
-            rows,
-            scripts,
-            from: 0,
-            to: rows.last().map_or(0, |row| row.end(scripts)),
-            accesses,
-        }
+        Self { rows, scripts, from: 0, to: rows.last().map_or(0, |row| row.end(scripts)), accesses }
     }
 
     /// The number of executions.
@@ -192,11 +181,7 @@ impl<'c> Executions<'c> {
             return [part(from % one, to % one, 1), part(0, 0, 0), part(0, 0, 0)];
         }
         let before = (one - from % one) % one;
-        [
-            part(one - before, one, 1),
-            part(0, one, last - first),
-            part(0, to % one, 1),
-        ]
+        [part(one - before, one, 1), part(0, one, last - first), part(0, to % one, 1)]
     }
 
     #[inline]
@@ -206,7 +191,8 @@ impl<'c> Executions<'c> {
         rows.filter(|part| part.times > 0 && !part.blocks.is_empty())
     }
 
-    /// Calls `f` with rows of blocks, in order: each row is executed as often as it says before the next one begins.
+    /// Calls `f` with rows of blocks, in order: each row is executed as often as it says before the
+    /// next one begins.
     #[inline]
     pub fn for_each_row(&self, mut f: impl FnMut(ExecutedRow<'c>)) {
         for row in self.rows {
@@ -218,8 +204,8 @@ impl<'c> Executions<'c> {
         }
     }
 
-    /// Calls `f` with blocks and how often they are executed. A block may come several times, and the blocks do not
-    /// come in the order of execution.
+    /// Calls `f` with blocks and how often they are executed. A block may come several times, and
+    /// the blocks do not come in the order of execution.
     #[inline]
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
         self.for_each_row(|row| row.blocks().for_each(|block| f(block, row.times())));
@@ -289,13 +275,7 @@ impl<'c> Executions<'c> {
             }
             _ => 0..0,
         };
-        Self {
-            rows,
-            scripts,
-            from,
-            to,
-            accesses: self.accesses.part(accesses),
-        }
+        Self { rows, scripts, from, to, accesses: self.accesses.part(accesses) }
     }
 }
 
@@ -349,10 +329,7 @@ impl<'c> Accesses<'c> {
     #[inline]
     pub fn size(&self, at: usize) -> u64 {
         let size = match self.sizes {
-            Sizes::ByOp(sizes) => self
-                .sites
-                .get(at)
-                .and_then(|site| sizes.get(site.op().index())),
+            Sizes::ByOp(sizes) => self.sites.get(at).and_then(|site| sizes.get(site.op().index())),
             Sizes::Each(sizes) => sizes.get(at),
         };
         size.copied().unwrap_or(0)

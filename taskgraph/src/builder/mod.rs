@@ -41,9 +41,9 @@ pub use work::WorkBuilder;
 
 /// Builds a graph in memory.
 ///
-/// Each context has a clock that starts when the context is created. A task without explicit times starts at the
-/// clock, and every task moves the clock to its end. The breadth-first order is computed from the edges and the start
-/// times.
+/// Each context has a clock that starts when the context is created. A task without explicit times
+/// starts at the clock, and every task moves the clock to its end. The breadth-first order is
+/// computed from the edges and the start times.
 #[derive(Debug, Default)]
 pub struct GraphBuilder {
     info: StaticInfo,
@@ -79,7 +79,8 @@ impl GraphBuilder {
         Self::default()
     }
 
-    /// A block of a function with memory operations. Functions, files and the one module appear at their first use.
+    /// A block of a function with memory operations. Functions, files and the one module appear at
+    /// their first use.
     pub fn block(&mut self, function: &str, file: &str, line: u32, ops: &[MemOp]) -> BlockId {
         let function = self.function(function, file, line);
         let id = BlockId::new(number(self.info.blocks.len()));
@@ -91,12 +92,10 @@ impl GraphBuilder {
             ir_ops: 1 + number(ops.len()),
             ..Block::default()
         });
-        self.info
-            .ops
-            .extend(ops.iter().cloned().map(|op| match op.line {
-                0 => op.at(line),
-                _ => op,
-            }));
+        self.info.ops.extend(ops.iter().cloned().map(|op| match op.line {
+            0 => op.at(line),
+            _ => op,
+        }));
         id
     }
 
@@ -106,10 +105,7 @@ impl GraphBuilder {
             return known;
         }
         if self.info.modules.is_empty() {
-            self.info.modules.push(Module {
-                name: "synthetic".into(),
-                ..Module::default()
-            });
+            self.info.modules.push(Module { name: "synthetic".into(), ..Module::default() });
         }
         let known = self.info.files.iter().position(|f| f == file);
         let file_index = known.unwrap_or_else(|| {
@@ -118,12 +114,7 @@ impl GraphBuilder {
         });
         let id = FunctionId::new(number(self.info.functions.len()));
         let file = number(file_index);
-        self.info.functions.push(Function {
-            name: name.to_owned(),
-            file,
-            line,
-            module: 0,
-        });
+        self.info.functions.push(Function { name: name.to_owned(), file, line, module: 0 });
         self.functions.insert(key, id);
         id
     }
@@ -138,18 +129,11 @@ impl GraphBuilder {
         &mut self.meta
     }
 
-    /// A context that no task creates: the first one, which counts as announced, or an unannounced thread.
+    /// A context that no task creates: the first one, which counts as announced, or an unannounced
+    /// thread.
     pub fn context(&mut self, name: &str) -> ContextId {
-        let flags = if self.contexts.is_empty() {
-            Context::ANNOUNCED
-        } else {
-            0
-        };
-        self.add_context(BuiltContext {
-            name: name.to_owned(),
-            flags,
-            ..BuiltContext::default()
-        })
+        let flags = if self.contexts.is_empty() { Context::ANNOUNCED } else { 0 };
+        self.add_context(BuiltContext { name: name.to_owned(), flags, ..BuiltContext::default() })
     }
 
     fn add_context(&mut self, mut context: BuiltContext) -> ContextId {
@@ -159,8 +143,8 @@ impl GraphBuilder {
         id
     }
 
-    /// Says who executes the tasks that are added to a context from now on. Without this, the executor of each context has
-    /// the same number as the context.
+    /// Says who executes the tasks that are added to a context from now on. Without this, the
+    /// executor of each context has the same number as the context.
     ///
     /// # Panics
     /// When the context was not made here.
@@ -178,19 +162,12 @@ impl GraphBuilder {
     ) -> TaskId {
         let mut work = WorkBuilder::default();
         f(&mut work);
-        self.add(
-            context,
-            TaskKind::Work,
-            SyncOp::None,
-            0,
-            start,
-            end,
-            work.actions,
-        )
+        self.add(context, TaskKind::Work, SyncOp::None, 0, start, end, work.actions)
     }
 
-    /// Adds a Create task at the parent's clock and returns the child, whose clock starts there. The child's first
-    /// task is the next work task added to it, or an empty one if another task is added first.
+    /// Adds a Create task at the parent's clock and returns the child, whose clock starts there.
+    /// The child's first task is the next work task added to it, or an empty one if another task is
+    /// added first.
     pub fn create(&mut self, parent: ContextId) -> ContextId {
         let clock = self.contexts[parent.index()].clock;
         let object = self.contexts.len() as u64;
@@ -219,8 +196,8 @@ impl GraphBuilder {
         self.contexts[context.index()].first_ns = ns;
     }
 
-    /// Adds a Join task from the parent's clock to the child's if that is later. The child ends, so its tasks must be
-    /// added before.
+    /// Adds a Join task from the parent's clock to the child's if that is later. The child ends, so
+    /// its tasks must be added before.
     pub fn join(&mut self, parent: ContextId, child: ContextId) -> TaskId {
         self.ensure_work(child);
         let last = self.last(child);
@@ -228,15 +205,8 @@ impl GraphBuilder {
         let end = start.max(self.contexts[child.index()].clock);
         self.contexts[child.index()].flags |= Context::JOINED;
         let object = u64::from(child.get());
-        let id = self.add(
-            parent,
-            TaskKind::Join,
-            SyncOp::ThreadJoin,
-            object,
-            start,
-            end,
-            Vec::new(),
-        );
+        let id =
+            self.add(parent, TaskKind::Join, SyncOp::ThreadJoin, object, start, end, Vec::new());
         self.edge(last, id);
         id
     }
@@ -249,7 +219,8 @@ impl GraphBuilder {
         self.contexts[context.index()].flags |= Context::CUT;
     }
 
-    /// Adds a Sync task of no duration at the context's clock. It has no edges: add them with [`GraphBuilder::edge`].
+    /// Adds a Sync task of no duration at the context's clock. It has no edges: add them with
+    /// [`GraphBuilder::edge`].
     pub fn sync(&mut self, context: ContextId, object: u64, op: SyncOp) -> TaskId {
         let clock = self.contexts[context.index()].clock;
         self.sync_at(context, object, op, clock, clock)
@@ -267,23 +238,16 @@ impl GraphBuilder {
         self.add(context, TaskKind::Sync, op, object, start, end, Vec::new())
     }
 
-    /// Adds a Barrier task of several contexts to the one with the smallest id, with the edges of a barrier: from the
-    /// last task of each other context, and to its next task. The barrier lasts from the first arrival to the last,
-    /// and all clocks move to its end.
+    /// Adds a Barrier task of several contexts to the one with the smallest id, with the edges of a
+    /// barrier: from the last task of each other context, and to its next task. The barrier lasts
+    /// from the first arrival to the last, and all clocks move to its end.
     pub fn barrier(&mut self, contexts: &[ContextId], object: u64) -> TaskId {
         contexts.iter().for_each(|&c| self.ensure_work(c));
         let clocks = contexts.iter().map(|c| self.contexts[c.index()].clock);
         let (start, end) = (clocks.clone().min().unwrap_or(0), clocks.max().unwrap_or(0));
         let owner = contexts.iter().copied().min().unwrap_or_default();
-        let id = self.add(
-            owner,
-            TaskKind::Barrier,
-            SyncOp::Barrier,
-            object,
-            start,
-            end,
-            Vec::new(),
-        );
+        let id =
+            self.add(owner, TaskKind::Barrier, SyncOp::Barrier, object, start, end, Vec::new());
         for &c in contexts.iter().filter(|&&c| c != owner) {
             self.edge(self.last(c), id);
             let other = &mut self.contexts[c.index()];
@@ -304,10 +268,7 @@ impl GraphBuilder {
     }
 
     fn last(&self, context: ContextId) -> TaskId {
-        TaskId::new(
-            context,
-            number(self.contexts[context.index()].tasks.len().saturating_sub(1)),
-        )
+        TaskId::new(context, number(self.contexts[context.index()].tasks.len().saturating_sub(1)))
     }
 
     /// Gives a context without tasks a work task, since a context starts with one.
@@ -326,10 +287,7 @@ impl GraphBuilder {
         }
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the fields of a task, in one place"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "the fields of a task, in one place")]
     fn add(
         &mut self,
         context: ContextId,
@@ -346,10 +304,7 @@ impl GraphBuilder {
         self.add_unchecked(context, kind, op, object, start, end, actions)
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the fields of a task, in one place"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "the fields of a task, in one place")]
     fn add_unchecked(
         &mut self,
         context: ContextId,
@@ -385,7 +340,8 @@ impl GraphBuilder {
     /// The graph, in memory.
     ///
     /// # Errors
-    /// Edges that make a cycle or lead to tasks that do not exist; operands that do not fit their block.
+    /// Edges that make a cycle or lead to tasks that do not exist; operands that do not fit their
+    /// block.
     pub fn build(self) -> Result<TaskGraph<Vec<u8>>> {
         TaskGraph::from_bytes(self.bytes()?)
     }

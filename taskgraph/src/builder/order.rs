@@ -7,7 +7,8 @@ use crate::builder::BuiltContext;
 use crate::error::{Result, misuse};
 use crate::id::TaskId;
 
-/// The breadth-first order: of the tasks that are ready, the one with the earliest start comes next.
+/// The breadth-first order: of the tasks that are ready, the one with the earliest start comes
+/// next.
 pub(super) fn breadth_first(
     contexts: &[BuiltContext],
     edges: &BTreeSet<(TaskId, TaskId)>,
@@ -15,17 +16,12 @@ pub(super) fn breadth_first(
     let mut waiting: HashMap<TaskId, usize> = HashMap::new();
     let mut successors: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
     let tasks = || contexts.iter().flat_map(|c| &c.tasks).map(|t| t.record.id);
-    let starts: HashMap<_, _> = contexts
-        .iter()
-        .flat_map(|c| &c.tasks)
-        .map(|t| (t.record.id, t.record.start_ns))
-        .collect();
+    let starts: HashMap<_, _> =
+        contexts.iter().flat_map(|c| &c.tasks).map(|t| (t.record.id, t.record.start_ns)).collect();
     let program = tasks().filter_map(|id| Some((id.previous()?, id)));
     for (from, to) in program.chain(edges.iter().copied()) {
         if !starts.contains_key(&from) || !starts.contains_key(&to) {
-            return Err(misuse(format!(
-                "edge {from} -> {to} joins a task that does not exist"
-            )));
+            return Err(misuse(format!("edge {from} -> {to} joins a task that does not exist")));
         }
         *waiting.entry(to).or_default() += 1;
         successors.entry(from).or_default().push(to);

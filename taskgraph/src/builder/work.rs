@@ -62,7 +62,8 @@ impl WorkBuilder {
     }
 }
 
-/// Encodes the actions of a context's tasks into frames and notes the spans and totals in the tasks.
+/// Encodes the actions of a context's tasks into frames and notes the spans and totals in the
+/// tasks.
 pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> Result<()> {
     let mut encoder = FrameEncoder::new(writer.info());
     // For each task, its span of the frame that is being encoded.
@@ -91,13 +92,7 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
             }
         }
         open.push((at, first, encoder.record_count() - first));
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-        } = encoder.counts().since(before);
+        let Counts { blocks, reads, writes, bytes, others } = encoder.counts().since(before);
         let record = &mut tasks[at].record;
         (record.blocks, record.others) = (blocks, others);
         (record.reads, record.writes, record.bytes) = (reads, writes, bytes);
@@ -117,11 +112,7 @@ fn close(
         None => FrameRef::default(),
     };
     for (task, first_record, records) in open.drain(..).filter(|span| span.2 > 0) {
-        tasks[task].record.frames.push(FrameSpan {
-            frame,
-            first_record,
-            records,
-        });
+        tasks[task].record.frames.push(FrameSpan { frame, first_record, records });
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Counts the executions of blocks in a range of a frame's records. Most records need no execution for that: a path
-//! says which blocks it executes, and the record how often its loops iterate.
+//! Counts the executions of blocks in a range of a frame's records. Most records need no execution
+//! for that: a path says which blocks it executes, and the record how often its loops iterate.
 
 use std::ops::Range;
 
@@ -25,13 +25,14 @@ pub(crate) struct Counting<'g> {
     pub(crate) info: &'g StaticInfo,
     pub(crate) templates: &'g Templates,
     pub(crate) score: Score<'g>,
-    /// How many blocks the task says that it executes. Damage cannot make the count go on for much longer.
+    /// How many blocks the task says that it executes. Damage cannot make the count go on for much
+    /// longer.
     pub(crate) blocks: u64,
 }
 
 impl<'g> Counting<'g> {
-    /// Adds the executions of blocks in a range of a frame's records. Calls `other`, if there is one, with each action that
-    /// executes none, and with what was counted up to there.
+    /// Adds the executions of blocks in a range of a frame's records. Calls `other`, if there is
+    /// one, with each action that executes none, and with what was counted up to there.
     pub(crate) fn add(
         self,
         frame: &DecodedFrame,
@@ -143,7 +144,8 @@ impl<'g> Counting<'g> {
     }
 }
 
-/// Adds some executions of a path whose records say how often its loops, which have no inner loops, iterate.
+/// Adds some executions of a path whose records say how often its loops, which have no inner loops,
+/// iterate.
 fn loops(
     (path, f): (&CompiledPath, &CompiledFunction),
     (frame, table): (&DecodedFrame, u32),
@@ -209,11 +211,7 @@ impl<'g> Stepwise<'g> {
         let known = records.start;
         let mut player = Player::lent(how.blocks, Nests::Counted);
         player.start(frame, records);
-        Self {
-            pass: Pass::new(frame, how.score),
-            player,
-            known,
-        }
+        Self { pass: Pass::new(frame, how.score), player, known }
     }
 
     fn add(
@@ -239,11 +237,9 @@ impl<'g> Stepwise<'g> {
         while let Some(played) = player.next(how.score, frame)? {
             match played {
                 Played::Block(block) => counts.add(block, 1),
-                Played::Run {
-                    blocks, iterations, ..
-                } => blocks
-                    .iter()
-                    .for_each(|(block, _)| counts.add(*block, iterations)),
+                Played::Run { blocks, iterations, .. } => {
+                    blocks.iter().for_each(|(block, _)| counts.add(*block, iterations))
+                }
                 Played::Nest { shape, cut } => {
                     let nest = Nest::new(how.info, shape, &player.operands, cut);
                     nest.for_each_times(|block, times| counts.add(block, times));

@@ -1,5 +1,5 @@
-//! Decodes frames, or parts of them, into records, which name a path or block and its stored values. Nothing is
-//! computed here; see [`Player`](crate::frame::Player).
+//! Decodes frames, or parts of them, into records, which name a path or block and its stored
+//! values. Nothing is computed here; see [`Player`](crate::frame::Player).
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -71,7 +71,8 @@ impl DecodedFrame {
         self.tables.get(record.table as usize)
     }
 
-    /// What is known before a record where a span begins. `None` if the first path from there on begins its function.
+    /// What is known before a record where a span begins. `None` if the first path from there on
+    /// begins its function.
     pub(super) fn known_at(&self, start: usize) -> Option<Known<'_>> {
         let resume = self.resumes.next(start)?;
         // What is no path changes nothing of it.
@@ -133,8 +134,8 @@ impl FrameDecoder {
         }
     }
 
-    /// Decodes some records of the payload of a frame into `out`: those of `part` that there are. The contents of `out`
-    /// are replaced, and its memory is used again.
+    /// Decodes some records of the payload of a frame into `out`: those of `part` that there are.
+    /// The contents of `out` are replaced, and its memory is used again.
     pub(crate) fn decode(
         &mut self,
         payload: &[u8],
@@ -169,8 +170,7 @@ impl FrameDecoder {
         out.all = records;
         let end = part.end.min(records);
         let part = part.start.min(end)..end;
-        out.resumes
-            .decode(&self.parts[4], part.start, &self.paths)?;
+        out.resumes.decode(&self.parts[4], part.start, &self.paths)?;
         self.count(tables, part, out)?;
         self.read_tables(out)
     }
@@ -223,10 +223,8 @@ impl FrameDecoder {
     /// Reads the columns of all tables.
     fn read_tables(&mut self, out: &mut DecodedFrame) -> Result<()> {
         let [_, heads, planes, ..] = &self.parts;
-        let mut parts = Parts {
-            heads: Reader::new(WHAT, heads),
-            planes: Reader::new(WHAT, planes),
-        };
+        let mut parts =
+            Parts { heads: Reader::new(WHAT, heads), planes: Reader::new(WHAT, planes) };
         let mut others_left = out.others.len();
         let blocks = self.layout.blocks.len();
         for (table, rows) in out.tables.iter_mut().zip(&self.rows) {

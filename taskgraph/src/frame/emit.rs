@@ -1,6 +1,6 @@
-//! Computes the accesses of many records at a time. One pass over the records gives each record its place among the
-//! accesses, and notes what the record goes on with. Then the records of each block or path write their accesses all
-//! at once, so no branch depends on the records' order.
+//! Computes the accesses of many records at a time. One pass over the records gives each record its
+//! place among the accesses, and notes what the record goes on with. Then the records of each block
+//! or path write their accesses all at once, so no branch depends on the records' order.
 
 use std::ops::Range;
 
@@ -23,7 +23,8 @@ use crate::space::{PREFIX, prefix};
 mod iterated;
 mod kernel;
 
-/// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out access by access.
+/// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out
+/// access by access.
 const SHORT: u64 = 16;
 const FEW: usize = 16;
 
@@ -34,7 +35,8 @@ pub(crate) struct Emitter {
     /// The records to come, and what of the last one is to come.
     records: Range<usize>,
     inside: Inside,
-    /// For each table of the frame, its records in the batch; `used` lists the tables that have some.
+    /// For each table of the frame, its records in the batch; `used` lists the tables that have
+    /// some.
     rows: Vec<Rows>,
     used: Vec<u32>,
     /// The values of a record.
@@ -77,8 +79,9 @@ impl Emitter {
         self.inside = Inside::Nothing;
     }
 
-    /// Appends what comes next, until the batch is full. Returns whether there may be more. The accesses are written by
-    /// [`Emitter::flush`], at the latest before another frame or records that do not follow these.
+    /// Appends what comes next, until the batch is full. Returns whether there may be more. The
+    /// accesses are written by [`Emitter::flush`], at the latest before another frame or records
+    /// that do not follow these.
     pub(crate) fn fill<'g>(
         &mut self,
         e: Emission<'g>,
@@ -103,11 +106,7 @@ impl Emitter {
             let Some(plan) = plans.get(record.table as usize) else {
                 return Err(malformed(WHAT, "a record of no table"));
             };
-            let one = if e.counting {
-                0
-            } else {
-                plan.accesses as usize
-            };
+            let one = if e.counting { 0 } else { plan.accesses as usize };
             let mut times = 1;
             match plan.how {
                 How::Straight => {
@@ -242,11 +241,7 @@ impl Emitter {
     fn played<'g>(&mut self, e: Emission<'g>, played: Played<'g>, batch: &mut Batch<'g>) {
         let known = match played {
             Played::Block(id) => self.block(e, id, 0..self.player.operands.len(), batch),
-            Played::Run {
-                blocks,
-                strides,
-                iterations,
-            } => {
+            Played::Run { blocks, strides, iterations } => {
                 iterations <= SHORT
                     && !e.counting
                     && self.run(e, blocks, strides, iterations, batch)
@@ -258,8 +253,8 @@ impl Emitter {
         }
     }
 
-    /// Appends the accesses of a short run, whose blocks have few operands. Returns false, and appends nothing, if the
-    /// run is not short.
+    /// Appends the accesses of a short run, whose blocks have few operands. Returns false, and
+    /// appends nothing, if the run is not short.
     fn run<'g>(
         &mut self,
         e: Emission<'g>,
@@ -287,7 +282,8 @@ impl Emitter {
         true
     }
 
-    /// Appends the accesses of a block with operands that were played. Returns false if their sizes are not known.
+    /// Appends the accesses of a block with operands that were played. Returns false if their sizes
+    /// are not known.
     #[inline]
     fn block<'g>(
         &mut self,
@@ -321,13 +317,7 @@ impl Emitter {
             if let Some(table) = frame.tables.get(at as usize)
                 && let Some(Some(t)) = e.templates.straight.get(table.symbol as usize)
             {
-                let kernel = Kernel {
-                    t,
-                    table,
-                    rows,
-                    frame,
-                    front,
-                };
+                let kernel = Kernel { t, table, rows, frame, front };
                 kernel.write(&mut batch.addresses, &mut batch.sites, &mut self.row);
             }
             rows.clear();
@@ -336,7 +326,8 @@ impl Emitter {
     }
 }
 
-/// Number of records right after the first one that are of the same table and have room in the batch.
+/// Number of records right after the first one that are of the same table and have room in the
+/// batch.
 fn alike(records: &[Record], batch: &Batch<'_>, accesses: usize) -> usize {
     let most = FULL.saturating_sub(batch.end) / accesses.max(1);
     let table = records[0].table;
@@ -344,7 +335,8 @@ fn alike(records: &[Record], batch: &Batch<'_>, accesses: usize) -> usize {
     next.take_while(|next| next.table == table).count()
 }
 
-/// The function of a path that begins it. A path that goes on with another function than is known is refused.
+/// The function of a path that begins it. A path that goes on with another function than is known
+/// is refused.
 #[inline]
 fn begun(plan: &Plan) -> Result<u32> {
     match plan.fresh {
@@ -366,14 +358,8 @@ pub(super) fn plans<'f>(
 
 /// How the records of a table are executed.
 fn plan(symbol: u32, templates: &Templates, score: Score<'_>) -> Plan {
-    let mut plan = Plan {
-        symbol,
-        script: NONE,
-        accesses: 0,
-        function: NONE,
-        fresh: false,
-        how: How::Walk,
-    };
+    let mut plan =
+        Plan { symbol, script: NONE, accesses: 0, function: NONE, fresh: false, how: How::Walk };
     if symbol == Table::OTHER {
         plan.how = How::Other;
         return plan;

@@ -63,9 +63,9 @@ impl EncodedFrame {
 pub struct Segment<'a> {
     /// Number of the path.
     pub path: u32,
-    /// The leaves of the path in execution order, little-endian, each in its width. After the iterations of a loop
-    /// whose count is not computed, there are 6 bytes that are skipped. The encoder does not look at what follows the
-    /// record, but is faster with 32 bytes more.
+    /// The leaves of the path in execution order, little-endian, each in its width. After the
+    /// iterations of a loop whose count is not computed, there are 6 bytes that are skipped. The
+    /// encoder does not look at what follows the record, but is faster with 32 bytes more.
     pub bytes: &'a [u8],
     /// The counts of the loops whose count is not computed; that of the first loop is last.
     pub counts: &'a [u64],
@@ -98,7 +98,8 @@ struct Running {
     info: Arc<StaticInfo>,
     layout: Arc<Layout>,
     counts: Counts,
-    /// The numbers of the records: 0 for other actions, or 1 + the place in `used` for those of a block or path.
+    /// The numbers of the records: 0 for other actions, or 1 + the place in `used` for those of a
+    /// block or path.
     ids: Vec<u32>,
     /// For each symbol (block, or number of blocks + path), the table of what it has stored.
     tables: Room<Table>,
@@ -110,7 +111,8 @@ struct Running {
     scratch: Scratch,
     others: Vec<u8>,
     last_address: u64,
-    /// What is known of the function being executed needs not be stored: the frame has it, and no task begins here.
+    /// What is known of the function being executed needs not be stored: the frame has it, and no
+    /// task begins here.
     known: bool,
     resumes: ResumesWriter,
     /// What is known before the segment at hand, if it is a resume.
@@ -156,21 +158,24 @@ impl FrameEncoder {
         Self { table, running }
     }
 
-    /// Appends the execution of a block. `operands` are those of all its memory operations, in program order.
+    /// Appends the execution of a block. `operands` are those of all its memory operations, in
+    /// program order.
     ///
     /// A block that is not in the tables, or another number of operands than
-    /// [`StaticInfo::operand_count`], makes [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) refuse the frame.
+    /// [`StaticInfo::operand_count`], makes
+    /// [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) refuse the frame.
     #[inline]
     pub fn block(&mut self, id: BlockId, operands: &[u64]) {
         self.running.block(id, operands);
     }
 
-    /// Appends the execution of a path, which `define` describes if it is not known yet. Returns false if there is no
-    /// such path, or if the segment does not fit the path. The frame then holds nothing of the segment.
+    /// Appends the execution of a path, which `define` describes if it is not known yet. Returns
+    /// false if there is no such path, or if the segment does not fit the path. The frame then
+    /// holds nothing of the segment.
     ///
-    /// `known` gives the state before the path (any state, if the path is fresh), which becomes the state after it. It
-    /// is called only if the path goes on after [`FrameEncoder::cut`] or with values that are not in this frame, or must be
-    /// executed to know what it counts.
+    /// `known` gives the state before the path (any state, if the path is fresh), which becomes the
+    /// state after it. It is called only if the path goes on after [`FrameEncoder::cut`] or with
+    /// values that are not in this frame, or must be executed to know what it counts.
     #[must_use]
     pub fn segment<'s>(
         &mut self,
@@ -185,9 +190,10 @@ impl FrameEncoder {
         running.segment(path, f, segment, known)
     }
 
-    /// Appends the first of `times` executions of a path without counts, of which each is recorded `stride` bytes after the one
-    /// before, and those after it for which nothing must be known, until the frame is full. Returns how many, and 0 where
-    /// [`FrameEncoder::segment`] returns false.
+    /// Appends the first of `times` executions of a path without counts, of which each is recorded
+    /// `stride` bytes after the one before, and those after it for which nothing must be known,
+    /// until the frame is full. Returns how many, and 0 where [`FrameEncoder::segment`] returns
+    /// false.
     #[must_use]
     pub fn segments<'s>(
         &mut self,
@@ -200,15 +206,8 @@ impl FrameEncoder {
         let Some((path, f)) = table.path(first.path, define) else {
             return 0;
         };
-        let Segment {
-            path: number,
-            bytes,
-            counts,
-        } = first;
-        let own = Segment {
-            bytes: &bytes[..bytes.len().min(stride + SLACK)],
-            ..first
-        };
+        let Segment { path: number, bytes, counts } = first;
+        let own = Segment { bytes: &bytes[..bytes.len().min(stride + SLACK)], ..first };
         if !running.segment(path, f, own, known) {
             return 0;
         }
@@ -267,14 +266,12 @@ impl FrameEncoder {
     #[must_use]
     #[inline]
     pub fn is_full(&self) -> bool {
-        let Running {
-            ids, values, size, ..
-        } = &self.running;
+        let Running { ids, values, size, .. } = &self.running;
         2 * ids.len() >= size.values() || *values >= size.values()
     }
 
-    /// Totals of everything appended since the encoder was made; `finish` does not reset them. A task's own
-    /// totals are the difference: [`Counts::since`].
+    /// Totals of everything appended since the encoder was made; `finish` does not reset them. A
+    /// task's own totals are the difference: [`Counts::since`].
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.running.counts
@@ -312,7 +309,8 @@ impl Running {
         }
     }
 
-    /// Notes that a record was appended to the table of a symbol, which has this number in the frame.
+    /// Notes that a record was appended to the table of a symbol, which has this number in the
+    /// frame.
     #[inline]
     fn recorded(&mut self, symbol: u32, local: Option<u32>) {
         let local = local.unwrap_or_else(|| self.first_of(symbol));

@@ -1,7 +1,8 @@
 //! Frames: independently compressed runs of actions, the only place where actions are stored.
 //!
-//! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than the static and path
-//! tables, so any action of a graph is reachable by decoding the one frame it is in.
+//! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than
+//! the static and path tables, so any action of a graph is reachable by decoding the one frame it
+//! is in.
 
 mod count;
 mod decode;
@@ -35,7 +36,8 @@ pub(crate) const FULL_VALUES: usize = 1 << 17;
 pub(crate) const FULL_REPEATING: usize = 1 << 19;
 /// No frame has more records than this.
 pub(crate) const MAX_RECORDS: usize = 1 << 20;
-/// No frame has more values than this, however large its last record is: a chunk of the trace can be one path.
+/// No frame has more values than this, however large its last record is: a chunk of the trace can
+/// be one path.
 pub(crate) const MAX_VALUES: usize = 1 << 26;
 /// Number of packed parts of a frame: ids, heads of columns, planes, other actions, and resumes.
 pub(crate) const PARTS: usize = 5;

@@ -1,5 +1,5 @@
-//! Goes over many records at once, on the way to a point inside a frame. To know the slots and iteration numbers at the
-//! point, only the latest execution of each path is looked at.
+//! Goes over many records at once, on the way to a point inside a frame. To know the slots and
+//! iteration numbers at the point, only the latest execution of each path is looked at.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ pub(crate) struct Pass<'g> {
     score: Score<'g>,
     /// For each table of the frame, what is needed of its records.
     kinds: Vec<Kind<'g>>,
-    /// For each table, the latest record that hides what those before it left; `NONE` if there is none.
+    /// For each table, the latest record that hides what those before it left; `NONE` if there is
+    /// none.
     latest: Vec<u32>,
 }
 
@@ -86,9 +87,8 @@ impl<'g> Pass<'g> {
 impl<'g> Kind<'g> {
     fn new(table: &Table, score: Score<'g>) -> Self {
         let index = (table.symbol as usize).checked_sub(score.layout.blocks.len());
-        let path = index
-            .filter(|_| table.symbol != Table::OTHER)
-            .and_then(|index| score.paths.get(index));
+        let path =
+            index.filter(|_| table.symbol != Table::OTHER).and_then(|index| score.paths.get(index));
         let alike = path.is_some_and(|(path, _)| path.counts.is_some() && !path.evaluates);
         let loops = path.map_or(0, |(path, _)| path.each.len());
         Self {
@@ -104,15 +104,14 @@ impl<'g> Kind<'g> {
     fn has_iterations(&self, frame: &DecodedFrame, record: Record) -> bool {
         let table = frame.table(record);
         let value = |field| table?.value(field, record.row as usize, &frame.columns);
-        self.loops
-            .iter()
-            .all(|field| value(*field).unwrap_or(0) > 0)
+        self.loops.iter().all(|field| value(*field).unwrap_or(0) > 0)
     }
 }
 
 impl Player {
-    /// Makes what is known before a record what is known after it, without its executions. Its path must count the same
-    /// but for its loops. `visit` sees each of them, its whole iterations, and whether the path is cut there.
+    /// Makes what is known before a record what is known after it, without its executions. Its path
+    /// must count the same but for its loops. `visit` sees each of them, its whole iterations, and
+    /// whether the path is cut there.
     pub(super) fn settle<'f>(
         &mut self,
         frame: &DecodedFrame,

@@ -1,4 +1,5 @@
-//! Plays the records of a frame: executions of blocks are computed from paths and their stored values.
+//! Plays the records of a frame: executions of blocks are computed from paths and their stored
+//! values.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -29,13 +30,9 @@ pub(crate) enum Played<'g> {
     Block(BlockId),
     /// Several executions of these blocks, each with the end of its operands. The operands start as
     /// [`Player::operands`], and change by these strides.
-    Run {
-        blocks: &'g [(BlockId, u32)],
-        strides: &'g [u64],
-        iterations: u64,
-    },
-    /// Executions of a nest, with the counts and operands that are in [`Player::operands`], if [`Player::nests`] asks for
-    /// them.
+    Run { blocks: &'g [(BlockId, u32)], strides: &'g [u64], iterations: u64 },
+    /// Executions of a nest, with the counts and operands that are in [`Player::operands`], if
+    /// [`Player::nests`] asks for them.
     Nest { shape: &'g NestShape, cut: bool },
     /// An action that is not an execution.
     Other(Action<'static>),
@@ -81,8 +78,8 @@ pub(super) struct Stored {
 }
 
 impl DecodedFrame {
-    /// Whether the path of a record begins its function, so that it goes on with nothing; `None` if the record stands
-    /// for no path.
+    /// Whether the path of a record begins its function, so that it goes on with nothing; `None` if
+    /// the record stands for no path.
     pub(crate) fn begins(&self, at: usize, score: Score<'_>) -> Option<bool> {
         let table = self.table(*self.records.get(at)?)?;
         let path = (table.symbol as usize).checked_sub(score.layout.blocks.len())?;
@@ -90,7 +87,8 @@ impl DecodedFrame {
     }
 }
 
-/// Few nodes have no block: for each execution of a block, a path may have this many nodes, and [`SLACK`] more.
+/// Few nodes have no block: for each execution of a block, a path may have this many nodes, and
+/// [`SLACK`] more.
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
 
@@ -110,8 +108,8 @@ impl Player {
         player
     }
 
-    /// Uses the player for another task, which says that it executes this many blocks, and whose nests come as one if they
-    /// are such.
+    /// Uses the player for another task, which says that it executes this many blocks, and whose
+    /// nests come as one if they are such.
     pub(crate) fn restart(&mut self, blocks: u64, nests: Nests) {
         self.allow(blocks);
         self.nests = nests;
@@ -122,7 +120,8 @@ impl Player {
         SPARE.set(Some(self));
     }
 
-    /// Prepares for a task that says that it executes this many blocks. Damage cannot make it go on for much longer.
+    /// Prepares for a task that says that it executes this many blocks. Damage cannot make it go on
+    /// for much longer.
     pub(super) fn allow(&mut self, blocks: u64) {
         self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
         self.stored = Stored::default();
@@ -210,7 +209,8 @@ impl Player {
         Ok(())
     }
 
-    /// Loads the leaves of a node, whose values begin at the given place. Returns where the next values begin.
+    /// Loads the leaves of a node, whose values begin at the given place. Returns where the next
+    /// values begin.
     #[inline]
     fn load(&mut self, node: &CompiledNode, next: usize) -> Result<usize> {
         let end = next + node.leaves.len();

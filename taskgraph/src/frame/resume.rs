@@ -1,5 +1,5 @@
-//! Places inside of a frame where a function goes on after an event. A span may begin there, so the frame stores what is
-//! known of the function at each of them.
+//! Places inside of a frame where a function goes on after an event. A span may begin there, so the
+//! frame stores what is known of the function at each of them.
 
 use crate::error::Result;
 use crate::path::{CompiledFunction, PathSet};
@@ -42,8 +42,8 @@ impl ResumesWriter {
     }
 }
 
-/// What a value is stored as a difference from: the same value of the resume before, if that is one of the same function,
-/// or the value before it.
+/// What a value is stored as a difference from: the same value of the resume before, if that is one
+/// of the same function, or the value before it.
 #[derive(Clone, Copy)]
 enum Base {
     Above,
@@ -124,12 +124,9 @@ impl Resumes {
             above.extend_from_slice(&self.values[start..]);
             same = Some(function);
             match record.checked_sub(first) {
-                Some(record) => self.all.push(Resume {
-                    record,
-                    function,
-                    first: start,
-                    slots: f.slots,
-                }),
+                Some(record) => {
+                    self.all.push(Resume { record, function, first: start, slots: f.slots })
+                }
                 None => self.values.truncate(start),
             }
         }
@@ -148,10 +145,6 @@ impl Resumes {
         let resume = self.all[at];
         let end = self.all.get(at + 1).map_or(self.values.len(), |r| r.first);
         let (slots, iterations) = self.values[resume.first..end].split_at(resume.slots);
-        Some(Known {
-            function: resume.function,
-            slots,
-            iterations,
-        })
+        Some(Known { function: resume.function, slots, iterations })
     }
 }

@@ -1,5 +1,5 @@
-//! What the records of a block or path store: values once in each record, and values for each iteration of its loops.
-//! Each of these values is a column of the frame.
+//! What the records of a block or path store: values once in each record, and values for each
+//! iteration of its loops. Each of these values is a column of the frame.
 
 use crate::path::{CompiledFunction, CompiledPath, Stored};
 
@@ -19,8 +19,8 @@ pub(crate) struct Shape {
 pub(super) struct Iterated {
     /// Index of the field that is the loop's count.
     pub(super) count: usize,
-    /// Number of iterations beyond the count. It is 1 if the last iteration also stores all values. What a last
-    /// iteration that ends earlier stores is stored once, in fields.
+    /// Number of iterations beyond the count. It is 1 if the last iteration also stores all values.
+    /// What a last iteration that ends earlier stores is stored once, in fields.
     pub(super) more: u64,
     /// Bytes of each value of an iteration, as recorded.
     pub(super) values: Box<[u8]>,
@@ -32,11 +32,7 @@ pub(super) const WORD: u8 = 8;
 impl Shape {
     /// The shape of a block, which stores its operands.
     pub(crate) fn of_block(operands: usize) -> Self {
-        Self {
-            fields: vec![WORD; operands].into(),
-            counts: Box::default(),
-            loops: Box::default(),
-        }
+        Self { fields: vec![WORD; operands].into(), counts: Box::default(), loops: Box::default() }
     }
 
     pub(crate) fn of_path(path: &CompiledPath, f: &CompiledFunction) -> Self {
@@ -67,11 +63,7 @@ impl Shape {
                 fields.extend(l.leafy[..l.leafy_last].iter().flat_map(widths));
             }
         }
-        Self {
-            fields: fields.into(),
-            counts: counts.into(),
-            loops: loops.into(),
-        }
+        Self { fields: fields.into(), counts: counts.into(), loops: loops.into() }
     }
 
     /// Number of columns that the records take.

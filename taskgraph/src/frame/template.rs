@@ -1,5 +1,5 @@
-//! Prepares blocks and paths so that many records can be read at a time. A template says which accesses an execution
-//! makes. Each of them is a value over the row of the record.
+//! Prepares blocks and paths so that many records can be read at a time. A template says which
+//! accesses an execution makes. Each of them is a value over the row of the record.
 
 use contech_program::path::{Expr, Term, Value};
 
@@ -46,7 +46,8 @@ pub(super) enum Carried {
 /// Blocks that are executed one after the other, each with the end of its accesses.
 type Script = Box<[(BlockId, u32)]>;
 
-/// What an execution does, of a block or of a path without collapsed loops. The sizes of all its accesses are known.
+/// What an execution does, of a block or of a path without collapsed loops. The sizes of all its
+/// accesses are known.
 #[derive(Debug)]
 pub(super) struct Straight {
     /// What is executed. [`Templates`] moves it to its scripts.
@@ -91,8 +92,8 @@ pub(super) struct Iteration {
 /// An address that moves from iteration to iteration.
 #[derive(Debug)]
 pub(super) struct Moving {
-    /// The part of the address that is known before the loop, for its first iteration. The next field is its change
-    /// per iteration.
+    /// The part of the address that is known before the loop, for its first iteration. The next
+    /// field is its change per iteration.
     pub(super) fixed: Value,
     pub(super) stride: u64,
     /// What the iteration adds: for each term, which of the iteration's values it uses.
@@ -231,7 +232,8 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// Collects the accesses of a block with these operands. Returns false if they depend on more than addresses.
+    /// Collects the accesses of a block with these operands. Returns false if they depend on more
+    /// than addresses.
     fn block(&mut self, info: &StaticInfo, block: BlockId, operands: &[Value]) -> bool {
         let first = info.block(block).map_or(0, |b| b.first_op);
         let mut operands = operands;
@@ -292,10 +294,7 @@ fn of_node(info: &StaticInfo, node: &CompiledNode) -> Option<Node> {
     let mut accesses = Accesses::default();
     let known =
         node.block == NO_BLOCK || accesses.block(info, BlockId::new(node.block), &node.operands);
-    known.then(|| Node {
-        sites: accesses.sites.into(),
-        values: accesses.values.into(),
-    })
+    known.then(|| Node { sites: accesses.sites.into(), values: accesses.values.into() })
 }
 
 fn of_loop(
@@ -336,11 +335,7 @@ fn of_loop(
             });
         }
     }
-    let iteration = Iteration {
-        script: NONE,
-        sites: sites.into(),
-        moving: moving.into(),
-    };
+    let iteration = Iteration { script: NONE, sites: sites.into(), moving: moving.into() };
     Some((iteration, script.into()))
 }
 
@@ -350,9 +345,7 @@ fn of_block(info: &StaticInfo, block: usize) -> Option<Straight> {
     let operand = |k: u32| Value::new(&Expr::Slot(k), u64::MAX);
     let operands: Vec<Value> = (0..u32::try_from(fields).ok()?).map(operand).collect();
     let mut accesses = Accesses::default();
-    accesses
-        .block(info, block, &operands)
-        .then(|| accesses.finish(fields, Vec::new(), None))
+    accesses.block(info, block, &operands).then(|| accesses.finish(fields, Vec::new(), None))
 }
 
 fn of_path(info: &StaticInfo, path: &CompiledPath, f: &CompiledFunction) -> Option<Straight> {
@@ -425,11 +418,6 @@ fn of_path(info: &StaticInfo, path: &CompiledPath, f: &CompiledFunction) -> Opti
             return None;
         }
     }
-    let flow = Flow {
-        function: path.path.function,
-        fresh,
-        sets: sets.into(),
-        steps: steps.into(),
-    };
+    let flow = Flow { function: path.path.function, fresh, sets: sets.into(), steps: steps.into() };
     Some(accesses.finish(fields, carried, Some(flow)))
 }

@@ -1,5 +1,5 @@
-//! The frames of actions and what is needed to decode them: paths, the index of frames, decoders, and memory that is
-//! reused.
+//! The frames of actions and what is needed to decode them: paths, the index of frames, decoders,
+//! and memory that is reused.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -37,17 +37,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 .map(Arc::new)
                 .map_err(|e| e.to_string())
         });
-        decoded
-            .as_ref()
-            .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
+        decoded.as_ref().map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
     }
 
     /// What is needed to play decoded frames.
     pub(crate) fn score(&self) -> Result<Score<'_>> {
-        Ok(Score {
-            layout: &self.layout,
-            paths: self.path_set()?,
-        })
+        Ok(Score { layout: &self.layout, paths: self.path_set()? })
     }
 
     /// What is needed to compute the accesses of many records at a time.
@@ -79,8 +74,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             None => Arc::new(self.decode_frame(at, 0..usize::MAX)?),
         };
         let range = Self::records(&frame, span)?;
-        // Several tasks share this frame, so it is kept. A frame that belongs to one task is read once, and keeping
-        // it would push out shared ones.
+        // Several tasks share this frame, so it is kept. A frame that belongs to one task is read
+        // once, and keeping it would push out shared ones.
         if known.is_none() && range.len() < frame.len() {
             let spare = self.frames.put(at, Arc::clone(&frame), frame.weight());
             self.keep_spare(spare);
@@ -98,8 +93,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok((Arc::new(frame), range))
     }
 
-    /// Whether other spans of the same frame are not likely to be read, too. Who reads all tasks of a frame begins with
-    /// the first, or goes on where the span before ended.
+    /// Whether other spans of the same frame are not likely to be read, too. Who reads all tasks of
+    /// a frame begins with the first, or goes on where the span before ended.
     fn is_alone(&self, span: &FrameSpan) -> bool {
         let at = span.frame.0;
         let end = span.first_record.saturating_add(span.records);
@@ -107,11 +102,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let number = parts.len() as u64;
         // Frames are at least as far apart as their headers are long.
         let slot = usize::try_from((at / UNIT_HEADER as u64) % number).unwrap_or(0);
-        let PartlyDecoded {
-            frame,
-            end: before,
-            times,
-        } = &mut parts[slot];
+        let PartlyDecoded { frame, end: before, times } = &mut parts[slot];
         if *frame != at {
             (*frame, *times) = (at, 0);
         } else if *before == span.first_record {
@@ -127,10 +118,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let range = first..first.saturating_add(span.records as usize);
         if range.end > frame.whole() {
             let (n, at) = (frame.whole(), span.frame.0);
-            let detail = format!(
-                "records up to {} of the {n} in the frame at byte {at}",
-                range.end
-            );
+            let detail =
+                format!("records up to {} of the {n} in the frame at byte {at}", range.end);
             return Err(malformed(Tag::TaskPage.name(), detail));
         }
         Ok(range)

@@ -1,4 +1,5 @@
-//! Opens a graph: the footer names the sections, the tables are read, and the indices of pages are checked.
+//! Opens a graph: the footer names the sections, the tables are read, and the indices of pages are
+//! checked.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -19,8 +20,9 @@ use crate::writer::{MetaSection, Totals};
 
 /// Bytes of cached decoded frames that several tasks share.
 const FRAME_CACHE: usize = 64 << 20;
-/// Bytes of cached decoded task pages for each context, and the least and the most for all. A page is about 100 KB. No
-/// more are kept than those who go through all tasks go back to: memory that was used just now takes the next page sooner.
+/// Bytes of cached decoded task pages for each context, and the least and the most for all. A page
+/// is about 100 KB. No more are kept than those who go through all tasks go back to: memory that
+/// was used just now takes the next page sooner.
 const PAGES_OF_CONTEXT: usize = 512 << 10;
 const LEAST_PAGES: usize = 2 << 20;
 const MOST_PAGES: usize = 48 << 20;
@@ -58,29 +60,23 @@ impl<'a> Sections<'a> {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Opens a graph. This takes time for the static tables of the program, for some tens of bytes per context and for 16 bytes
-    /// per thousand tasks.
+    /// Opens a graph. This takes time for the static tables of the program, for some tens of bytes
+    /// per context and for 16 bytes per thousand tasks.
     ///
     /// # Errors
-    /// The bytes are not a graph, are of another version, are cut off, or are damaged in a part that is read here.
+    /// The bytes are not a graph, are of another version, are cut off, or are damaged in a part
+    /// that is read here.
     pub fn from_bytes(data: D) -> Result<Self> {
         let bytes = data.as_ref();
         unit::check_file_header(bytes)?;
         let footer = unit::footer_offset(bytes)?;
         let mut r = Reader::new("footer", Unit::read(bytes, footer, Tag::Footer)?);
-        let totals = Totals {
-            tasks: r.u64()?,
-            edges: r.u64()?,
-            frames: r.u64()?,
-        };
+        let totals = Totals { tasks: r.u64()?, edges: r.u64()?, frames: r.u64()? };
         let mut places = Vec::new();
         while r.remaining() > 0 {
             places.push((r.u32()?, r.u64()?));
         }
-        let sections = Sections {
-            data: bytes,
-            places,
-        };
+        let sections = Sections { data: bytes, places };
         let info = static_table::decode(sections.payload(Tag::Info)?)?;
         let meta = serde_json::from_slice(sections.payload(Tag::Meta)?);
         let MetaSection { run, summary } =

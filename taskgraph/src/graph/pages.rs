@@ -14,10 +14,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     }
 
     pub(crate) fn dependents_index(&self) -> Result<PageIndex<'_>> {
-        PageIndex::new(
-            Tag::DependentsIndex.name(),
-            self.section(&self.dependents_index),
-        )
+        PageIndex::new(Tag::DependentsIndex.name(), self.section(&self.dependents_index))
     }
 
     pub(crate) fn order_index(&self) -> Result<PageIndex<'_>> {
@@ -32,8 +29,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         }
         let payload = Unit::read(self.bytes(), at, Tag::TaskPage)?;
         let decoded = Arc::new(TaskPage::decode(payload, self.executor_count())?);
-        self.task_pages
-            .put(at, Arc::clone(&decoded), decoded.weight());
+        self.task_pages.put(at, Arc::clone(&decoded), decoded.weight());
         Ok(decoded)
     }
 
@@ -45,8 +41,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         }
         let payload = Unit::read(self.bytes(), at, Tag::DependentsPage)?;
         let decoded = Arc::new(DependentsPage::decode(payload)?);
-        self.dependents_pages
-            .put(at, Arc::clone(&decoded), decoded.weight());
+        self.dependents_pages.put(at, Arc::clone(&decoded), decoded.weight());
         Ok(decoded)
     }
 
@@ -58,7 +53,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         }
     }
 
-    /// The page and the place in it where the stored successors of task `at` of a page are, if it has any.
+    /// The page and the place in it where the stored successors of task `at` of a page are, if it
+    /// has any.
     pub(crate) fn place_of_dependents(
         &self,
         page: &TaskPage,
@@ -103,9 +99,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
 fn page_offset(index: PageIndex<'_>, page: usize, tag: Tag) -> Result<u64> {
     let n = index.len();
-    let entry = index
-        .get(page)
-        .ok_or_else(|| malformed(tag.name(), format!("page {page} of {n}")));
+    let entry = index.get(page).ok_or_else(|| malformed(tag.name(), format!("page {page} of {n}")));
     entry.map(|(_, at)| at)
 }
 
@@ -125,9 +119,7 @@ mod tests {
         for turn in 0..6000 {
             let own = contexts[turn % 7 % 3];
             let task = b.sync(own, 0x1000, SyncOp::MutexLock);
-            let before = last
-                .replace(task)
-                .filter(|t| turn < 3000 && t.context != own);
+            let before = last.replace(task).filter(|t| turn < 3000 && t.context != own);
             before.into_iter().for_each(|before| b.edge(before, task));
         }
         let graph = b.build().unwrap();
@@ -135,10 +127,7 @@ mod tests {
         for task in graph.tasks() {
             let task = task.unwrap();
             for before in task.dependencies().unwrap() {
-                expected
-                    .entry(before)
-                    .or_insert_with(Vec::new)
-                    .push(task.id());
+                expected.entry(before).or_insert_with(Vec::new).push(task.id());
             }
         }
         assert!(expected.len() > 2000, "{}", expected.len());

@@ -13,7 +13,8 @@ const FULL_TASKS: usize = 1024;
 
 const WHAT: &str = "edge page";
 
-/// Columns: context step and sequence (step) of the tasks; number, context and sequence of their successors.
+/// Columns: context step and sequence (step) of the tasks; number, context and sequence of their
+/// successors.
 const COLUMNS: usize = 5;
 
 /// Collects the tasks of a page.
@@ -57,10 +58,7 @@ impl DependentsPageWriter {
     /// The raw bytes of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         let raw = join_columns(&mut self.columns);
-        *self = Self {
-            columns: std::mem::take(&mut self.columns),
-            ..Self::default()
-        };
+        *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
         raw
     }
 }
@@ -101,13 +99,7 @@ impl DependentsPage {
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let columns: [_; COLUMNS] = split_columns(WHAT, &raw)?;
-        let [
-            mut steps,
-            mut seqs,
-            mut counts,
-            mut to_contexts,
-            mut to_seqs,
-        ] = columns;
+        let [mut steps, mut seqs, mut counts, mut to_contexts, mut to_seqs] = columns;
         let mut page = Self::default();
         let mut ids = IdPredictor::default();
         let mut last = TaskId::default();

@@ -1,5 +1,5 @@
-//! Page indices: the first key and the place of each page, as fixed-size entries that are searched in the mapped
-//! bytes.
+//! Page indices: the first key and the place of each page, as fixed-size entries that are searched
+//! in the mapped bytes.
 
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
@@ -32,10 +32,7 @@ impl<'a> PageIndex<'a> {
     pub(crate) fn new(what: &'static str, payload: &'a [u8]) -> Result<Self> {
         match payload.as_chunks() {
             (entries, []) => Ok(Self(entries)),
-            (_, rest) => Err(malformed(
-                what,
-                format!("{} bytes after its last entry", rest.len()),
-            )),
+            (_, rest) => Err(malformed(what, format!("{} bytes after its last entry", rest.len()))),
         }
     }
 
@@ -73,9 +70,8 @@ fn entry(bytes: &[u8; ENTRY]) -> (TaskId, u64) {
     ]);
     let half = |n: u64| u32::try_from(n & u64::from(u32::MAX)).unwrap_or(0);
     let id = TaskId::new(ContextId::new(half(key >> 32)), half(key));
-    let offset = [
-        bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15],
-    ];
+    let offset =
+        [bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]];
     (id, u64::from_le_bytes(offset))
 }
 
@@ -93,13 +89,8 @@ mod tests {
         let index = PageIndex::new("test", writer.bytes()).unwrap();
         assert_eq!(index.len(), 3);
         assert_eq!(index.get(2), Some((id(300, 5), u64::MAX)));
-        let pages = [
-            (id(0, 0), 0),
-            (id(0, 1023), 0),
-            (id(0, 1024), 1),
-            (id(300, 4), 1),
-            (id(300, 5), 2),
-        ];
+        let pages =
+            [(id(0, 0), 0), (id(0, 1023), 0), (id(0, 1024), 1), (id(300, 4), 1), (id(300, 5), 2)];
         for (key, page) in pages {
             assert_eq!(index.find(key), Some(page), "{key}");
         }

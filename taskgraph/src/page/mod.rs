@@ -1,7 +1,8 @@
-//! Pages: tables of tasks, edges and the breadth-first order, cut into pieces that are compressed independently.
+//! Pages: tables of tasks, edges and the breadth-first order, cut into pieces that are compressed
+//! independently.
 //!
-//! A page's payload is its raw length (`u32`) and its packed columns. The raw bytes are the lengths of the columns
-//! (varints) and the columns; see `FORMAT.md`.
+//! A page's payload is its raw length (`u32`) and its packed columns. The raw bytes are the lengths
+//! of the columns (varints) and the columns; see `FORMAT.md`.
 
 mod edge;
 mod index;
@@ -39,14 +40,9 @@ fn join_columns(columns: &mut [Vec<u8>]) -> Vec<u8> {
 
 /// Packs bytes, at most `limit`, together with their length.
 pub(crate) fn pack(raw: &[u8], limit: usize, packer: &mut Packer) -> Result<Vec<u8>> {
-    let length = u32::try_from(raw.len())
-        .ok()
-        .filter(|&n| n as usize <= limit);
+    let length = u32::try_from(raw.len()).ok().filter(|&n| n as usize <= limit);
     let length = length.ok_or_else(|| {
-        misuse(format!(
-            "a page or table of {} bytes is over the limit",
-            raw.len()
-        ))
+        misuse(format!("a page or table of {} bytes is over the limit", raw.len()))
     })?;
     let mut out = length.to_le_bytes().to_vec();
     packer.pack(raw, &mut out)?;
@@ -85,7 +81,8 @@ fn split_columns<'a, const N: usize>(what: &'static str, raw: &'a [u8]) -> Resul
     Ok(columns)
 }
 
-/// Predicts the sequence numbers of task ids within a page: they are near the last one of the same context.
+/// Predicts the sequence numbers of task ids within a page: they are near the last one of the same
+/// context.
 #[derive(Debug, Default)]
 struct IdPredictor(HashMap<ContextId, u32>);
 

@@ -1,7 +1,8 @@
 //! Order pages: 4096 steps of the breadth-first order.
 //!
-//! Within a context sequence numbers ascend by one, so the order is a sequence of contexts. Each page names its
-//! contexts and the sequence number at which each starts, so that a page can be read by itself.
+//! Within a context sequence numbers ascend by one, so the order is a sequence of contexts. Each
+//! page names its contexts and the sequence number at which each starts, so that a page can be read
+//! by itself.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -16,7 +17,8 @@ const ORDER_PAGE: usize = 4096;
 
 const WHAT: &str = "order page";
 
-/// Columns: contexts in order of first appearance, the sequence number each starts at, the steps as indices into these.
+/// Columns: contexts in order of first appearance, the sequence number each starts at, the steps as
+/// indices into these.
 const COLUMNS: usize = 3;
 
 /// Collects the steps of a page.
@@ -39,7 +41,8 @@ impl OrderPageWriter {
         self.tasks == ORDER_PAGE
     }
 
-    /// Appends a task; its sequence number counts only at the first task of its context in the page.
+    /// Appends a task; its sequence number counts only at the first task of its context in the
+    /// page.
     pub(crate) fn push(&mut self, id: TaskId) {
         let [contexts, seqs, steps] = &mut self.columns;
         let new = self.contexts.len() as u64;
@@ -57,10 +60,7 @@ impl OrderPageWriter {
     /// The raw bytes of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         let raw = join_columns(&mut self.columns);
-        *self = Self {
-            columns: std::mem::take(&mut self.columns),
-            ..Self::default()
-        };
+        *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
         raw
     }
 }
@@ -94,9 +94,8 @@ impl OrderPage {
             if all > ORDER_PAGE {
                 return Err(steps.error("more tasks than a page holds"));
             }
-            let id = next
-                .get_mut(index)
-                .ok_or_else(|| steps.error("a context that was not named"))?;
+            let id =
+                next.get_mut(index).ok_or_else(|| steps.error("a context that was not named"))?;
             let tasks = u32::try_from(tasks).unwrap_or(0);
             turns.push(Turn { first: *id, tasks });
             id.seq = id.seq.wrapping_add(tasks);
@@ -115,7 +114,8 @@ impl OrderPage {
     }
 }
 
-/// Takes the numbers that come next as long as they are this one, which has one byte, and counts them.
+/// Takes the numbers that come next as long as they are this one, which has one byte, and counts
+/// them.
 fn repeated(steps: &mut Reader<'_>, number: usize) -> Result<usize> {
     let Some(byte) = u8::try_from(number).ok().filter(|byte| *byte < 0x80) else {
         return Ok(0);

@@ -1,5 +1,5 @@
-//! Pages on their way into the file. Those that fill while a graph is written are packed on other threads, and come
-//! out in the order in which they went in.
+//! Pages on their way into the file. Those that fill while a graph is written are packed on other
+//! threads, and come out in the order in which they went in.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -12,8 +12,8 @@ use crate::error::{Result, misuse};
 use crate::id::TaskId;
 use crate::unit::Tag;
 
-/// Compression level of the pages, which are small. Level 6 takes three times as long for pages that are 3 to 12%
-/// smaller.
+/// Compression level of the pages, which are small. Level 6 takes three times as long for pages
+/// that are 3 to 12% smaller.
 const LEVEL: i32 = 3;
 
 /// Number of pages that may wait to be written. Each takes some ten thousand bytes.
@@ -58,8 +58,8 @@ impl Packing {
         self.0.len() >= MOST
     }
 
-    /// The payload of the oldest page. A page that nobody has begun is packed here, so that this never waits for a
-    /// thread of the pool to become free: it may be one itself.
+    /// The payload of the oldest page. A page that nobody has begun is packed here, so that this
+    /// never waits for a thread of the pool to become free: it may be one itself.
     pub(crate) fn pop(&mut self) -> Option<Result<(Name, Vec<u8>)>> {
         let (name, raw, packed) = self.0.pop_front()?;
         let payload = match take(&raw) {

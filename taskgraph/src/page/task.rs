@@ -1,5 +1,5 @@
-//! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges. Tasks that are alike are of one
-//! class, which is stored once.
+//! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges. Tasks that
+//! are alike are of one class, which is stored once.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -59,7 +59,8 @@ struct Previous {
     ids: IdPredictor,
 }
 
-/// What tasks have in common that are alike: all but their times, and the places of their spans and edges.
+/// What tasks have in common that are alike: all but their times, and the places of their spans and
+/// edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Class {
     kind: TaskKind,
@@ -102,13 +103,15 @@ pub(crate) struct TaskPage {
     /// The class of each, by its number.
     class: Vec<u16>,
     classes: Vec<Class>,
-    /// The ends of their spans and edges, which begin where those of the task before end; empty if there are none.
+    /// The ends of their spans and edges, which begin where those of the task before end; empty if
+    /// there are none.
     spans_ends: Vec<u32>,
     edges_ends: Vec<u32>,
     spans: Vec<FrameSpan>,
     edges: Vec<TaskId>,
-    /// Where the outgoing edges of each task are stored: 1 + the number of a page (0: there are none), and
-    /// the place in it. It is known once somebody has asked for those of one task; empty if no task has any.
+    /// Where the outgoing edges of each task are stored: 1 + the number of a page (0: there are
+    /// none), and the place in it. It is known once somebody has asked for those of one task; empty
+    /// if no task has any.
     pub(crate) successors: OnceLock<Box<[(u32, u32)]>>,
 }
 
@@ -207,7 +210,8 @@ impl TaskPage {
             + size_of::<TaskId>() * self.edges.len()
     }
 
-    /// Decodes one column after the other, so that each loop is short. There are so many executors in the graph.
+    /// Decodes one column after the other, so that each loop is short. There are so many executors
+    /// in the graph.
     pub(crate) fn decode(payload: &[u8], all: usize) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
@@ -327,10 +331,9 @@ impl TaskPage {
     fn decode_times(&mut self, columns: &mut Columns<'_>) -> Result<()> {
         let (mut gaps, mut durations) = ([0; FULL_TASKS], [0; FULL_TASKS]);
         let tasks = self.ids.len();
-        for (column, values) in [
-            (Column::Start, &mut gaps[..tasks]),
-            (Column::Duration, &mut durations[..tasks]),
-        ] {
+        for (column, values) in
+            [(Column::Start, &mut gaps[..tasks]), (Column::Duration, &mut durations[..tasks])]
+        {
             let column = columns.of(column);
             let head = Head::read(column)?;
             let planes = head.take(column, tasks, true)?;
@@ -393,13 +396,7 @@ impl<'a> Columns<'a> {
             class.object = self.object(objects)?;
         }
         let totals = self.of(Column::Totals);
-        let TaskTotals {
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-        } = &mut class.totals;
+        let TaskTotals { blocks, reads, writes, bytes, others } = &mut class.totals;
         if bits & HAS_COUNTS != 0 {
             for n in [blocks, reads, writes, bytes] {
                 *n = totals.varint()?;
@@ -440,11 +437,7 @@ impl Previous {
     fn next(&mut self, records: u32) -> FrameSpan {
         let (frame, first_record) = (FrameRef(self.frame), self.span_end);
         self.span_end = first_record.wrapping_add(records);
-        FrameSpan {
-            frame,
-            first_record,
-            records,
-        }
+        FrameSpan { frame, first_record, records }
     }
 
     fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<()> {

@@ -1,9 +1,10 @@
-//! Paths: the compact stored form of execution, in which whole runs through a function take the place of single
-//! blocks.
+//! Paths: the compact stored form of execution, in which whole runs through a function take the
+//! place of single blocks.
 //!
-//! A record of a frame is one execution of a path: its number, and the values ([`Leaf`]) that operands are computed
-//! from. Blocks and accesses are computed when they are read. The path tables ([`PathTable`]) describe functions and
-//! their paths; the producer of the graph supplies them, and the file holds those that are used.
+//! A record of a frame is one execution of a path: its number, and the values ([`Leaf`]) that
+//! operands are computed from. Blocks and accesses are computed when they are read. The path tables
+//! ([`PathTable`]) describe functions and their paths; the producer of the graph supplies them, and
+//! the file holds those that are used.
 
 mod file;
 
@@ -24,7 +25,8 @@ use crate::error::{Result, malformed, misuse};
 use crate::frame::Layout;
 use crate::statics::StaticInfo;
 
-/// All functions and paths of a program, for [`FrameEncoder::with_paths`](crate::FrameEncoder::with_paths).
+/// All functions and paths of a program, for
+/// [`FrameEncoder::with_paths`](crate::FrameEncoder::with_paths).
 #[derive(Debug, Default)]
 pub struct PathTable {
     pub(crate) info: Arc<StaticInfo>,
@@ -62,11 +64,7 @@ impl PathTable {
 
     /// A table without paths, for a program whose executions are those of blocks.
     pub(crate) fn of_blocks(info: Arc<StaticInfo>) -> Self {
-        Self {
-            layout: Arc::new(Layout::new(&info)),
-            info,
-            ..Self::default()
-        }
+        Self { layout: Arc::new(Layout::new(&info)), info, ..Self::default() }
     }
 
     /// Room for this many paths.
@@ -74,8 +72,8 @@ impl PathTable {
         self.paths.size()
     }
 
-    /// The path with this number, and its function. `define` describes it if it is not known yet. `None` if there is no room for it, or
-    /// if the description contradicts its function.
+    /// The path with this number, and its function. `define` describes it if it is not known yet.
+    /// `None` if there is no room for it, or if the description contradicts its function.
     #[inline]
     pub(crate) fn path(
         &self,
@@ -165,8 +163,7 @@ impl PathSet {
             };
             path.function = at;
             this.by_number.insert(number, index(i));
-            this.paths
-                .push(CompiledPath::new(path, &this.functions[at as usize]));
+            this.paths.push(CompiledPath::new(path, &this.functions[at as usize]));
         }
         Ok(this)
     }

@@ -23,10 +23,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 }
                 last = Some(from);
                 if !to.is_sorted_by(|a, b| a < b) {
-                    return Err(fault(
-                        format!("task {from}"),
-                        "its dependents are not sorted",
-                    ));
+                    return Err(fault(format!("task {from}"), "its dependents are not sorted"));
                 }
                 to.iter().for_each(|&t| outgoing.add(from, t));
             }

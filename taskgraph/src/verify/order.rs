@@ -35,17 +35,11 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let done = |next: &HashMap<ContextId, u32>, c| next.get(&c).copied().unwrap_or(0);
         if done(next, id.context) != id.seq {
             let n = done(next, id.context);
-            return Err(fault(
-                "order",
-                format!("{id} comes where {}:{n} is next", id.context),
-            ));
+            return Err(fault("order", format!("{id} comes where {}:{n} is next", id.context)));
         }
         for &d in self.task(id)?.stored_dependencies() {
             if d.seq >= done(next, d.context) {
-                return Err(fault(
-                    "order",
-                    format!("{id} comes before {d}, on which it depends"),
-                ));
+                return Err(fault("order", format!("{id} comes before {d}, on which it depends")));
             }
         }
         next.insert(id.context, id.seq.wrapping_add(1));

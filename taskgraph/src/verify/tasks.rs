@@ -1,4 +1,5 @@
-//! Checks the tasks of all contexts: times, kinds, totals, and that every action belongs to exactly one of them.
+//! Checks the tasks of all contexts: times, kinds, totals, and that every action belongs to exactly
+//! one of them.
 
 use super::units::Coverage;
 use super::{Verified, fault};
@@ -16,10 +17,7 @@ use crate::{SyncOp, TaskKind};
 
 /// What an execution counts.
 fn count(block: &BlockExec<'_>) -> Counts {
-    let mut counts = Counts {
-        blocks: 1,
-        ..Counts::default()
-    };
+    let mut counts = Counts { blocks: 1, ..Counts::default() };
     block.for_each_access(|a| {
         counts.reads += u64::from(!a.write);
         counts.writes += u64::from(a.write);
@@ -52,10 +50,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     .map_err(|e| fault(&place, format!("its creator: {e}")))?
                     .kind();
                 if kind != TaskKind::Create {
-                    return Err(fault(
-                        place,
-                        format!("its creator {creator} is a {kind} task"),
-                    ));
+                    return Err(fault(place, format!("its creator {creator} is a {kind} task")));
                 }
             }
             for task in self.tasks_of(context.id) {
@@ -75,10 +70,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         }
         self.check_task_index(seen.tasks)?;
         if used != stored {
-            let detail = format!(
-                "they hold {} actions, the tasks have {}",
-                stored.actions, used.actions
-            );
+            let detail =
+                format!("they hold {} actions, the tasks have {}", stored.actions, used.actions);
             return Err(fault(
                 "frames",
                 format!("not every action belongs to exactly one task: {detail}"),
@@ -96,11 +89,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let place = format!("task {}", task.id());
         let bad = |detail: String| Err(fault(&place, detail));
         if (task.kind() == TaskKind::Work) != (task.op() == SyncOp::None) {
-            return bad(format!(
-                "a {} task with operation {}",
-                task.kind(),
-                task.op()
-            ));
+            return bad(format!("a {} task with operation {}", task.kind(), task.op()));
         }
         let is_work = task.kind() == TaskKind::Work;
         if !is_work && !task.spans().is_empty() && !task.op().may_be_action() {
@@ -110,11 +99,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             if span.records == 0 {
                 return bad("an empty span of actions".into());
             }
-            used.add(
-                span.frame.0,
-                u64::from(span.first_record),
-                u64::from(span.records),
-            );
+            used.add(span.frame.0, u64::from(span.first_record), u64::from(span.records));
         }
         let (counts, foreign) = self.counted(task)?;
         if foreign || !is_work && counts.others > 1 {
@@ -132,9 +117,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             others: task.action_count().wrapping_sub(task.block_count()),
         };
         if stated != counts {
-            return bad(format!(
-                "its totals are {stated:?}, its actions give {counts:?}"
-            ));
+            return bad(format!("its totals are {stated:?}, its actions give {counts:?}"));
         }
         let mut before = None;
         for &d in task.stored_dependencies() {
@@ -142,10 +125,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 return bad(format!("its dependencies are not sorted at {d}"));
             }
             before = Some(d);
-            if self
-                .context(d.context)
-                .is_none_or(|c| d.seq >= c.task_count)
-            {
+            if self.context(d.context).is_none_or(|c| d.seq >= c.task_count) {
                 return bad(format!("an edge from {d}, which does not exist"));
             }
         }
@@ -167,26 +147,13 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             foreign |= !is_work && !matches!(played, Played::Other(action) if is_own(action));
             counts = counts.plus(match played {
                 Played::Block(id) => count(&BlockExec::new(info, id, operands)),
-                Played::Other(_) => Counts {
-                    others: 1,
-                    ..Counts::default()
-                },
+                Played::Other(_) => Counts { others: 1, ..Counts::default() },
                 Played::Nest { shape, cut } => Counts {
                     blocks: Nest::new(info, shape, operands, cut).executions(),
                     ..Counts::default()
                 },
-                Played::Run {
-                    blocks,
-                    strides,
-                    iterations,
-                } => {
-                    let run = AffineRun {
-                        info,
-                        blocks,
-                        starts: operands,
-                        strides,
-                        iterations,
-                    };
+                Played::Run { blocks, strides, iterations } => {
+                    let run = AffineRun { info, blocks, starts: operands, strides, iterations };
                     let mut sum = Counts::default();
                     if run.has_static_counts() {
                         run.first().for_each(|b| sum = sum.plus(count(&b)));
@@ -201,7 +168,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok((counts, foreign))
     }
 
-    /// Checks that the pages hold the tasks of the contexts and no others, and start where the index says.
+    /// Checks that the pages hold the tasks of the contexts and no others, and start where the
+    /// index says.
     fn check_task_index(&self, tasks: u64) -> Result<()> {
         let index = self.task_index()?;
         let (mut held, mut last) = (0, None);

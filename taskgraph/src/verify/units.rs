@@ -8,8 +8,8 @@ use crate::graph::TaskGraph;
 use crate::unit::{FILE_HEADER, TRAILER, Tag, Unit};
 use crate::wire::Reader;
 
-/// A sum over ranges of actions. Ranges that follow one another add up to the range from the first start to the last
-/// end, so that gaps and overlaps show without a table of all spans.
+/// A sum over ranges of actions. Ranges that follow one another add up to the range from the first
+/// start to the last end, so that gaps and overlaps show without a table of all spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Coverage {
     pub(super) actions: u64,
@@ -43,10 +43,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let footer = Unit::at(self.bytes(), self.footer, Tag::Footer.name())?;
         let end = (self.bytes().len() - TRAILER) as u64;
         if at != self.footer || footer.end() != end {
-            return Err(fault(
-                "footer",
-                format!("at byte {}, the units end at {at}", self.footer),
-            ));
+            return Err(fault("footer", format!("at byte {}, the units end at {at}", self.footer)));
         }
         Ok(stored)
     }

@@ -31,12 +31,7 @@ fn read(bytes: &[u8]) -> Result<String> {
     for task in graph.tasks() {
         let task = task?;
         task.for_each_action(|action| text.push_str(&format!("{action:?}\n")))?;
-        text.push_str(&format!(
-            "{} {}..{} ",
-            task.op(),
-            task.start_ns(),
-            task.end_ns()
-        ));
+        text.push_str(&format!("{} {}..{} ", task.op(), task.start_ns(), task.end_ns()));
         text.push_str(&format!(
             "{} {:?} {:?}\n",
             task.id(),
@@ -44,15 +39,8 @@ fn read(bytes: &[u8]) -> Result<String> {
             task.successors()?
         ));
     }
-    text.push_str(&format!(
-        "{:?} {:?} {:?}",
-        graph.info(),
-        graph.meta(),
-        graph.summary()
-    ));
-    graph
-        .contexts()
-        .for_each(|c| text.push_str(&format!("{c:?}")));
+    text.push_str(&format!("{:?} {:?} {:?}", graph.info(), graph.meta(), graph.summary()));
+    graph.contexts().for_each(|c| text.push_str(&format!("{c:?}")));
     Ok(text)
 }
 
@@ -65,10 +53,7 @@ fn every_flipped_bit_is_found() {
             bytes[at] ^= 1 << bit;
             let read = read(&bytes);
             let verified = TaskGraph::from_bytes(&bytes[..]).and_then(|g| g.verify());
-            assert!(
-                verified.is_err(),
-                "byte {at} bit {bit} is not found by verify"
-            );
+            assert!(verified.is_err(), "byte {at} bit {bit} is not found by verify");
             if let Ok(text) = read {
                 assert_eq!(text, whole, "byte {at} bit {bit} changes what is read");
             }
@@ -82,14 +67,8 @@ fn a_file_cut_anywhere_is_an_error_that_says_so() {
     let bytes = small();
     for length in 1..bytes.len() {
         let error = TaskGraph::from_bytes(&bytes[..length]).unwrap_err();
-        assert!(
-            matches!(error.kind(), ErrorKind::Truncated { .. }),
-            "{length}: {error}"
-        );
-        assert!(
-            error.to_string().contains("run contech-middle again"),
-            "{error}"
-        );
+        assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{length}: {error}");
+        assert!(error.to_string().contains("run contech-middle again"), "{error}");
     }
 }
 
@@ -107,13 +86,7 @@ fn other_files_are_told_apart() {
     newer[8] = 13;
     let newer = error(&newer);
     assert!(
-        matches!(
-            newer.kind(),
-            ErrorKind::NewerVersion {
-                found: 13,
-                supported: 12
-            }
-        ),
+        matches!(newer.kind(), ErrorKind::NewerVersion { found: 13, supported: 12 }),
         "{newer}"
     );
 }

@@ -1,4 +1,5 @@
-//! Random loops whose iterations store leaves: batches give the accesses that each execution gives by itself.
+//! Random loops whose iterations store leaves: batches give the accesses that each execution gives
+//! by itself.
 
 use std::sync::Arc;
 
@@ -25,10 +26,7 @@ struct Shape {
 
 fn shape() -> impl Strategy<Value = Shape> {
     let term = (0..5u32, 0..5u8, 1..50u64);
-    let node = (
-        prop::option::of((1..4u32, 0..WIDTHS.len())),
-        prop::collection::vec(term, 1..4),
-    );
+    let node = (prop::option::of((1..4u32, 0..WIDTHS.len())), prop::collection::vec(term, 1..4));
     let runs = prop::collection::vec((0..40u64, any::<bool>(), any::<u64>()), 1..12);
     (prop::collection::vec(node, 1..4), 0..4usize, runs).prop_map(|(nodes, last, runs)| Shape {
         last: last % nodes.len() + 1,
@@ -54,10 +52,7 @@ fn term(&(which, kind, factor): &(u32, u8, u64)) -> Expr {
 }
 
 fn function(shape: &Shape) -> PathFunction {
-    let leaf = |(slot, width): (u32, usize)| Leaf {
-        slot,
-        width: WIDTHS[width],
-    };
+    let leaf = |(slot, width): (u32, usize)| Leaf { slot, width: WIDTHS[width] };
     let body = |(leaf_of, terms): &Node| PathNode {
         block: Some(BlockId::new(0)),
         leaves: leaf_of.map(leaf).into_iter().collect(),
@@ -70,9 +65,7 @@ fn function(shape: &Shape) -> PathFunction {
     };
     PathFunction {
         slots: 4,
-        nodes: std::iter::once(entry)
-            .chain(shape.nodes.iter().map(body))
-            .collect(),
+        nodes: std::iter::once(entry).chain(shape.nodes.iter().map(body)).collect(),
         loops: vec![PathLoop::Collapsed {
             body: (1..=u32::try_from(shape.nodes.len()).unwrap()).collect(),
             last: u32::try_from(shape.last).unwrap(),
@@ -83,21 +76,13 @@ fn function(shape: &Shape) -> PathFunction {
 
 /// Path 0 is the entry and the loop, path 1 the same but cut; path 2 goes on after it.
 fn path(number: u32) -> Option<Path> {
-    let own = Step::Loop {
-        index: 0,
-        cut: number == 1,
-        resumed: number == 2,
-    };
+    let own = Step::Loop { index: 0, cut: number == 1, resumed: number == 2 };
     let fresh = number < 2;
     let entry = fresh.then_some(Step::Node(0));
     // After the loop, its first node shows what the loop has left.
     let steps = entry.into_iter().chain([own, Step::Node(0)]);
     let steps = steps.take(if number == 1 { 2 } else { 3 }).collect();
-    (number < 3).then_some(Path {
-        function: 0,
-        fresh,
-        steps,
-    })
+    (number < 3).then_some(Path { function: 0, fresh, steps })
 }
 
 proptest! {

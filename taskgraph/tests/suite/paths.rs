@@ -28,25 +28,17 @@ fn node(block: u32, leaves: &[(u32, u8)], operands: Vec<Expr>) -> PathNode {
 }
 
 fn collapsed(body: &[u32], count: Option<Expr>) -> PathLoop {
-    PathLoop::Collapsed {
-        body: body.to_vec(),
-        last: u32::try_from(body.len()).unwrap(),
-        count,
-    }
+    PathLoop::Collapsed { body: body.to_vec(), last: u32::try_from(body.len()).unwrap(), count }
 }
 
-/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain, loop 1 is affine, loop 2 has an index as
-/// leaf and a recorded count, and loop 3 has loop 1 as inner loop.
+/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain, loop 1 is affine, loop
+/// 2 has an index as leaf and a recorded count, and loop 3 has loop 1 as inner loop.
 fn function() -> PathFunction {
     PathFunction {
         slots: 3,
         nodes: vec![
             node(0, &[(0, 6), (1, 4)], vec![]),
-            node(
-                1,
-                &[],
-                vec![sum(&[Expr::Slot(0), times(1, 8), times(3, 100)])],
-            ),
+            node(1, &[], vec![sum(&[Expr::Slot(0), times(1, 8), times(3, 100)])]),
             node(2, &[(2, 1)], vec![sum(&[Expr::Slot(0), Expr::Slot(2)])]),
             node(3, &[], vec![]),
         ],
@@ -68,30 +60,14 @@ fn whole_function() -> PathFunction {
     f.loops.swap(1, 3);
     f.nodes[1].operands = vec![sum(&[Expr::Slot(0), times(3, 8), times(1, 100)])];
     // Loop 4 leaves after the first of its two nodes, each of which has a leaf.
-    f.nodes.push(node(
-        2,
-        &[(2, 2)],
-        vec![sum(&[Expr::Slot(0), Expr::Slot(2), times(4, 1 << 20)])],
-    ));
-    f.nodes.push(node(
-        1,
-        &[(1, 4)],
-        vec![sum(&[Expr::Slot(0), Expr::Slot(1)])],
-    ));
+    f.nodes.push(node(2, &[(2, 2)], vec![sum(&[Expr::Slot(0), Expr::Slot(2), times(4, 1 << 20)])]));
+    f.nodes.push(node(1, &[(1, 4)], vec![sum(&[Expr::Slot(0), Expr::Slot(1)])]));
     f.nodes.push(node(
         1,
         &[],
-        vec![sum(&[
-            Expr::Slot(0),
-            Expr::Sext(8, Box::new(Expr::Slot(2))),
-            times(0, 3),
-        ])],
+        vec![sum(&[Expr::Slot(0), Expr::Sext(8, Box::new(Expr::Slot(2))), times(0, 3)])],
     ));
-    f.loops.push(PathLoop::Collapsed {
-        body: vec![4, 5],
-        last: 1,
-        count: None,
-    });
+    f.loops.push(PathLoop::Collapsed { body: vec![4, 5], last: 1, count: None });
     f
 }
 
@@ -112,17 +88,10 @@ fn info() -> Arc<StaticInfo> {
 }
 
 fn path(number: u32) -> Option<Path> {
-    let cut = |index, cut, resumed| Step::Loop {
-        index,
-        cut,
-        resumed,
-    };
+    let cut = |index, cut, resumed| Step::Loop { index, cut, resumed };
     let (fresh, steps) = match number {
         // Entry, affine loop, exit.
-        0 => (
-            true,
-            vec![Step::Node(0), cut(3, false, false), Step::Node(3)],
-        ),
+        0 => (true, vec![Step::Node(0), cut(3, false, false), Step::Node(3)]),
         // Entry, and the loop with leaves, cut when the buffer was full; then the rest.
         1 => (true, vec![Step::Node(0), cut(2, true, false)]),
         2 => (false, vec![cut(2, false, true), Step::Node(3)]),
@@ -130,24 +99,14 @@ fn path(number: u32) -> Option<Path> {
         3 => (true, vec![Step::Node(0), cut(1, false, false)]),
         // A plain loop, one iteration each.
         4 => (true, vec![Step::Node(0), Step::Enter(0), Step::Node(1)]),
-        5 => (
-            false,
-            vec![Step::Next(0), Step::Node(1), Step::Node(2), Step::Node(6)],
-        ),
+        5 => (false, vec![Step::Next(0), Step::Node(1), Step::Node(2), Step::Node(6)]),
         // The loop that leaves in its middle; the same, cut and resumed.
-        7 => (
-            true,
-            vec![Step::Node(0), cut(4, false, false), Step::Node(5)],
-        ),
+        7 => (true, vec![Step::Node(0), cut(4, false, false), Step::Node(5)]),
         8 => (true, vec![Step::Node(0), cut(4, true, false)]),
         9 => (false, vec![cut(4, false, true), Step::Node(2)]),
         _ => return None,
     };
-    Some(Path {
-        function: 0,
-        fresh,
-        steps,
-    })
+    Some(Path { function: 0, fresh, steps })
 }
 
 fn segment(r: &mut Recorder, number: u32, bytes: &[u8], counts: &[u64]) -> bool {
@@ -191,8 +150,7 @@ fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
     let mut all: Vec<Access> = Vec::new();
     task.for_each_access(|a| all.push(a)).unwrap();
     let mut lent = Vec::new();
-    task.for_each_block(|block| lent.extend(block.accesses()))
-        .unwrap();
+    task.for_each_block(|block| lent.extend(block.accesses())).unwrap();
     assert_eq!(lent, all);
     assert_eq!(all.len() as u64, task.access_count());
     all.iter().map(|a| a.addr).collect()
@@ -235,19 +193,10 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
             frames.extend(r.encoder.finish());
         }
         // Two more times back, then the last iteration.
-        assert!(segment(
-            &mut r,
-            2,
-            &[[4, 5, 255].to_vec(), vec![0; 6]].concat(),
-            &[2]
-        ));
+        assert!(segment(&mut r, 2, &[[4, 5, 255].to_vec(), vec![0; 6]].concat(), &[2]));
         frames.extend(r.encoder.finish());
         let graph = graph(&info, &r, frames);
-        assert_eq!(
-            addresses(&graph),
-            [1, 2, 3, 4, 5, 255].map(|i| 0x1000 + i),
-            "{cut_frame}"
-        );
+        assert_eq!(addresses(&graph), [1, 2, 3, 4, 5, 255].map(|i| 0x1000 + i), "{cut_frame}");
     }
 }
 
@@ -390,9 +339,6 @@ fn a_function_out_of_range_is_refused() {
         f.nodes[1].operands = vec![Expr::Slot(0)];
         assert!(PathTable::new(&info, vec![f.clone().into()], 1).is_ok());
         fault(&mut f);
-        assert!(
-            PathTable::new(&info, vec![f.into()], 1).is_err(),
-            "fault {i}"
-        );
+        assert!(PathTable::new(&info, vec![f.into()], 1).is_err(), "fault {i}");
     }
 }

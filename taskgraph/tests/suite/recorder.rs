@@ -32,11 +32,7 @@ impl Recorder {
         bytes: &[u8],
         counts: &[u64],
     ) -> bool {
-        let segment = Segment {
-            path: number,
-            bytes,
-            counts,
-        };
+        let segment = Segment { path: number, bytes, counts };
         let mut before = self.state.clone();
         let encoder = &mut self.encoder;
         if !encoder.segment(segment, || &mut before, || path.clone()) {
@@ -49,8 +45,7 @@ impl Recorder {
         let mut recorded = Recorded { bytes, counts };
         let mut walk = Walk::default();
         let f = &self.function;
-        self.state
-            .follow(&path, f, &mut recorded, &mut walk, |_, _| {});
+        self.state.follow(&path, f, &mut recorded, &mut walk, |_, _| {});
         true
     }
 }

@@ -42,37 +42,23 @@ fn info() -> StaticInfo {
         MemOp::store(4),
         MemOp::new(OpKind::Rmw, 8, 0),
         MemOp::new(OpKind::Copy, 0, 0),
-        MemOp {
-            flags: MemOp::CONST_LEN,
-            const_len: 40,
-            ..MemOp::new(OpKind::Copy, 0, 0)
-        },
+        MemOp { flags: MemOp::CONST_LEN, const_len: 40, ..MemOp::new(OpKind::Copy, 0, 0) },
         MemOp::new(OpKind::Set, 0, 0),
         MemOp::new(OpKind::MaskedLoad, 4, 8),
         MemOp::new(OpKind::Scatter, 8, 4),
         MemOp::new(OpKind::CompressStore, 4, 16),
         MemOp::new(OpKind::Scan, 0, 0),
     ];
-    let block = |first_op, op_count| Block {
-        first_op,
-        op_count,
-        ..Block::default()
-    };
+    let block = |first_op, op_count| Block { first_op, op_count, ..Block::default() };
     let mut blocks = vec![block(0, 2), block(2, 3), block(5, 4), block(9, 0)];
     for op in 9..305 {
         blocks.push(block(op, 1));
         ops.push(MemOp::load(op));
     }
     StaticInfo {
-        modules: vec![Module {
-            name: "m".into(),
-            unrecorded: vec![("asm".into(), 2)],
-        }],
+        modules: vec![Module { name: "m".into(), unrecorded: vec![("asm".into(), 2)] }],
         files: vec!["a.c".into()],
-        functions: vec![Function {
-            name: "f".into(),
-            ..Function::default()
-        }],
+        functions: vec![Function { name: "f".into(), ..Function::default() }],
         blocks,
         ops,
         ..StaticInfo::default()
@@ -80,15 +66,10 @@ fn info() -> StaticInfo {
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let address = prop_oneof![
-        any::<u64>(),
-        0x1000u64..0x1100,
-        (0u64..8).prop_map(|n| u64::MAX - n)
-    ];
-    let block = (
-        prop_oneof![4 => 0u32..4, 1 => 0u32..300],
-        prop::collection::vec(address.clone(), 16),
-    );
+    let address =
+        prop_oneof![any::<u64>(), 0x1000u64..0x1100, (0u64..8).prop_map(|n| u64::MAX - n)];
+    let block =
+        (prop_oneof![4 => 0u32..4, 1 => 0u32..300], prop::collection::vec(address.clone(), 16));
     let block = block.prop_map(|(b, mut operands)| {
         operands.truncate(info().operand_count(BlockId::new(b)));
         Act::Block(b, operands)
@@ -97,12 +78,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         let Act::Block(b, operands) = act else {
             return Vec::new();
         };
-        let moved = |i| {
-            operands
-                .iter()
-                .map(|o| o.wrapping_add(i * stride))
-                .collect()
-        };
+        let moved = |i| operands.iter().map(|o| o.wrapping_add(i * stride)).collect();
         (0..n).map(|i| Act::Block(b, moved(i))).collect()
     });
     let size = any::<u64>();
@@ -135,27 +111,14 @@ fn step() -> impl Strategy<Value = Step> {
         any::<bool>(),
         prop_oneof![3 => Just(0u32), 1 => 0u32..8],
     )
-        .prop_map(
-            |(context, kind, op, object, gap, duration, acts, after, cut, executor)| {
-                let kind = TaskKind::ALL[kind];
-                let work = kind == TaskKind::Work;
-                let op = if work { SyncOp::None } else { SyncOp::ALL[op] };
-                let object = if work { 0 } else { object };
-                let acts = if work { acts } else { Vec::new() };
-                Step {
-                    context,
-                    executor,
-                    kind,
-                    op,
-                    object,
-                    gap,
-                    duration,
-                    acts,
-                    after,
-                    cut,
-                }
-            },
-        )
+        .prop_map(|(context, kind, op, object, gap, duration, acts, after, cut, executor)| {
+            let kind = TaskKind::ALL[kind];
+            let work = kind == TaskKind::Work;
+            let op = if work { SyncOp::None } else { SyncOp::ALL[op] };
+            let object = if work { 0 } else { object };
+            let acts = if work { acts } else { Vec::new() };
+            Step { context, executor, kind, op, object, gap, duration, acts, after, cut }
+        })
 }
 
 /// What was written, for comparison with what is read.
@@ -225,13 +188,7 @@ fn write_frames(model: &mut Model, steps: &[(TaskId, Step)], writer: &mut GraphW
             if step.cut {
                 close(&mut encoder, &mut open, writer, &mut model.records);
             }
-            let Counts {
-                blocks,
-                reads,
-                writes,
-                bytes,
-                others,
-            } = encoder.counts().since(before);
+            let Counts { blocks, reads, writes, bytes, others } = encoder.counts().since(before);
             let record = model.records.get_mut(id).unwrap();
             (record.blocks, record.others) = (blocks, others);
             (record.reads, record.writes, record.bytes) = (reads, writes, bytes);
@@ -284,17 +241,12 @@ fn write(steps: Vec<Step>) -> (Model, Vec<u8>) {
     model.incoming.values_mut().for_each(|ids| ids.sort());
     model.outgoing.values_mut().for_each(|ids| ids.sort());
     for (id, record) in &model.records {
-        writer
-            .put_task(record, model.incoming.get(id).map_or(&[], Vec::as_slice))
-            .unwrap();
+        writer.put_task(record, model.incoming.get(id).map_or(&[], Vec::as_slice)).unwrap();
     }
     for (from, to) in &model.outgoing {
         writer.put_dependents(*from, to).unwrap();
     }
-    model
-        .order
-        .iter()
-        .for_each(|id| writer.put_order(*id).unwrap());
+    model.order.iter().for_each(|id| writer.put_order(*id).unwrap());
     let context = |c: usize| Context {
         id: context_id(c),
         task_count: counts[c],
@@ -304,9 +256,7 @@ fn write(steps: Vec<Step>) -> (Model, Vec<u8>) {
         ..Context::default()
     };
     model.contexts = (0..5).map(context).collect();
-    let bytes = writer
-        .finish_in_memory(model.contexts.clone(), meta())
-        .unwrap();
+    let bytes = writer.finish_in_memory(model.contexts.clone(), meta()).unwrap();
     (model, bytes)
 }
 
@@ -351,28 +301,15 @@ fn check_task<D: AsRef<[u8]>>(model: &Model, task: &taskgraph::Task<'_, D>) {
         ids
     };
     let next = Some(TaskId::new(id.context, id.seq + 1)).filter(|n| model.records.contains_key(n));
-    assert_eq!(
-        task.predecessors().unwrap(),
-        with(known(&model.incoming), id.previous())
-    );
-    assert_eq!(
-        task.successors().unwrap(),
-        with(known(&model.outgoing), next)
-    );
+    assert_eq!(task.predecessors().unwrap(), with(known(&model.incoming), id.previous()));
+    assert_eq!(task.successors().unwrap(), with(known(&model.outgoing), next));
     let (mut lazily, mut fast) = (Vec::<Access>::new(), Vec::<Access>::new());
-    task.for_each_block(|b| lazily.extend(b.accesses()))
-        .unwrap();
+    task.for_each_block(|b| lazily.extend(b.accesses())).unwrap();
     task.for_each_access(|a| fast.push(a)).unwrap();
     assert_eq!(lazily, fast);
     assert_eq!(fast.len() as u64, task.access_count());
-    assert_eq!(
-        fast.iter().filter(|a| a.write).count() as u64,
-        task.write_count()
-    );
-    assert_eq!(
-        fast.iter().fold(0u64, |n, a| n.wrapping_add(a.size)),
-        task.bytes_accessed()
-    );
+    assert_eq!(fast.iter().filter(|a| a.write).count() as u64, task.write_count());
+    assert_eq!(fast.iter().fold(0u64, |n, a| n.wrapping_add(a.size)), task.bytes_accessed());
 }
 
 proptest! {
@@ -407,16 +344,8 @@ fn a_graph_of_many_pages_reads_back() {
         context: i % 5,
         executor: [7, 0, 300][i / 300 % 3],
         kind: TaskKind::ALL[i / 5 % 5],
-        op: if (i / 5).is_multiple_of(5) {
-            SyncOp::None
-        } else {
-            SyncOp::MutexLock
-        },
-        object: if (i / 5).is_multiple_of(5) {
-            0
-        } else {
-            0x7000 + i as u64 % 3000
-        },
+        op: if (i / 5).is_multiple_of(5) { SyncOp::None } else { SyncOp::MutexLock },
+        object: if (i / 5).is_multiple_of(5) { 0 } else { 0x7000 + i as u64 % 3000 },
         gap: i as u64 % 7,
         duration: i as u64 % 1000,
         acts: if i.is_multiple_of(50) {
@@ -441,23 +370,16 @@ fn a_graph_of_many_pages_reads_back() {
     for id in model.order.iter().step_by(1009) {
         check_task(&model, &graph.task(*id).unwrap());
     }
-    let counts = graph
-        .par_contexts(|c| Ok(graph.tasks_of(c.id).count()))
-        .unwrap();
+    let counts = graph.par_contexts(|c| Ok(graph.tasks_of(c.id).count())).unwrap();
     assert_eq!(counts, [6000; 5]);
-    let missing = graph
-        .task(TaskId::new(context_id(1), 6000))
-        .unwrap_err()
-        .to_string();
+    let missing = graph.task(TaskId::new(context_id(1), 6000)).unwrap_err().to_string();
     assert!(missing.contains("3:6000"), "{missing}");
 }
 
 /// The task has several full frames, and every way through it must see the same.
 #[test]
 fn a_huge_task_spans_frames() {
-    let acts = (0..200_000u64)
-        .map(|i| Act::Block(0, vec![i * 8, 0x900_0000 - i * 4]))
-        .collect();
+    let acts = (0..200_000u64).map(|i| Act::Block(0, vec![i * 8, 0x900_0000 - i * 4])).collect();
     let step = Step {
         context: 0,
         executor: 0,
@@ -471,11 +393,7 @@ fn a_huge_task_spans_frames() {
         cut: false,
     };
     let (model, bytes) = write(vec![step]);
-    assert!(
-        bytes.len() < 450_000,
-        "{} bytes for 400,000 affine accesses",
-        bytes.len()
-    );
+    assert!(bytes.len() < 450_000, "{} bytes for 400,000 affine accesses", bytes.len());
     let graph = TaskGraph::from_bytes(bytes).unwrap();
     let task = graph.task(TaskId::default()).unwrap();
     assert_eq!(task.spans().len(), 4000);

@@ -20,10 +20,7 @@ pub(crate) fn executions(nest: &Nest<'_>) -> Vec<Seen> {
     let mut bare = Vec::new();
     nest.for_each_block(|block| bare.push(Some(block)));
     assert!(all.seen.iter().map(|one| one.0).eq(bare));
-    let mut few = Played {
-        few: true,
-        ..Played::default()
-    };
+    let mut few = Played { few: true, ..Played::default() };
     few.nest(nest, false);
     assert_eq!(few.times, all.times);
     assert!(few.seen.len() <= all.seen.len());
@@ -34,7 +31,8 @@ pub(crate) fn executions(nest: &Nest<'_>) -> Vec<Seen> {
     all.seen
 }
 
-/// What a nest executes; if `few`, iterations that do the same are played once and stand for the others.
+/// What a nest executes; if `few`, iterations that do the same are played once and stand for the
+/// others.
 #[derive(Default)]
 struct Played {
     few: bool,
@@ -46,13 +44,9 @@ struct Played {
 impl NestRuns for Played {
     fn run(&mut self, run: &AffineRun<'_>, times: u64) {
         run.for_each_block(|block| {
-            self.seen
-                .push((Some(block.id()), block.accesses().collect()));
+            self.seen.push((Some(block.id()), block.accesses().collect()));
             for access in block.accesses() {
-                *self
-                    .times
-                    .entry((access.op.get(), access.addr))
-                    .or_insert(0) += times;
+                *self.times.entry((access.op.get(), access.addr)).or_insert(0) += times;
             }
         });
     }

@@ -11,13 +11,7 @@ fn a_graph_of_an_older_version_is_refused_with_what_to_do() {
     let pair = |p: &[u8]| u8::from_str_radix(std::str::from_utf8(p).unwrap(), 16).unwrap();
     let bytes: Vec<u8> = digits.chunks(2).map(pair).collect();
     let error = TaskGraph::from_bytes(bytes).unwrap_err();
-    let old = matches!(
-        error.kind(),
-        ErrorKind::OlderVersion {
-            found: 3,
-            supported: VERSION
-        }
-    );
+    let old = matches!(error.kind(), ErrorKind::OlderVersion { found: 3, supported: VERSION });
     assert!(old, "{error}");
     let advice = "convert the trace again with contech-middle";
     assert!(error.to_string().contains(advice), "{error}");
@@ -34,9 +28,6 @@ fn the_version_is_looked_at_before_what_it_says_how_to_read() {
         // The checksum of a format that is to come, or was, may stand elsewhere.
         bytes[8..12].copy_from_slice(&version.to_le_bytes());
         let error = TaskGraph::from_bytes(bytes).unwrap_err().to_string();
-        assert!(
-            error.contains(&format!("format version {version}, but")),
-            "{error}"
-        );
+        assert!(error.contains(&format!("format version {version}, but")), "{error}");
     }
 }

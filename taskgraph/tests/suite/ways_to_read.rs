@@ -15,8 +15,8 @@ use taskgraph::{
 const BLOCKS: u32 = 8;
 const LOOPS: u32 = 3;
 
-/// A loop: the nodes of its body after its own first node, the nodes of the last iteration, and the kind of its trip
-/// count.
+/// A loop: the nodes of its body after its own first node, the nodes of the last iteration, and the
+/// kind of its trip count.
 type Loop = (Vec<u32>, u32, u32);
 
 /// A random program: its loops, and the executed paths with the leaves of each path's entry.
@@ -32,11 +32,7 @@ struct Shape {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    let one = (
-        prop::collection::vec(0..BLOCKS + LOOPS, 0..3),
-        1..4u32,
-        0..5u32,
-    );
+    let one = (prop::collection::vec(0..BLOCKS + LOOPS, 0..3), 1..4u32, 0..5u32);
     (
         prop::collection::vec(one, LOOPS as usize),
         prop::collection::vec((0..LOOPS, any::<bool>()), 1..5),
@@ -53,8 +49,9 @@ fn shape() -> impl Strategy<Value = Shape> {
         })
 }
 
-/// Blocks 0 to 7, of which the odd ones have an access. Nodes 0 to 7 are these blocks, and node 8 + n is the first of
-/// loop n. The last node is the entry, whose two leaves are an address and a number.
+/// Blocks 0 to 7, of which the odd ones have an access. Nodes 0 to 7 are these blocks, and node 8 +
+/// n is the first of loop n. The last node is the entry, whose two leaves are an address and a
+/// number.
 fn function(shape: &Shape) -> PathFunction {
     let five = || Box::new(Expr::Const(5));
     let operand = |n: u32| {
@@ -74,10 +71,7 @@ fn function(shape: &Shape) -> PathFunction {
     let node = |block: u32| PathNode {
         block: Some(BlockId::new(block)),
         leaves: vec![],
-        operands: (block % 2 == 1)
-            .then(|| operand(block))
-            .into_iter()
-            .collect(),
+        operands: (block % 2 == 1).then(|| operand(block)).into_iter().collect(),
     };
     let mut nodes: Vec<PathNode> = (0..BLOCKS).map(node).collect();
     nodes.extend((0..LOOPS).map(|l| node(2 * l % BLOCKS)));
@@ -101,43 +95,23 @@ fn function(shape: &Shape) -> PathFunction {
             3 => low(0),
             _ => Expr::Add(vec![Expr::Slot(1), low(l)]),
         };
-        PathLoop::Collapsed {
-            body: nodes,
-            last,
-            count: Some(count),
-        }
+        PathLoop::Collapsed { body: nodes, last, count: Some(count) }
     };
-    PathFunction {
-        slots: 2,
-        nodes,
-        loops: (0..).zip(&shape.loops).map(one).collect(),
-    }
+    PathFunction { slots: 2, nodes, loops: (0..).zip(&shape.loops).map(one).collect() }
 }
 
 /// Path 2n is the entry and a loop, and path 2n + 1 goes on with the same loop.
 fn path(shape: &Shape, number: u32) -> Option<Path> {
     let &(index, cut) = shape.paths.get(number as usize / 2)?;
     let fresh = number.is_multiple_of(2);
-    let own = Step::Loop {
-        index,
-        cut: cut && fresh,
-        resumed: cut && !fresh,
-    };
-    let mut steps = if fresh {
-        vec![Step::Node(BLOCKS + LOOPS)]
-    } else {
-        vec![]
-    };
+    let own = Step::Loop { index, cut: cut && fresh, resumed: cut && !fresh };
+    let mut steps = if fresh { vec![Step::Node(BLOCKS + LOOPS)] } else { vec![] };
     steps.extend([own, Step::Node(1)]);
     // A path without loops goes on, too.
     if number == 9 {
         steps = vec![Step::Next(0), Step::Node(1), Step::Node(2)];
     }
-    Some(Path {
-        function: 0,
-        fresh,
-        steps,
-    })
+    Some(Path { function: 0, fresh, steps })
 }
 
 /// Operations of all kinds with one operand.
@@ -146,21 +120,13 @@ fn operation(n: u32) -> MemOp {
         0 => MemOp::load(8),
         1 => MemOp::new(OpKind::Rmw, 8, 0),
         2 => MemOp::store(4),
-        _ => MemOp {
-            flags: MemOp::CONST_LEN,
-            const_len: 24,
-            ..MemOp::new(OpKind::Set, 0, 0)
-        },
+        _ => MemOp { flags: MemOp::CONST_LEN, const_len: 24, ..MemOp::new(OpKind::Set, 0, 0) },
     }
 }
 
 /// The graph, as one task or as several ones that share frames.
 fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
-    let block = |b: u32| Block {
-        first_op: b / 2,
-        op_count: b % 2,
-        ..Block::default()
-    };
+    let block = |b: u32| Block { first_op: b / 2, op_count: b % 2, ..Block::default() };
     let info = Arc::new(StaticInfo {
         modules: vec![Module::default()],
         files: vec!["a.c".into()],
@@ -210,10 +176,7 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
     frames.extend(recorder.encoder.finish());
     tasks.push((Vec::new(), recorder.encoder.counts()));
     let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();
-    let frames: Vec<_> = frames
-        .into_iter()
-        .map(|f| writer.put_frame(f).unwrap())
-        .collect();
+    let frames: Vec<_> = frames.into_iter().map(|f| writer.put_frame(f).unwrap()).collect();
     writer.set_paths(&table(), |n| path(shape, n)).unwrap();
     let records = (0..).zip(tasks.iter().zip(&tasks[1..]));
     let records = records.map(|(seq, (task, next))| {
@@ -238,7 +201,8 @@ fn seen(action: Action<'_>) -> Seen {
     }
 }
 
-/// The actions of a piece, with those of loops in parts that are cut at places that differ from piece to piece.
+/// The actions of a piece, with those of loops in parts that are cut at places that differ from
+/// piece to piece.
 fn actions(piece: &Piece<'_>, out: &mut Vec<Seen>) {
     let cut = out.len() as u64 % (piece.actions() + 1);
     let before = out.len();

@@ -22,9 +22,7 @@ impl Directory {
 
     fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
-        entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect()
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
     }
 }
 
@@ -39,10 +37,7 @@ fn info() -> Arc<StaticInfo> {
         modules: vec![Module::default()],
         files: vec!["a.c".into()],
         functions: vec![Function::default()],
-        blocks: vec![Block {
-            op_count: 1,
-            ..Block::default()
-        }],
+        blocks: vec![Block { op_count: 1, ..Block::default() }],
         ops: vec![MemOp::load(8)],
         ..StaticInfo::default()
     })
@@ -53,18 +48,11 @@ fn id(context: u32, seq: u32) -> TaskId {
 }
 
 fn task(context: u32, seq: u32) -> TaskRecord {
-    TaskRecord {
-        id: id(context, seq),
-        ..TaskRecord::default()
-    }
+    TaskRecord { id: id(context, seq), ..TaskRecord::default() }
 }
 
 fn context(id: u32, task_count: u32) -> Context {
-    Context {
-        id: ContextId::new(id),
-        task_count,
-        ..Context::default()
-    }
+    Context { id: ContextId::new(id), task_count, ..Context::default() }
 }
 
 #[test]
@@ -72,9 +60,7 @@ fn the_file_has_its_name_only_when_finished() {
     let dir = Directory::new("finish");
     let path = dir.0.join("graph.tg");
     let writer = GraphWriter::create(&path, info()).unwrap();
-    let [unfinished] = &dir.files()[..] else {
-        panic!("{:?}", dir.files())
-    };
+    let [unfinished] = &dir.files()[..] else { panic!("{:?}", dir.files()) };
     assert!(unfinished.starts_with("graph.tg.tmp-"), "{unfinished}");
     drop(writer);
     assert!(dir.files().is_empty());
@@ -90,11 +76,7 @@ fn the_file_has_its_name_only_when_finished() {
 fn a_failed_finish_leaves_nothing_behind() {
     let dir = Directory::new("fail");
     let writer = GraphWriter::create(&dir.0.join("graph.tg"), info()).unwrap();
-    assert!(
-        writer
-            .finish(vec![context(0, 1)], RunMeta::default())
-            .is_err()
-    );
+    assert!(writer.finish(vec![context(0, 1)], RunMeta::default()).is_err());
     assert!(dir.files().is_empty());
 }
 
@@ -102,17 +84,11 @@ fn a_failed_finish_leaves_nothing_behind() {
 fn a_task_of_an_executor_that_is_not_in_the_table_is_refused() {
     let finish = |table: &[u32]| {
         let mut writer = GraphWriter::in_memory(info()).unwrap();
-        let record = TaskRecord {
-            executor: ExecutorId::new(2),
-            ..task(0, 0)
-        };
+        let record = TaskRecord { executor: ExecutorId::new(2), ..task(0, 0) };
         writer.put_task(&record, &[]).unwrap();
         writer.put_order(id(0, 0)).unwrap();
-        let executor = |&number: &u32| Executor {
-            id: ExecutorId::new(number),
-            tid: 40 + number,
-            space: 0,
-        };
+        let executor =
+            |&number: &u32| Executor { id: ExecutorId::new(number), tid: 40 + number, space: 0 };
         writer.set_executors(table.iter().map(executor).collect());
         let bytes = writer.finish_in_memory(vec![context(0, 1)], RunMeta::default());
         bytes.map_err(|error| error.to_string())
@@ -133,9 +109,7 @@ fn a_task_of_an_executor_that_is_not_in_the_table_is_refused() {
 #[test]
 fn a_path_that_cannot_be_written_is_named() {
     for path in ["/nonexistent/graph.tg", "/dev/full", "/"] {
-        let error = GraphWriter::create(Path::new(path), info())
-            .unwrap_err()
-            .to_string();
+        let error = GraphWriter::create(Path::new(path), info()).unwrap_err().to_string();
         assert!(error.starts_with(path), "{error}");
     }
 }
@@ -146,10 +120,7 @@ fn frames_that_do_not_fit_the_static_tables_are_refused() {
         let mut writer = GraphWriter::in_memory(info()).unwrap();
         let mut encoder = FrameEncoder::new(info());
         f(&mut encoder);
-        writer
-            .put_frame(encoder.finish().unwrap())
-            .unwrap_err()
-            .to_string()
+        writer.put_frame(encoder.finish().unwrap()).unwrap_err().to_string()
     };
     let unknown = refusal(|e| e.block(BlockId::new(1), &[]));
     assert!(unknown.contains("block 1"), "{unknown}");
@@ -184,13 +155,8 @@ fn tasks_out_of_order_are_refused() {
     let refused = |ids: &[(u32, u32)], name: &str| {
         let mut writer = GraphWriter::in_memory(info()).unwrap();
         let (last, before) = ids.split_last().unwrap();
-        before
-            .iter()
-            .for_each(|i| writer.put_task(&task(i.0, i.1), &[]).unwrap());
-        let error = writer
-            .put_task(&task(last.0, last.1), &[])
-            .unwrap_err()
-            .to_string();
+        before.iter().for_each(|i| writer.put_task(&task(i.0, i.1), &[]).unwrap());
+        let error = writer.put_task(&task(last.0, last.1), &[]).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
     };
     refused(&[(0, 1)], "0:1");
@@ -209,53 +175,27 @@ fn edges_and_order_that_do_not_agree_are_refused() {
         writer
     };
     let finish = |writer: GraphWriter, contexts| {
-        writer
-            .finish_in_memory(contexts, RunMeta::default())
-            .map_err(|e| e.to_string())
+        writer.finish_in_memory(contexts, RunMeta::default()).map_err(|e| e.to_string())
     };
     let contexts = || vec![context(0, 1), context(1, 1)];
-    assert!(
-        writer()
-            .put_order(id(0, 1))
-            .unwrap_err()
-            .to_string()
-            .contains("0:0 is the next")
-    );
-    assert!(
-        finish(writer(), contexts())
-            .unwrap_err()
-            .contains("0 dependents")
-    );
+    assert!(writer().put_order(id(0, 1)).unwrap_err().to_string().contains("0:0 is the next"));
+    assert!(finish(writer(), contexts()).unwrap_err().contains("0 dependents"));
     let mut wrong = writer();
     wrong.put_dependents(id(1, 0), &[id(0, 0)]).unwrap();
     assert!(wrong.put_dependents(id(0, 0), &[id(1, 0)]).is_err());
-    assert!(
-        finish(wrong, contexts())
-            .unwrap_err()
-            .contains("each other's reverse")
-    );
+    assert!(finish(wrong, contexts()).unwrap_err().contains("each other's reverse"));
     let mut partial = writer();
     partial.put_dependents(id(0, 0), &[id(1, 0)]).unwrap();
     partial.put_order(id(0, 0)).unwrap();
-    assert!(
-        finish(partial, contexts())
-            .unwrap_err()
-            .contains("1 of 2 tasks")
-    );
+    assert!(finish(partial, contexts()).unwrap_err().contains("1 of 2 tasks"));
     let mut good = writer();
     good.put_dependents(id(0, 0), &[id(1, 0)]).unwrap();
     good.put_order(id(0, 0)).unwrap();
     good.put_order(id(1, 0)).unwrap();
     finish(good, contexts()).unwrap();
+    assert!(finish(writer(), vec![context(0, 1)]).unwrap_err().contains("contexts"));
     assert!(
-        finish(writer(), vec![context(0, 1)])
-            .unwrap_err()
-            .contains("contexts")
-    );
-    assert!(
-        finish(writer(), vec![context(0, 1), context(1, 2)])
-            .unwrap_err()
-            .contains("context 1")
+        finish(writer(), vec![context(0, 1), context(1, 2)]).unwrap_err().contains("context 1")
     );
 }
 
@@ -264,43 +204,21 @@ fn static_tables_may_grow_but_not_change() {
     let mut writer = GraphWriter::in_memory(Arc::default()).unwrap();
     writer.set_info(info()).unwrap();
     let mut more = StaticInfo::clone(&info());
-    more.blocks.push(Block {
-        first_op: 1,
-        op_count: 1,
-        ..Block::default()
-    });
+    more.blocks.push(Block { first_op: 1, op_count: 1, ..Block::default() });
     more.ops.push(MemOp::store(4));
     // The frame was encoded with the tables before, and is read with those after.
     let mut encoder = FrameEncoder::new(info());
     encoder.block(BlockId::new(0), &[64]);
     let frame = writer.put_frame(encoder.finish().unwrap()).unwrap();
     writer.set_info(Arc::new(more.clone())).unwrap();
-    assert!(
-        writer
-            .set_info(info())
-            .unwrap_err()
-            .to_string()
-            .contains("begin with")
-    );
+    assert!(writer.set_info(info()).unwrap_err().to_string().contains("begin with"));
     more.ops[0].size = 4;
     assert!(writer.set_info(Arc::new(more)).is_err());
-    let span = FrameSpan {
-        frame,
-        first_record: 0,
-        records: 1,
-    };
-    let record = TaskRecord {
-        frames: vec![span],
-        blocks: 1,
-        reads: 1,
-        bytes: 8,
-        ..task(0, 0)
-    };
+    let span = FrameSpan { frame, first_record: 0, records: 1 };
+    let record = TaskRecord { frames: vec![span], blocks: 1, reads: 1, bytes: 8, ..task(0, 0) };
     writer.put_task(&record, &[]).unwrap();
     writer.put_order(id(0, 0)).unwrap();
-    let bytes = writer
-        .finish_in_memory(vec![context(0, 1)], RunMeta::default())
-        .unwrap();
+    let bytes = writer.finish_in_memory(vec![context(0, 1)], RunMeta::default()).unwrap();
     let graph = TaskGraph::from_bytes(bytes).unwrap();
     graph.verify().unwrap();
     assert_eq!(graph.info().blocks.len(), 2);

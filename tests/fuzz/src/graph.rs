@@ -9,12 +9,7 @@ use crate::format::{Format, Piece};
 use crate::trace;
 
 /// A graph's pieces: the file header and the units. The place in the trailer is computed again.
-pub(crate) const FORMAT: Format = Format {
-    split,
-    open,
-    shut,
-    join,
-};
+pub(crate) const FORMAT: Format = Format { split, open, shut, join };
 
 const HEADER: usize = 32;
 const TRAILER: usize = 32;
@@ -36,11 +31,7 @@ type Bytes<'a> = Reader<'a, Closed>;
 
 fn split(file: &[u8]) -> Option<Vec<Piece>> {
     let body = file.len().checked_sub(TRAILER)?;
-    let mut pieces = vec![Piece {
-        head: file.get(..HEADER)?.to_vec(),
-        stored: Vec::new(),
-        at: 0,
-    }];
+    let mut pieces = vec![Piece { head: file.get(..HEADER)?.to_vec(), stored: Vec::new(), at: 0 }];
     let mut at = HEADER;
     while let Some(head) = file.get(at..at + UNIT_HEADER) {
         let length = u32::from_le_bytes(*head[4..].first_chunk()?);
@@ -75,7 +66,8 @@ fn columns(tag: &[u8]) -> Option<usize> {
     }
 }
 
-/// The parts of a piece: the columns of a page; the counts and parts of a frame; the bytes of a table.
+/// The parts of a piece: the columns of a page; the counts and parts of a frame; the bytes of a
+/// table.
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
     let stored = &piece.stored;
     match &piece.head[..4] {
@@ -91,10 +83,7 @@ fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
                 .map(|_| r.count(raw.len()))
                 .collect::<std::result::Result<_, Closed>>()
                 .ok()?;
-            lengths
-                .into_iter()
-                .map(|n| r.take(n).map(<[u8]>::to_vec).ok())
-                .collect()
+            lengths.into_iter().map(|n| r.take(n).map(<[u8]>::to_vec).ok()).collect()
         }
         _ => Some(vec![stored.clone()]),
     }
@@ -153,11 +142,7 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
         if piece.at > 0 {
             moved.push((piece.at, at));
         }
-        at += (if at == 0 {
-            HEADER
-        } else {
-            UNIT_HEADER + piece.stored.len()
-        }) as u64;
+        at += (if at == 0 { HEADER } else { UNIT_HEADER + piece.stored.len() }) as u64;
     }
     let mut file = Vec::new();
     let mut last = 0;
@@ -171,9 +156,7 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
         }
         last = file.len() as u64;
         let mut tag = [0; 4];
-        tag.iter_mut()
-            .zip(&piece.head)
-            .for_each(|(to, from)| *to = *from);
+        tag.iter_mut().zip(&piece.head).for_each(|(to, from)| *to = *from);
         let stored = relocated(tag, &piece.stored, &moved);
         let length = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let seed = u64::from(u32::from_le_bytes(tag)) << 32 ^ u64::from(length);
@@ -191,8 +174,9 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
     file
 }
 
-/// Replaces the old place of each unit by its new one in the footer and the indices, which say where units are. (Tasks
-/// name frames as well. The first frame is the first unit and stays where it is.)
+/// Replaces the old place of each unit by its new one in the footer and the indices, which say
+/// where units are. (Tasks name frames as well. The first frame is the first unit and stays where
+/// it is.)
 fn relocated(tag: [u8; 4], stored: &[u8], moved: &[(u64, u64)]) -> Vec<u8> {
     let mut stored = stored.to_vec();
     let (first, step) = match &tag {
@@ -222,10 +206,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
 fn rich() -> Result<Vec<u8>> {
     let mut b = GraphBuilder::new();
     let body = b.block("loop", "a.c", 7, &[MemOp::load(8), MemOp::store(4)]);
-    let operations = [
-        MemOp::new(OpKind::Copy, 0, 0),
-        MemOp::new(OpKind::Gather, 8, 4),
-    ];
+    let operations = [MemOp::new(OpKind::Copy, 0, 0), MemOp::new(OpKind::Gather, 8, 4)];
     let copy = b.block("main", "a.c", 9, &operations);
     let main = b.context("main");
     b.work(main, 0, 10, |w| {

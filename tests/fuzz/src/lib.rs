@@ -1,12 +1,15 @@
-//! Fuzzes every reader: no bytes may make a reader panic, hang, or take memory out of proportion to the bytes.
+//! Fuzzes every reader: no bytes may make a reader panic, hang, or take memory out of proportion to
+//! the bytes.
 //!
-//! libFuzzer chooses inputs by the code they reach. Inputs are files of the formats; a mutation opens a file, changes
-//! what is below the compression, and makes lengths, offsets and checksums right again ([`mutate`]), as nothing else
-//! would get past them. Each reader has an oracle beyond "does not panic" ([`Target`]). There is no corpus in the tree:
-//! [`Target::seeds`] are made by the writers. What once failed stands in `regressions/TARGET/` as hexadecimal text, and
-//! `cargo test -p contech-fuzz` reads it again.
+//! libFuzzer chooses inputs by the code they reach. Inputs are files of the formats; a mutation
+//! opens a file, changes what is below the compression, and makes lengths, offsets and checksums
+//! right again ([`mutate`]), as nothing else would get past them. Each reader has an oracle beyond
+//! "does not panic" ([`Target`]). There is no corpus in the tree: [`Target::seeds`] are made by the
+//! writers. What once failed stands in `regressions/TARGET/` as hexadecimal text, and `cargo test
+//! -p contech-fuzz` reads it again.
 //!
-//! The program is not built by default. `tests/tests/heavy.rs` builds and runs it for a short while; by hand:
+//! The program is not built by default. `tests/tests/heavy.rs` builds and runs it for a short
+//! while; by hand:
 //!
 //! ```text
 //! cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600
@@ -31,7 +34,8 @@ pub enum Target {
     Trace,
     /// The middle layer: `verify` must accept every graph that it writes, whatever the trace.
     Middle,
-    /// A graph, read in every possible way. If `verify` accepts the graph, it is read without an error.
+    /// A graph, read in every possible way. If `verify` accepts the graph, it is read without an
+    /// error.
     Graph,
     /// An on-line work/span profile, shown as text and as a page.
     Profile,
@@ -69,7 +73,8 @@ impl Target {
     /// Reads a file; whether it is valid.
     ///
     /// # Panics
-    /// When the oracle rejects the result, or when reading takes more memory than 64 MB and 16 times the file.
+    /// When the oracle rejects the result, or when reading takes more memory than 64 MB and 16
+    /// times the file.
     #[must_use]
     pub fn read(self, bytes: &[u8]) -> bool {
         memory::within(bytes.len(), || match self {

@@ -1,5 +1,5 @@
-//! The fuzzer: libFuzzer's program. The first folder or file it is given says by a name in its path what is read:
-//! `contech-fuzz FOLDER/graph -max_total_time=60`.
+//! The fuzzer: libFuzzer's program. The first folder or file it is given says by a name in its path
+//! what is read: `contech-fuzz FOLDER/graph -max_total_time=60`.
 
 #![no_main]
 

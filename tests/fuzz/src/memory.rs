@@ -1,11 +1,13 @@
 #![allow(unsafe_code, reason = "an allocator that counts")]
-//! Measures the most memory that a thread takes, because readers must not believe sizes that the bytes claim.
+//! Measures the most memory that a thread takes, because readers must not believe sizes that the
+//! bytes claim.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed, and the largest such number since [`within`] began.
+    /// Bytes that this thread has allocated and not freed, and the largest such number since
+    /// [`within`] began.
     static TAKEN: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
@@ -55,9 +57,6 @@ pub(crate) fn within<R>(bytes: usize, read: impl FnOnce() -> R) -> R {
     TAKEN.set((before, before));
     let result = read();
     let most = usize::try_from(TAKEN.get().1 - before).unwrap_or(0);
-    assert!(
-        most <= 64_000_000 + 16 * bytes,
-        "{most} bytes of memory for a file of {bytes} bytes"
-    );
+    assert!(most <= 64_000_000 + 16 * bytes, "{most} bytes of memory for a file of {bytes} bytes");
     result
 }

@@ -30,10 +30,7 @@ pub fn mutate(
         0 => return plain(file.to_vec()),
         1 => drop(pieces.remove(at)),
         2 => {
-            let twin = Piece {
-                at: 0,
-                ..pieces[at].clone()
-            };
+            let twin = Piece { at: 0, ..pieces[at].clone() };
             pieces.insert(random.usize(..pieces.len() + 1), twin);
         }
         3 => {

@@ -21,41 +21,27 @@ use crate::synthetic::{
 };
 
 /// A trace's pieces: the file header, then the chunks.
-pub(crate) const FORMAT: Format = Format {
-    split,
-    open,
-    shut,
-    join,
-};
+pub(crate) const FORMAT: Format = Format { split, open, shut, join };
 
 /// Offsets of kind, codec, raw length and stored length in a chunk header.
 const KIND: usize = 4;
 const CODEC: usize = 5;
 const RAW_LENGTH: usize = 24;
 const STORED_LENGTH: usize = 28;
-/// Offsets of the payload's checksum and of the header's own. The file header has its own checksum at the same offset.
+/// Offsets of the payload's checksum and of the header's own. The file header has its own checksum
+/// at the same offset.
 const SUM: usize = 48;
 const OWN_SUM: usize = 56;
 
 fn split(file: &[u8]) -> Option<Vec<Piece>> {
     let head = file.get(..HEADER_BYTES)?.to_vec();
-    let mut pieces = vec![Piece {
-        head,
-        stored: Vec::new(),
-        at: 0,
-    }];
+    let mut pieces = vec![Piece { head, stored: Vec::new(), at: 0 }];
     let mut at = HEADER_BYTES;
     while let Some(head) = file.get(at..at + CHUNK_HEADER_BYTES) {
-        let length = head[STORED_LENGTH..]
-            .first_chunk()
-            .map(|b| u32::from_le_bytes(*b));
+        let length = head[STORED_LENGTH..].first_chunk().map(|b| u32::from_le_bytes(*b));
         let end = at + CHUNK_HEADER_BYTES + length? as usize;
         let stored = file.get(at + CHUNK_HEADER_BYTES..end)?.to_vec();
-        pieces.push(Piece {
-            head: head.to_vec(),
-            stored,
-            at: at as u64,
-        });
+        pieces.push(Piece { head: head.to_vec(), stored, at: at as u64 });
         at = end;
     }
     Some(pieces)
@@ -136,14 +122,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             t.flush(0);
         }
         let (kind, addr) = (AllocKind::New, 0x9000);
-        t.event(
-            0,
-            Event::Alloc {
-                kind,
-                addr,
-                size: 64,
-            },
-        );
+        t.event(0, Event::Alloc { kind, addr, size: 64 });
         t.event(0, Event::Free { addr });
         t.join(0, 1);
         t.end(0);
@@ -229,11 +208,7 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
 pub(crate) fn convert(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a temporary folder");
     let path = folder.path().join("graph.tg");
-    let options = Options {
-        memory: 1 << 20,
-        threads: 1,
-        ..Options::default()
-    };
+    let options = Options { memory: 1 << 20, threads: 1, ..Options::default() };
     let Ok(summary) = contech_middle::convert(bytes.to_vec(), &path, &options) else {
         assert!(!path.exists(), "a graph is left behind");
         return false;

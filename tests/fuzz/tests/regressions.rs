@@ -1,4 +1,5 @@
-//! The seeds are sound, damage at random is read or refused, and what once broke a reader does so no more.
+//! The seeds are sound, damage at random is read or refused, and what once broke a reader does so
+//! no more.
 
 use std::path::Path;
 
@@ -36,8 +37,8 @@ fn damage(random: &mut Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads damaged files of a kind, the same ones each time. A damaged file that can be read is damaged further, until
-/// one cannot.
+/// Reads damaged files of a kind, the same ones each time. A damaged file that can be read is
+/// damaged further, until one cannot.
 fn is_read_or_refused(target: Target, inputs: u32) {
     let seeds = target.seeds();
     let mut random = Rng::with_seed(1);
@@ -55,16 +56,8 @@ fn is_read_or_refused(target: Target, inputs: u32) {
         }
     }
     // Damage that nothing lets in would be refused by the first check of a reader.
-    assert!(
-        sound * 100 > inputs,
-        "{}: {sound} could be read",
-        target.name()
-    );
-    assert!(
-        sound < inputs - inputs / 20,
-        "{}: {sound} could be read",
-        target.name()
-    );
+    assert!(sound * 100 > inputs, "{}: {sound} could be read", target.name());
+    assert!(sound < inputs - inputs / 20, "{}: {sound} could be read", target.name());
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `cargo deb [FOLDER]`: builds the tools and makes a Debian package of them, in the folder or in this one.
+//! `cargo deb [FOLDER]`: builds the tools and makes a Debian package of them, in the folder or in
+//! this one.
 
 use std::path::PathBuf;
 

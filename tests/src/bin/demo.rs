@@ -1,5 +1,5 @@
-//! `cargo demo`: zstd from Debian's archive, which nobody here wrote, is built twice by its own Makefile, run natively, and
-//! recorded and analysed by `contech run`.
+//! `cargo demo`: zstd from Debian's archive, which nobody here wrote, is built twice by its own
+//! Makefile, run natively, and recorded and analysed by `contech run`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,12 +51,7 @@ fn run() -> Result<()> {
     let native = build(&tree, &dir.join("native"), Path::new("clang-22"))?;
     let traced = build(&tree, &dir.join("traced"), &outputs.cc())?;
     input(&dir)?;
-    done(
-        Command::new(native)
-            .current_dir(&dir)
-            .args(ARGUMENTS)
-            .arg("native.zst"),
-    )?;
+    done(Command::new(native).current_dir(&dir).args(ARGUMENTS).arg("native.zst"))?;
     let mut record = Command::new(outputs.command("contech"));
     record.args(["run", "-o", "out", "--"]).arg(traced);
     done(record.current_dir(&dir).args(ARGUMENTS).arg("recorded.zst"))?;
@@ -76,14 +71,13 @@ fn build(tree: &Path, to: &Path, cc: &Path) -> Result<PathBuf> {
     }
     done(Command::new("cp").arg("-a").arg(tree).arg(to))?;
     let mut make = Command::new("make");
-    make.current_dir(to)
-        .args(MAKE)
-        .arg(format!("CC={}", cc.display()));
+    make.current_dir(to).args(MAKE).arg(format!("CC={}", cc.display()));
     done(make.stdout(Stdio::null()))?;
     Ok(to.join("programs/zstd"))
 }
 
-/// Real input that every machine with this repository has: the repository's own sources in one archive.
+/// Real input that every machine with this repository has: the repository's own sources in one
+/// archive.
 fn input(dir: &Path) -> Result<()> {
     let tar = dir.join("input.tar");
     let mut command = Command::new("tar");

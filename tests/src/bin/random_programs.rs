@@ -1,5 +1,5 @@
-//! Random programs under `--contech-check`, by hand: longer campaigns than the test's, one program again, or a
-//! smaller program that still fails.
+//! Random programs under `--contech-check`, by hand: longer campaigns than the test's, one program
+//! again, or a smaller program that still fails.
 //!
 //! ```text
 //! cargo run --release -p contech-tests --bin random-programs -- --seeds 10000..20000
@@ -74,11 +74,7 @@ fn arguments() -> Result<Arguments> {
 fn campaign(arguments: &Arguments) -> Result<u64> {
     if arguments.print {
         for seed in arguments.seeds.clone() {
-            for (i, text) in random::generate(seed, &BTreeSet::new())
-                .units
-                .iter()
-                .enumerate()
-            {
+            for (i, text) in random::generate(seed, &BTreeSet::new()).units.iter().enumerate() {
                 println!("// seed {seed}, {}, unit {i}\n{text}", Way::of_seed(seed));
             }
         }
@@ -117,9 +113,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
     };
     thread::scope(|scope| {
         let work = &work;
-        let jobs: Vec<_> = (0..arguments.jobs)
-            .map(|j| scope.spawn(move || work(j)))
-            .collect();
+        let jobs: Vec<_> = (0..arguments.jobs).map(|j| scope.spawn(move || work(j))).collect();
         jobs.into_iter()
             .try_for_each(|j| j.join().map_err(|_| anyhow::anyhow!("a job panicked"))?)
     })?;
@@ -134,23 +128,19 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
     Ok(failed)
 }
 
-/// Prints the smallest program found that fails in the same way as the whole one: by a mismatch, or otherwise.
+/// Prints the smallest program found that fails in the same way as the whole one: by a mismatch, or
+/// otherwise.
 fn smaller(seed: u64, way: &Way, dir: &Path) -> Result<()> {
     let outcome = |dropped: &BTreeSet<u32>| {
         let source = random::generate(seed, dropped);
-        check::check(&source, way, dir)
-            .err()
-            .map(|e| kind(&format!("{e:#}")))
+        check::check(&source, way, dir).err().map(|e| kind(&format!("{e:#}")))
     };
     let wanted = outcome(&BTreeSet::new()).context("it does not fail twice")?;
     let statements = random::generate(seed, &BTreeSet::new()).statements;
     let dropped = minimise::minimise(statements, |d| outcome(d).as_ref() == Some(&wanted));
     let source = random::generate(seed, &dropped);
     let files = check::write(&source, dir)?;
-    println!(
-        "-- {} of {statements} statements left",
-        statements as usize - dropped.len()
-    );
+    println!("-- {} of {statements} statements left", statements as usize - dropped.len());
     for file in files.units.iter().chain(&files.plugin) {
         println!("// LEVEL: {way}\n{}", std::fs::read_to_string(file)?);
     }

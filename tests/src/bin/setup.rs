@@ -1,4 +1,5 @@
-//! `cargo setup [PREFIX]`: builds the tools and installs all that they need below the prefix, or where cargo installs.
+//! `cargo setup [PREFIX]`: builds the tools and installs all that they need below the prefix, or
+//! where cargo installs.
 
 use std::path::PathBuf;
 

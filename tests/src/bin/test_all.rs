@@ -1,7 +1,8 @@
-//! `cargo test-all` checks everything that must hold before a change goes in, on a bare Debian machine, and ends with
-//! one line of summary. `cargo test-all --matrix` runs every program in every way it can be compiled, and all random
-//! programs; without it each program is compiled in one way, which another commit takes in turn. `cargo test-all --all`
-//! also runs trials that have passed with the same tools (`tests/src/verdict.rs`).
+//! `cargo test-all` checks everything that must hold before a change goes in, on a bare Debian
+//! machine, and ends with one line of summary. `cargo test-all --matrix` runs every program in
+//! every way it can be compiled, and all random programs; without it each program is compiled in
+//! one way, which another commit takes in turn. `cargo test-all --all` also runs trials that have
+//! passed with the same tools (`tests/src/verdict.rs`).
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -43,8 +44,8 @@ fn run() -> Result<Tally> {
     debian::ensure(&debian::TEST_PACKAGES)?;
     let (mut tally, mut phases) = (Tally::default(), Phases::default());
     tally.check("format", cargo().args(["fmt", "--all", "--check"]))?;
-    // The tests use the release build, which is what the user gets, and are a part of it: so what everything depends on is
-    // built once, and all processors have work to the end.
+    // The tests use the release build, which is what the user gets, and are a part of it: so what
+    // everything depends on is built once, and all processors have work to the end.
     let tests = phases.of("build", || tests(&asked))?;
     let mut check =
         |name: &str, command: &mut Command| phases.of(name, || tally.check(name, command));
@@ -61,8 +62,9 @@ fn run() -> Result<Tally> {
     Ok(tally)
 }
 
-/// Builds all that users get and all tests; the commands that run these. Each test binary runs one test at a time,
-/// because as many binaries run at once as there are processors: whatever waits in one of them, the others go on.
+/// Builds all that users get and all tests; the commands that run these. Each test binary runs one
+/// test at a time, because as many binaries run at once as there are processors: whatever waits in
+/// one of them, the others go on.
 fn tests(asked: &Asked) -> Result<Vec<Tests>> {
     let mut build = in_release("build");
     build.args(["--lib", "--bins", "--examples", "--tests"]);
@@ -84,11 +86,7 @@ fn tests(asked: &Asked) -> Result<Vec<Tests>> {
         checked.args(["test", "--workspace", "-q", "--no-fail-fast", "--lib"]);
         all.push(("units with assertions".to_owned(), checked));
     }
-    all.sort_by_key(|(name, _)| {
-        LONG.iter()
-            .position(|long| long == name)
-            .unwrap_or(LONG.len())
-    });
+    all.sort_by_key(|(name, _)| LONG.iter().position(|long| long == name).unwrap_or(LONG.len()));
     for (_, command) in &mut all {
         command.env(BUILT, "1");
         if asked.matrix {
@@ -108,10 +106,7 @@ fn binary(message: &[u8]) -> Result<Option<Tests>> {
     }
     let message: Value = serde_json::from_slice(message).context("cargo's message")?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (file, manifest) = (
-        text(&message["executable"]),
-        text(&message["manifest_path"]),
-    );
+    let (file, manifest) = (text(&message["executable"]), text(&message["manifest_path"]));
     if file.is_empty() || message["profile"]["test"] != true {
         return Ok(None);
     }

@@ -15,10 +15,7 @@ impl Generator<'_> {
             6 | 7 => self.indirect(),
             8 => {
                 let (a, b) = (self.expr(1), self.expr(2));
-                format!(
-                    "acc ^= sum_of({}, {a}, {b}, acc, (u64)vol);",
-                    self.rng.range(0, 4)
-                )
+                format!("acc ^= sum_of({}, {a}, {b}, acc, (u64)vol);", self.rng.range(0, 4))
             }
             9 => {
                 let (i, a) = (self.expr(2), self.expr(1));
@@ -34,11 +31,7 @@ impl Generator<'_> {
             13..=16 if self.shape.cxx => self.exception(depth),
             13..=15 if !self.shape.cxx => self.jump_out(),
             17 if self.shape.cxx => {
-                format!(
-                    "acc += things[{}]->turn({});",
-                    self.index(4, 1),
-                    self.expr(1)
-                )
+                format!("acc += things[{}]->turn({});", self.index(4, 1), self.expr(1))
             }
             18 | 19 => self.varied(),
             20 | 21 if self.shape.signals() => self.raised(),
@@ -94,40 +87,24 @@ impl Generator<'_> {
     /// A call of a function that gets pointers, lengths and strides.
     fn leaf_call(&mut self) -> String {
         let unit = self.unit;
-        let fits: Vec<_> = self
-            .leaves
-            .iter()
-            .filter(|l| l.unit == unit)
-            .cloned()
-            .collect();
+        let fits: Vec<_> = self.leaves.iter().filter(|l| l.unit == unit).cloned().collect();
         if fits.is_empty() {
             return self.store();
         }
         let leaf = self.rng.pick(&fits).clone();
-        let arrays: Vec<_> = self
-            .scope
-            .arrays
-            .iter()
-            .filter(|a| a.ty == leaf.ty)
-            .cloned()
-            .collect();
+        let arrays: Vec<_> =
+            self.scope.arrays.iter().filter(|a| a.ty == leaf.ty).cloned().collect();
         if arrays.is_empty() {
             return self.store();
         }
-        let (a, b) = (
-            self.rng.pick(&arrays).clone(),
-            self.rng.pick(&arrays).clone(),
-        );
+        let (a, b) = (self.rng.pick(&arrays).clone(), self.rng.pick(&arrays).clone());
         // The function reaches at most 7 * 4 + 3 elements from where it begins.
         if a.len.min(b.len) < 64 || self.scope.weight > 60 {
             return self.store();
         }
         let (i, j) = (self.index(32, 1), self.index(32, 1));
         let (n, step) = (self.expr(2), self.rng.range(1, 4));
-        format!(
-            "acc += {}({} + ({i}), {} + ({j}), {n} & 7, {step});",
-            leaf.name, a.name, b.name
-        )
+        format!("acc += {}({} + ({i}), {} + ({j}), {n} & 7, {step});", leaf.name, a.name, b.name)
     }
 
     fn exception(&mut self, depth: u32) -> String {
@@ -241,10 +218,6 @@ impl Generator<'_> {
             }
         });
         // A jump past an initialization is an error in C++.
-        if self.shape.cxx {
-            self.scoped(|g| g.store())
-        } else {
-            text
-        }
+        if self.shape.cxx { self.scoped(|g| g.store()) } else { text }
     }
 }

@@ -1,5 +1,5 @@
-//! One program: it is compiled natively and with `--contech-check`, run, and compared. The graph must also count what
-//! the program counts itself, so that nothing goes missing from both forms.
+//! One program: it is compiled natively and with `--contech-check`, run, and compared. The graph
+//! must also count what the program counts itself, so that nothing goes missing from both forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How often a program is recorded whose end is a race.
 const RACES: u32 = 4;
 
-/// Flags of every program: they give one result on every level and machine, and save time and files.
+/// Flags of every program: they give one result on every level and machine, and save time and
+/// files.
 const FLAGS: [&str; 6] = [
     "-w",
     "-fno-crash-diagnostics",
@@ -47,14 +48,15 @@ pub struct Files {
     /// The source of the modules that the program loads.
     pub plugin: Option<PathBuf>,
     pub cxx: bool,
-    /// Threads end while `main` does, in another order each time, so the program is recorded several times.
+    /// Threads end while `main` does, in another order each time, so the program is recorded
+    /// several times.
     pub races: bool,
     /// Under what name the compiled programs are kept for the next run, if they are.
     pub kept: Option<String>,
 }
 
-/// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings. A program that clang
-/// crashes on without our plugin is only counted.
+/// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings. A
+/// program that clang crashes on without our plugin is only counted.
 ///
 /// # Errors
 /// When anything differs or fails, with what is known of it.
@@ -72,10 +74,7 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
         Err(error) => {
             return match build(&Toolchain::native(), files, &level, &dir.join("level")) {
                 Ok(_) => Err(error),
-                Err(_) => Ok(Compared {
-                    uncompiled: 1,
-                    ..Compared::default()
-                }),
+                Err(_) => Ok(Compared { uncompiled: 1, ..Compared::default() }),
             };
         }
     };
@@ -84,11 +83,7 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
     for _ in 0..if files.races { RACES } else { 1 } {
         blocks += recorded_once(&recorded, &wanted, way, dir)?;
     }
-    Ok(Compared {
-        programs: 1,
-        blocks,
-        uncompiled: 0,
-    })
+    Ok(Compared { programs: 1, blocks, uncompiled: 0 })
 }
 
 /// Records a program and compares; returns the number of compared block executions.
@@ -131,12 +126,8 @@ fn of_children(dir: &Path) -> Result<Vec<PathBuf>> {
 /// Writes the sources of a program.
 pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     let extension = if source.cxx { "cpp" } else { "c" };
-    let mut files = Files {
-        library: source.library,
-        cxx: source.cxx,
-        races: source.races,
-        ..Files::default()
-    };
+    let mut files =
+        Files { library: source.library, cxx: source.cxx, races: source.races, ..Files::default() };
     for (i, text) in source.units.iter().enumerate() {
         let file = dir.join(format!("unit{i}.{extension}"));
         fs::write(&file, text)?;
@@ -150,22 +141,13 @@ pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// Builds the program and its modules in a directory of their own, where they find each other; returns the program.
+/// Builds the program and its modules in a directory of their own, where they find each other;
+/// returns the program.
 fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<PathBuf> {
     if let Some(name) = &files.kept {
-        let texts: Vec<_> = files
-            .units
-            .iter()
-            .chain(&files.plugin)
-            .map(fs::read)
-            .collect::<Result<_, _>>()?;
-        let from = (
-            texts,
-            tools.compiler(files.cxx),
-            files.library,
-            FLAGS,
-            flags,
-        );
+        let texts: Vec<_> =
+            files.units.iter().chain(&files.plugin).map(fs::read).collect::<Result<_, _>>()?;
+        let from = (texts, tools.compiler(files.cxx), files.library, FLAGS, flags);
         let built = kept(tools, name, &from, |to| compile(tools, files, flags, to))?;
         return Ok(built.join("program"));
     }
@@ -184,12 +166,7 @@ fn compile(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Resul
     };
     if let Some(plugin) = &files.plugin {
         for (name, number) in [("one.so", "-DK=1"), ("two.so", "-DK=2")] {
-            compile(
-                false,
-                &["-shared", "-fPIC", number],
-                std::slice::from_ref(plugin),
-                name,
-            )?;
+            compile(false, &["-shared", "-fPIC", number], std::slice::from_ref(plugin), name)?;
         }
     }
     let (mut sources, mut words) = (files.units.clone(), Vec::new());
@@ -208,13 +185,12 @@ fn executions(function: &str, graph: &Path) -> Result<u64> {
     let blocks = backend_json(&["blocks"], graph)?;
     let all = blocks["functions"].as_array().context("functions")?;
     let found = all.iter().find(|f| f["function"] == function);
-    Ok(found.map_or(0, |f| {
-        f["executions"].as_u64().unwrap_or(0) / f["blocks"].as_u64().unwrap_or(1)
-    }))
+    Ok(found
+        .map_or(0, |f| f["executions"].as_u64().unwrap_or(0) / f["blocks"].as_u64().unwrap_or(1)))
 }
 
-/// Makes a graph of a checked trace, and compares its order with that of the fine graph; returns the number of compared
-/// block executions.
+/// Makes a graph of a checked trace, and compares its order with that of the fine graph; returns
+/// the number of compared block executions.
 ///
 /// # Errors
 /// When the forms differ, nothing was compared or the trace is cut.

@@ -1,11 +1,11 @@
-//! C++20 coroutines: generators that are left in the middle and tasks that wait for others, both with exceptions that
-//! pass through them.
+//! C++20 coroutines: generators that are left in the middle and tasks that wait for others, both
+//! with exceptions that pass through them.
 
 use super::scope::{Scope, Suspend};
 use super::{Coroutine, Generator};
 
-/// `Gen` yields and throws out of `next`. `Task` hands control over by symmetric transfer and throws where it is
-/// awaited.
+/// `Gen` yields and throws out of `next`. `Task` hands control over by symmetric transfer and
+/// throws where it is awaited.
 const TYPES: &str = r"#include <coroutine>
 #include <exception>
 struct Gen {
@@ -73,11 +73,7 @@ impl Generator<'_> {
 
     /// A coroutine that changes its thread, for programs with threads.
     pub(crate) fn wandering(&self) -> &'static str {
-        if self.shape.coroutines && self.shape.threads() {
-            WANDERING
-        } else {
-            ""
-        }
+        if self.shape.coroutines && self.shape.threads() { WANDERING } else { "" }
     }
 
     pub(crate) fn declare_coroutines(&mut self) {
@@ -95,12 +91,8 @@ impl Generator<'_> {
     /// Declarations and bodies of the unit's coroutines.
     pub(crate) fn coroutines_of_unit(&mut self) -> String {
         let unit = self.unit;
-        let own: Vec<Coroutine> = self
-            .coroutines
-            .iter()
-            .filter(|c| c.unit == unit)
-            .cloned()
-            .collect();
+        let own: Vec<Coroutine> =
+            self.coroutines.iter().filter(|c| c.unit == unit).cloned().collect();
         let mut text = String::new();
         for c in &own {
             text += &format!("static {} {}(u64, struct S *, int);\n", c.kind.ty(), c.name);
@@ -166,10 +158,7 @@ impl Generator<'_> {
 
     fn started(&mut self, kind: Suspend) -> Option<String> {
         let unit = self.unit;
-        let fits = self
-            .coroutines
-            .iter()
-            .find(|c| c.unit == unit && c.kind == kind);
+        let fits = self.coroutines.iter().find(|c| c.unit == unit && c.kind == kind);
         let name = fits?.name.clone();
         let (x, i) = (self.expr(2), self.index(64, 1));
         Some(format!("{name}({x}, &pool[{i}], d + 1)"))

@@ -59,10 +59,8 @@ impl Generator<'_> {
         text += " }\nstatic NOINL u64 end(void) { u64 h = acc;";
         for (a, _) in &self.arrays {
             let cast = if a.is_float() { "(u64)(s64)" } else { "(u64)" };
-            text += &format!(
-                " for (int i = 0; i < {}; i++) h = h * 31 + {cast}{}[i];",
-                a.len, a.name
-            );
+            text +=
+                &format!(" for (int i = 0; i < {}; i++) h = h * 31 + {cast}{}[i];", a.len, a.name);
         }
         text += " for (int i = 0; i < 64; i++) h = h * 31 + (u64)pool[i].a + (u64)pool[i].b + pool[i].c[2] + (u64)pool[i].d;";
         text += " for (int i = 0; i < 256; i++) h = h * 31 + grid[i / 16][i % 16]; for (int i = 0; i < 16; i++) h = h * 31 + bits[i].q + bits[i].t;";
@@ -142,11 +140,7 @@ impl Generator<'_> {
             "{ pthread_t e; pthread_create(&e, 0, ender, 0); pthread_join(e, 0); }",
             "fflush(0); pthread_exit(0);",
         ];
-        let ways = if stay == 0 && !cxx {
-            &ways[..]
-        } else {
-            &ways[..8]
-        };
+        let ways = if stay == 0 && !cxx { &ways[..] } else { &ways[..8] };
         text += self.rng.word(ways);
         text + "\nreturn 0; }\n"
     }

@@ -33,11 +33,7 @@ impl Generator<'_> {
             }
             13 => {
                 let op = self.rng.word(&["/", "%"]);
-                format!(
-                    "({} {op} ({} | 1u))",
-                    self.expr(depth + 1),
-                    self.expr(depth + 1)
-                )
+                format!("({} {op} ({} | 1u))", self.expr(depth + 1), self.expr(depth + 1))
             }
             _ => {
                 let name = ["__builtin_popcountll", "__builtin_bswap64", "(u64)-"];
@@ -51,22 +47,7 @@ impl Generator<'_> {
     }
 
     fn constant(&mut self) -> String {
-        let all = [
-            0,
-            1,
-            2,
-            3,
-            5,
-            7,
-            16,
-            31,
-            100,
-            255,
-            256,
-            1000,
-            65_535,
-            4_294_967_280_u64,
-        ];
+        let all = [0, 1, 2, 3, 5, 7, 16, 31, 100, 255, 256, 1000, 65_535, 4_294_967_280_u64];
         format!("(u64){}u", self.rng.pick(&all))
     }
 
@@ -90,11 +71,7 @@ impl Generator<'_> {
             _ => {
                 let ty = self.rng.word(&["s8", "s16", "s32", "s64"]);
                 let op = self.rng.word(&["<", ">"]);
-                format!(
-                    "(({ty})({}) {op} ({ty})({}))",
-                    self.expr(depth + 1),
-                    self.expr(depth + 1)
-                )
+                format!("(({ty})({}) {op} ({ty})({}))", self.expr(depth + 1), self.expr(depth + 1))
             }
         }
     }
@@ -130,11 +107,7 @@ impl Generator<'_> {
         }
         let factor = self.rng.range(1, ((n - 1) / a.most.max(1)).clamp(1, 9));
         let mut left = n - 1 - factor * a.most;
-        let mut text = if factor == 1 {
-            v.clone()
-        } else {
-            format!("{v} * {factor}")
-        };
+        let mut text = if factor == 1 { v.clone() } else { format!("{v} * {factor}") };
         if self.rng.chance(50) {
             let b = self.rng.pick(&self.scope.counters).clone();
             if b.most <= left && b.name != a.name {
@@ -164,10 +137,7 @@ impl Generator<'_> {
             }
             2 if !self.scope.pointers.is_empty() => {
                 let field = self.rng.pick(&["a", "b", "d"]);
-                (
-                    format!("{}->{field}", self.rng.pick(&self.scope.pointers)),
-                    "u64",
-                )
+                (format!("{}->{field}", self.rng.pick(&self.scope.pointers)), "u64")
             }
             3 => {
                 let field = self.rng.pick(&["p", "q", "r", "t", "u"]);
@@ -175,14 +145,8 @@ impl Generator<'_> {
             }
             4 => match self.rng.below(3) {
                 0 => (format!("mix[{}].w", self.index(8, depth)), "u64"),
-                1 => (
-                    format!("mix[{}].h[{}]", self.index(8, depth), self.index(4, depth)),
-                    "u16",
-                ),
-                _ => (
-                    format!("mix[{}].b[{}]", self.index(8, depth), self.index(8, depth)),
-                    "u8",
-                ),
+                1 => (format!("mix[{}].h[{}]", self.index(8, depth), self.index(4, depth)), "u16"),
+                _ => (format!("mix[{}].b[{}]", self.index(8, depth), self.index(8, depth)), "u8"),
             },
             5 => {
                 let (i, j) = (self.index(16, depth), self.index(16, depth));
@@ -190,17 +154,11 @@ impl Generator<'_> {
             }
             6 => {
                 let a = self.integer_array();
-                (
-                    format!("((u8 *){})[{}]", a.name, self.index(a.len, depth)),
-                    "u8",
-                )
+                (format!("((u8 *){})[{}]", a.name, self.index(a.len, depth)), "u8")
             }
             7 => {
                 let a = self.array();
-                (
-                    format!("(*({} + ({})))", a.name, self.index(a.len, depth)),
-                    a.ty,
-                )
+                (format!("(*({} + ({})))", a.name, self.index(a.len, depth)), a.ty)
             }
             _ => {
                 let a = self.array();
@@ -215,13 +173,8 @@ impl Generator<'_> {
 
     /// An array in scope whose elements are integers.
     pub(crate) fn integer_array(&mut self) -> Array {
-        let fits: Vec<Array> = self
-            .scope
-            .arrays
-            .iter()
-            .filter(|a| !a.is_float())
-            .cloned()
-            .collect();
+        let fits: Vec<Array> =
+            self.scope.arrays.iter().filter(|a| !a.is_float()).cloned().collect();
         self.rng.pick(&fits).clone()
     }
 
@@ -239,10 +192,7 @@ impl Generator<'_> {
         if matches!(ty, "float" | "double") {
             return match self.rng.below(3) {
                 0 => format!("{place} = ({ty})({} & 1023u);", self.expr(1)),
-                1 => format!(
-                    "{place} = {place} * ({ty})0.5 + ({ty})({} & 63u);",
-                    self.expr(2)
-                ),
+                1 => format!("{place} = {place} * ({ty})0.5 + ({ty})({} & 63u);", self.expr(2)),
                 _ => format!("{place} *= ({ty})0.25;"),
             };
         }

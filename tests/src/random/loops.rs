@@ -48,10 +48,7 @@ impl Generator<'_> {
     }
 
     fn enter(&mut self, name: &str, most: u64, trips: u64) {
-        self.scope.counters.push(Counter {
-            name: name.to_owned(),
-            most,
-        });
+        self.scope.counters.push(Counter { name: name.to_owned(), most });
         self.scope.ints.push(name.to_owned());
         self.scope.weight *= trips.max(1);
     }
@@ -63,8 +60,7 @@ impl Generator<'_> {
     }
 
     fn counter_type(&mut self) -> &'static str {
-        self.rng
-            .word(&["int", "int", "u32", "s64", "u64", "u8", "s8", "u16", "s16"])
+        self.rng.word(&["int", "int", "u32", "s64", "u64", "u8", "s8", "u16", "s16"])
     }
 
     fn up(&mut self, depth: u32) -> String {
@@ -95,11 +91,8 @@ impl Generator<'_> {
     }
 
     fn unequal(&mut self, depth: u32) -> String {
-        let (v, e, ty) = (
-            self.fresh("i"),
-            self.fresh("e"),
-            self.rng.word(&["int", "u32", "u64", "u16"]),
-        );
+        let (v, e, ty) =
+            (self.fresh("i"), self.fresh("e"), self.rng.word(&["int", "u32", "u64", "u16"]));
         let (limit, most) = self.trips();
         let step = self.rng.range(1, 5);
         self.enter(&v, most * step, most);
@@ -114,10 +107,7 @@ impl Generator<'_> {
         let (v, k) = (self.fresh("w"), self.fresh("k"));
         let ty = self.rng.word(&["u8", "s8", "u16", "s16", "u32"]);
         let (_, most) = self.trips();
-        let (start, step) = (
-            *self.rng.pick(&[-3_i32, -1, 0, 120, 250]),
-            self.rng.range(1, 7),
-        );
+        let (start, step) = (*self.rng.pick(&[-3_i32, -1, 0, 120, 250]), self.rng.range(1, 7));
         let sign = self.rng.word(&["+", "-"]);
         self.enter_wide(&v, most);
         let body = self.block(depth + 1);
@@ -133,11 +123,7 @@ impl Generator<'_> {
         let (ty, from, to) = match self.rng.below(4) {
             0 => ("u32", format!("0u - {most}u"), "0".to_owned()),
             1 => ("u64", format!("(u64)0 - {most}u"), "0".to_owned()),
-            2 => (
-                "u64",
-                "0x100000000u".to_owned(),
-                format!("0x100000000u + {most}u"),
-            ),
+            2 => ("u64", "0x100000000u".to_owned(), format!("0x100000000u + {most}u")),
             _ => ("s64", format!("-(s64){most}"), "0".to_owned()),
         };
         self.enter_wide(&v, most);
@@ -149,11 +135,7 @@ impl Generator<'_> {
     fn nest(&mut self, depth: u32) -> String {
         let (v, w) = (self.fresh("i"), self.fresh("j"));
         let room = MOST_WEIGHT / self.scope.weight.max(1);
-        let m = if room >= 64 {
-            *self.rng.pick(&[4, 8, 15])
-        } else {
-            3
-        };
+        let m = if room >= 64 { *self.rng.pick(&[4, 8, 15]) } else { 3 };
         let inner = match self.rng.below(4) {
             0 => format!("for (int {w} = 0; {w} < {m}; {w}++)"),
             1 => format!("for (int {w} = {v}; {w} < {m}; {w}++)"),
@@ -161,17 +143,9 @@ impl Generator<'_> {
             _ => format!("for (int {w} = {m}; {w}-- > 0;)"),
         };
         self.enter(&v, m - 1, m);
-        let before = if self.rng.chance(30) {
-            self.store()
-        } else {
-            String::new()
-        };
+        let before = if self.rng.chance(30) { self.store() } else { String::new() };
         self.enter(&w, m - 1, m);
-        let body = if self.rng.chance(60) {
-            self.some(1, 5)
-        } else {
-            self.some(1, depth + 2)
-        };
+        let body = if self.rng.chance(60) { self.some(1, 5) } else { self.some(1, depth + 2) };
         format!("for (int {v} = 0; {v} < {m}; {v}++) {{\n{before}\n{inner} {{\n{body}\n}}\n}}")
     }
 
@@ -217,16 +191,9 @@ impl Generator<'_> {
     /// A pointer that moves through an array.
     fn walk(&mut self, depth: u32) -> String {
         let (p, e, a) = (self.fresh("p"), self.fresh("e"), self.integer_array());
-        let n = a
-            .len
-            .min((MOST_WEIGHT / self.scope.weight.max(1)).max(2))
-            .min(32);
+        let n = a.len.min((MOST_WEIGHT / self.scope.weight.max(1)).max(2)).min(32);
         self.scope.weight *= n;
-        let extra = if self.rng.chance(40) {
-            self.some(1, depth + 1)
-        } else {
-            String::new()
-        };
+        let extra = if self.rng.chance(40) { self.some(1, depth + 1) } else { String::new() };
         let (ty, name) = (a.ty, a.name);
         let touch = match self.rng.below(3) {
             0 => format!("acc += (u64)*{p};"),
@@ -268,10 +235,7 @@ impl Generator<'_> {
         let mask = if self.scope.weight > 20 { 3 } else { 15 };
         self.enter(&v, mask, mask / 2 + 1);
         let body = self.block(depth + 1);
-        format!(
-            "for (u32 {v} = 0; {v} < ((u64){}[{at}] & {mask}u); {v}++) {{\n{body}\n}}",
-            a.name
-        )
+        format!("for (u32 {v} = 0; {v} < ((u64){}[{at}] & {mask}u); {v}++) {{\n{body}\n}}", a.name)
     }
 
     /// A loop over arrays and nothing else, as vectorizers like it.

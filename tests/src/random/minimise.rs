@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// The most statements that can be left out while `fails` stays true. They are found by leaving out halves, then
-/// quarters, and so on (Zeller and Hildebrandt, *Simplifying and isolating failure-inducing input*, 2002).
+/// The most statements that can be left out while `fails` stays true. They are found by leaving out
+/// halves, then quarters, and so on (Zeller and Hildebrandt, *Simplifying and isolating
+/// failure-inducing input*, 2002).
 pub fn minimise(statements: u32, mut fails: impl FnMut(&BTreeSet<u32>) -> bool) -> BTreeSet<u32> {
     let mut dropped = BTreeSet::new();
     let mut length = statements.div_ceil(2).max(1);

@@ -1,10 +1,11 @@
-//! Random programs for the oracle. Each is a C or C++ program of one or two units, with or without threads, that
-//! prints a checksum of everything it has computed. `shape.rs` says what else a program has.
+//! Random programs for the oracle. Each is a C or C++ program of one or two units, with or without
+//! threads, that prints a checksum of everything it has computed. `shape.rs` says what else a
+//! program has.
 //!
-//! The same seed gives the same program. No program has undefined behaviour (arithmetic is unsigned, indices are
-//! masked or bounded, loops count, recursion has fuel), so a program prints the same at every optimisation level.
-//! Statements are numbered; leaving some out leaves the others as they were, which is how a failing program is made
-//! smaller ([`minimise`]).
+//! The same seed gives the same program. No program has undefined behaviour (arithmetic is
+//! unsigned, indices are masked or bounded, loops count, recursion has fuel), so a program prints
+//! the same at every optimisation level. Statements are numbered; leaving some out leaves the
+//! others as they were, which is how a failing program is made smaller ([`minimise`]).
 
 mod calls;
 pub mod check;
@@ -35,7 +36,8 @@ pub struct Source {
     pub units: Vec<String>,
     /// Whether the last unit is a shared library of its own.
     pub library: bool,
-    /// A module to load at run time. It is built twice: as `one.so` with `K` of 1 and as `two.so` with `K` of 2.
+    /// A module to load at run time. It is built twice: as `one.so` with `K` of 1 and as `two.so`
+    /// with `K` of 2.
     pub plugin: Option<String>,
     pub cxx: bool,
     /// Threads end while `main` does.

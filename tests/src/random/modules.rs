@@ -1,8 +1,10 @@
-//! Calls between modules: with arguments that vary, through pointers, into modules that come and go.
+//! Calls between modules: with arguments that vary, through pointers, into modules that come and
+//! go.
 
 use super::Generator;
 
-/// The last unit, which may be a library, defines these; `vary` calls back through pointers that it is given.
+/// The last unit, which may be a library, defines these; `vary` calls back through pointers that it
+/// is given.
 const VARIADIC: &str = r"u64 vary(const char *how, ...) {
   __builtin_va_list l; u64 s = 0;
   __builtin_va_start(l, how);
@@ -35,7 +37,8 @@ static u64 loaded(const char *name, u64 x, int stay) {
 }
 "#;
 
-/// The two modules that are made of this text have the same layout, but other numbers in their code and tables.
+/// The two modules that are made of this text have the same layout, but other numbers in their code
+/// and tables.
 const PLUGIN: &str = r"typedef unsigned char u8; typedef unsigned u32; typedef unsigned long u64;
 static __thread u64 own[32]; static u64 table[TABLE]; static volatile u32 begun;
 __attribute__((constructor)) static void begin(void) { for (int i = 0; i < TABLE; i++) table[i] = (u64)i * (PRIME + K); begun++; }

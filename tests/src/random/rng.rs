@@ -1,7 +1,7 @@
 //! A deterministic source of choices.
 
-/// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). It gives the same
-/// numbers from the same seed on every machine.
+/// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). It
+/// gives the same numbers from the same seed on every machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(u64);
 

@@ -8,7 +8,8 @@ pub(crate) enum Threads {
     None,
     /// One thread works and is joined.
     Joined,
-    /// Some threads work, say so and end while `main` ends too; others may run until the process has ended.
+    /// Some threads work, say so and end while `main` ends too; others may run until the process
+    /// has ended.
     Leaving,
 }
 

@@ -3,8 +3,9 @@
 use super::Generator;
 use super::shape::Signals;
 
-/// A raised signal raises the next one while its handler may hold the lock. What handlers do to the printed state is
-/// the same in every run. The handlers of timers run at any time and touch only state that is not printed.
+/// A raised signal raises the next one while its handler may hold the lock. What handlers do to the
+/// printed state is the same in every run. The handlers of timers run at any time and touch only
+/// state that is not printed.
 const HANDLERS: &str = r"static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER, tick_lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t handler_told; static u32 handler_count; static volatile u32 ticks[64];
 static void on_signal(int n) {

@@ -64,10 +64,7 @@ impl Generator<'_> {
                 format!("{name} = {name} * 0.5 + (double)({} & 255u);", self.expr(1))
             }
             8 => {
-                let (i, op) = (
-                    self.index(64, 1),
-                    self.rng.pick(&["add", "xor", "or"]).to_string(),
-                );
+                let (i, op) = (self.index(64, 1), self.rng.pick(&["add", "xor", "or"]).to_string());
                 let value = self.expr(2);
                 format!("acc += __atomic_fetch_{op}(&pool[{i}].c[0], (u32)({value}), 5);")
             }
@@ -84,7 +81,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Vector extensions: unaligned loads, lane-wise arithmetic, selection by comparison, a shuffle.
+    /// Vector extensions: unaligned loads, lane-wise arithmetic, selection by comparison, a
+    /// shuffle.
     fn vector(&mut self) -> String {
         let a = self.integer_array();
         let b = self.integer_array();
@@ -93,17 +91,12 @@ impl Generator<'_> {
         }
         let (i, j) = (self.bytes_index(&a, 32), self.bytes_index(&b, 32));
         let (ty, lanes) =
-            *self
-                .rng
-                .pick(&[("u32x4", 4), ("u32x8", 8), ("u16x16", 16), ("u64x4", 4)]);
+            *self.rng.pick(&[("u32x4", 4), ("u32x8", 8), ("u16x16", 16), ("u64x4", 4)]);
         let op = self.rng.word(&["+", "*", "^", "-", "&"]);
         let lane = self.rng.below(lanes);
         let last = match self.rng.below(3) {
             0 => format!("vy = ({ty})(vx > vy) & vx;"),
-            1 => format!(
-                "vy = ({ty})__builtin_shufflevector(vx, vy, {});",
-                shuffle(lanes)
-            ),
+            1 => format!("vy = ({ty})__builtin_shufflevector(vx, vy, {});", shuffle(lanes)),
             _ => "vy += vx;".to_owned(),
         };
         let store = if self.rng.chance(70) {
@@ -135,10 +128,7 @@ impl Generator<'_> {
         let then = self.block(depth + 1);
         match self.rng.below(3) {
             0 => format!("if ({condition}) {{\n{then}\n}}"),
-            1 => format!(
-                "if ({condition}) {{\n{then}\n}} else {{\n{}\n}}",
-                self.block(depth + 1)
-            ),
+            1 => format!("if ({condition}) {{\n{then}\n}} else {{\n{}\n}}", self.block(depth + 1)),
             _ => {
                 let second = self.condition(1);
                 let (a, b) = (self.block(depth + 1), self.statement(depth + 1));
@@ -208,10 +198,7 @@ impl Generator<'_> {
                     None => "acc += 3;".to_owned(),
                 }
             }
-            6 => format!(
-                "acc += strlen(&\"abcdefghijklmno\"[{}]);",
-                self.index(16, 1)
-            ),
+            6 => format!("acc += strlen(&\"abcdefghijklmno\"[{}]);", self.index(16, 1)),
             7 | 8 => self.local_array(depth),
             _ => self.local_integer(depth),
         }
@@ -231,9 +218,7 @@ impl Generator<'_> {
     fn heap(&mut self) -> String {
         let h = self.fresh("h");
         let (k, i) = (self.rng.range(1, 99), self.index(64, 1));
-        let how = *self
-            .rng
-            .pick(&["malloc(256)", "calloc(64, 4)", "realloc(0, 256)"]);
+        let how = *self.rng.pick(&["malloc(256)", "calloc(64, 4)", "realloc(0, 256)"]);
         format!(
             "{{ u32 *{h} = (u32 *){how}; for (u32 z = 0; z < 64; z++) {h}[z] = z * {k}u; for (u32 z = 1; z < 64; z++) {h}[z] += {h}[z - 1] + {h}[{h}[z] & 63]; acc += {h}[{i}]; free({h}); }}"
         )
@@ -244,11 +229,7 @@ impl Generator<'_> {
         let (len, ty) = (*self.rng.pick(&[8, 16, 32]), self.rng.word(&INTEGERS));
         let fill = self.rng.below(10);
         let body = self.scoped(|g| {
-            let array = Array {
-                name: name.clone(),
-                len,
-                ty,
-            };
+            let array = Array { name: name.clone(), len, ty };
             g.scope.arrays.extend([array.clone(), array.clone(), array]);
             g.block(depth + 1)
         });
@@ -284,8 +265,6 @@ pub(crate) fn size(ty: &str) -> u64 {
 }
 
 fn shuffle(lanes: u64) -> String {
-    let lanes: Vec<String> = (0..lanes)
-        .map(|i| ((i * 3 + 1) % (2 * lanes)).to_string())
-        .collect();
+    let lanes: Vec<String> = (0..lanes).map(|i| ((i * 3 + 1) % (2 * lanes)).to_string()).collect();
     lanes.join(", ")
 }

@@ -3,8 +3,8 @@
 use super::Generator;
 use super::shape::Threads;
 
-/// Makes a process that calls a function, and gives what it said. With other threads only `fork` is allowed: the others
-/// leave the C library's locks as they are.
+/// Makes a process that calls a function, and gives what it said. With other threads only `fork` is
+/// allowed: the others leave the C library's locks as they are.
 const FORKS: &str = r"#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -113,7 +113,8 @@ impl Generator<'_> {
         text
     }
 
-    /// What `main` does first, before any other thread is there. Some stops are longer than a thread waits for another.
+    /// What `main` does first, before any other thread is there. Some stops are longer than a
+    /// thread waits for another.
     pub(crate) fn stop(&mut self) -> String {
         if !self.shape.stops {
             return String::new();

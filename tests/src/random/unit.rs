@@ -100,9 +100,8 @@ impl Generator<'_> {
     }
 
     fn globals(&mut self, units: u32) {
-        let types = [
-            "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "float", "double", "u32", "s32",
-        ];
+        let types =
+            ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "float", "double", "u32", "s32"];
         for i in 0..self.rng.range(3, 6) {
             let array = Array {
                 name: format!("g{i}"),
@@ -112,11 +111,7 @@ impl Generator<'_> {
             let hidden = units == 1 && self.rng.chance(60);
             self.arrays.push((array, hidden));
         }
-        let array = Array {
-            name: "gw".to_owned(),
-            len: 64,
-            ty: "u32",
-        };
+        let array = Array { name: "gw".to_owned(), len: 64, ty: "u32" };
         self.arrays.push((array, false));
     }
 
@@ -124,20 +119,12 @@ impl Generator<'_> {
         for i in 0..self.rng.range(3, 4) {
             let unit = u32::try_from(self.rng.below(u64::from(units))).unwrap_or(0);
             let shared = self.rng.chance(if units == 1 { 40 } else { 80 });
-            self.functions.push(Function {
-                name: format!("f{i}"),
-                unit,
-                shared,
-            });
+            self.functions.push(Function { name: format!("f{i}"), unit, shared });
         }
         for i in 0..self.rng.range(1, 2) {
             let unit = u32::try_from(self.rng.below(u64::from(units))).unwrap_or(0);
             let ty = self.arrays[usize::try_from(i).unwrap_or(0)].0.ty;
-            self.leaves.push(Leaf {
-                name: format!("leaf_{i}"),
-                unit,
-                ty,
-            });
+            self.leaves.push(Leaf { name: format!("leaf_{i}"), unit, ty });
         }
     }
 
@@ -152,11 +139,7 @@ impl Generator<'_> {
         }
         text += &body;
         text += if self.shape.cxx { CXX } else { JUMPS };
-        text += if self.shape.cxx {
-            unwinding::CXX
-        } else {
-            unwinding::C
-        };
+        text += if self.shape.cxx { unwinding::CXX } else { unwinding::C };
         text += self.coroutine_types();
         for (a, hidden) in &self.arrays {
             if !hidden {
@@ -214,11 +197,7 @@ impl Generator<'_> {
         let ty = leaf.ty;
         let how = self.rng.word(&["static NOINL", "static", "static inline"]);
         let restrict = if self.rng.chance(20) { "const " } else { "" };
-        let whole = if matches!(ty, "float" | "double") {
-            "(u64)(s64)"
-        } else {
-            "(u64)"
-        };
+        let whole = if matches!(ty, "float" | "double") { "(u64)(s64)" } else { "(u64)" };
         let body = match self.rng.below(6) {
             0 => format!("for (int i = 0; i < (int)n; i++) s += {whole}a[i] + {whole}b[i * step];"),
             1 => "for (int i = 0; i < (int)n; i++) a[i] = b[i];".to_owned(),
@@ -241,10 +220,7 @@ impl Generator<'_> {
     }
 
     pub(crate) fn arrays_of(&self, unit: u32) -> Vec<Array> {
-        let seen = self
-            .arrays
-            .iter()
-            .filter(|(_, hidden)| !hidden || unit == 0);
+        let seen = self.arrays.iter().filter(|(_, hidden)| !hidden || unit == 0);
         seen.map(|(a, _)| a.clone()).collect()
     }
 

@@ -1,5 +1,5 @@
-//! Exceptions and jumps that pass through several functions which record. Destructors with calls of their own run on
-//! the way, rethrow, and throw exceptions inside.
+//! Exceptions and jumps that pass through several functions which record. Destructors with calls of
+//! their own run on the way, rethrow, and throw exceptions inside.
 
 use super::Generator;
 
@@ -35,11 +35,7 @@ impl Generator<'_> {
             ),
             1 => {
                 let (a, b, call) = (self.fresh("heavy"), self.fresh("stubborn"), self.call());
-                let leave = if self.scope.may_leave {
-                    "if (d > 2) throw; "
-                } else {
-                    ""
-                };
+                let leave = if self.scope.may_leave { "if (d > 2) throw; " } else { "" };
                 format!(
                     "try {{ Heavy {a}({x}); {call} Stubborn {b}(acc); acc += thrown(acc, {levels}); }} catch (int e) {{ Heavy {a}(e); {leave}acc += e; }} catch (...) {{ Stubborn {b}(acc); {leave}acc += 1; }}"
                 )

@@ -29,7 +29,8 @@ pub const LEVELS: [&str; 8] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     pub level: String,
-    /// The writer lags: it must share one processor with the program, and it writes to something slow.
+    /// The writer lags: it must share one processor with the program, and it writes to something
+    /// slow.
     pub lagging: bool,
 }
 
@@ -42,15 +43,13 @@ impl fmt::Display for Way {
 }
 
 impl Way {
-    /// The way of a seed: each level in turn, and for a quarter of the seeds of each level a writer that lags.
+    /// The way of a seed: each level in turn, and for a quarter of the seeds of each level a writer
+    /// that lags.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         let count = LEVELS.len() as u64;
         let at = usize::try_from(seed % count).unwrap_or(0);
-        Self {
-            level: LEVELS[at].to_owned(),
-            lagging: (seed / count).is_multiple_of(4),
-        }
+        Self { level: LEVELS[at].to_owned(), lagging: (seed / count).is_multiple_of(4) }
     }
 
     /// Runs a program that leaves its trace in `trace`.
@@ -64,10 +63,9 @@ impl Way {
         run(Command::new("mkfifo").arg(&pipe))?.ok()?;
         let mut command = Command::new("taskset");
         command.args(["-c", &processor()?]).arg(program);
-        // The buffers have the smallest size there is, so that many are handed over and have to wait.
-        command
-            .env("CONTECH_TRACE", &pipe)
-            .env("CONTECH_BUFFER", "32K");
+        // The buffers have the smallest size there is, so that many are handed over and have to
+        // wait.
+        command.env("CONTECH_TRACE", &pipe).env("CONTECH_BUFFER", "32K");
         let ended = AtomicBool::new(false);
         thread::scope(|scope| {
             let reader = scope.spawn(|| drain(&pipe, trace, &ended));
@@ -81,7 +79,8 @@ impl Way {
     }
 }
 
-/// Copies what comes out of a pipe, a little at a time, until the program has ended and the pipe is empty.
+/// Copies what comes out of a pipe, a little at a time, until the program has ended and the pipe is
+/// empty.
 fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
     /// The flag of open(2), on every architecture that this project runs on.
     const O_NONBLOCK: i32 = 0o4000;
@@ -92,7 +91,8 @@ fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
         .with_context(|| pipe.display().to_string())?;
     let (mut to, mut part) = (File::create(to)?, vec![0; 8 << 10]);
     loop {
-        // The flag is read before the pipe, so that everything written before the program ended is found.
+        // The flag is read before the pipe, so that everything written before the program ended is
+        // found.
         let last = ended.load(Ordering::Acquire);
         match from.read(&mut part) {
             Ok(0) if last => return Ok(()),
@@ -122,14 +122,8 @@ mod tests {
     fn every_level_has_seeds_with_and_without_a_lagging_writer() {
         for level in LEVELS {
             for lagging in [false, true] {
-                let wanted = Way {
-                    level: level.to_owned(),
-                    lagging,
-                };
-                assert!(
-                    (0..64).any(|seed| Way::of_seed(seed) == wanted),
-                    "{wanted:?}"
-                );
+                let wanted = Way { level: level.to_owned(), lagging };
+                assert!((0..64).any(|seed| Way::of_seed(seed) == wanted), "{wanted:?}");
             }
         }
     }

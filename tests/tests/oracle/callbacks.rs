@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 
-/// Flags that make clang call a function before every access, and do nothing else: no shadow memory, no red zones, no
-/// access left out.
+/// Flags that make clang call a function before every access, and do nothing else: no shadow
+/// memory, no red zones, no access left out.
 pub(crate) const FLAGS: [&str; 15] = [
     "-fsanitize=kernel-address",
     "-mllvm",
@@ -22,7 +22,8 @@ pub(crate) const FLAGS: [&str; 15] = [
     "-asan-use-stack-safety=0",
 ];
 
-/// Renames the callbacks to functions that do not end a block, as the pass knows, with the size as an argument.
+/// Renames the callbacks to functions that do not end a block, as the pass knows, with the size as
+/// an argument.
 pub(crate) fn rename(ir: &str) -> Result<String> {
     let mut text = String::with_capacity(ir.len());
     for line in ir.lines() {
@@ -43,16 +44,10 @@ fn rename_call(line: &str) -> Result<String> {
         let Some((before, rest)) = line.split_once(prefix) else {
             continue;
         };
-        let (size, rest) = rest
-            .split_once("_noabort(")
-            .with_context(|| line.to_owned())?;
+        let (size, rest) = rest.split_once("_noabort(").with_context(|| line.to_owned())?;
         // The argument may itself hold parentheses, so the call's own closing one is the last.
         let (arguments, after) = rest.rsplit_once(')').with_context(|| line.to_owned())?;
-        let size = if size == "N" {
-            String::new()
-        } else {
-            format!(", i64 {size}")
-        };
+        let size = if size == "N" { String::new() } else { format!(", i64 {size}") };
         return Ok(format!("{before}{name}({arguments}{size}){after}"));
     }
     Ok(line.to_owned())

@@ -1,18 +1,21 @@
 //! The naive oracle: the accesses of a graph equal an independent recording of the same run.
 //!
-//! clang compiles a program to IR (at -O0 or at -O2) with LLVM's own address-sanitizer pass in its kernel form,
-//! which puts a callback before every load, store and atomic and changes nothing else. Then `contech-cc` instruments
-//! that IR. One run gives both recordings, so addresses can be compared as such, thread by thread, with no assumption
-//! about memory layout.
+//! clang compiles a program to IR (at -O0 or at -O2) with LLVM's own address-sanitizer pass in its
+//! kernel form, which puts a callback before every load, store and atomic and changes nothing else.
+//! Then `contech-cc` instruments that IR. One run gives both recordings, so addresses can be
+//! compared as such, thread by thread, with no assumption about memory layout.
 //!
-//! Each program runs in one of four ways, in another one in the next commit: at either level, with the callbacks as ordinary
-//! calls (each ends a block, so most blocks have one access), or with the callbacks renamed to library functions that do
-//! not end a block, so that the blocks are those of the program.
+//! Each program runs in one of four ways, in another one in the next commit: at either level, with
+//! the callbacks as ordinary calls (each ends a block, so most blocks have one access), or with the
+//! callbacks renamed to library functions that do not end a block, so that the blocks are those of
+//! the program.
 //!
-//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that printf prints, all threads,
-//! and their order. It does not cover these: an atomic read-modify-write is one write to the sanitizer and a read and a
-//! write to contech (each such pair is counted, and the count is stated below); what va_start and va_copy touch; loads
-//! that clang marks as not to be sanitized (of virtual functions by member pointers); other accesses made by the C library.
+//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, strlen, qsort, texts that
+//! printf prints, all threads, and their order. It does not cover these: an atomic
+//! read-modify-write is one write to the sanitizer and a read and a write to contech (each such
+//! pair is counted, and the count is stated below); what va_start and va_copy touch; loads that
+//! clang marks as not to be sanitized (of virtual functions by member pointers); other accesses
+//! made by the C library.
 
 mod callbacks;
 mod streams;
@@ -32,7 +35,8 @@ use contech_tests::toolchain::Toolchain;
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::Arguments;
 
-/// Programs whose threads do the same in every run, and the number of read-modify-writes they execute.
+/// Programs whose threads do the same in every run, and the number of read-modify-writes they
+/// execute.
 const PROGRAMS: [(&str, Option<u64>); 20] = [
     ("atomics.c", Some(7)),
     ("barrier.c", Some(3)),
@@ -101,16 +105,12 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
     let log = scratch.join("oracle.txt");
     // Frames of the deep recursion are larger with a call before every access.
     let mut command = Command::new("sh");
-    command
-        .args(["-c", "ulimit -s 65536 && exec \"$0\""])
-        .arg(executable);
+    command.args(["-c", "ulimit -s 65536 && exec \"$0\""]).arg(executable);
     command.current_dir(scratch.dir()).env("ORACLE_FILE", &log);
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     recording.run.clone().expect(&program.expect)?;
     let graphs = recording.graphs(true)?;
-    let [graph] = graphs.as_slice() else {
-        bail!("expected one trace, found {graphs:?}")
-    };
+    let [graph] = graphs.as_slice() else { bail!("expected one trace, found {graphs:?}") };
     let wanted = streams::of_oracle(&fs::read_to_string(&log)?)?;
     let recorded = streams::of_graph(graph)?;
     let pairs = streams::compare(&wanted, &recorded)?;
@@ -126,32 +126,17 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
     let (native, contech) = (Toolchain::native(), Toolchain::contech());
     let plain_ir = dir.join("plain.ll");
     let mut compile = Command::new(native.compiler(program.is_cxx()));
-    compile
-        .args([&format!("-{level}"), "-pthread", "-S", "-emit-llvm"])
-        .args(&program.flags);
-    compile
-        .args(callbacks::FLAGS)
-        .arg(&program.source)
-        .arg("-o")
-        .arg(&plain_ir);
+    compile.args([&format!("-{level}"), "-pthread", "-S", "-emit-llvm"]).args(&program.flags);
+    compile.args(callbacks::FLAGS).arg(&program.source).arg("-o").arg(&plain_ir);
     run(&mut compile)?.ok()?;
     let ir = dir.join("program.ll");
     let text = fs::read_to_string(&plain_ir)?;
-    fs::write(
-        &ir,
-        if form == Form::Whole {
-            callbacks::rename(&text)?
-        } else {
-            text
-        },
-    )?;
+    fs::write(&ir, if form == Form::Whole { callbacks::rename(&text)? } else { text })?;
     let object = native.object(&recorder(), &["-O2".to_owned()], dir)?;
     let executable = dir.join("prog");
     // The IR is final, so -O0 runs only the instrumentation.
     let mut link = Command::new(contech.compiler(program.is_cxx()));
-    link.args(["-O0", "-pthread", "-Wno-override-module"])
-        .arg(&ir)
-        .arg(&object);
+    link.args(["-O0", "-pthread", "-Wno-override-module"]).arg(&ir).arg(&object);
     link.arg(
         "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=qsort,--wrap=printf",
     )

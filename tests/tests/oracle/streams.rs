@@ -16,10 +16,7 @@ pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Access>>> {
         if line == "thread" {
             streams.push(Vec::new());
         } else {
-            streams
-                .last_mut()
-                .context("an access before any thread")?
-                .push(parse(line)?);
+            streams.last_mut().context("an access before any thread")?.push(parse(line)?);
         }
     }
     Ok(streams)
@@ -27,9 +24,7 @@ pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Access>>> {
 
 /// The streams that the graph holds, by `contech-backend dump --accesses CTX:*`.
 pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Access>>> {
-    let contexts = backend_json(&["stats"], graph)?["contexts"]
-        .as_u64()
-        .context("contexts")?;
+    let contexts = backend_json(&["stats"], graph)?["contexts"].as_u64().context("contexts")?;
     let mut streams = Vec::new();
     for context in 0..contexts {
         let selection = format!("{context}:*");
@@ -45,9 +40,7 @@ pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Access>>> {
 fn parse(line: &str) -> Result<Access> {
     let bad = || format!("not `R|W address size`: {line}");
     let words: Vec<_> = line.split(' ').collect();
-    let [rw, addr, size] = words.as_slice() else {
-        bail!(bad())
-    };
+    let [rw, addr, size] = words.as_slice() else { bail!(bad()) };
     let addr = addr.strip_prefix("0x").unwrap_or(addr);
     Ok((
         *rw == "W",
@@ -56,34 +49,29 @@ fn parse(line: &str) -> Result<Access> {
     ))
 }
 
-/// Checks that every thread of one recording has its equal in the other. Returns the number of read-modify-writes.
+/// Checks that every thread of one recording has its equal in the other. Returns the number of
+/// read-modify-writes.
 ///
-/// The recorders number threads differently, so threads are paired by their first accesses. Threads of one program
-/// touch their own stacks, which tells them apart.
+/// The recorders number threads differently, so threads are paired by their first accesses. Threads
+/// of one program touch their own stacks, which tells them apart.
 pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Result<u64> {
     let lengths = |s: &[Vec<Access>]| s.iter().map(Vec::len).collect::<Vec<_>>();
     if wanted.len() != recorded.len() {
-        bail!(
-            "{:?} accesses per thread, recorded {:?}",
-            lengths(wanted),
-            lengths(recorded)
-        );
+        bail!("{:?} accesses per thread, recorded {:?}", lengths(wanted), lengths(recorded));
     }
     let mut unpaired: BTreeMap<usize, &Vec<Access>> = recorded.iter().enumerate().collect();
     let mut pairs = 0;
     for want in wanted {
         let mut nearest = None;
-        let found = unpaired
-            .iter()
-            .find_map(|(&i, got)| match difference(want, got) {
-                Ok(rmws) => Some((i, rmws)),
-                Err((at, why)) => {
-                    if nearest.as_ref().is_none_or(|(best, _)| at > *best) {
-                        nearest = Some((at, why));
-                    }
-                    None
+        let found = unpaired.iter().find_map(|(&i, got)| match difference(want, got) {
+            Ok(rmws) => Some((i, rmws)),
+            Err((at, why)) => {
+                if nearest.as_ref().is_none_or(|(best, _)| at > *best) {
+                    nearest = Some((at, why));
                 }
-            });
+                None
+            }
+        });
         let Some((i, rmws)) = found else {
             let (at, why) = nearest.context("no thread left to compare with")?;
             bail!(
@@ -98,7 +86,8 @@ pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Resul
     Ok(pairs)
 }
 
-/// The number of read-modify-writes by which two equal streams differ in form, or the place where they differ.
+/// The number of read-modify-writes by which two equal streams differ in form, or the place where
+/// they differ.
 fn difference(want: &[Access], got: &[Access]) -> Result<u64, (usize, String)> {
     let (mut i, mut k, mut rmws) = (0, 0, 0);
     while i < want.len() || k < got.len() {

@@ -7,20 +7,12 @@ use crate::tasks::Graph;
 
 /// Reads lines `CTX:* R|W address size`.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
-    let mut wants = said
-        .lines()
-        .map(parse)
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .peekable();
+    let mut wants = said.lines().map(parse).collect::<Result<Vec<_>>>()?.into_iter().peekable();
     let context = wants.peek().context("the program said nothing")?.0;
     let mut seen = Vec::new();
     for task in graph.tasks_of(ContextId::new(context)) {
         task?.for_each_access(|a| {
-            if wants
-                .next_if_eq(&(context, a.write, a.addr, a.size))
-                .is_none()
-            {
+            if wants.next_if_eq(&(context, a.write, a.addr, a.size)).is_none() {
                 seen.push((a.write, a.addr, a.size));
             } else {
                 seen.clear();
@@ -41,14 +33,8 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
 fn parse(line: &str) -> Result<(u32, bool, u64, u64)> {
     let bad = || format!("not `CTX:* R|W address size`: {line}");
     let words: Vec<_> = line.split(' ').collect();
-    let [context, rw, addr, size] = words.as_slice() else {
-        bail!(bad())
-    };
-    let context = context
-        .strip_suffix(":*")
-        .with_context(bad)?
-        .parse()
-        .with_context(bad)?;
+    let [context, rw, addr, size] = words.as_slice() else { bail!(bad()) };
+    let context = context.strip_suffix(":*").with_context(bad)?.parse().with_context(bad)?;
     let addr = addr.strip_prefix("0x").with_context(bad)?;
     Ok((
         context,

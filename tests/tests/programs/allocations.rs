@@ -5,18 +5,13 @@ use taskgraph::{Action, AllocKind};
 
 use crate::tasks::Graph;
 
-/// Reads lines `alloc KIND address size`, `free address ...`, `map address size`, `unmap address size`.
+/// Reads lines `alloc KIND address size`, `free address ...`, `map address size`, `unmap address
+/// size`.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let want: Vec<String> = said
         .lines()
         // A freed address has no size; the program prints 0 there.
-        .map(|l| {
-            if l.starts_with("free") {
-                l.rsplit_once(' ').map_or(l, |(a, _)| a)
-            } else {
-                l
-            }
-        })
+        .map(|l| if l.starts_with("free") { l.rsplit_once(' ').map_or(l, |(a, _)| a) } else { l })
         .map(str::to_owned)
         .collect();
     let mut got = Vec::new();
@@ -25,23 +20,15 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
             task?.for_each_action(|action| got.extend(line(&action)))?;
         }
     }
-    // Printing and the start of the program allocate too, so only the allocations between the program's first and
-    // last must be its own.
+    // Printing and the start of the program allocate too, so only the allocations between the
+    // program's first and last must be its own.
     let start = got.iter().position(|l| Some(l) == want.first());
     let Some(start) = start else {
-        bail!(
-            "{:?} is not in the graph, which has\n{}",
-            want.first(),
-            got.join("\n")
-        );
+        bail!("{:?} is not in the graph, which has\n{}", want.first(), got.join("\n"));
     };
     let own = &got[start..got.len().min(start + want.len())];
     if own != want {
-        bail!(
-            "the program saw\n{}\n\nthe graph has\n{}",
-            want.join("\n"),
-            own.join("\n")
-        );
+        bail!("the program saw\n{}\n\nthe graph has\n{}", want.join("\n"), own.join("\n"));
     }
     Ok(())
 }

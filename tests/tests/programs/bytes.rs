@@ -13,7 +13,8 @@ struct Range {
     size: u64,
 }
 
-/// Reads lines `R|W address size` (these bytes) and `ONLY R|W address size` (no others within these).
+/// Reads lines `R|W address size` (these bytes) and `ONLY R|W address size` (no others within
+/// these).
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let mut wanted = HashSet::new();
     let mut only = Vec::new();
@@ -55,9 +56,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
 fn parse(text: &str) -> Result<Range> {
     let bad = || format!("not `R|W address size`: {text}");
     let words: Vec<_> = text.split(' ').collect();
-    let [rw, addr, size] = words.as_slice() else {
-        bail!(bad())
-    };
+    let [rw, addr, size] = words.as_slice() else { bail!(bad()) };
     let addr = addr.strip_prefix("0x").with_context(bad)?;
     Ok(Range {
         write: *rw == "W",

@@ -1,6 +1,7 @@
-//! `CHECK: executors`: who executed what. The function `here` of the program writes four bytes of a variable that each thread has
-//! for itself, so an address stands for a thread: each address must be of one executor, and each executor must have
-//! one. The only line of output says how many threads there are at the least.
+//! `CHECK: executors`: who executed what. The function `here` of the program writes four bytes of a
+//! variable that each thread has for itself, so an address stands for a thread: each address must
+//! be of one executor, and each executor must have one. The only line of output says how many
+//! threads there are at the least.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,10 +32,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
             for access in block.accesses().filter(|a| a.write && a.size == 4) {
                 let numbers = executors.entry(access.addr).or_default();
                 numbers.insert(executor.get());
-                addresses
-                    .entry(executor.get())
-                    .or_default()
-                    .insert(access.addr);
+                addresses.entry(executor.get()).or_default().insert(access.addr);
                 contexts.insert(task.id().context);
             }
         })?;

@@ -1,7 +1,8 @@
 //! Golden graphs: the tasks and edges of a run in text, compared with the file under `graphs/`.
 //!
-//! They are specifications, written against the construct table of the architecture and reviewed by hand before they
-//! are blessed. They have one line per task in program order, and number objects by first appearance.
+//! They are specifications, written against the construct table of the architecture and reviewed by
+//! hand before they are blessed. They have one line per task in program order, and number objects
+//! by first appearance.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -15,8 +16,8 @@ use taskgraph::{Context, ContextId, SyncOp, TaskId, TaskKind};
 
 use crate::tasks::Graph;
 
-/// Compares a graph with the program's golden text; `CONTECH_BLESS=1` rewrites it instead, from the first way in which
-/// the program is built.
+/// Compares a graph with the program's golden text; `CONTECH_BLESS=1` rewrites it instead, from the
+/// first way in which the program is built.
 pub(crate) fn compare(program: &Program, first: bool, graph: &Graph) -> Result<()> {
     let file = file_of(program);
     let got = shape(graph, is_rust(program))?;
@@ -33,11 +34,7 @@ pub(crate) fn compare(program: &Program, first: bool, graph: &Graph) -> Result<(
     let want = fs::read_to_string(&file)
         .with_context(|| format!("no golden graph {}; got\n{got}\n{bless}", file.display()))?;
     if got != want {
-        bail!(
-            "the graph is not {}\n{}{bless}",
-            file.display(),
-            difference(&want, &got)
-        );
+        bail!("the graph is not {}\n{}{bless}", file.display(), difference(&want, &got));
     }
     Ok(())
 }
@@ -67,22 +64,19 @@ fn is_rust(program: &Program) -> bool {
 }
 
 fn file_of(program: &Program) -> PathBuf {
-    let folder = if is_rust(program) {
-        "graphs/rust"
-    } else {
-        "graphs"
-    };
+    let folder = if is_rust(program) { "graphs/rust" } else { "graphs" };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     folder.join(&program.name).with_extension("txt")
 }
 
-/// The graph's tasks, operations, objects and stored edges, without times, addresses and contents. Contexts of Rust are
-/// numbered in the order of a walk from each to those it made.
+/// The graph's tasks, operations, objects and stored edges, without times, addresses and contents.
+/// Contexts of Rust are numbered in the order of a walk from each to those it made.
 ///
-/// Whether a context works after its last synchronisation depends on the optimiser, since a tail call leaves nothing
-/// to do. So that Work task is shown only if something else leads to it, and a Join's edge from a context's last task
-/// is shown as one from `CTX:end`. Sleeps and pauses are left out, since their number depends on time, and so are, in Rust,
-/// operations on atomic variables and futexes: they are the steps of std's locks and reference counts.
+/// Whether a context works after its last synchronisation depends on the optimiser, since a tail
+/// call leaves nothing to do. So that Work task is shown only if something else leads to it, and a
+/// Join's edge from a context's last task is shown as one from `CTX:end`. Sleeps and pauses are
+/// left out, since their number depends on time, and so are, in Rust, operations on atomic
+/// variables and futexes: they are the steps of std's locks and reference counts.
 fn shape(graph: &Graph, in_rust: bool) -> Result<String> {
     let mut text = String::new();
     let mut objects = HashMap::new();
@@ -92,11 +86,7 @@ fn shape(graph: &Graph, in_rust: bool) -> Result<String> {
         _ => in_rust && op.is_atomic() && op.kind() == TaskKind::Sync,
     };
     let works = |op: SyncOp| op == SyncOp::None || hidden(op);
-    let order = if in_rust {
-        order(graph)
-    } else {
-        graph.contexts().collect()
-    };
+    let order = if in_rust { order(graph) } else { graph.contexts().collect() };
     let contexts: HashMap<_, _> = order.iter().map(|c| c.id).zip(0u64..).collect();
     let numbers = numbers(graph, works, hidden)?;
     let named = |id: &TaskId| (contexts[&id.context], numbers[id]);
@@ -109,7 +99,8 @@ fn shape(graph: &Graph, in_rust: bool) -> Result<String> {
             let (works, name) = (works(task.op()), named(&task.id()));
             let mut before = Vec::new();
             for id in task.dependencies()? {
-                // Which of these edges follow from others, and are left out, depends on the schedule.
+                // Which of these edges follow from others, and are left out, depends on the
+                // schedule.
                 if !hidden(task.op()) && !hidden(graph.task(id)?.op()) {
                     before.push(named(&id));
                 }
@@ -138,11 +129,7 @@ fn shape(graph: &Graph, in_rust: bool) -> Result<String> {
                     write!(text, " context {}", known.unwrap_or(&object))?;
                 } else if !names_nothing {
                     let next = objects.len() + 1;
-                    write!(
-                        text,
-                        " obj#{}",
-                        objects.entry(task.object()).or_insert(next)
-                    )?;
+                    write!(text, " obj#{}", objects.entry(task.object()).or_insert(next))?;
                 }
             }
             let at_end = task.kind() == TaskKind::Join || depends(task.op());
@@ -176,8 +163,8 @@ fn order(graph: &Graph) -> Vec<Context> {
     order
 }
 
-/// The number of each task in its context. What is hidden has that of the work around it, and so has work that another
-/// executor goes on with, since which thread does depends on the schedule.
+/// The number of each task in its context. What is hidden has that of the work around it, and so
+/// has work that another executor goes on with, since which thread does depends on the schedule.
 fn numbers(
     graph: &Graph,
     works: impl Fn(SyncOp) -> bool,
@@ -206,7 +193,8 @@ fn depends(op: SyncOp) -> bool {
     (SyncOp::DependIn..=SyncOp::DependInoutset).contains(&op)
 }
 
-/// Both texts merged: lines that only the golden graph has begin with `-`, those that only this graph has with `+`.
+/// Both texts merged: lines that only the golden graph has begin with `-`, those that only this
+/// graph has with `+`.
 fn difference(want: &str, got: &str) -> String {
     let (want, got): (Vec<_>, Vec<_>) = (want.lines().collect(), got.lines().collect());
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! `CHECK: lock-order`: the chain of a mutex in the graph is the order in which it was really taken.
+//! `CHECK: lock-order`: the chain of a mutex in the graph is the order in which it was really
+//! taken.
 
 use std::collections::HashMap;
 
@@ -9,11 +10,8 @@ use crate::tasks::Graph;
 
 /// Reads one line of digits: the contexts in the order in which they held the lock.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
-    let want: Vec<u32> = said
-        .trim()
-        .chars()
-        .map(|c| c.to_digit(10).context("a digit"))
-        .collect::<Result<_>>()?;
+    let want: Vec<u32> =
+        said.trim().chars().map(|c| c.to_digit(10).context("a digit")).collect::<Result<_>>()?;
     let mut locks: Vec<TaskId> = Vec::new();
     let mut unlock_after: HashMap<TaskId, TaskId> = HashMap::new();
     let mut held: HashMap<u32, TaskId> = HashMap::new();
@@ -22,7 +20,8 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         let context = task.id().context.get();
         match task.op() {
             SyncOp::MutexLock | SyncOp::CriticalEnter | SyncOp::OmpLock => {
-                // An edge must order the acquire directly before this one; its place in the list does not suffice.
+                // An edge must order the acquire directly before this one; its place in the list
+                // does not suffice.
                 if let Some(&before) = locks.last() {
                     ordered(graph, before, &unlock_after, task.id())?;
                 }
@@ -41,11 +40,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let got: Vec<u32> = locks.iter().map(|id| id.context.get()).collect();
     if got != want {
         let at = got.iter().zip(&want).position(|(a, b)| a != b);
-        bail!(
-            "{} acquires, expected {}; first difference at {at:?}",
-            got.len(),
-            want.len()
-        );
+        bail!("{} acquires, expected {}; first difference at {at:?}", got.len(), want.len());
     }
     let changes = want.windows(2).filter(|w| w[0] != w[1]).count();
     if changes == 0 {

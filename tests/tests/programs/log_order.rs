@@ -1,9 +1,10 @@
 //! `CHECK: log-order`: the order that the program logged is an order of the graph.
 //!
-//! Standard output has lines `sections ADDRESS COUNT SIZE`: arrays whose entries critical sections wrote in
-//! the order of their execution. The work that wrote an entry must come before the work that wrote the next. With
-//! `tickets` instead of `sections` an atomic counter gave out the entries, and they were written after the counting:
-//! the synchronisation before each entry must come before that of the next.
+//! Standard output has lines `sections ADDRESS COUNT SIZE`: arrays whose entries critical sections
+//! wrote in the order of their execution. The work that wrote an entry must come before the work
+//! that wrote the next. With `tickets` instead of `sections` an atomic counter gave out the
+//! entries, and they were written after the counting: the synchronisation before each entry must
+//! come before that of the next.
 
 use std::collections::HashMap;
 
@@ -94,19 +95,16 @@ fn parse(line: &str) -> Option<Log> {
 struct Clocks {
     contexts: usize,
     index: HashMap<u32, usize>,
-    /// For each context, the tasks that have a direct predecessor in another context, with the numbers of what comes
-    /// before them. The tasks that follow in the context have the same numbers except for their own context.
+    /// For each context, the tasks that have a direct predecessor in another context, with the
+    /// numbers of what comes before them. The tasks that follow in the context have the same
+    /// numbers except for their own context.
     of: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
 impl Clocks {
     fn new(graph: &Graph) -> Self {
         let index: HashMap<u32, usize> = graph.contexts().map(|c| c.id.get()).zip(0..).collect();
-        Clocks {
-            contexts: index.len(),
-            of: vec![Vec::new(); index.len()],
-            index,
-        }
+        Clocks { contexts: index.len(), of: vec![Vec::new(); index.len()], index }
     }
 
     fn before(&self, task: TaskId) -> Option<&[u32]> {

@@ -1,7 +1,7 @@
-//! Every program of `programs/`, at one of its optimisation levels or in one of the ways in which both forms are recorded
-//! and compared; which one depends on the commit (in all ways with `cargo test-all --matrix` and of programs that the
-//! command line names). Native and recorded runs must not differ, every trace must give a well-formed graph, and the
-//! graph must be the expected one.
+//! Every program of `programs/`, at one of its optimisation levels or in one of the ways in which
+//! both forms are recorded and compared; which one depends on the commit (in all ways with `cargo
+//! test-all --matrix` and of programs that the command line names). Native and recorded runs must
+//! not differ, every trace must give a well-formed graph, and the graph must be the expected one.
 //!
 //! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
 
@@ -47,10 +47,7 @@ fn main() {
         move || golden::no_orphans(&programs).map_err(Failed::from)
     })];
     for program in programs {
-        for (way, first) in Way::of(&program)
-            .into_iter()
-            .zip(once(true).chain(repeat(false)))
-        {
+        for (way, first) in Way::of(&program).into_iter().zip(once(true).chain(repeat(false))) {
             let program = program.clone();
             let name = format!("{}::{way}", program.name);
             let from = (sources(&program).ok(), golden::text(&program));

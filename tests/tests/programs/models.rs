@@ -1,5 +1,5 @@
-//! `MODEL: NAME N`: how many tasks and edges an OpenMP task program must have, derived from what it computes and not
-//! from what was recorded.
+//! `MODEL: NAME N`: how many tasks and edges an OpenMP task program must have, derived from what it
+//! computes and not from what was recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,11 +62,7 @@ fn count(graph: &Graph) -> Result<Numbers> {
         }
     }
     if explicit.len() as u64 != numbers.tasks {
-        bail!(
-            "{} contexts of explicit tasks, {} creates",
-            explicit.len(),
-            numbers.tasks
-        );
+        bail!("{} contexts of explicit tasks, {} creates", explicit.len(), numbers.tasks);
     }
     Ok(numbers)
 }
@@ -78,16 +74,11 @@ fn fib(n: usize) -> Numbers {
         (a, b) = (b, a + b);
     }
     let calls = a - 1;
-    Numbers {
-        tasks: 2 * calls,
-        waits: calls,
-        joined: 2 * calls,
-        depend: 0,
-    }
+    Numbers { tasks: 2 * calls, waits: calls, joined: 2 * calls, depend: 0 }
 }
 
-/// There is a task for each way to place queens in the first rows. The start and all tasks but those of whole
-/// placements wait.
+/// There is a task for each way to place queens in the first rows. The start and all tasks but
+/// those of whole placements wait.
 fn nqueens(n: usize) -> Numbers {
     fn ways(n: usize, placed: &mut Vec<usize>, by_row: &mut [u64]) {
         by_row[placed.len()] += 1;
@@ -96,10 +87,7 @@ fn nqueens(n: usize) -> Numbers {
         }
         for c in 0..n {
             let row = placed.len();
-            let free = placed
-                .iter()
-                .enumerate()
-                .all(|(r, &p)| p != c && p.abs_diff(c) != row - r);
+            let free = placed.iter().enumerate().all(|(r, &p)| p != c && p.abs_diff(c) != row - r);
             if free {
                 placed.push(c);
                 ways(n, placed, by_row);
@@ -110,34 +98,21 @@ fn nqueens(n: usize) -> Numbers {
     let mut by_row = vec![0; n + 1];
     ways(n, &mut Vec::new(), &mut by_row);
     let tasks = by_row[1..].iter().sum();
-    Numbers {
-        tasks,
-        waits: by_row[..n].iter().sum(),
-        joined: tasks,
-        depend: 0,
-    }
+    Numbers { tasks, waits: by_row[..n].iter().sum(), joined: tasks, depend: 0 }
 }
 
 /// Every part longer than 16 has two tasks and a wait.
 fn sort(n: usize) -> Numbers {
     fn splits(n: usize) -> u64 {
-        if n <= 16 {
-            0
-        } else {
-            1 + splits(n / 2) + splits(n - n / 2)
-        }
+        if n <= 16 { 0 } else { 1 + splits(n / 2) + splits(n - n / 2) }
     }
     let splits = splits(n);
-    Numbers {
-        tasks: 2 * splits,
-        waits: splits,
-        joined: 2 * splits,
-        depend: 0,
-    }
+    Numbers { tasks: 2 * splits, waits: splits, joined: 2 * splits, depend: 0 }
 }
 
-/// The tasks of a factorisation of n by n blocks. The reader of a block depends on its last writer. The writer of a
-/// block depends on everyone who has read it since, or on its last writer if nobody has.
+/// The tasks of a factorisation of n by n blocks. The reader of a block depends on its last writer.
+/// The writer of a block depends on everyone who has read it since, or on its last writer if nobody
+/// has.
 fn cholesky(n: usize) -> Numbers {
     type Block = (usize, usize);
     /// Whether the block was written yet, and how many have read it since.
@@ -150,11 +125,7 @@ fn cholesky(n: usize) -> Numbers {
             *readers += 1;
         }
         let (written, readers) = uses.entry(write).or_default();
-        edges += if *readers > 0 {
-            *readers
-        } else {
-            u64::from(*written)
-        };
+        edges += if *readers > 0 { *readers } else { u64::from(*written) };
         (*written, *readers) = (true, 0);
         edges
     }
@@ -179,21 +150,11 @@ fn cholesky(n: usize) -> Numbers {
     let n = n as u64;
     let closed = n + n * (n - 1) + n * (n - 1) * n.saturating_sub(2) / 6;
     assert_eq!(tasks, closed, "the loops of the model");
-    Numbers {
-        tasks,
-        waits: 0,
-        joined: tasks,
-        depend,
-    }
+    Numbers { tasks, waits: 0, joined: tasks, depend }
 }
 
 /// There is a task for each node but the root.
 fn tree(depth: usize) -> Numbers {
     let tasks = (1 << (depth + 1)) - 2;
-    Numbers {
-        tasks,
-        waits: 0,
-        joined: tasks,
-        depend: 0,
-    }
+    Numbers { tasks, waits: 0, joined: tasks, depend: 0 }
 }

@@ -1,6 +1,7 @@
-//! The Rust programs of `programs/rust`, built with `cargo contech` in one way, which is quickly built, and in three with
-//! `cargo test-all --matrix`. Standard library and program are instrumented, so on safe programs no race
-//! may be found; in those whose names begin with `racy` the planted one must be.
+//! The Rust programs of `programs/rust`, built with `cargo contech` in one way, which is quickly
+//! built, and in three with `cargo test-all --matrix`. Standard library and program are
+//! instrumented, so on safe programs no race may be found; in those whose names begin with `racy`
+//! the planted one must be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,9 @@ use serde_json::Value;
 
 use crate::{executors, golden, tasks};
 
-/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A commit takes the first,
-/// because building all programs and libraries in another way costs more than running them.
+/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A
+/// commit takes the first, because building all programs and libraries in another way costs more
+/// than running them.
 const WAYS: [Way; 3] = [("dev", false), ("whole", true), ("aborts", true)];
 
 type Way = (&'static str, bool);
@@ -30,21 +32,9 @@ type Test = fn(Way) -> Result<()>;
 
 /// Tests of single programs, and of the build, and how many of the ways they take.
 const TESTS: [(&str, usize, Test); 5] = [
-    (
-        "code_in_c_is_named_as_not_instrumented",
-        1,
-        names_what_is_left,
-    ),
-    (
-        "work_and_span_of_rayon_follow_the_closed_forms_with_1_and_4_threads",
-        2,
-        closed_forms,
-    ),
-    (
-        "work_and_span_of_tokio_are_those_of_its_tasks_with_0_1_and_4_threads",
-        2,
-        tasks_of_tokio,
-    ),
+    ("code_in_c_is_named_as_not_instrumented", 1, names_what_is_left),
+    ("work_and_span_of_rayon_follow_the_closed_forms_with_1_and_4_threads", 2, closed_forms),
+    ("work_and_span_of_tokio_are_those_of_its_tasks_with_0_1_and_4_threads", 2, tasks_of_tokio),
     ("a_second_build_compiles_nothing", 1, builds_nothing_twice),
     ("each_wait_of_std_has_its_cause", 2, causes_of_waits),
 ];
@@ -66,11 +56,7 @@ pub(crate) fn programs() -> Result<Vec<Program>> {
 pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let from = sources()?;
-    let ways = if matrix::whole() {
-        &WAYS[..]
-    } else {
-        &WAYS[..1]
-    };
+    let ways = if matrix::whole() { &WAYS[..] } else { &WAYS[..1] };
     for program in programs {
         for &way in ways {
             let program = program.clone();
@@ -202,21 +188,14 @@ fn builds_nothing_twice(way: Way) -> Result<()> {
 fn names_what_is_left(way: Way) -> Result<()> {
     let [_, recorded] = built(way)?;
     let deps = recorded.with_file_name("deps");
-    let mut reports = fs::read_dir(&deps)?
-        .flatten()
-        .map(|e| e.path().join("report"));
-    let report = reports
-        .find(|p| p.is_file())
-        .context("a link leaves a report")?;
+    let mut reports = fs::read_dir(&deps)?.flatten().map(|e| e.path().join("report"));
+    let report = reports.find(|p| p.is_file()).context("a link leaves a report")?;
     let report = fs::read_to_string(report)?;
     let mut lines = report.lines();
     let first = lines.next().unwrap_or_default();
     ensure!(first.starts_with("instrumented: "), "{report}");
     let left: Vec<_> = lines.collect();
-    ensure!(
-        left == ["not instrumented: part: 1 object of another compiler (part.o)"],
-        "{report}"
-    );
+    ensure!(left == ["not instrumented: part: 1 object of another compiler (part.o)"], "{report}");
     Ok(())
 }
 
@@ -241,14 +220,11 @@ fn work_and_span(way: Way, program: &[&str], threads: &str) -> Result<[u64; 2]> 
     Ok(found)
 }
 
-/// The closed forms of two programs, with constants that are not known: for what is done once, for each call and, in a
-/// merge, for each number.
+/// The closed forms of two programs, with constants that are not known: for what is done once, for
+/// each call and, in a merge, for each number.
 fn closed_forms(way: Way) -> Result<()> {
     let equal = |what: &str, constants: Vec<i128>| {
-        ensure!(
-            constants.iter().all(|c| *c == constants[0]),
-            "{what}: {constants:?}"
-        );
+        ensure!(constants.iter().all(|c| *c == constants[0]), "{what}: {constants:?}");
         Ok(())
     };
     let all = |program: &str, sizes: &[u64]| -> Result<[Vec<i128>; 2]> {
@@ -258,38 +234,23 @@ fn closed_forms(way: Way) -> Result<()> {
             Ok([0, 1].map(|i| found.iter().map(|pair| i128::from(pair[i])).collect()))
         };
         let (one, four) = (of("1")?, of("4")?);
-        ensure!(
-            one == four,
-            "{program}: 1 thread {one:?}, 4 threads {four:?}"
-        );
+        ensure!(one == four, "{program}: 1 thread {one:?}, 4 threads {four:?}");
         Ok(one)
     };
     // w(n) = w(n - 1) + w(n - 2) + c, s(n) = s(n - 1) + d
     let [work, span] = all("rayon_fib", &[10, 11, 12, 13, 14])?;
-    equal(
-        "work of fib",
-        work.windows(3).map(|w| w[2] - w[1] - w[0]).collect(),
-    )?;
-    equal(
-        "span of fib",
-        span.windows(2).map(|s| s[1] - s[0]).collect(),
-    )?;
+    equal("work of fib", work.windows(3).map(|w| w[2] - w[1] - w[0]).collect())?;
+    equal("span of fib", span.windows(2).map(|s| s[1] - s[0]).collect())?;
     // w(2n) = 2 w(n) + a n + b, s(2n) = s(n) + c n + d
     let [work, span] = all("rayon_merge_sort", &[10, 11, 12, 13])?;
     let work: Vec<_> = work.windows(2).map(|w| w[1] - 2 * w[0]).collect();
-    equal(
-        "work of the sort",
-        work.windows(2).map(|w| w[1] - 2 * w[0]).collect(),
-    )?;
+    equal("work of the sort", work.windows(2).map(|w| w[1] - 2 * w[0]).collect())?;
     let span: Vec<_> = span.windows(2).map(|s| s[1] - s[0]).collect();
-    equal(
-        "span of the sort",
-        span.windows(2).map(|s| s[1] - 2 * s[0]).collect(),
-    )
+    equal("span of the sort", span.windows(2).map(|s| s[1] - 2 * s[0]).collect())
 }
 
-/// Eight tasks with 1 to 8 times the same work: all of it is work, and that of the largest is the span. How often a
-/// task is polled is the schedule's, which is little beside the work.
+/// Eight tasks with 1 to 8 times the same work: all of it is work, and that of the largest is the
+/// span. How often a task is polled is the schedule's, which is little beside the work.
 fn tasks_of_tokio(way: Way) -> Result<()> {
     let of =
         |threads: &str, step: &str| work_and_span(way, &["tokio_tasks", threads, step], threads);
@@ -300,9 +261,7 @@ fn tasks_of_tokio(way: Way) -> Result<()> {
     }
     let near = |a: u64, b: u64| a.abs_diff(b) * 100 <= b;
     ensure!(
-        found
-            .iter()
-            .all(|[work, span]| near(*work, found[0][0]) && near(span * 36, work * 8)),
+        found.iter().all(|[work, span]| near(*work, found[0][0]) && near(span * 36, work * 8)),
         "work and span of 0, 1 and 4 threads: {found:?}"
     );
     Ok(())
@@ -338,11 +297,7 @@ fn causes_of_waits(way: Way) -> Result<()> {
         let waits = places.iter().filter(is);
         let waits: u64 = waits.filter_map(|place| place["waits"].as_u64()).sum();
         let wanted = CAUSES.iter().filter(|c| **c == (cause, end)).count() as u64;
-        ensure!(
-            waits >= wanted,
-            "{}: {waits} waits for {cause} in {end}: {places:#?}",
-            way.0
-        );
+        ensure!(waits >= wanted, "{}: {waits} waits for {cause} in {end}: {places:#?}", way.0);
     }
     scratch.done();
     Ok(())
@@ -368,8 +323,6 @@ fn races(graph: &Path) -> Result<Vec<[String; 2]>> {
     let found = backend_json(&["races"], graph)?;
     let races = found["races"].as_array().context("a list of races")?;
     let name = |side: &Value| side["function"].as_str().unwrap_or("").to_owned();
-    let sides = races
-        .iter()
-        .map(|race| [name(&race["a"]), name(&race["b"])]);
+    let sides = races.iter().map(|race| [name(&race["a"]), name(&race["b"])]);
     Ok(sides.collect())
 }

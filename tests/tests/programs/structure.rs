@@ -1,5 +1,5 @@
-//! What a program's explicit OpenMP tasks do and generate, without the numbers of contexts, which depend on the order
-//! of arrival. It must be the same whatever the number of threads.
+//! What a program's explicit OpenMP tasks do and generate, without the numbers of contexts, which
+//! depend on the order of arrival. It must be the same whatever the number of threads.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use taskgraph::{ContextId, SyncOp, TaskKind};
 
 use crate::tasks::Graph;
 
-/// One line for each explicit task that another kind of task generated: its operations in order, with those of the
-/// tasks it generated in brackets. The lines are sorted, because chance decides which context runs a single
-/// construct.
+/// One line for each explicit task that another kind of task generated: its operations in order,
+/// with those of the tasks it generated in brackets. The lines are sorted, because chance decides
+/// which context runs a single construct.
 pub(crate) fn of(graph: &Graph) -> Result<Vec<String>> {
     let mut shapes: BTreeMap<ContextId, String> = BTreeMap::new();
     let mut tops = Vec::new();
@@ -42,10 +42,7 @@ pub(crate) fn of(graph: &Graph) -> Result<Vec<String>> {
                 TaskKind::Sync => shape.push_str(&format!("{op} ")),
                 kind => shape.push_str(&format!("{kind} {op} {} ", task.dependencies()?.len())),
             }
-            if matches!(
-                op,
-                SyncOp::DependIn | SyncOp::DependInout | SyncOp::DependInoutset
-            ) {
+            if matches!(op, SyncOp::DependIn | SyncOp::DependInout | SyncOp::DependInoutset) {
                 shape.push_str(&format!("after {} ", task.dependencies()?.len()));
             }
         }

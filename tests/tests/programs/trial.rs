@@ -63,7 +63,8 @@ fn same_tasks(structures: &[Vec<String>]) -> Result<()> {
     Ok(())
 }
 
-/// Both builds run as `./prog` in their own directory, so that their output cannot differ by the program's name.
+/// Both builds run as `./prog` in their own directory, so that their output cannot differ by the
+/// program's name.
 fn command(program: &Program, executable: &Path, dir: &Path) -> Command {
     let name = executable.file_name().unwrap_or_default();
     let mut command = Command::new(Path::new("./").join(name));
@@ -73,7 +74,8 @@ fn command(program: &Program, executable: &Path, dir: &Path) -> Command {
 }
 
 fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Result<()> {
-    // The output of these programs depends on addresses or on the schedule; checks compare it with the graph.
+    // The output of these programs depends on addresses or on the schedule; checks compare it with
+    // the graph.
     let own_output = program.check.is_some();
     let same = native.status == traced.status
         && native.stderr == traced.stderr
@@ -86,21 +88,16 @@ fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Re
 
 fn judge(program: &Program, way: &Way, first: bool, recording: &Recording) -> Result<Vec<Graph>> {
     if recording.traces.len() != program.traces {
-        bail!(
-            "expected {} traces, found {:?}",
-            program.traces,
-            recording.traces
-        );
+        bail!("expected {} traces, found {:?}", program.traces, recording.traces);
     }
     let (graphs, compared) = recording.checked(program.mode != Mode::Incomplete)?;
     if way.check && compared == 0 {
         bail!("nothing was compared: {}", recording.run);
     }
-    // Expectations are of the fine graph, which shows each synchronisation as a task; the usual one orders the same.
-    let graphs = graphs
-        .iter()
-        .map(|graph| taskgraph::map(fine(graph)))
-        .collect::<Result<Vec<_>, _>>()?;
+    // Expectations are of the fine graph, which shows each synchronisation as a task; the usual one
+    // orders the same.
+    let graphs =
+        graphs.iter().map(|graph| taskgraph::map(fine(graph))).collect::<Result<Vec<_>, _>>()?;
     if !way.has_graph(program) {
         return Ok(graphs);
     }

@@ -11,8 +11,8 @@ use crate::tasks::Graph;
 /// The most bytes of the trace without the turns.
 const BASE: u64 = 16 << 10;
 
-/// Reads lines `R|W ADDRESS COUNT`: what is read or written in the turns, and how often that was. The trace, if there is
-/// one of the fast form alone, is short.
+/// Reads lines `R|W ADDRESS COUNT`: what is read or written in the turns, and how often that was.
+/// The trace, if there is one of the fast form alone, is short.
 pub(crate) fn check(said: &str, trace: Option<&Path>, graph: &Graph) -> Result<()> {
     let mut counts = HashMap::new();
     let mut turns = 0;

@@ -1,6 +1,7 @@
-//! The ways in which a program is built: at its levels, to compare its graph with what is expected; and with
-//! `--contech-check` at each level (also for this processor) with and without link-time optimisation. Then every context's
-//! fast form must decode to its naive form, block by block and operand by operand.
+//! The ways in which a program is built: at its levels, to compare its graph with what is expected;
+//! and with `--contech-check` at each level (also for this processor) with and without link-time
+//! optimisation. Then every context's fast form must decode to its naive form, block by block and
+//! operand by operand.
 
 use std::fmt;
 
@@ -25,19 +26,14 @@ impl fmt::Display for Way {
 }
 
 /// Optimisation levels with further flags.
-const LEVELS: [(&str, &[&str]); 5] = [
-    ("O0", &[]),
-    ("O1", &[]),
-    ("O2", &[]),
-    ("O3", &[]),
-    ("O3", &["-march=native"]),
-];
+const LEVELS: [(&str, &[&str]); 5] =
+    [("O0", &[]), ("O1", &[]), ("O2", &[]), ("O3", &[]), ("O3", &["-march=native"])];
 
 /// Flags of link-time optimisation.
 const LTO: [&str; 2] = ["-flto", "-fuse-ld=lld"];
 
-/// A program of which nothing can be compared above `-O0`: SIGKILL takes the buffers along, and only at `-O0` is one
-/// full, and in the file, before.
+/// A program of which nothing can be compared above `-O0`: SIGKILL takes the buffers along, and
+/// only at `-O0` is one full, and in the file, before.
 const UNCOMPARED: &str = "killed";
 
 impl Way {
@@ -50,11 +46,7 @@ impl Way {
     }
 
     fn plain(program: &Program) -> Vec<Self> {
-        let way = |level: &String| Self {
-            level: level.clone(),
-            check: false,
-            flags: Vec::new(),
-        };
+        let way = |level: &String| Self { level: level.clone(), check: false, flags: Vec::new() };
         program.levels.iter().map(way).collect()
     }
 
@@ -67,11 +59,7 @@ impl Way {
         let mut ways = Vec::new();
         for linked in [&[][..], &LTO] {
             for (level, flags) in LEVELS {
-                let left_out = if linked.is_empty() {
-                    level == "O1"
-                } else {
-                    level != "O2"
-                };
+                let left_out = if linked.is_empty() { level == "O1" } else { level != "O2" };
                 if fortran && left_out || program.name == UNCOMPARED && level != "O0" {
                     continue;
                 }
@@ -91,7 +79,8 @@ impl Way {
         self.flags.is_empty() && program.levels.contains(&self.level) && whole
     }
 
-    /// The program as it is built natively and, with the option that records both forms, to be recorded.
+    /// The program as it is built natively and, with the option that records both forms, to be
+    /// recorded.
     pub(crate) fn built(&self, program: &Program) -> [Program; 2] {
         let mut native = program.clone();
         if !self.check {
@@ -100,17 +89,15 @@ impl Way {
         if is_repeated(program) {
             native.args.clear();
         }
-        native
-            .flags
-            .extend(self.flags.iter().map(ToString::to_string));
+        native.flags.extend(self.flags.iter().map(ToString::to_string));
         let mut recorded = native.clone();
         recorded.flags.push("--contech-check".to_owned());
         [native, recorded]
     }
 }
 
-/// Whether the program's argument says how often it repeats its work. Without, that is less often, which is enough to
-/// compare both forms.
+/// Whether the program's argument says how often it repeats its work. Without, that is less often,
+/// which is enough to compare both forms.
 fn is_repeated(program: &Program) -> bool {
     matches!(program.check, Some(Check::LockOrder | Check::LogOrder))
 }

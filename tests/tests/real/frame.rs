@@ -1,4 +1,5 @@
-//! One trial for each program that somebody else wrote, and one that fails when not all of them could be fetched.
+//! One trial for each program that somebody else wrote, and one that fails when not all of them
+//! could be fetched.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +9,12 @@ use contech_tests::outputs::Outputs;
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The variable to set where there is no network: packages that cannot be fetched are then skipped, by name.
+/// The variable to set where there is no network: packages that cannot be fetched are then skipped,
+/// by name.
 const OFFLINE: &str = "CONTECH_OFFLINE";
 
-/// Runs a trial for each package, and one that fails when not all could be fetched. A package that cannot be
-/// fetched is reported as ignored, by its name.
+/// Runs a trial for each package, and one that fails when not all could be fetched. A package that
+/// cannot be fetched is reported as ignored, by its name.
 pub(crate) fn main<P: Sync>(
     packages: Vec<&'static P>,
     name: impl Fn(&P) -> &'static str,
@@ -31,10 +33,10 @@ pub(crate) fn main<P: Sync>(
     for &package in &packages {
         let there = arguments.list || available(package);
         fetched += usize::from(there);
-        // Of what is run, some reads the programs of the tests, and of what is built, all is named by the executable.
-        let trial = verdict::trial(name(package).to_owned(), Tools::All, &texts, move || {
-            trial(package)
-        });
+        // Of what is run, some reads the programs of the tests, and of what is built, all is named
+        // by the executable.
+        let trial =
+            verdict::trial(name(package).to_owned(), Tools::All, &texts, move || trial(package));
         trials.push(trial.with_ignored_flag(!there));
     }
     let all = packages.len();
@@ -54,11 +56,7 @@ pub(crate) fn main<P: Sync>(
 fn texts() -> Result<Vec<Vec<u8>>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut all = Vec::new();
-    for from in [
-        folder.clone(),
-        folder.join("registry"),
-        folder.join("registry/src/bin"),
-    ] {
+    for from in [folder.clone(), folder.join("registry"), folder.join("registry/src/bin")] {
         for entry in fs::read_dir(from)? {
             all.push(entry?.path());
         }

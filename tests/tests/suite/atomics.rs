@@ -1,5 +1,5 @@
-//! What atomic operations cost while the program is recorded. Only a thread that does nothing but try puts its next try
-//! off; the statistics count how often that was.
+//! What atomic operations cost while the program is recorded. Only a thread that does nothing but
+//! try puts its next try off; the statistics count how often that was.
 
 use std::fs;
 use std::process::Command;
@@ -60,10 +60,7 @@ fn only_a_thread_that_does_nothing_but_try_puts_its_tries_off() -> Result<()> {
             run(command.env("CONTECH_STATS", &stats))?.ok()?;
             let stats: serde_json::Value = serde_json::from_slice(&fs::read(stats)?)?;
             let put_off = stats["put_off"].as_u64().context("a number")?;
-            ensure!(
-                (put_off > 0) == (kind == "s"),
-                "{kind} {level}: put off {put_off} times"
-            );
+            ensure!((put_off > 0) == (kind == "s"), "{kind} {level}: put off {put_off} times");
         }
     }
     scratch.done();

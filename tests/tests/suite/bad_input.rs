@@ -1,5 +1,6 @@
-//! What cannot be written, and options that do not exist. A traced program never suffers from a trace that cannot be
-//! written. (Files that are no trace or no graph, cut and damaged ones are the business of the crates that read them.)
+//! What cannot be written, and options that do not exist. A traced program never suffers from a
+//! trace that cannot be written. (Files that are no trace or no graph, cut and damaged ones are the
+//! business of the crates that read them.)
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,10 +41,7 @@ fn make_base() -> Result<Base> {
 fn clear_error(done: &Finished, names: &str) {
     assert_eq!(done.outcome(), "exit 1", "{done}");
     let message = done.err();
-    assert!(
-        message.contains(names),
-        "the message does not name {names}: {done}"
-    );
+    assert!(message.contains(names), "the message does not name {names}: {done}");
     assert!(!message.contains("panicked"), "{done}");
 }
 
@@ -55,31 +53,21 @@ fn a_full_disk_leaves_no_graph() -> Result<()> {
     // With a file-size limit of one block, and its signal ignored, writes fail as on a full disk.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$1\" \"$2\""]);
-    command
-        .arg(Outputs::get().command("contech-middle"))
-        .arg(&trace)
-        .arg(&graph);
+    command.arg(Outputs::get().command("contech-middle")).arg(&trace).arg(&graph);
     clear_error(&run(&mut command)?, "out.tg");
     assert!(files(scratch.dir(), "tg")?.is_empty());
-    assert_eq!(
-        fs::read_dir(scratch.dir())?.count(),
-        1,
-        "something was left behind"
-    );
+    assert_eq!(fs::read_dir(scratch.dir())?.count(), 1, "something was left behind");
     scratch.done();
     Ok(())
 }
 
-/// Checks that the program runs as if untraced, with one more line on standard error that names the trace.
+/// Checks that the program runs as if untraced, with one more line on standard error that names the
+/// trace.
 fn runs_untraced(trace: &Path) -> Result<()> {
     let plain = run(Command::new(&base().program).env("CONTECH_OFF", "1"))?.ok()?;
     assert_eq!(plain.err(), "", "CONTECH_OFF is silent");
     let traced = run(Command::new(&base().program).env("CONTECH_TRACE", trace))?;
-    assert_eq!(
-        (plain.status, &plain.stdout),
-        (traced.status, &traced.stdout),
-        "{traced}"
-    );
+    assert_eq!((plain.status, &plain.stdout), (traced.status, &traced.stdout), "{traced}");
     assert_eq!(traced.err().lines().count(), 1, "{traced}");
     assert!(traced.err().contains(&*trace.to_string_lossy()), "{traced}");
     Ok(())

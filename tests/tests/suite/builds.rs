@@ -1,4 +1,5 @@
-//! Whole builds with nothing but CC and CXX replaced: make (parallel, incremental), a configure script, CMake.
+//! Whole builds with nothing but CC and CXX replaced: make (parallel, incremental), a configure
+//! script, CMake.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,9 +17,7 @@ use contech_tests::scratch::Scratch;
 /// A copy of one of `projects/` in a fresh directory for this test.
 fn project(name: &str, test: &str) -> Result<Scratch> {
     let scratch = Scratch::new(&format!("builds/{test}"))?;
-    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("projects")
-        .join(name);
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("projects").join(name);
     let mut copy = Command::new("cp");
     copy.arg("-a").arg(from.join(".")).arg(scratch.dir());
     run(&mut copy)?.ok()?;
@@ -29,10 +28,7 @@ fn project(name: &str, test: &str) -> Result<Scratch> {
 fn tool(name: &str, dir: &Path) -> Command {
     let outputs = Outputs::get();
     let mut command = Command::new(name);
-    command
-        .current_dir(dir)
-        .env("CC", outputs.cc())
-        .env("CXX", outputs.cxx());
+    command.current_dir(dir).env("CC", outputs.cc()).env("CXX", outputs.cxx());
     command
 }
 
@@ -42,16 +38,10 @@ fn record(dir: &Path, program: &str) -> Result<(String, PathBuf)> {
     if traces.exists() {
         fs::remove_dir_all(&traces)?;
     }
-    let recording = Recording::of(
-        Command::new(format!("./{program}")).current_dir(dir),
-        &traces,
-    )?;
+    let recording = Recording::of(Command::new(format!("./{program}")).current_dir(dir), &traces)?;
     recording.run.clone().ok()?;
     let graphs = recording.graphs(true)?;
-    Ok((
-        recording.run.out(),
-        graphs.into_iter().next().context("a trace")?,
-    ))
+    Ok((recording.run.out(), graphs.into_iter().next().context("a trace")?))
 }
 
 #[test]
@@ -81,18 +71,12 @@ fn a_parallel_make_of_thirty_modules_and_an_incremental_one() -> Result<()> {
     scratch.write("part7.c", part.replace("cell += ", "cell += 1000 + "))?;
     let second = run(tool("make", scratch.dir()).args(["-j8"]))?.ok()?;
     assert_eq!(second.out().matches(" -c ").count(), 1, "{second}");
-    assert_eq!(
-        record(scratch.dir(), "prog")?.0,
-        format!("{}\n", sum(1) + 1000)
-    );
+    assert_eq!(record(scratch.dir(), "prog")?.0, format!("{}\n", sum(1) + 1000));
     // The header changes, and everything is rebuilt.
     let header = fs::read_to_string(scratch.join("all.h"))?;
     scratch.write("all.h", header.replace("FACTOR 1", "FACTOR 2"))?;
     run(tool("make", scratch.dir()).args(["-j8"]))?.ok()?;
-    assert_eq!(
-        record(scratch.dir(), "prog")?.0,
-        format!("{}\n", sum(2) + 1000)
-    );
+    assert_eq!(record(scratch.dir(), "prog")?.0, format!("{}\n", sum(2) + 1000));
     scratch.done();
     Ok(())
 }
@@ -101,30 +85,19 @@ fn a_parallel_make_of_thirty_modules_and_an_incremental_one() -> Result<()> {
 fn a_configure_script() -> Result<()> {
     let scratch = project("configure", "configure")?;
     let configured = run(tool("sh", scratch.dir()).arg("./configure"))?.ok()?;
-    // The programs that the script tried have recorded, and nothing is left but what it makes and a whole trace.
+    // The programs that the script tried have recorded, and nothing is left but what it makes and a
+    // whole trace.
     let left = fs::read_dir(scratch.dir())?.map(|file| Ok(file?.file_name()));
     let left = left.collect::<Result<BTreeSet<_>>>()?;
-    let expected = [
-        "Makefile",
-        "Makefile.in",
-        "configure",
-        "prog.c",
-        "trace.bin",
-    ];
+    let expected = ["Makefile", "Makefile.in", "configure", "prog.c", "trace.bin"];
     assert_eq!(left, expected.map(OsString::from).into());
     let tried = scratch.join("tried.tg");
     middle(&scratch.join("trace.bin"), &tried)?.ok()?;
     verify(&tried)?;
     run(tool("make", scratch.dir()).arg("-j2"))?.ok()?;
     let (said, graph) = record(scratch.dir(), "prog")?;
-    assert_eq!(
-        said, "long is 8 bytes, sqrt(2) is 1.4142, 2 threads\n",
-        "{configured}"
-    );
-    assert_eq!(
-        backend_json(&["stats"], &graph)?["contexts"].as_u64(),
-        Some(3)
-    );
+    assert_eq!(said, "long is 8 bytes, sqrt(2) is 1.4142, 2 threads\n", "{configured}");
+    assert_eq!(backend_json(&["stats"], &graph)?["contexts"].as_u64(), Some(3));
     scratch.done();
     Ok(())
 }
@@ -133,11 +106,7 @@ fn a_configure_script() -> Result<()> {
 fn cmake_with_static_and_shared_libraries_in_c_and_cxx() -> Result<()> {
     let release = "-DCMAKE_BUILD_TYPE=Release";
     let linked = "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON";
-    let all = [
-        &["-DCMAKE_BUILD_TYPE=Debug"][..],
-        &[release],
-        &[release, linked],
-    ];
+    let all = [&["-DCMAKE_BUILD_TYPE=Debug"][..], &[release], &[release, linked]];
     for options in ways("cmake", &all) {
         let scratch = project("cmake", "cmake")?;
         let mut cmake = tool("cmake", scratch.dir());
@@ -145,10 +114,7 @@ fn cmake_with_static_and_shared_libraries_in_c_and_cxx() -> Result<()> {
         run(tool("cmake", scratch.dir()).args(["--build", "build", "-j2"]))?.ok()?;
         let (said, graph) = record(&scratch.join("build"), "prog")?;
         assert_eq!(said, "sum 285 by 2 threads, name contech\n");
-        assert_eq!(
-            backend_json(&["stats"], &graph)?["contexts"].as_u64(),
-            Some(3)
-        );
+        assert_eq!(backend_json(&["stats"], &graph)?["contexts"].as_u64(), Some(3));
         scratch.done();
     }
     Ok(())

@@ -15,7 +15,8 @@ use contech_tests::recording::{Recording, backend_json, middle};
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-/// `cargo contech` in a folder. What is made of the toolchain is kept with the other results of tests.
+/// `cargo contech` in a folder. What is made of the toolchain is kept with the other results of
+/// tests.
 fn contech(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(Outputs::get().command("cargo-contech"));
     command.arg("contech").args(arguments).current_dir(folder);
@@ -24,11 +25,12 @@ fn contech(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs of an example, of which one must show the loss: beside other programs, threads may not have met in a run. Alone,
-/// the example that shows it least does so in 4 runs of 5.
+/// Runs of an example, of which one must show the loss: beside other programs, threads may not have
+/// met in a run. Alone, the example that shows it least does so in 4 runs of 5.
 const RUNS: usize = 5;
 
-/// An example of the guide. A line at which it loses time ends in `// LOSS: CAUSE`, or the line before it does.
+/// An example of the guide. A line at which it loses time ends in `// LOSS: CAUSE`, or the line
+/// before it does.
 struct Example {
     name: String,
     cause: String,
@@ -93,9 +95,7 @@ impl Example {
         ["code", "wait"].iter().any(|key| {
             let place = &found[key];
             let own = place["file"].as_str().is_some_and(|f| f.ends_with(&file));
-            own && place["line"]
-                .as_u64()
-                .is_some_and(|line| self.lines.contains(&line))
+            own && place["line"].as_u64().is_some_and(|line| self.lines.contains(&line))
         })
     }
 }
@@ -130,28 +130,13 @@ fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
     for_other.write(".cargo/config.toml", configuration)?;
     let (root, other) = (Path::new("/"), for_other.dir());
     for (folder, arguments, (name, value), said) in [
-        (
-            root,
-            &["frobnicate"][..],
-            none,
-            "is not one of build, run, test, bench and install",
-        ),
-        (
-            root,
-            &["build", "--target", OTHER],
-            none,
-            "leave --target out",
-        ),
+        (root, &["frobnicate"][..], none, "is not one of build, run, test, bench and install"),
+        (root, &["build", "--target", OTHER], none, "leave --target out"),
         (root, &["build"], ("CARGO_BUILD_TARGET", OTHER), CONFIGURED),
         (other, &["build"], none, CONFIGURED),
         (root, &["build"], ("RUSTUP_TOOLCHAIN", "1.2.3"), "1.2.3"),
         (root, &["build"], ("RUSTC", "/no/rustc"), "/no/rustc"),
-        (
-            root,
-            &["build"],
-            ("RUSTC", &nightly),
-            "use an older toolchain",
-        ),
+        (root, &["build"], ("RUSTC", &nightly), "use an older toolchain"),
         (root, &["run"], none, "Cargo.toml"),
         (root, &["install", "splr"], none, "install needs --root"),
     ] {
@@ -170,7 +155,8 @@ fn what_cannot_be_done_is_said_in_a_sentence() -> Result<()> {
 const MANIFEST: &str =
     "[package]\nname = \"odd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
 
-/// A build script that compiles a part in C as the crate `cc` does: with the compiler that a variable names.
+/// A build script that compiles a part in C as the crate `cc` does: with the compiler that a
+/// variable names.
 const BUILD: &str = r#"
 use std::{env, process::Command};
 fn main() {
@@ -261,12 +247,10 @@ fn a_program_of_one_thread_waits_for_no_lock_and_at_no_atomic_operation() -> Res
     scratch.write("src/main.rs", ALONE)?;
     let mut command = contech(scratch.dir(), &["run", "--release"]);
     let done = run_for(&mut command, Duration::from_secs(600))?.ok()?;
-    // Locks of the standard library are taken (for the output, to initialise), and cost next to nothing.
+    // Locks of the standard library are taken (for the output, to initialise), and cost next to
+    // nothing.
     for line in done.err().lines() {
-        ensure!(
-            !line.contains("warning") && !line.contains("(lock)"),
-            "{done}"
-        );
+        ensure!(!line.contains("warning") && !line.contains("(lock)"), "{done}");
     }
     let graph = scratch.join("contech-out/graph.tg");
     let found = backend_json(&["parallelism"], &graph)?;

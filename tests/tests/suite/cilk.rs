@@ -1,5 +1,6 @@
-//! The paper's programs in the Cilk-style header: they compute the right result serially and on OpenMP tasks, a
-//! recording of the serial form shows where the parallelism is, and the on-line profile agrees with it.
+//! The paper's programs in the Cilk-style header: they compute the right result serially and on
+//! OpenMP tasks, a recording of the serial form shows where the parallelism is, and the on-line
+//! profile agrees with it.
 #![allow(clippy::cast_precision_loss, reason = "ratios of counts")]
 
 mod findings;
@@ -19,10 +20,7 @@ use serde_json::Value;
 
 #[test]
 fn the_header_works_in_cxx_in_every_mode() -> Result<()> {
-    for (mode, options) in [
-        ("full", &[][..]),
-        ("workspan", &["--contech-mode=workspan"]),
-    ] {
+    for (mode, options) in [("full", &[][..]), ("workspan", &["--contech-mode=workspan"])] {
         let scratch = Scratch::new(&format!("cilk-cxx-{mode}"))?;
         build_and_run("syntax.cpp", scratch.dir(), options)?;
         scratch.done();
@@ -54,7 +52,8 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
         let (graph, line) = (from_graph(name)?, on_line(name, "time")?);
         assert_eq!(line["metric"], "time");
         assert_eq!(sites(&graph, count), sites(&line, count), "{name}");
-        // The call sites' own times are parts of the program's time, and none of it is counted twice.
+        // The call sites' own times are parts of the program's time, and none of it is counted
+        // twice.
         let work = number(&line, "/work");
         let own = |site: &Value| site["on_work"]["local"]["work"].as_u64().unwrap_or(0);
         let local: u64 = sites(&line, own).values().sum();
@@ -65,8 +64,8 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
 
 #[test]
 fn known_shares_of_the_time_are_those_of_the_on_line_profile() -> Result<()> {
-    // The test compares shares of a tenth of a second of CPU time, which a busy machine does not change. Their
-    // tolerance is far from what operations alone would give.
+    // The test compares shares of a tenth of a second of CPU time, which a busy machine does not
+    // change. Their tolerance is far from what operations alone would give.
     const DEAR: f64 = 0.75;
     const TOLERANCE: f64 = 0.1;
     let share = |profile: &Value| {

@@ -1,5 +1,5 @@
-//! The on-line profile of programs it cannot fully measure: it holds what completed, is marked so, and a line on
-//! standard error says so.
+//! The on-line profile of programs it cannot fully measure: it holds what completed, is marked so,
+//! and a line on standard error says so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,9 +23,7 @@ fn profiled(name: &str, arguments: &[&str], outcome: &str) -> Result<(Finished, 
     let scratch = Scratch::new(&format!("cilk-{name}-{}", arguments.concat()))?;
     let program = compiled(&scratch, name)?;
     let file = scratch.join("profile.json");
-    let done = run(Command::new(&program)
-        .args(arguments)
-        .env("CONTECH_PROFILE", &file))?;
+    let done = run(Command::new(&program).args(arguments).env("CONTECH_PROFILE", &file))?;
     let done = done.expect(outcome)?;
     let profile = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
     scratch.done();
@@ -34,20 +32,12 @@ fn profiled(name: &str, arguments: &[&str], outcome: &str) -> Result<(Finished, 
 
 fn count(profile: &Value, callee: &str) -> u64 {
     let sites = profile["sites"].as_array().into_iter().flatten();
-    sites
-        .filter(|site| site["callee"] == callee)
-        .filter_map(|site| site["count"].as_u64())
-        .sum()
+    sites.filter(|site| site["callee"] == callee).filter_map(|site| site["count"].as_u64()).sum()
 }
 
 /// A program with its arguments, how it ends, what is said, and how often functions were called.
-type Cut = (
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-    &'static str,
-    [(&'static str, u64); 2],
-);
+type Cut =
+    (&'static str, &'static [&'static str], &'static str, &'static str, [(&'static str, u64); 2]);
 
 const INSIDE: &str = "ended inside 2 invocations";
 const LEFT: [(&str, u64); 2] = [("done", 2), ("forever", 0)];
@@ -72,11 +62,7 @@ fn a_profile_that_is_cut_has_what_completed_and_says_so() -> Result<()> {
         assert!(said.contains(words), "{said}");
         assert_eq!(profile["complete"], false);
         for (callee, expected) in counts {
-            assert_eq!(
-                count(&profile, callee),
-                expected,
-                "{name} {arguments:?}: {callee}"
-            );
+            assert_eq!(count(&profile, callee), expected, "{name} {arguments:?}: {callee}");
         }
     }
     Ok(())
@@ -104,12 +90,10 @@ fn handlers_that_come_in_the_middle_of_events_change_no_count() -> Result<()> {
     assert_eq!(sum, 75025);
     // Each round has 2 fib(26) - 1 invocations.
     assert_eq!(count(&profile, "fib"), rounds * 242_785);
-    // A handler that interrupts an event or the profiler may be left out, but is never counted in part.
+    // A handler that interrupts an event or the profiler may be left out, but is never counted in
+    // part.
     let (told, tocks) = (count(&profile, "tick"), count(&profile, "tock"));
-    assert!(
-        told <= ticks && tocks == told * 400,
-        "{told} of {ticks}, {tocks}"
-    );
+    assert!(told <= ticks && tocks == told * 400, "{told} of {ticks}, {tocks}");
     assert!(told > 0, "most handlers are taken");
     Ok(())
 }
@@ -119,9 +103,7 @@ fn a_handler_that_leaves_the_profiler_by_a_jump_leaves_no_profile_and_a_line() -
     let scratch = Scratch::new("cilk-handlers-jump")?;
     let program = compiled(&scratch, "handlers")?;
     let file = scratch.join("profile.json");
-    let done = run(Command::new(&program)
-        .arg("jump")
-        .env("CONTECH_PROFILE", &file))?;
+    let done = run(Command::new(&program).arg("jump").env("CONTECH_PROFILE", &file))?;
     let said = done.expect("exit 0")?.err();
     assert!(
         said.contains("a signal handler interrupted the profiler and did not return"),

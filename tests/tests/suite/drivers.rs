@@ -1,8 +1,10 @@
-//! `contech-cc`, `contech-c++` and `contech-fc` in place of clang and flang: same files, same messages, same exit codes, in every way
-//! in which a build calls a compiler; and what they build can be recorded.
+//! `contech-cc`, `contech-c++` and `contech-fc` in place of clang and flang: same files, same
+//! messages, same exit codes, in every way in which a build calls a compiler; and what they build
+//! can be recorded.
 //!
-//! A build is a shell script in a folder with [`SOURCES`]. `$CC`, `$CXX` and `$FC` are the drivers, and `$CLANG` is clang alone. The
-//! programs `fortran_*` of `programs/` say what is recorded of Fortran.
+//! A build is a shell script in a folder with [`SOURCES`]. `$CC`, `$CXX` and `$FC` are the drivers,
+//! and `$CLANG` is clang alone. The programs `fortran_*` of `programs/` say what is recorded of
+//! Fortran.
 
 use std::path::Path;
 use std::process::Command;
@@ -50,18 +52,9 @@ const SOURCES: [(&str, &str); 13] = [
         "Makefile",
         "FFLAGS = -O2\np: both.o numbers.o twice.o\n\t$(FC) -o $@ $^\nboth.o: numbers.o\n%.o: %.f90\n\t$(FC) $(FFLAGS) -c $<\n",
     ),
-    (
-        "wrong.c",
-        "int main(void) { int unused; return undeclared; }\n",
-    ),
-    (
-        "wrong.f90",
-        "program w\n  implicit none\n  x = 1\nend program\n",
-    ),
-    (
-        "two.F90",
-        "#define N 2\nprogram p\n  print *, N\nend program\n",
-    ),
+    ("wrong.c", "int main(void) { int unused; return undeclared; }\n"),
+    ("wrong.f90", "program w\n  implicit none\n  x = 1\nend program\n"),
+    ("two.F90", "#define N 2\nprogram p\n  print *, N\nend program\n"),
 ];
 
 /// A folder with the sources.
@@ -92,13 +85,9 @@ fn ours(dir: &Path, script: &str) -> Result<Finished> {
     shell(dir, script, &outputs.cc(), &outputs.fc())
 }
 
-/// A way to build `p`: its name, words of which a commit takes one for `{}`, and words of blocks that the program executes.
-type Build = (
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-    &'static [&'static str],
-);
+/// A way to build `p`: its name, words of which a commit takes one for `{}`, and words of blocks
+/// that the program executes.
+type Build = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
 const ONE: &[&str] = &[""];
 const BOTH: &[&str] = &["main", "triple"];
@@ -264,8 +253,7 @@ fn output_messages_and_exit_codes_are_the_compilers() -> Result<()> {
         let named = |done: &Finished| {
             let said = done.err().replace("contech-cc", "clang");
             let said = said.replace("contech-fc", "flang");
-            said.replace("clang-22", "clang")
-                .replace("flang-22", "flang")
+            said.replace("clang-22", "clang").replace("flang-22", "flang")
         };
         ensure!(named(&ours) == named(&theirs), "{ours}\n{theirs}");
     }

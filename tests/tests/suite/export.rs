@@ -1,5 +1,5 @@
-//! Every form that `contech-backend export` writes is read by a program that is not ours, which must find in it what the
-//! analyses say of the same graph.
+//! Every form that `contech-backend export` writes is read by a program that is not ours, which
+//! must find in it what the analyses say of the same graph.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,10 +44,7 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
         }
         export.arg("--otf2").arg(folder.join("archive"));
         export.arg("--champsim").arg(folder.join("instructions"));
-        export
-            .arg("--accesses")
-            .arg("--parquet")
-            .arg(folder.join("tables"));
+        export.arg("--accesses").arg("--parquet").arg(folder.join("tables"));
         run(&mut export)?.ok()?;
         for weight in ["span", "wait", "misses"] {
             let mut export = self::export(&graph);
@@ -75,8 +72,7 @@ pub(super) fn seen(folder: &Path) -> Result<Value> {
     static SEEN: Once<Value> = Once::new();
     SEEN.get(&folder.to_string_lossy(), || {
         let mut read = Command::new(python::interpreter()?);
-        read.arg(workspace().join("tests/exports/read.py"))
-            .arg(folder);
+        read.arg(workspace().join("tests/exports/read.py")).arg(folder);
         let read = run(&mut read)?.ok()?;
         serde_json::from_slice(&read.stdout).context("the readers print JSON")
     })
@@ -105,13 +101,8 @@ impl Said {
             stats: backend_json(&["stats"], graph)?,
             running: lanes["work_ns"].as_u64().context("work_ns")?,
             waiting: waits.iter().filter_map(|wait| wait["ns"].as_u64()).sum(),
-            misses: points
-                .iter()
-                .filter_map(|point| point["misses"].as_u64())
-                .collect(),
-            span: backend_json(&["workspan"], graph)?["span"]
-                .as_u64()
-                .context("span")?,
+            misses: points.iter().filter_map(|point| point["misses"].as_u64()).collect(),
+            span: backend_json(&["workspan"], graph)?["span"].as_u64().context("span")?,
         })
     }
 
@@ -124,10 +115,7 @@ impl Said {
 fn agree(name: &str, seen: &Value, said: &[(&str, Value)]) -> Result<()> {
     for (place, value) in said {
         let found = seen.pointer(place);
-        ensure!(
-            found == Some(value),
-            "{name} {place}: {found:?}, not {value}"
-        );
+        ensure!(found == Some(value), "{name} {place}: {found:?}, not {value}");
     }
     Ok(())
 }
@@ -164,10 +152,7 @@ fn every_form_has_what_the_analyses_say() -> Result<()> {
         let slices = &seen["trace.pftrace"]["categories"];
         let waits = slices["wait"].as_u64().context("waits")?;
         let (tasks, all) = (sum(slices) - waits, sum(&said.stats["tasks"]));
-        ensure!(
-            tasks <= all && tasks + waits >= all,
-            "{name}: {slices}, {all} tasks"
-        );
+        ensure!(tasks <= all && tasks + waits >= all, "{name}: {slices}, {all} tasks");
         let named = |file: &str, list: &str, word: &str| {
             let all = seen[file][list].as_array();
             all.is_some_and(|all| all.contains(&word.into()))
@@ -204,29 +189,17 @@ fn an_archive(name: &str, said: &Said, archive: &Value, folder: &Path) -> Result
         "queue.c" => code == said.running && waits == said.waiting,
         _ => code <= said.running && code > said.running / 2 && waits <= said.waiting,
     };
-    ensure!(
-        is_whole,
-        "{name}: {} {} {archive}",
-        said.running,
-        said.waiting
-    );
+    ensure!(is_whole, "{name}: {} {} {archive}", said.running, said.waiting);
     if name == "queue.c" {
         let source = fs::read_to_string(workspace().join("tests/programs/queue.c"))?;
-        let line = source
-            .lines()
-            .position(|line| line.contains("*produce(void"));
-        ensure!(
-            archive["lines"]["produce"] == line.context("produce")? + 1,
-            "{archive}"
-        );
+        let line = source.lines().position(|line| line.contains("*produce(void"));
+        ensure!(archive["lines"]["produce"] == line.context("produce")? + 1, "{archive}");
     }
     // The tool of the format's authors counts the same events.
     let mut print = Command::new("otf2-print");
     let print = run(print.arg(folder.join("archive/traces.otf2")))?.ok()?;
     let lines = print.out();
-    let lines = lines
-        .lines()
-        .filter(|line| line.starts_with("ENTER") || line.starts_with("LEAVE"));
+    let lines = lines.lines().filter(|line| line.starts_with("ENTER") || line.starts_with("LEAVE"));
     ensure!(archive["events"] == lines.count(), "{name}: {archive}");
     Ok(())
 }
@@ -248,34 +221,24 @@ fn callgrind_annotate_finds_every_function_and_line() -> Result<()> {
                         && word.replace(',', "").parse::<u64>().is_err()
                         && *word != "."
                 })?;
-                let numbers = words[..at]
-                    .iter()
-                    .map(|word| word.replace(',', "").parse().unwrap_or(0));
+                let numbers =
+                    words[..at].iter().map(|word| word.replace(',', "").parse().unwrap_or(0));
                 let name = words[at..].join(" ");
                 (at > 1).then(|| {
-                    (
-                        name.rsplit(':').next().unwrap_or_default().to_owned(),
-                        numbers.collect(),
-                    )
+                    (name.rsplit(':').next().unwrap_or_default().to_owned(), numbers.collect())
                 })
             };
             Ok(text
                 .lines()
                 .filter_map(row)
                 .map(|(name, numbers)| {
-                    (
-                        name.split(" [").next().unwrap_or_default().to_owned(),
-                        numbers,
-                    )
+                    (name.split(" [").next().unwrap_or_default().to_owned(), numbers)
                 })
                 .collect())
         };
         let own = annotate("no")?;
-        let total = own
-            .iter()
-            .find(|(name, _)| name.contains("PROGRAM TOTALS"))
-            .context("totals")?
-            .1;
+        let total =
+            own.iter().find(|(name, _)| name.contains("PROGRAM TOTALS")).context("totals")?.1;
         let expected = [
             said.running,
             said.waiting,
@@ -297,9 +260,7 @@ fn callgrind_annotate_finds_every_function_and_line() -> Result<()> {
 /// The columns of the tables, as the guide has them.
 fn documented() -> Result<BTreeMap<String, Vec<[String; 2]>>> {
     let guide = fs::read_to_string(workspace().join(GUIDE))?;
-    let said = guide
-        .split("<!-- says: contech export --columns -->")
-        .nth(1);
+    let said = guide.split("<!-- says: contech export --columns -->").nth(1);
     let said = said.and_then(|said| said.split("<!-- end -->").next());
     let mut tables: BTreeMap<String, Vec<[String; 2]>> = BTreeMap::new();
     let mut table = String::new();
@@ -347,12 +308,7 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
         // Sums that may be too large for a number are texts.
         let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
         let kinds = seen["tasks"].as_array().context("kinds of tasks")?;
-        let column = |at: usize| {
-            kinds
-                .iter()
-                .filter_map(|kind| number(&kind[at]))
-                .sum::<u64>()
-        };
+        let column = |at: usize| kinds.iter().filter_map(|kind| number(&kind[at])).sum::<u64>();
         for (found, total) in [
             (Some(column(2)), said.stat("blocks")),
             (Some(column(3)), said.stat("reads")),
@@ -362,10 +318,7 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
             (number(&seen["waiting_ns"]), said.waiting),
             (number(&seen["bytes"]), said.stat("bytes_accessed")),
         ] {
-            ensure!(
-                found == Some(total),
-                "{name}: {found:?}, not {total}: {seen}"
-            );
+            ensure!(found == Some(total), "{name}: {found:?}, not {total}: {seen}");
         }
         for (kind, count) in said.stats["tasks"].as_object().context("tasks")? {
             let row = kinds.iter().find(|row| row[0] == kind[..]);
@@ -373,10 +326,7 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
             ensure!(found == count.as_u64(), "{name} {kind}: {kinds:?}");
         }
         let synchronised = &seen["synchronised"][0];
-        ensure!(
-            name != "queue.c" || synchronised.as_u64() > Some(1000),
-            "{synchronised}"
-        );
+        ensure!(name != "queue.c" || synchronised.as_u64() > Some(1000), "{synchronised}");
         let answers = seen["answers"].as_array().context("answers")?;
         ensure!(answers.len() == 10, "{} questions", answers.len());
         let others = seen["in_polars"].as_array().context("Polars")?;
@@ -395,14 +345,9 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
 #[test]
 fn a_folder_with_files_is_refused() -> Result<()> {
     let sort = exported(PROGRAMS[0].0, PROGRAMS[0].1)?;
-    let used = run(export(&sort.graph)
-        .arg("--parquet")
-        .arg(sort.folder.join("tables")))?
-    .expect("exit 1")?;
-    ensure!(
-        used.err().contains("exists and is not an empty folder"),
-        "{used}"
-    );
+    let used = run(export(&sort.graph).arg("--parquet").arg(sort.folder.join("tables")))?
+        .expect("exit 1")?;
+    ensure!(used.err().contains("exists and is not an empty folder"), "{used}");
     Ok(())
 }
 
@@ -413,21 +358,11 @@ fn a_folder_that_cannot_be_written_whole_is_not_there() -> Result<()> {
     let folder = scratch.join("tables");
     let mut shell = Command::new("sh");
     shell.args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"]);
-    shell
-        .arg(Outputs::get().command("contech-backend"))
-        .arg("export")
-        .arg(&graph);
+    shell.arg(Outputs::get().command("contech-backend")).arg("export").arg(&graph);
     let full = run(shell.args(["--accesses", "--parquet"]).arg(&folder))?.expect("exit 1")?;
-    ensure!(
-        full.err()
-            .contains(&format!("cannot write {}", folder.display())),
-        "{full}"
-    );
+    ensure!(full.err().contains(&format!("cannot write {}", folder.display())), "{full}");
     ensure!(full.err().contains("File too large"), "{full}");
-    ensure!(
-        fs::read_dir(scratch.dir())?.count() == 0,
-        "something is left"
-    );
+    ensure!(fs::read_dir(scratch.dir())?.count() == 0, "something is left");
     scratch.done();
     Ok(())
 }
@@ -442,23 +377,11 @@ fn what_cannot_be_written_is_named_and_leaves_nothing() -> Result<()> {
         ensure!(full.err().contains("No space left"), "{full}");
     }
     let file = scratch.join("same");
-    let twice = run(export(&graph)
-        .arg("--folded")
-        .arg(&file)
-        .arg("--callgrind")
-        .arg(&file))?
-    .expect("exit 1")?;
-    ensure!(
-        twice
-            .err()
-            .contains("--folded and --callgrind have the same file"),
-        "{twice}"
-    );
+    let twice = run(export(&graph).arg("--folded").arg(&file).arg("--callgrind").arg(&file))?
+        .expect("exit 1")?;
+    ensure!(twice.err().contains("--folded and --callgrind have the same file"), "{twice}");
     let none = run(&mut export(&graph))?.expect("exit 1")?;
-    ensure!(
-        none.err().contains("say which form: --perfetto, --folded"),
-        "{none}"
-    );
+    ensure!(none.err().contains("say which form: --perfetto, --folded"), "{none}");
     ensure!(!file.exists());
     scratch.done();
     Ok(())

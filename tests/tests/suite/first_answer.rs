@@ -1,4 +1,5 @@
-//! What `contech run` says before the page: from a sample of what a long run executed, and of several runs.
+//! What `contech run` says before the page: from a sample of what a long run executed, and of
+//! several runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +10,8 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-/// Two threads that take a lock now and then. Each iteration is recorded, so the trace has more than 16 MB.
+/// Two threads that take a lock now and then. Each iteration is recorded, so the trace has more
+/// than 16 MB.
 const BRANCHY: &str = "\
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,13 +77,11 @@ fn convert(every: u32, trace: &Path, graph: &Path) -> Result<()> {
 fn rows(what: &str, graph: &Path) -> Result<Vec<String>> {
     let mut backend = Command::new(Outputs::get().command("contech-backend"));
     let text = run(backend.args(["dump", what]).arg(graph))?.ok()?.stdout;
-    Ok(String::from_utf8(text)?
-        .lines()
-        .map(str::to_owned)
-        .collect())
+    Ok(String::from_utf8(text)?.lines().map(str::to_owned).collect())
 }
 
-/// The rows of tasks without the amounts of what they execute, and how many blocks they execute together.
+/// The rows of tasks without the amounts of what they execute, and how many blocks they execute
+/// together.
 fn tasks(graph: &Path) -> Result<(Vec<String>, u64)> {
     let (mut rows, mut blocks) = (rows("--tasks", graph)?, 0);
     for row in &mut rows {
@@ -123,38 +123,18 @@ fn repeats_agree_and_differ_by_nothing() -> Result<()> {
     let mut contech = Command::new(outputs.command("contech"));
     contech.args(["run", "--repeat", "3", "-o"]).arg(&results);
     let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;
-    let said = String::from_utf8(said)?
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let said = String::from_utf8(said)?.split_whitespace().collect::<Vec<_>>().join(" ");
     ensure!(said.contains("contech: 3 runs took "), "{said}");
-    ensure!(
-        said.contains("First in 3: serial, most of it in burn"),
-        "{said}"
-    );
+    ensure!(said.contains("First in 3: serial, most of it in burn"), "{said}");
     let left = files(&results)?;
-    ensure!(
-        left == ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"],
-        "{left:?}"
-    );
+    ensure!(left == ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"], "{left:?}");
     let page = std::fs::read_to_string(results.join("report.html"))?;
-    ensure!(
-        page.contains(" in 3 runs)"),
-        "no range of gains on the page"
-    );
+    ensure!(page.contains(" in 3 runs)"), "no range of gains on the page");
 
     let mut contech = Command::new(outputs.command("contech"));
-    let said = run(contech.arg("diff").args([&results, &results]))?
-        .ok()?
-        .stdout;
-    let said = String::from_utf8(said)?
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    ensure!(
-        said.contains("differ by nothing that repeats of one of them would not"),
-        "{said}"
-    );
+    let said = run(contech.arg("diff").args([&results, &results]))?.ok()?.stdout;
+    let said = String::from_utf8(said)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    ensure!(said.contains("differ by nothing that repeats of one of them would not"), "{said}");
     scratch.done();
     Ok(())
 }
@@ -209,10 +189,7 @@ fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
         let mut losses = account["losses"].as_array().into_iter().flatten();
         let serial = losses.find(|row| row["cause"] == "serial");
         let caller = serial.map(|row| &row["callers"][0]["function"]);
-        ensure!(
-            caller.is_some_and(|caller| caller == "produce"),
-            "1 in {every}: {account}"
-        );
+        ensure!(caller.is_some_and(|caller| caller == "produce"), "1 in {every}: {account}");
     }
     scratch.done();
     Ok(())

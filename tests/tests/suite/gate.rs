@@ -1,5 +1,6 @@
-//! Parts of a run without accesses: after the limit of the trace (`CONTECH_LIMIT`), and outside of the region of interest
-//! (`CONTECH_ROI`) and of the windows of a sample (`CONTECH_SAMPLE`). What is recorded is what a full recording has there, and order is that of the whole run.
+//! Parts of a run without accesses: after the limit of the trace (`CONTECH_LIMIT`), and outside of
+//! the region of interest (`CONTECH_ROI`) and of the windows of a sample (`CONTECH_SAMPLE`). What
+//! is recorded is what a full recording has there, and order is that of the whole run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use taskgraph::{AccessesOf, Action, NoteKind, SyncOp, TaskKind};
 
-/// Threads that work on their own parts of an array, and take a lock and allocate after each round; handlers come in
-/// between. `WORK` says which rounds are in the region of interest.
+/// Threads that work on their own parts of an array, and take a lock and allocate after each round;
+/// handlers come in between. `WORK` says which rounds are in the region of interest.
 const ROUNDS: &str = r"
 #include <contech/observe.h>
 #include <pthread.h>
@@ -70,16 +71,16 @@ fn build_with(scratch: &Scratch, threads: u32, defines: &[&str]) -> PathBuf {
     let program = scratch.join("rounds");
     let threads = format!("-DTHREADS={threads}");
     let flags = [&["-O1", "-g", "-pthread", &threads], defines].concat();
-    Toolchain::contech()
-        .compile(&source, &flags, &program)
-        .unwrap();
+    Toolchain::contech().compile(&source, &flags, &program).unwrap();
     program
 }
 
-/// The first thread's stack is above this address. Where in it something is depends on the environment.
+/// The first thread's stack is above this address. Where in it something is depends on the
+/// environment.
 const STACK: u64 = 0x7fff_f800_0000;
 
-/// What a context did: its blocks with the places in their pages that they accessed, and its operations on objects.
+/// What a context did: its blocks with the places in their pages that they accessed, and its
+/// operations on objects.
 #[derive(Debug, Default, PartialEq)]
 struct Did {
     blocks: Vec<(u32, Vec<u64>)>,
@@ -120,9 +121,7 @@ fn record(program: &Path, dir: &Path, set: &[(&str, &str)]) -> (PathBuf, String)
 
 /// Whether `part` is in `whole` without gaps, and where.
 fn place<T: PartialEq>(part: &[T], whole: &[T]) -> Option<usize> {
-    whole
-        .windows(part.len().max(1))
-        .position(|window| window == part)
+    whole.windows(part.len().max(1)).position(|window| window == part)
 }
 
 #[test]
@@ -136,10 +135,7 @@ fn at_the_limit_accesses_stop_and_order_goes_on() {
         assert!(!said.contains("limit"), "{said}");
         let small = [("CONTECH_LIMIT", "400K"), ("CONTECH_BUFFER", "64K")];
         let (limited, said) = record(&program, &dir("limited"), &small);
-        assert!(
-            said.contains("which is its limit (CONTECH_LIMIT)"),
-            "{said}"
-        );
+        assert!(said.contains("which is its limit (CONTECH_LIMIT)"), "{said}");
         let (all, some) = (did(&whole), did(&limited));
         assert_eq!(all.len(), some.len());
         for (context, some) in &some {
@@ -159,10 +155,7 @@ fn at_the_limit_accesses_stop_and_order_goes_on() {
         assert!(graph.meta().complete && graph.meta().notes.len() > 1);
         // Every analysis says so, and nothing else is missing.
         let told = backend(&["stats"], &limited).unwrap().ok().unwrap();
-        assert!(
-            told.to_string().contains("the trace reached its limit"),
-            "{told}"
-        );
+        assert!(told.to_string().contains("the trace reached its limit"), "{told}");
         let work = |path| {
             let graph = taskgraph::map(path).unwrap();
             let work = graph.tasks().map(|t| t.unwrap());
@@ -201,8 +194,8 @@ fn within_the_marks_is_what_a_full_recording_has_there() {
     scratch.done();
 }
 
-/// A function that is inlined, one that calls itself, and one that throws through two of its own frames; `mark` has the
-/// same regions by hand.
+/// A function that is inlined, one that calls itself, and one that throws through two of its own
+/// frames; `mark` has the same regions by hand.
 const FUNCTIONS: &str = r"
 #include <contech/observe.h>
 #ifdef MARKED
@@ -239,23 +232,18 @@ fn within_functions_is_what_is_within_marks_there() {
         let graph = |name: &str, flags: &[&str]| {
             let program = scratch.join(format!("{name}{level}"));
             let flags = [&[level], flags].concat();
-            Toolchain::contech()
-                .compile(&source, &flags, &program)
-                .unwrap();
+            Toolchain::contech().compile(&source, &flags, &program).unwrap();
             let dir = scratch.join(format!("{name}{level}.run"));
             record(&program, &dir, &[("CONTECH_ROI", "1")]).0
         };
-        let chosen = [
-            "--contech-region=part::inlined",
-            "--contech-region=part::nested",
-        ];
+        let chosen = ["--contech-region=part::inlined", "--contech-region=part::nested"];
         let (marked, chosen) = (graph("marked", &["-DMARKED"]), graph("chosen", &chosen));
         let regions = |path: &Path| taskgraph::map(path).unwrap().meta().regions.len();
         assert_eq!((regions(&marked), regions(&chosen)), (3, 3), "{level}");
         let unrecorded = taskgraph::map(&chosen).unwrap().meta().unrecorded.unwrap();
         assert_eq!(unrecorded.of, AccessesOf::Region);
-        // What the functions access is recorded (a load and a store each time), and what `rest` does is not: it
-        // would be 1024 more at each call. A few more are the runtime's of C++.
+        // What the functions access is recorded (a load and a store each time), and what `rest`
+        // does is not: it would be 1024 more at each call. A few more are the runtime's of C++.
         let mut accessed = 0;
         for task in taskgraph::map(&chosen).unwrap().tasks() {
             task.unwrap()
@@ -267,10 +255,7 @@ fn within_functions_is_what_is_within_marks_there() {
                 .unwrap();
         }
         let least = 2 * (1000 + 21 + 10);
-        assert!(
-            (least..least + 512).contains(&accessed),
-            "{level}: {accessed}"
-        );
+        assert!((least..least + 512).contains(&accessed), "{level}: {accessed}");
     }
     scratch.done();
 }
@@ -304,15 +289,8 @@ fn a_sample_has_the_order_of_the_run_and_a_part_of_its_accesses() {
         let told = backend(&["stats"], &sample).unwrap().ok().unwrap();
         assert!(told.to_string().contains("accesses are a sample"), "{told}");
     }
-    let (_, said) = record(
-        &build(&scratch, 1),
-        &scratch.join("bad"),
-        &[("CONTECH_SAMPLE", "10%")],
-    );
-    assert!(
-        said.contains("CONTECH_SAMPLE=10% is not 1, or 1/2 to 1/1000"),
-        "{said}"
-    );
+    let (_, said) = record(&build(&scratch, 1), &scratch.join("bad"), &[("CONTECH_SAMPLE", "10%")]);
+    assert!(said.contains("CONTECH_SAMPLE=10% is not 1, or 1/2 to 1/1000"), "{said}");
     scratch.done();
 }
 
@@ -343,13 +321,8 @@ fn a_comparison_of_both_forms_ends_at_the_limit() {
     let program = build_with(&scratch, 3, &["--contech-check"]);
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let mut command = Command::new(&program);
-    command
-        .env("CONTECH_TRACE", &trace)
-        .env("CONTECH_LIMIT", "1M");
-    run(command.env("CONTECH_BUFFER", "64K"))
-        .unwrap()
-        .ok()
-        .unwrap();
+    command.env("CONTECH_TRACE", &trace).env("CONTECH_LIMIT", "1M");
+    run(command.env("CONTECH_BUFFER", "64K")).unwrap().ok().unwrap();
     let done = middle(&trace, &graph).unwrap().ok().unwrap();
     let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(said["check"]["mismatches"], 0, "{done}");

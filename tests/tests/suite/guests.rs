@@ -1,5 +1,5 @@
-//! Processes that are built in ways of their own: a host that closes a plug-in, and a library that stands in front of
-//! the C library and counts on the threads that it has seen.
+//! Processes that are built in ways of their own: a host that closes a plug-in, and a library that
+//! stands in front of the C library and counts on the threads that it has seen.
 
 use std::path::Path;
 use std::process::Command;
@@ -66,10 +66,8 @@ fn a_host_that_is_not_instrumented_closes_a_plug_in_that_is() -> Result<()> {
     compile(Path::new("clang-22"), dir, &host)?;
     let plugin = ["-O1", "-fPIC", "-shared", "plugin.c", "-o", "plugin.so"];
     for mode in ["", "--contech-mode=workspan"] {
-        let words: Vec<&str> = plugin
-            .into_iter()
-            .chain((!mode.is_empty()).then_some(mode))
-            .collect();
+        let words: Vec<&str> =
+            plugin.into_iter().chain((!mode.is_empty()).then_some(mode)).collect();
         compile(Toolchain::contech().compiler(false), dir, &words)?;
         let command = || {
             let mut command = Command::new("./host");
@@ -90,7 +88,8 @@ fn a_host_that_is_not_instrumented_closes_a_plug_in_that_is() -> Result<()> {
     Ok(())
 }
 
-/// Stands in front of functions of the C library, and ends the process when a thread that it has not seen calls one.
+/// Stands in front of functions of the C library, and ends the process when a thread that it has
+/// not seen calls one.
 const INTERPOSER: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -132,7 +131,8 @@ int seen_create(pthread_t *t, void *(*body)(void *), void *arg) {
     }
 FRONTS
 "#;
-/// Without `pthread_self`: the recorder calls it in a new thread of the program, before the library has seen that thread.
+/// Without `pthread_self`: the recorder calls it in a new thread of the program, before the library
+/// has seen that thread.
 const FRONTS: [&str; 25] = [
     "fstat",
     "fstat64",
@@ -185,27 +185,9 @@ fn the_writer_calls_nothing_that_a_library_may_stand_in_front_of() -> Result<()>
     scratch.write("front.c", INTERPOSER.replace("FRONTS", &fronts))?;
     scratch.write("main.c", WATCHED.replace("FORMAT", "\"done\""))?;
     let dir = scratch.dir();
-    let front = [
-        "-O1",
-        "-fPIC",
-        "-shared",
-        "-fno-builtin",
-        "-w",
-        "front.c",
-        "-o",
-        "libfront.so",
-    ];
+    let front = ["-O1", "-fPIC", "-shared", "-fno-builtin", "-w", "front.c", "-o", "libfront.so"];
     compile(Path::new("clang-22"), dir, &front)?;
-    let flags = [
-        "-O1",
-        "-pthread",
-        "main.c",
-        "-L.",
-        "-lfront",
-        "-Wl,-rpath,$ORIGIN",
-        "-o",
-        "prog",
-    ];
+    let flags = ["-O1", "-pthread", "main.c", "-L.", "-lfront", "-Wl,-rpath,$ORIGIN", "-o", "prog"];
     compile(Toolchain::contech().compiler(false), dir, &flags)?;
     let mut command = Command::new("./prog");
     command.current_dir(dir).env("CONTECH_BUFFER", "32K");
@@ -282,7 +264,8 @@ fn libraries_in_front_of_the_c_library_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Threads that operate on one variable, in a process that is stopped for longer than a thread waits for another one.
+/// Threads that operate on one variable, in a process that is stopped for longer than a thread
+/// waits for another one.
 const STOPPED: &str = r"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -335,10 +318,7 @@ fn who_was_stopped_keeps_its_place_in_the_order_of_atomic_operations() -> Result
         bail!("{:?}", recording.traces);
     };
     let said = middle(trace, &scratch.join("graph.tg"))?.ok()?.out();
-    assert!(
-        !said.contains("wrong order") && !said.contains("same place"),
-        "{said}"
-    );
+    assert!(!said.contains("wrong order") && !said.contains("same place"), "{said}");
     scratch.done();
     Ok(())
 }
@@ -372,13 +352,9 @@ int main(int argc, char **argv) {
 fn instructions(program: &Path, tries: u32, rounds: u64) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command
-        .arg(program)
-        .args([tries.to_string(), rounds.to_string()]);
+    command.arg(program).args([tries.to_string(), rounds.to_string()]);
     let said = run(command.env("CONTECH_TRACE", "null"))?.ok()?.err();
-    let line = said
-        .lines()
-        .find_map(|line| line.split_once("Collected : "));
+    let line = said.lines().find_map(|line| line.split_once("Collected : "));
     match line {
         Some((_, count)) => Ok(count.trim().parse()?),
         None => bail!("{said}"),
@@ -387,7 +363,8 @@ fn instructions(program: &Path, tries: u32, rounds: u64) -> Result<u64> {
 
 #[test]
 fn a_free_lock_costs_some_hundred_instructions_whether_it_is_tried_or_taken() -> Result<()> {
-    /// Locks taken, and the most instructions that recording one and its release adds. Measured: 427 and 431.
+    /// Locks taken, and the most instructions that recording one and its release adds. Measured:
+    /// 427 and 431.
     const ROUNDS: u64 = 100_000;
     const MOST: u64 = 450;
     let scratch = Scratch::new("guests/locks")?;
@@ -405,10 +382,7 @@ fn a_free_lock_costs_some_hundred_instructions_whether_it_is_tried_or_taken() ->
             Ok((instructions(&program, tries, ROUNDS)? - begin) / ROUNDS)
         };
         let (native, recorded) = (of("native")?, of("recorded")?);
-        assert!(
-            recorded <= native + MOST,
-            "tries {tries}: {native} and {recorded} instructions"
-        );
+        assert!(recorded <= native + MOST, "tries {tries}: {native} and {recorded} instructions");
     }
     scratch.done();
     Ok(())

@@ -1,5 +1,5 @@
-//! A recorded program's allocations lie as they do natively: two counters in one cache line, or in two, decide how it
-//! scales.
+//! A recorded program's allocations lie as they do natively: two counters in one cache line, or in
+//! two, decide how it scales.
 
 use anyhow::{Result, ensure};
 use contech_tests::outputs::{Outputs, workspace};
@@ -21,9 +21,7 @@ fn allocations_are_where_they_are_natively() -> Result<()> {
 
     let observer = outputs.command("libcontech_observe.so");
     let mut observed = native("observed")?;
-    observed
-        .env("LD_PRELOAD", &observer)
-        .env("CONTECH_OBSERVE", scratch.join("run.obs"));
+    observed.env("LD_PRELOAD", &observer).env("CONTECH_OBSERVE", scratch.join("run.obs"));
     let found = run(&mut observed)?.ok()?.out();
     ensure!(found == expected, "observed:\n{found}natively:\n{expected}");
 

@@ -1,6 +1,6 @@
-//! A program killed by SIGKILL at any moment: what had reached the disk becomes a valid graph, marked incomplete, that
-//! holds every whole chunk of every thread. It says since when records are missing, and no older ones are but for a buffer of
-//! each thread.
+//! A program killed by SIGKILL at any moment: what had reached the disk becomes a valid graph,
+//! marked incomplete, that holds every whole chunk of every thread. It says since when records are
+//! missing, and no older ones are but for a buffer of each thread.
 //!
 //! The test kills 12 times, or as often as `CONTECH_KILLS` says (200 for the record).
 
@@ -15,8 +15,8 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use taskgraph::{Action, Note, SyncOp};
 
-/// Four threads that never end: loops over arrays, a list, allocations, a mutex and a barrier. Each notes in a file shared
-/// with the test when it ended its rounds.
+/// Four threads that never end: loops over arrays, a list, allocations, a mutex and a barrier. Each
+/// notes in a file shared with the test when it ended its rounds.
 const LOAD: &str = r"
 #include <pthread.h>
 #include <fcntl.h>
@@ -64,22 +64,15 @@ const BUFFER: u64 = 64 << 10;
 
 /// What the note about the end says, in ticks.
 fn missing_since(notes: &[Note], hz: u64) -> u64 {
-    let text = notes
-        .iter()
-        .find_map(|n| n.text.split_once("recorded after "))
-        .unwrap()
-        .1;
+    let text = notes.iter().find_map(|n| n.text.split_once("recorded after ")).unwrap().1;
     let (seconds, _) = text.split_once(" s,").unwrap();
     // The milliseconds are rounded.
-    let ms = seconds
-        .replace('.', "")
-        .parse::<u64>()
-        .unwrap()
-        .saturating_sub(1);
+    let ms = seconds.replace('.', "").parse::<u64>().unwrap().saturating_sub(1);
     ms * hz / 1000
 }
 
-/// All rounds that ended before the moment the graph names are in it, but for a buffer of each thread.
+/// All rounds that ended before the moment the graph names are in it, but for a buffer of each
+/// thread.
 fn compare_with_log(trace: &Path, graph: &Path, log: &Path) {
     let graph = taskgraph::map(graph).unwrap();
     let start = u64::from_le_bytes(fs::read(trace).unwrap()[24..32].try_into().unwrap());
@@ -99,20 +92,12 @@ fn compare_with_log(trace: &Path, graph: &Path, log: &Path) {
         task.for_each_action(lock).unwrap();
     }
     let log = fs::read(log).unwrap();
-    let ended: Vec<u64> = log
-        .as_chunks()
-        .0
-        .iter()
-        .map(|b| u64::from_le_bytes(*b))
-        .collect();
+    let ended: Vec<u64> = log.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
     for (thread, ended) in ended.chunks(ROUNDS).enumerate() {
         let before = ended.iter().filter(|at| (1..since).contains(*at)).count();
         // A lock and an unlock are 36 bytes each, and there is more in a round.
         let missing = (before * LOCKS).saturating_sub(locks[thread + 1]) as u64;
-        assert!(
-            missing * 72 <= BUFFER,
-            "thread {thread} lacks {missing} of {before} rounds"
-        );
+        assert!(missing * 72 <= BUFFER, "thread {thread} lacks {missing} of {before} rounds");
     }
 }
 
@@ -127,9 +112,7 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
     let source = scratch.write("load.c", LOAD).unwrap();
     let program = scratch.join("load");
     let contech = Toolchain::contech();
-    contech
-        .compile(&source, &["-O2", "-pthread"], &program)
-        .unwrap();
+    contech.compile(&source, &["-O2", "-pthread"], &program).unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let log = scratch.join("log");
     let mut random = fastrand::Rng::with_seed(7);
@@ -155,11 +138,7 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
             assert_eq!(done.outcome(), "exit 1", "round {round}: {done}");
             continue;
         }
-        assert_eq!(
-            done.outcome(),
-            "exit 3",
-            "round {round}, {size} bytes: {done}"
-        );
+        assert_eq!(done.outcome(), "exit 3", "round {round}, {size} bytes: {done}");
         verify(&graph).unwrap();
         assert!(!taskgraph::map(&graph).unwrap().meta().complete);
         compare(&trace, &graph).unwrap();

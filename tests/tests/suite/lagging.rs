@@ -1,6 +1,6 @@
-//! A writer that lags behind the program: it shares one processor with the program, and writes to a reader that first
-//! rests and then is slow. The trace must be whole whatever is recorded and however it is handed over: both forms of
-//! the run (`--contech-check`) must agree.
+//! A writer that lags behind the program: it shares one processor with the program, and writes to a
+//! reader that first rests and then is slow. The trace must be whole whatever is recorded and
+//! however it is handed over: both forms of the run (`--contech-check`) must agree.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -109,22 +109,17 @@ fn slow_reader(fifo: &Path, to: &Path) {
     }
 }
 
-/// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer of memory, so that
-/// the program pauses for the writer at every buffer.
+/// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer
+/// of memory, so that the program pauses for the writer at every buffer.
 fn records_exactly(name: &str, source: &str, flags: &[&str]) {
     let scratch = Scratch::new(name).unwrap();
     let source = scratch.write("program.c", source).unwrap();
     let program = scratch.join("program");
     let flags = [&["-O2", "--contech-check", "-pthread"], flags].concat();
-    Toolchain::contech()
-        .compile(&source, &flags, &program)
-        .unwrap();
+    Toolchain::contech().compile(&source, &flags, &program).unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let fifo = scratch.join("fifo");
-    run(Command::new("mkfifo").arg(&fifo))
-        .unwrap()
-        .ok()
-        .unwrap();
+    run(Command::new("mkfifo").arg(&fifo)).unwrap().ok().unwrap();
     for (sink, memory) in [(&fifo, "90%"), (&trace, "1")] {
         let reader = (sink == &fifo).then(|| {
             let (fifo, trace) = (fifo.clone(), trace.clone());
@@ -133,9 +128,7 @@ fn records_exactly(name: &str, source: &str, flags: &[&str]) {
         let mut command = Command::new("taskset");
         command.args(["-c", "0"]).arg(&program);
         command.env("CONTECH_TRACE", sink);
-        command
-            .env("CONTECH_BUFFER", "32K")
-            .env("CONTECH_MEMORY", memory);
+        command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", memory);
         run(&mut command).unwrap().ok().unwrap();
         if let Some(reader) = reader {
             reader.join().unwrap();
@@ -164,17 +157,13 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     let scratch = Scratch::new("behind").unwrap();
     let source = scratch.write("program.c", ENDLESS).unwrap();
     let program = scratch.join("program");
-    let mut command = Toolchain::contech()
-        .compile(&source, &["-O2"], &program)
-        .unwrap();
+    let mut command = Toolchain::contech().compile(&source, &["-O2"], &program).unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let fifo = scratch.join("fifo");
     let mut make = Command::new("mkfifo");
     run(make.arg(&fifo)).unwrap().ok().unwrap();
     command.env("CONTECH_TRACE", &fifo);
-    command
-        .env("CONTECH_BUFFER", "32K")
-        .env("CONTECH_MEMORY", "64M");
+    command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", "64M");
     let mut child = command.spawn().unwrap();
     // What fills the pipe is written at once. What comes then waits for this reader.
     let mut from = File::open(&fifo).unwrap();
@@ -187,9 +176,7 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     let done = middle(&trace, &graph).unwrap().expect("exit 3").unwrap();
     let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     let notes = said["notes"].as_array().unwrap();
-    let told = notes
-        .iter()
-        .find(|n| n["text"].as_str().unwrap().contains("did not keep up"));
+    let told = notes.iter().find(|n| n["text"].as_str().unwrap().contains("did not keep up"));
     assert_eq!(told.unwrap()["missing"], true, "{done}");
     scratch.done();
 }

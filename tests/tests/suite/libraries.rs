@@ -1,4 +1,5 @@
-//! Threads that libraries make for themselves, and programs that run with more rights than their caller.
+//! Threads that libraries make for themselves, and programs that run with more rights than their
+//! caller.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -46,15 +47,7 @@ fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
     compile(
         Toolchain::contech().compiler(false),
         dir,
-        &[
-            "-O1",
-            "main.c",
-            "-L.",
-            "-lpool",
-            "-Wl,-rpath,$ORIGIN",
-            "-o",
-            "prog",
-        ],
+        &["-O1", "main.c", "-L.", "-lpool", "-Wl,-rpath,$ORIGIN", "-o", "prog"],
     )?;
     let mut command = Command::new("./prog");
     let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
@@ -68,10 +61,7 @@ fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
     assert_eq!(found["unknown"][0]["pairs"][0]["b"]["function"], "work");
     let trace = &recording.traces[0];
     let told = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
-    assert!(
-        told.contains("3 threads appeared unannounced in libpool.so"),
-        "{told}"
-    );
+    assert!(told.contains("3 threads appeared unannounced in libpool.so"), "{told}");
     scratch.done();
     Ok(())
 }
@@ -90,11 +80,7 @@ fn a_setuid_program_runs_untraced() -> Result<()> {
         "#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf(\"%d %d\\n\", (int)getuid(), (int)geteuid()); return 0; }\n",
     )?;
     let compiler = Toolchain::contech();
-    compile(
-        compiler.compiler(false),
-        scratch.dir(),
-        &["main.c", "-o", "prog"],
-    )?;
+    compile(compiler.compiler(false), scratch.dir(), &["main.c", "-o", "prog"])?;
     // Any user can reach this folder; the recording library stays where the program says it is.
     let place = std::env::temp_dir().join(format!("contech-setuid-{}", std::process::id()));
     fs::create_dir_all(&place)?;

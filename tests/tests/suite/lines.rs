@@ -34,12 +34,7 @@ fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<
         .filter(|row| row["access"] == "write")
         .max_by_key(|row| row["accesses"].as_u64())
         .context("no write")?;
-    ensure!(
-        most["file"]
-            .as_str()
-            .is_some_and(|file| file.ends_with("/cxx_lambda.cpp")),
-        "{most}"
-    );
+    ensure!(most["file"].as_str().is_some_and(|file| file.ends_with("/cxx_lambda.cpp")), "{most}");
     ensure!(most["line"] == line_of(&source, "// fill")?, "{most}");
     scratch.done();
     Ok(())
@@ -67,10 +62,8 @@ fn inlined_code_has_the_name_of_its_own_function() -> Result<()> {
     let misses = misses(&source, &scratch)?;
     let all = misses["instructions"].as_array().context("instructions")?;
     // The library fills the vector, which the program calls.
-    for (access, function, end) in [
-        ("read", "weigh(", "// weighed"),
-        ("write", "main", "// fill"),
-    ] {
+    for (access, function, end) in [("read", "weigh(", "// weighed"), ("write", "main", "// fill")]
+    {
         let rows = all.iter().filter(|row| row["access"] == access);
         let most = rows.max_by_key(|row| row["accesses"].as_u64());
         let most = most.context("no such row")?;

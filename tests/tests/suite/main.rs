@@ -1,4 +1,5 @@
-//! The tools together, in one executable, so that it is linked once and the tests share two processors.
+//! The tools together, in one executable, so that it is linked once and the tests share two
+//! processors.
 
 mod atomics;
 mod bad_input;

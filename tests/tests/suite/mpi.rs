@@ -1,5 +1,6 @@
-//! MPI programs with both libraries: their output is that of the native run, the graph has the order of messages and
-//! collective operations, ranks share no memory, and traces that are missing or do not belong together are named.
+//! MPI programs with both libraries: their output is that of the native run, the graph has the
+//! order of messages and collective operations, ranks share no memory, and traces that are missing
+//! or do not belong together are named.
 
 use std::collections::HashMap;
 use std::fs;
@@ -92,17 +93,8 @@ fn summary(merged: &Finished) -> Result<Value> {
 
 fn order(mpi: Mpi) -> Result<()> {
     let scratch = Scratch::new(&format!("mpi/order_{}", mpi.name()))?;
-    let native = mpi.build(
-        "order.c",
-        "clang-22".as_ref(),
-        &["-O1"],
-        &scratch.join("native"),
-    )?;
-    let traced = mpi.traced(
-        "order.c",
-        &["-O1", "--contech-check"],
-        &scratch.join("prog"),
-    )?;
+    let native = mpi.build("order.c", "clang-22".as_ref(), &["-O1"], &scratch.join("native"))?;
+    let traced = mpi.traced("order.c", &["-O1", "--contech-check"], &scratch.join("prog"))?;
     check_orders(mpi, &native, &traced, &scratch)?;
     scratch.done();
     Ok(())
@@ -112,19 +104,17 @@ fn order_fortran(mpi: Mpi) -> Result<()> {
     let scratch = Scratch::new(&format!("mpi/order_fortran_{}", mpi.name()))?;
     let (native, traced) = (scratch.join("native"), scratch.join("prog"));
     let program = "order_fortran.f90";
-    mpi.fortran(program, "flang-22".as_ref(), &["-O1"], &native)?
-        .ok()?;
+    mpi.fortran(program, "flang-22".as_ref(), &["-O1"], &native)?.ok()?;
     let flags = ["-O1", "--contech-check"];
-    let said = mpi
-        .fortran(program, &Outputs::get().fc(), &flags, &traced)?
-        .ok()?;
+    let said = mpi.fortran(program, &Outputs::get().fc(), &flags, &traced)?.ok()?;
     assert_eq!(said.err(), "");
     check_orders(mpi, &native, &traced, &scratch)?;
     scratch.done();
     Ok(())
 }
 
-/// Checks the output against the native run's, and the logged order against the graph, with 1, 2 and 4 ranks.
+/// Checks the output against the native run's, and the logged order against the graph, with 1, 2
+/// and 4 ranks.
 fn check_orders(mpi: Mpi, native: &Path, traced: &Path, scratch: &Scratch) -> Result<()> {
     for ranks in [1, 2, 4] {
         let dir = scratch.subdir(format!("np{ranks}"))?;
@@ -137,11 +127,7 @@ fn check_orders(mpi: Mpi, native: &Path, traced: &Path, scratch: &Scratch) -> Re
         let merged = merge(&traces, &graph)?.ok()?;
         let summary = summary(&merged)?;
         assert_eq!(summary["check"]["mismatches"], 0, "{merged}");
-        assert_eq!(
-            summary["notes"].to_string().matches("MPI").count(),
-            0,
-            "{merged}"
-        );
+        assert_eq!(summary["notes"].to_string().matches("MPI").count(), 0, "{merged}");
         verify(&graph)?;
         check_order(&run.err(), &graph)
             .with_context(|| format!("{} with {ranks} ranks: {run}", mpi.name()))?;
@@ -186,11 +172,7 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
         for task in edges.tasks() {
             let task = task?;
             let to = task.id();
-            found.extend(
-                task.dependencies()?
-                    .iter()
-                    .map(|from| format!("{from} {to}")),
-            );
+            found.extend(task.dependencies()?.iter().map(|from| format!("{from} {to}")));
         }
         found.sort();
         let mut expected = PING.to_vec();
@@ -214,17 +196,10 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
 fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
     let mpi = Mpi::Mpich;
     let scratch = Scratch::new("mpi/apart")?;
-    let program = mpi.traced(
-        "apart.c",
-        &["-O0", "-no-pie", "-fno-pie"],
-        &scratch.join("prog"),
-    )?;
+    let program = mpi.traced("apart.c", &["-O0", "-no-pie", "-fno-pie"], &scratch.join("prog"))?;
     let run = mpi.run(2, &program, &[], scratch.dir())?.ok()?;
     let said = run.out();
-    let places: Vec<_> = said
-        .lines()
-        .filter_map(|l| l.split(" at ").nth(1))
-        .collect();
+    let places: Vec<_> = said.lines().filter_map(|l| l.split(" at ").nth(1)).collect();
     assert_eq!(places.len(), 2, "{run}");
     assert_eq!(places[0], places[1], "{run}");
     let graph = scratch.join("graph.tg");
@@ -277,15 +252,7 @@ fn traces_that_do_not_belong_together_are_refused() -> Result<()> {
         let graph = scratch.join("graph.tg");
         let of = |first: PathBuf, second: PathBuf| merge(&[first, second], &graph);
         let mixed = of(a.join("trace.0.bin"), b.join("trace.1.bin"))?;
-        refused(
-            &mixed,
-            &[
-                "trace.0.bin",
-                "trace.1.bin",
-                "not of the same run",
-                "one mpirun",
-            ],
-        );
+        refused(&mixed, &["trace.0.bin", "trace.1.bin", "not of the same run", "one mpirun"]);
         let twice = of(a.join("trace.0.bin"), a.join("trace.0.bin"))?;
         refused(&twice, &["both of rank 0"]);
         assert!(!graph.exists());
@@ -303,12 +270,7 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
     let traces = files(scratch.dir(), "bin")?;
     let graph = scratch.join("graph.tg");
     let merged = merge(&[traces[0].clone(), traces[2].clone()], &graph)?.expect("exit 3")?;
-    assert!(
-        merged
-            .out()
-            .contains("traces of MPI ranks are missing: 1, 3"),
-        "{merged}"
-    );
+    assert!(merged.out().contains("traces of MPI ranks are missing: 1, 3"), "{merged}");
     verify(&graph)?;
     let bytes = fs::read(&traces[1])?;
     fs::write(&traces[1], &bytes[..bytes.len() - 200])?;
@@ -317,10 +279,7 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
     verify(&graph)?;
     // The trace is cut before MPI_Init.
     fs::write(&traces[1], &bytes[..100])?;
-    refused(
-        &merge(&traces, &graph)?,
-        &["trace.1.bin", "which MPI rank", "leave it out"],
-    );
+    refused(&merge(&traces, &graph)?, &["trace.1.bin", "which MPI rank", "leave it out"]);
     scratch.done();
     Ok(())
 }
@@ -330,10 +289,8 @@ fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
     for mpi in ways("a_run_that_a", &Mpi::ALL) {
         let scratch = Scratch::new(&format!("mpi/ends_{}", mpi.name()))?;
         let program = mpi.traced("ends.c", &["-O1"], &scratch.join("prog"))?;
-        for (how, word) in [
-            ("abort", "MPI_Abort with code 3"),
-            ("kill", "the program was killed"),
-        ] {
+        for (how, word) in [("abort", "MPI_Abort with code 3"), ("kill", "the program was killed")]
+        {
             let dir = scratch.subdir(how)?;
             let run = mpi.run(3, &program, &[how], &dir)?;
             assert_ne!(run.outcome(), "exit 0", "{run}");

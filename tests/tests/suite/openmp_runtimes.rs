@@ -1,5 +1,5 @@
-//! OpenMP runtimes that do not report what the program does. One line says so and what to do, the program behaves as
-//! before, and the graph has a note.
+//! OpenMP runtimes that do not report what the program does. One line says so and what to do, the
+//! program behaves as before, and the graph has a note.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,8 @@ use contech_tests::toolchain::Toolchain;
 const PROGRAM: &str = "#include <stdio.h>\nint work(int);\nint main(void) { printf(\"%d\\n\", work(4)); return 0; }\n";
 const WORK: &str = "int work(int n) {\n  int sum = 0;\n#pragma omp parallel num_threads(2)\n  {\n#pragma omp critical\n    sum += n;\n  }\n  return sum;\n}\n";
 
-/// Checks for one line on standard error with these words, no other change, and the same words in the graph's notes.
+/// Checks for one line on standard error with these words, no other change, and the same words in
+/// the graph's notes.
 #[track_caller]
 fn told(recording: &Recording, words: &[&str]) -> Result<()> {
     let said = recording.run.err();
@@ -45,8 +46,7 @@ fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
     scratch.write("work.c", WORK)?;
     let cc = Toolchain::contech();
     let mut link = Command::new(cc.compiler(false));
-    link.current_dir(scratch.dir())
-        .args(["-O1", "-fopenmp", "main.c", "work.c", "-o", "prog"]);
+    link.current_dir(scratch.dir()).args(["-O1", "-fopenmp", "main.c", "work.c", "-o", "prog"]);
     run(&mut link)?.ok()?;
     let mut command = Command::new(scratch.join("prog"));
     command.env("OMP_TOOL", "disabled");
@@ -61,17 +61,10 @@ fn with_libgomp(scratch: &Scratch, work: &str) -> Result<Recording> {
     scratch.write("main.c", PROGRAM)?;
     scratch.write("work.c", work)?;
     let work = scratch.join("work.o");
-    object(
-        Path::new("gcc"),
-        &["-O1", "-fopenmp"],
-        &scratch.join("work.c"),
-        &work,
-    )?;
+    object(Path::new("gcc"), &["-O1", "-fopenmp"], &scratch.join("work.c"), &work)?;
     let cc = Toolchain::contech();
     let mut link = Command::new(cc.compiler(false));
-    link.current_dir(scratch.dir())
-        .args(["-O1", "main.c"])
-        .arg(&work);
+    link.current_dir(scratch.dir()).args(["-O1", "main.c"]).arg(&work);
     link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
     run(&mut link)?.ok()?;
     let mut command = Command::new(scratch.join("prog"));
@@ -82,10 +75,7 @@ fn with_libgomp(scratch: &Scratch, work: &str) -> Result<Recording> {
 fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
     let scratch = Scratch::new("openmp/libgomp")?;
     let recording = with_libgomp(&scratch, WORK)?;
-    told(
-        &recording,
-        &["libgomp", "contech-cc -fopenmp", "libomp-22-dev"],
-    )?;
+    told(&recording, &["libgomp", "contech-cc -fopenmp", "libomp-22-dev"])?;
     scratch.done();
     Ok(())
 }
@@ -100,10 +90,7 @@ fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
     recording.graphs(true)?;
     let trace = &recording.traces[0];
     let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
-    assert!(
-        notes.contains("libgomp is loaded and made no thread"),
-        "{notes}"
-    );
+    assert!(notes.contains("libgomp is loaded and made no thread"), "{notes}");
     scratch.done();
     Ok(())
 }
@@ -152,17 +139,11 @@ fn a_task_makes_no_change_of_the_signal_mask() -> Result<()> {
         command.env("CONTECH_TRACE", "null");
         run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
         let list = std::fs::read_to_string(list)?;
-        Ok(list
-            .lines()
-            .filter(|l| l.contains("rt_sigprocmask("))
-            .count())
+        Ok(list.lines().filter(|l| l.contains("rt_sigprocmask(")).count())
     };
     // 1,972 tasks, and 14.
     let (many, few) = (calls("15")?, calls("5")?);
-    assert!(
-        few > 0 && many < few + 400,
-        "{many} calls, {few} of few tasks"
-    );
+    assert!(few > 0 && many < few + 400, "{many} calls, {few} of few tasks");
     scratch.done();
     Ok(())
 }

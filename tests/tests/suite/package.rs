@@ -19,17 +19,12 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
     run(Command::new("dpkg-deb").arg("-x").arg(&made).arg(&root))?.ok()?;
     let installed = |name: &str| {
         let mut command = Command::new(root.join("usr/bin").join(name));
-        command
-            .env_remove("CONTECH_HOME")
-            .current_dir(scratch.dir());
+        command.env_remove("CONTECH_HOME").current_dir(scratch.dir());
         command
     };
     let source = workspace().join("tests/programs/omp_sort.c");
     let mut build = installed("contech-cc");
-    run(build
-        .args(["-g", "-O1", "-fopenmp", "-o", "sort"])
-        .arg(source))?
-    .ok()?;
+    run(build.args(["-g", "-O1", "-fopenmp", "-o", "sort"]).arg(source))?.ok()?;
     let said = run(installed("contech").args(["run", "./sort", "1000"]))?.ok()?;
     ensure!(said.err().contains("accesses"), "{said}");
     ensure!(scratch.join("contech-out/report.html").is_file(), "{said}");
@@ -43,10 +38,7 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
     for name in PROGRAMS {
         let said = run(installed(name).arg("--version"))?.ok()?;
         let version = concat!(env!("CARGO_PKG_VERSION"), " (");
-        ensure!(
-            said.out().contains(version) && said.out().contains(" format "),
-            "{said}"
-        );
+        ensure!(said.out().contains(version) && said.out().contains(" format "), "{said}");
     }
     scratch.done();
     Ok(())
@@ -69,10 +61,7 @@ fn an_installation_replaces_an_older_one_and_nothing_else() -> Result<()> {
     fs::write(&other, "somebody else's")?;
     let refused = install(made, scratch.dir()).expect_err("bin/contech is not ours");
     let said = refused.to_string();
-    ensure!(
-        said.contains("bin/contech exists and is no link to"),
-        "{said}"
-    );
+    ensure!(said.contains("bin/contech exists and is no link to"), "{said}");
     ensure!(fs::read_to_string(&other)? == "somebody else's");
     scratch.done();
     Ok(())

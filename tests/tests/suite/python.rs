@@ -23,7 +23,8 @@ const PACKAGES: [&str; 6] = [
     "duckdb==2.0.0",
 ];
 
-/// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does and for the same reason.
+/// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does
+/// and for the same reason.
 const CARGO: &str = r#"#!/bin/sh
 [ "$1" = rustc ] || exec "$REAL_CARGO" "$@"
 unset PYO3_PYTHON PYO3_CONFIG_FILE PYO3_ENVIRONMENT_SIGNATURE PYO3_BUILD_EXTENSION_MODULE
@@ -45,9 +46,7 @@ fn interpreter() -> Result<PathBuf> {
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "-q", "--no-compile"]);
         install.arg("--disable-pip-version-check");
-        install
-            .args(["./python[arrow,pandas]", "polars", "duckdb"])
-            .current_dir(workspace());
+        install.args(["./python[arrow,pandas]", "polars", "duckdb"]).current_dir(workspace());
         install.env("PIP_CONSTRAINT", versions);
         install.env("REAL_CARGO", env!("CARGO")).env("CARGO", cargo);
         install.env("REAL_PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -62,9 +61,7 @@ fn python(scratch: &Scratch) -> Result<Command> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(Outputs::get().dir().to_owned()).chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(all)?);
-    command
-        .env("OMP_NUM_THREADS", "2")
-        .current_dir(scratch.dir());
+    command.env("OMP_NUM_THREADS", "2").current_dir(scratch.dir());
     Ok(command)
 }
 
@@ -104,15 +101,10 @@ fn the_types_of_the_module_are_those_of_its_stub() -> Result<()> {
     let scratch = Scratch::new("python-stub")?;
     let stub = fs::read_to_string(workspace().join("python/contech/_contech.pyi"))?;
     let words = |line: &str| {
-        line.trim()
-            .strip_prefix("def ")
-            .and_then(|rest| Some(rest.split_once('(')?.0.to_owned()))
+        line.trim().strip_prefix("def ").and_then(|rest| Some(rest.split_once('(')?.0.to_owned()))
     };
-    let named: Vec<String> = stub
-        .lines()
-        .filter_map(words)
-        .filter(|name| !name.starts_with("__init"))
-        .collect();
+    let named: Vec<String> =
+        stub.lines().filter_map(words).filter(|name| !name.starts_with("__init")).collect();
     let script = "import contech._contech as m, json\n\
         of = lambda c: [n for n in vars(c) if not n.startswith('__') or n in ('__len__', '__iter__', '__next__', '__array_interface__')]\n\
         print(json.dumps(sorted(sum((of(c) for c in vars(m).values() if isinstance(c, type)), []) + [n for n, f in vars(m).items() if callable(f) and not isinstance(f, type)])))";

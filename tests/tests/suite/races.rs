@@ -1,5 +1,6 @@
-//! Programs with and without a planted race: each race is found where it is, and none is invented. The cases and
-//! their names are in `tests/races`, in the style of the suites by which race detectors are compared.
+//! Programs with and without a planted race: each race is found where it is, and none is invented.
+//! The cases and their names are in `tests/races`, in the style of the suites by which race
+//! detectors are compared.
 
 use std::fs;
 use std::process::Command;
@@ -20,7 +21,8 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
     command.env("OMP_CANCELLATION", "true");
     let recording = Recording::of(&mut command, &scratch.join(format!("{case}.{form}")))?;
     recording.run.clone().ok()?;
-    // Whether graphs are exact is what the programs have trials for. Here a commit asks it of every fourth case.
+    // Whether graphs are exact is what the programs have trials for. Here a commit asks it of every
+    // fourth case.
     let graph = if ways(case, &[true, false, false, false]).contains(&true) {
         recording.graphs(true)?.remove(0)
     } else {
@@ -32,10 +34,7 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
     let found = backend_json(&["races"], &graph)?;
     let races = found["races"].as_array().context("a list of races")?;
     let name = |side: &serde_json::Value| side["function"].as_str().unwrap_or("").to_owned();
-    Ok(races
-        .iter()
-        .map(|race| [name(&race["a"]), name(&race["b"])])
-        .collect())
+    Ok(races.iter().map(|race| [name(&race["a"]), name(&race["b"])]).collect())
 }
 
 /// Checks every case of a program at the level of this commit; returns how many there were.
@@ -55,7 +54,8 @@ fn check_at(source: &str, level: &str, flags: &[&str]) -> Result<usize> {
         compile.args(["-pthread", "-w"]);
     }
     compile.arg(&source).arg("-o").arg(scratch.join(program));
-    // Without the optimiser, calls of the mathematical library stay; flang writes modules where it runs.
+    // Without the optimiser, calls of the mathematical library stay; flang writes modules where it
+    // runs.
     run(compile.arg("-lm").current_dir(scratch.dir()))?.ok()?;
     let text = fs::read_to_string(&source)?;
     let case = |line: &str| {
@@ -157,8 +157,7 @@ fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     let lines = |side: &Value| {
         let callers = side["callers"].as_array().cloned().unwrap_or_default();
         let all = std::iter::once(side.clone()).chain(callers);
-        all.map(|place| place["line"].as_u64().unwrap_or(0))
-            .collect::<Vec<_>>()
+        all.map(|place| place["line"].as_u64().unwrap_or(0)).collect::<Vec<_>>()
     };
     let of = |line: u64| {
         let race = races.iter().find(|race| lines(&race["a"])[0] == line);
@@ -180,10 +179,7 @@ fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     assert_eq!(lines(&added["a"]), [11, 17]);
     assert_eq!(added["variable"], Value::Null);
     let made = &added["made"];
-    assert_eq!(
-        (&made["line"], &made["function"]),
-        (&json!(20), &json!("make"))
-    );
+    assert_eq!((&made["line"], &made["function"]), (&json!(20), &json!("make")));
     assert_eq!((&made["offset"], &made["size"]), (&json!(16), &json!(40)));
     let text = backend(&["races"], &graphs[0])?.ok()?.out();
     for part in [
@@ -254,12 +250,7 @@ fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() 
         .map(|use_after| {
             let text = |what: &str| use_after[what].as_str().unwrap_or("").to_owned();
             let line = |call: &str| use_after[call]["line"].as_u64().unwrap_or(0);
-            (
-                line("used"),
-                text("operation"),
-                text("variable"),
-                line("destroyed"),
-            )
+            (line("used"), text("operation"), text("variable"), line("destroyed"))
         })
         .collect();
     for (line, operation, variable, destroyed) in [
@@ -277,7 +268,8 @@ fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() 
     Ok(())
 }
 
-/// One thread writes to a pipe through a ring of the kernel's and another reads from it; a third one races with that.
+/// One thread writes to a pipe through a ring of the kernel's and another reads from it; a third
+/// one races with that.
 const RING: &str = r#"#include <linux/io_uring.h>
 #include <pthread.h>
 #include <string.h>
@@ -338,10 +330,7 @@ fn what_the_kernel_orders_through_a_ring_is_not_known_and_other_races_are_told()
     let found = backend_json(&["races"], &recording.graphs(true)?[0])?;
     let races = found["races"].as_array().context("a list of races")?;
     assert!(!races.is_empty(), "{found:#}");
-    assert!(
-        races.iter().all(|race| race["variable"] == "z"),
-        "{found:#}"
-    );
+    assert!(races.iter().all(|race| race["variable"] == "z"), "{found:#}");
     let reason = found["unknown"][0]["reason"].as_str();
     assert!(reason.context("a reason")?.contains("io_uring"));
     let pair = &found["unknown"][0]["pairs"][0];
@@ -375,12 +364,8 @@ fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> 
     let source = scratch.write("reduction.c", REDUCTION)?;
     let program = scratch.join("reduction");
     Toolchain::contech().compile(&source, &["-O1", "-g", "-fopenmp"], &program)?;
-    for (method, threads) in [
-        ("critical", "2"),
-        ("critical", "8"),
-        ("atomic", "4"),
-        ("tree", "8"),
-    ] {
+    for (method, threads) in [("critical", "2"), ("critical", "8"), ("atomic", "4"), ("tree", "8")]
+    {
         let mut command = Command::new(&program);
         command.env("KMP_FORCE_REDUCTION", method);
         command.env("OMP_NUM_THREADS", threads);
@@ -402,12 +387,9 @@ fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> 
 #[test]
 fn programs_of_hundreds_of_openmp_tasks_that_share_nothing_have_no_races() -> Result<()> {
     let scratch = Scratch::new("races/tasks")?;
-    for (program, argument) in [
-        ("omp_fib", "12"),
-        ("omp_nqueens", "6"),
-        ("omp_sort", "2000"),
-        ("omp_tree", "7"),
-    ] {
+    for (program, argument) in
+        [("omp_fib", "12"), ("omp_nqueens", "6"), ("omp_sort", "2000"), ("omp_tree", "7")]
+    {
         let source = workspace().join(format!("tests/programs/{program}.c"));
         let flags = ["-O1", "-g", "-fopenmp", "-w"];
         Toolchain::contech().compile(&source, &flags, &scratch.join(program))?;

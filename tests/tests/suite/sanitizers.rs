@@ -1,5 +1,5 @@
-//! Programs built with a sanitizer and the drivers together: their output is that without the recording, and the
-//! sanitizer finds nothing in the code that records.
+//! Programs built with a sanitizer and the drivers together: their output is that without the
+//! recording, and the sanitizer finds nothing in the code that records.
 
 use std::path::Path;
 
@@ -10,13 +10,8 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
 /// They use threads, mutexes and conditions, spin locks, atomic operations, and exceptions.
-const PROGRAMS: [&str; 5] = [
-    "create_join.c",
-    "queue.c",
-    "spin.c",
-    "atomic_kinds.c",
-    "cxx_exceptions.cpp",
-];
+const PROGRAMS: [&str; 5] =
+    ["create_join.c", "queue.c", "spin.c", "atomic_kinds.c", "cxx_exceptions.cpp"];
 
 fn as_natively(sanitizer: &str) -> Result<()> {
     let scratch = Scratch::new(&format!("sanitizers/{sanitizer}"))?;

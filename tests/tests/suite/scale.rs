@@ -1,5 +1,5 @@
-//! `contech scale` on a real program under the real observer, and on stored measurements of it: the first finding
-//! names what is planted.
+//! `contech scale` on a real program under the real observer, and on stored measurements of it: the
+//! first finding names what is planted.
 
 use std::process::Command;
 
@@ -19,24 +19,14 @@ fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
     }
     let mut command = Command::new(Outputs::get().command("contech"));
     command
-        .args([
-            "scale",
-            "--threads",
-            "1,2",
-            "--repeat",
-            "1",
-            "--format",
-            "json",
-            "--no-pin",
-            "--",
-        ])
+        .args(["scale", "--threads", "1,2", "--repeat", "1", "--format", "json", "--no-pin", "--"])
         .arg(&program)
         .args(["{threads}", variant]);
     run(&mut command)
 }
 
-/// The result of `contech scale` for a run that was measured before, on a machine with two processors. The times are
-/// that machine's, so a busy machine does not change the result.
+/// The result of `contech scale` for a run that was measured before, on a machine with two
+/// processors. The times are that machine's, so a busy machine does not change the result.
 fn recorded(variant: &str) -> Result<Value> {
     let measurement = workspace().join(format!("tests/programs/scale/planted.{variant}.json"));
     let mut command = Command::new(Outputs::get().command("contech"));
@@ -57,7 +47,8 @@ fn identity(report: &Value) -> f64 {
 
 #[test]
 fn the_first_finding_names_what_is_planted_and_its_share() -> Result<()> {
-    // Shares of the time of two processors: half of it waits for the lock; 240 of 640 ms; 200 of 600 ms.
+    // Shares of the time of two processors: half of it waits for the lock; 240 of 640 ms; 200 of
+    // 600 ms.
     for (variant, cause, least, most) in [
         ("lock", "lock", 0.3, 0.6),
         ("imbalance", "imbalance", 0.25, 0.5),
@@ -65,11 +56,7 @@ fn the_first_finding_names_what_is_planted_and_its_share() -> Result<()> {
     ] {
         let report = recorded(variant)?;
         let first = &report["findings"][0];
-        ensure!(
-            first["cause"] == cause,
-            "{variant}: {:#}",
-            report["findings"]
-        );
+        ensure!(first["cause"] == cause, "{variant}: {:#}", report["findings"]);
         let share = first["share"].as_f64().context("a share")?;
         ensure!((least..most).contains(&share), "{variant}: {share}");
         ensure!(identity(&report).abs() < 1e-9, "{variant}");
@@ -82,7 +69,8 @@ fn places_are_source_lines() -> Result<()> {
     let scratch = Scratch::new("scale-places")?;
     let finished = scale(&scratch, "lock")?.ok()?;
     let report: Value = serde_json::from_str(&finished.out())?;
-    // The sizes of the findings depend on the machine, but the threads waited for the lock on any machine.
+    // The sizes of the findings depend on the machine, but the threads waited for the lock on any
+    // machine.
     let findings = report["findings"].as_array().context("findings")?;
     let at_the_lock = |f: &Value| {
         let place = f["where"].as_str().unwrap_or_default();
@@ -96,19 +84,13 @@ fn places_are_source_lines() -> Result<()> {
 #[test]
 fn a_variant_without_the_plant_has_half_the_time_and_no_such_finding() -> Result<()> {
     let report = recorded("fixed")?;
-    let speedup = report["points"][1]["speedup"]["actual"]
-        .as_f64()
-        .context("a speedup")?;
+    let speedup = report["points"][1]["speedup"]["actual"].as_f64().context("a speedup")?;
     ensure!(speedup > 1.5, "{speedup}");
     let findings = report["findings"].as_array().context("findings")?;
     for cause in ["lock", "imbalance", "serialization"] {
         let large =
             |f: &&Value| f["cause"] == cause && f["share"].as_f64().is_some_and(|s| s > 0.2);
-        ensure!(
-            findings.iter().find(large).is_none(),
-            "{:#}",
-            report["findings"]
-        );
+        ensure!(findings.iter().find(large).is_none(), "{:#}", report["findings"]);
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
-/// Programs in which the waits nest like the functions, wait for tasks of callers too, for tasks that a function left
-/// to its caller, or for whole trees.
+/// Programs in which the waits nest like the functions, wait for tasks of callers too, for tasks
+/// that a function left to its caller, or for whole trees.
 const FORK_JOIN: [(&str, &[&str]); 8] = [
     ("waits_for_callers.c", &["-O1", "-DN=1500"]),
     ("waits_for_callers.c", &["-O1", "-DN=2000"]),
@@ -21,7 +21,8 @@ const FORK_JOIN: [(&str, &[&str]); 8] = [
     ("../omp_tree.c", &["-O1"]),
 ];
 
-/// The profile of a run with so many threads. Options begin with a hyphen, and arguments of the program do not.
+/// The profile of a run with so many threads. Options begin with a hyphen, and arguments of the
+/// program do not.
 fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
     let words = format!("spans-{name}-{}-{threads}", options.concat());
     let scratch = Scratch::new(&words.replace(['/', '.'], "-"))?;
@@ -56,18 +57,12 @@ fn no_local_span_of_a_fork_join_program_is_above_its_local_work() -> Result<()> 
             }
             let one = &site["on_work"]["top_call_site"];
             if one["count"] == 1 {
-                assert!(
-                    one["span"].as_u64() <= profile["span"].as_u64(),
-                    "{said}: {site}"
-                );
+                assert!(one["span"].as_u64() <= profile["span"].as_u64(), "{said}: {site}");
             }
         }
         assert!(longest > 0, "{said}");
         // The program has parallelism though one thread ran it.
-        assert!(
-            profile["span"].as_u64() < profile["work"].as_u64(),
-            "{said}"
-        );
+        assert!(profile["span"].as_u64() < profile["work"].as_u64(), "{said}");
     }
     Ok(())
 }

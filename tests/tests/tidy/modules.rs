@@ -1,4 +1,5 @@
-//! Which module of a crate names which other, read from the sources: `use` and paths in the code, through re-exports.
+//! Which module of a crate names which other, read from the sources: `use` and paths in the code,
+//! through re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,14 +7,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The modules of a crate by path (`a::b`; the root is empty), each with the modules it names. What a module names of
-/// those around it is left out: they include it. Tests are left out, too.
+/// The modules of a crate by path (`a::b`; the root is empty), each with the modules it names. What
+/// a module names of those around it is left out: they include it. Tests are left out, too.
 pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut texts = BTreeMap::new();
     read(src, "", &mut texts)?;
-    let crate_ = Crate {
-        exports: texts.iter().map(|(m, t)| (m.clone(), exports(t))).collect(),
-    };
+    let crate_ = Crate { exports: texts.iter().map(|(m, t)| (m.clone(), exports(t))).collect() };
     let named = |module: &String, text: &String| {
         let paths = paths(text).into_iter();
         paths
@@ -21,10 +20,7 @@ pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
             .filter(|to| !within(module, to))
             .collect()
     };
-    Ok(texts
-        .iter()
-        .map(|(m, t)| (m.clone(), named(m, t)))
-        .collect())
+    Ok(texts.iter().map(|(m, t)| (m.clone(), named(m, t))).collect())
 }
 
 /// Circles among modules: each module of a circle can be reached from every other.
@@ -70,11 +66,7 @@ fn read(folder: &Path, module: &str, texts: &mut BTreeMap<String, String>) -> Re
             }
         } else if path.extension().is_some_and(|e| e == "rs") {
             let root = ["lib", "main", "mod"].contains(&&*name);
-            let name = if root {
-                module.to_owned()
-            } else {
-                join(module, &name)
-            };
+            let name = if root { module.to_owned() } else { join(module, &name) };
             if !name.ends_with("tests") {
                 texts.insert(name, without_tests(&bare(&fs::read_to_string(&path)?)));
             }
@@ -125,22 +117,13 @@ fn without_tests(text: &str) -> String {
 fn uses(text: &str) -> Vec<(bool, Vec<String>)> {
     let mut found = Vec::new();
     for statement in text.split(';') {
-        let begin = statement
-            .rfind("\nuse ")
-            .map(|at| at + 1)
-            .or_else(|| statement.rfind(" use "));
+        let begin = statement.rfind("\nuse ").map(|at| at + 1).or_else(|| statement.rfind(" use "));
         let Some(begin) = begin else { continue };
         let line = statement[..begin].rsplit('\n').next().unwrap_or_default();
         let mut paths = Vec::new();
-        let said: String = statement[begin + 4..]
-            .split_whitespace()
-            .fold(String::new(), |a, w| {
-                if w == "as" || a.ends_with(" as") {
-                    a + " " + w
-                } else {
-                    a + w
-                }
-            });
+        let said: String = statement[begin + 4..].split_whitespace().fold(String::new(), |a, w| {
+            if w == "as" || a.ends_with(" as") { a + " " + w } else { a + w }
+        });
         expand("", said.trim(), &mut paths);
         found.push((line.trim_start().starts_with("pub"), paths));
     }
@@ -175,18 +158,12 @@ fn exports(text: &str) -> BTreeMap<String, String> {
         };
         Some((name, path))
     };
-    exported
-        .flat_map(|(_, paths)| paths)
-        .filter_map(named)
-        .collect()
+    exported.flat_map(|(_, paths)| paths).filter_map(named).collect()
 }
 
 /// Every path of a text that begins in the crate.
 fn paths(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = uses(text)
-        .into_iter()
-        .flat_map(|(_, paths)| paths)
-        .collect();
+    let mut found: Vec<String> = uses(text).into_iter().flat_map(|(_, paths)| paths).collect();
     for begin in ["crate::", "super::"] {
         for (at, _) in text.match_indices(begin) {
             let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -214,11 +191,7 @@ impl Crate {
         let mut words = path.split("::").peekable();
         let mut at = match *words.peek()? {
             "crate" | "self" => {
-                let at = if words.next() == Some("self") {
-                    module
-                } else {
-                    ""
-                };
+                let at = if words.next() == Some("self") { module } else { "" };
                 at.to_owned()
             }
             "super" => module.to_owned(),
@@ -231,9 +204,7 @@ impl Crate {
         while let Some(word) = words.next_if(|w| self.exports.contains_key(&join(&at, w))) {
             at = join(&at, word);
         }
-        let exported = words
-            .next()
-            .and_then(|word| self.exports.get(&at)?.get(word));
+        let exported = words.next().and_then(|word| self.exports.get(&at)?.get(word));
         match exported {
             Some(path) if depth < 8 => self.find(&at, path, depth + 1),
             _ => Some(at),

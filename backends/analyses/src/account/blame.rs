@@ -1,10 +1,12 @@
-//! Finds the cause of each moment in which a processor has nothing to do, in a replay on idle processors.
+//! Finds the cause of each moment in which a processor has nothing to do, in a replay on idle
+//! processors.
 //!
-//! The time of idle processors is divided among the contexts that wait for a reason, and charged to what the awaited
-//! context does at that moment: if that context waits too, to what it waits for, and so on. A context that waits for
-//! the end of what it has started gets no share while others wait. If no other context waits, the code that still runs
-//! is to blame: as serial code or, within a parallel phase, as the largest share of the work. Who comes last because of
-//! waits of its own has no larger share of the work: the others wait for what it waited for.
+//! The time of idle processors is divided among the contexts that wait for a reason, and charged to
+//! what the awaited context does at that moment: if that context waits too, to what it waits for,
+//! and so on. A context that waits for the end of what it has started gets no share while others
+//! wait. If no other context waits, the code that still runs is to blame: as serial code or, within
+//! a parallel phase, as the largest share of the work. Who comes last because of waits of its own
+//! has no larger share of the work: the others wait for what it waited for.
 
 use rustc_hash::FxHashMap;
 
@@ -16,12 +18,14 @@ use super::wait::{Kind, Wait};
 
 /// A charge of less than this, ns, is that of a small piece of work.
 const PIECE_NS: f64 = 50_000.0;
-/// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
-/// that long.
+/// A phase with two contexts at work for less than one part in so many is serial, because creating
+/// and joining take that long.
 const SERIAL: f64 = 50.0;
-/// A context that ends so many waits of its creator, and hardly waits for its creator, makes something for it.
+/// A context that ends so many waits of its creator, and hardly waits for its creator, makes
+/// something for it.
 const FED: u32 = 8;
-/// The largest number of waits that are followed in a chain, such as one of tasks that depend on each other.
+/// The largest number of waits that are followed in a chain, such as one of tasks that depend on
+/// each other.
 const DEEP: usize = 1024;
 /// The largest number of waiting contexts that are considered at one moment.
 const MOST: usize = 64;
@@ -65,8 +69,8 @@ struct Now {
     busy_ns: f64,
     /// The time that was charged to its wait so far, ns.
     blamed: f64,
-    /// What the strand it runs is charged with so far, by group, ns; and the idle processor time beside the strand
-    /// which no wait accounts for.
+    /// What the strand it runs is charged with so far, by group, ns; and the idle processor time
+    /// beside the strand which no wait accounts for.
     charged: Vec<(u32, f64)>,
     idle: f64,
     /// How long it was kept from its work since it last met the others, by group, ns.
@@ -90,17 +94,19 @@ pub(super) struct Sweep<'s> {
     /// Number of contexts that wait for the end of others.
     joining: u32,
     groups: FxHashMap<Key, u32>,
-    /// Idle processor time of this phase that no wait accounts for, by strand; the length of the phase;
-    /// how long more than one context ran in it.
+    /// Idle processor time of this phase that no wait accounts for, by strand; the length of the
+    /// phase; how long more than one context ran in it.
     phase: Vec<(usize, f64)>,
     phase_when: When,
     phase_ns: f64,
     together_ns: f64,
     /// For how long at least one context has run.
     busy_ns: f64,
-    /// For how long the contexts that ended in this phase were kept from their work, ns, and how many they are.
+    /// For how long the contexts that ended in this phase were kept from their work, ns, and how
+    /// many they are.
     ended: (f64, f64),
-    /// The largest number of contexts at one time that did something other than wait for the end of others.
+    /// The largest number of contexts at one time that did something other than wait for the end of
+    /// others.
     most: u32,
     /// What is known of chains of waits at this moment, by context.
     roots: FxHashMap<u32, Root>,
@@ -130,15 +136,15 @@ impl Now {
         self.delays.iter().map(|(_, ns)| ns).sum()
     }
 
-    /// The part of an interval of `ns`, `after` ns after others began to wait for this context, for which they wait
-    /// only because it was kept from its work, and they were for no more than `others` ns. If it has more to do than
-    /// they have, that comes last.
+    /// The part of an interval of `ns`, `after` ns after others began to wait for this context, for
+    /// which they wait only because it was kept from its work, and they were for no more than
+    /// `others` ns. If it has more to do than they have, that comes last.
     fn kept(&self, others: f64, after: f64, ns: f64) -> f64 {
         (self.delay() - others - after).clamp(0.0, ns) / ns.max(f64::MIN_POSITIVE)
     }
 
-    /// Whether it makes what its creator waits for time and again. Otherwise its creator waits for the end of a piece of
-    /// work, or gives it the next one.
+    /// Whether it makes what its creator waits for time and again. Otherwise its creator waits for
+    /// the end of a piece of work, or gives it the next one.
     fn feeds(&self) -> bool {
         self.fed / FED > self.asked
     }
@@ -255,8 +261,9 @@ impl<'s> Sweep<'s> {
         (place(self.now_ns), place(self.now_ns + ns))
     }
 
-    /// Charges the time of a finished phase in which the running code is to blame. If one context worked at a time and
-    /// others waited for it, the code is serial. Otherwise the contexts that ran last had more to do.
+    /// Charges the time of a finished phase in which the running code is to blame. If one context
+    /// worked at a time and others waited for it, the code is serial. Otherwise the contexts that
+    /// ran last had more to do.
     fn end_phase(&mut self) {
         for at in 0..self.running.len() {
             let context = self.running[at];
@@ -273,11 +280,7 @@ impl<'s> Sweep<'s> {
         let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
         // The number of processors that had no thread in the whole phase.
         let fewer = self.processors - f64::from(self.most.max(1));
-        let missing = if serial || fewer <= 0.0 {
-            0.0
-        } else {
-            fewer * self.phase_ns
-        };
+        let missing = if serial || fewer <= 0.0 { 0.0 } else { fewer * self.phase_ns };
         let all: f64 = self.phase.iter().map(|&(_, ns)| ns).sum();
         let gone = missing.min(all);
         let part = gone / all.max(1.0);
@@ -287,9 +290,7 @@ impl<'s> Sweep<'s> {
             self.blame.charges.add(strand, group, ns);
         }
         let when = std::mem::take(&mut self.phase_when);
-        self.blame.groups[group as usize]
-            .when
-            .join(&when, 1.0 - part);
+        self.blame.groups[group as usize].when.join(&when, 1.0 - part);
         if gone > 0.0 {
             let threads = self.group_of(Key::Threads);
             threads.ns += gone;
@@ -299,9 +300,9 @@ impl<'s> Sweep<'s> {
         self.ended = (0.0, 0.0);
     }
 
-    /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
-    /// thing, nor is an event that never comes, nor a wait that is the context's purpose (a thread that only sleeps,
-    /// waits for signals, or writes what others have made).
+    /// Whether a context waits for something that keeps it from working. The end of what it has
+    /// started is no such thing, nor is an event that never comes, nor a wait that is the context's
+    /// purpose (a thread that only sleeps, waits for signals, or writes what others have made).
     fn has_reason(&self, context: u32) -> bool {
         let now = &self.contexts[context as usize];
         let Some(wait) = self.wait(context) else {
@@ -321,10 +322,8 @@ impl<'s> Sweep<'s> {
         self.roots.clear();
         let mut left = idle * ns;
         let waiting = self.waiting.iter().copied();
-        let waiting: Vec<u32> = waiting
-            .filter(|&context| self.has_reason(context))
-            .take(MOST)
-            .collect();
+        let waiting: Vec<u32> =
+            waiting.filter(|&context| self.has_reason(context)).take(MOST).collect();
         if !waiting.is_empty() {
             let each = (left / waiting.len() as f64).min(ns);
             left -= each * waiting.len() as f64;
@@ -349,8 +348,8 @@ impl<'s> Sweep<'s> {
             }
             return;
         }
-        // No context runs, and none waits for a context that runs. If one waits for something outside, that is the
-        // cause. Otherwise one is about to begin or to go on.
+        // No context runs, and none waits for a context that runs. If one waits for something
+        // outside, that is the cause. Otherwise one is about to begin or to go on.
         let outside = self.waiting.iter().find_map(|&context| {
             let wait = self.wait(context)?;
             wait.is_outside().then_some(*wait)
@@ -374,7 +373,8 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// Charges `ns` of idle processor time, of a moment of `passed` ns, to what a context waits for.
+    /// Charges `ns` of idle processor time, of a moment of `passed` ns, to what a context waits
+    /// for.
     fn lay_on(&mut self, context: u32, mut ns: f64, passed: f64, stretch: (f64, f64)) {
         let Some(&wait) = self.wait(context) else {
             return;
@@ -454,7 +454,8 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// Notes what passes between a context and the one that created it, when a wait of the context ends.
+    /// Notes what passes between a context and the one that created it, when a wait of the context
+    /// ends.
     fn hand_over(&mut self, context: u32, other: u32) {
         let creators = &self.strands.creators;
         if creators[context as usize] == Some(other) {

@@ -53,13 +53,9 @@ mod tests {
     #[test]
     fn charges_of_one_strand_and_group_add_up_and_others_stay_apart() {
         let mut charges = Charges::default();
-        for (strand, group, ns) in [
-            (4, 1, 8.0),
-            (2, 0, 1.0),
-            (9, 0, 16.0),
-            (4, 0, 4.0),
-            (2, 0, 2.0),
-        ] {
+        for (strand, group, ns) in
+            [(4, 1, 8.0), (2, 0, 1.0), (9, 0, 16.0), (4, 0, 4.0), (2, 0, 2.0)]
+        {
             charges.add(strand, group, ns);
         }
         charges.settle();

@@ -1,7 +1,7 @@
-//! Which atomic operations several executors do on the same cache lines. Such an operation costs what it takes to get the
-//! line from another processor, many times what it costs where nobody else uses the variable. How often the line
-//! went to and fro in the recorded run says little of that: recording makes the code between slower, and lets who has
-//! the line go on.
+//! Which atomic operations several executors do on the same cache lines. Such an operation costs
+//! what it takes to get the line from another processor, many times what it costs where nobody else
+//! uses the variable. How often the line went to and fro in the recorded run says little of that:
+//! recording makes the code between slower, and lets who has the line go on.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,13 +18,15 @@ use crate::memuse::LINE;
 /// Blocks that are looked at, the ones with most operations, and executors of each.
 const BLOCKS: usize = 8;
 const EXECUTORS: usize = 8;
-/// Executors of a block that are told apart: of a thread for each request, the first ones show what all do.
+/// Executors of a block that are told apart: of a thread for each request, the first ones show what
+/// all do.
 const KNOWN: usize = 64;
 /// A block with fewer operations costs nothing that counts.
 const FEW: u64 = 10_000;
 /// An executor with less than one part in so many of another's operations is not in its way.
 const RARE: u64 = 8;
-/// Operations of a task whose lines are looked at, and actions of the task among which they are searched.
+/// Operations of a task whose lines are looked at, and actions of the task among which they are
+/// searched.
 const LOOKED_AT: usize = 256;
 const SEARCHED: u64 = 1 << 17;
 
@@ -43,11 +45,7 @@ struct Done {
 impl Atomics {
     /// The task executed a block with atomic operations so many times.
     pub(super) fn add(&mut self, task: &Task<'_>, block: BlockId, times: u64) {
-        let done = Done {
-            times,
-            most: times,
-            task: task.id(),
-        };
+        let done = Done { times, most: times, task: task.id() };
         self.done(block, task.executor(), done);
     }
 
@@ -71,8 +69,8 @@ impl Atomics {
         }
     }
 
-    /// How many executors do the operations of a block on the same lines, for the blocks with most operations. Operations
-    /// of loops that wait are left out: these turns are waiting.
+    /// How many executors do the operations of a block on the same lines, for the blocks with most
+    /// operations. Operations of loops that wait are left out: these turns are waiting.
     ///
     /// # Errors
     /// When the graph cannot be read.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// The makers may have made one thing in so many more or less than what was taken, beside one for each context.
+/// The makers may have made one thing in so many more or less than what was taken, beside one for
+/// each context.
 const UNEVEN: u64 = 64;
 
 /// What is made and taken with a condition.
@@ -12,9 +13,11 @@ pub(super) struct Queue {
     pub(super) taken: u64,
     /// The least by which what was made was more than what was taken.
     pub(super) lead: i64,
-    /// Whether it is the room of a queue: something is taken before any is made, and whoever takes makes something else.
+    /// Whether it is the room of a queue: something is taken before any is made, and whoever takes
+    /// makes something else.
     pub(super) room: bool,
-    /// The strands before which something was made, in the recorded order, with how much was made then.
+    /// The strands before which something was made, in the recorded order, with how much was made
+    /// then.
     pub(super) makers: Vec<(u64, u32)>,
     /// The strands before which something is taken, in the recorded order.
     pub(super) takers: Vec<u32>,
@@ -67,15 +70,10 @@ mod tests {
     #[test]
     fn what_is_taken_was_made_before_and_what_is_made_has_room() {
         // One is made before each take: the third take needs the third one made.
-        let mut jobs = Queue {
-            makers: vec![(1, 10), (3, 11), (4, 12)],
-            ..Queue::default()
-        };
-        assert_eq!(
-            [1, 2, 3, 4].map(|n| jobs.maker(n)),
-            [10, 11, 11, 12].map(Some)
-        );
-        // There was room for two from the beginning: the fourth needs the second one that others gave back.
+        let mut jobs = Queue { makers: vec![(1, 10), (3, 11), (4, 12)], ..Queue::default() };
+        assert_eq!([1, 2, 3, 4].map(|n| jobs.maker(n)), [10, 11, 11, 12].map(Some));
+        // There was room for two from the beginning: the fourth needs the second one that others
+        // gave back.
         jobs.lead = -2;
         assert_eq!([3, 4].map(|n| jobs.maker(n)), [10, 11].map(Some));
     }

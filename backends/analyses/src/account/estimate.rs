@@ -1,8 +1,8 @@
-//! Estimates, by models, what is lost while contexts run: to caches, to lines that move between processors, and to
-//! allocation.
+//! Estimates, by models, what is lost while contexts run: to caches, to lines that move between
+//! processors, and to allocation.
 //!
-//! The running time is divided in proportion to what the code and each of these would take on a usual machine. So the
-//! slowness of recording, which all of them share, does not matter.
+//! The running time is divided in proportion to what the code and each of these would take on a
+//! usual machine. So the slowness of recording, which all of them share, does not matter.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, StaticInfo};
@@ -17,31 +17,32 @@ use crate::{memuse, misses, sharing};
 
 /// Time of an IR instruction, ns.
 pub(super) const OP_NS: f64 = 0.3;
-/// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns. The processor
-/// has other things to do for most of the time that the second cache takes.
+/// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one,
+/// ns. The processor has other things to do for most of the time that the second cache takes.
 const MISS_NS: [(u64, f64); 3] = [(32 << 10, 1.0), (1 << 20, 12.0), (32 << 20, 60.0)];
 /// The part of a miss's cost that remains if the processor fetches the line ahead.
 const AHEAD: f64 = 0.1;
 /// Cost of fetching a line that another processor wrote, ns.
 const TRANSFER_NS: f64 = 80.0;
-/// The same if the line is beside the one before, which lets the processor fetch it ahead, ns. (Two threads that add to
-/// 32 KiB in turn took 3.2 ns more per line than one.)
+/// The same if the line is beside the one before, which lets the processor fetch it ahead, ns. (Two
+/// threads that add to 32 KiB in turn took 3.2 ns more per line than one.)
 const TRANSFER_AHEAD_NS: f64 = 4.0;
-/// Additional cost if the processors fight for the line: the other one keeps it for a while, and then it comes back.
+/// Additional cost if the processors fight for the line: the other one keeps it for a while, and
+/// then it comes back.
 const CONTEST_NS: f64 = TRANSFER_NS + sharing::SLICE as f64;
 /// Cost of an allocation and its release, ns.
 const ALLOCATION_NS: f64 = 20.0;
-/// An allocator keeps no block of at least so many bytes. It asks the kernel for each one (glibc's `M_MMAP_THRESHOLD`
-/// never grows beyond this).
+/// An allocator keeps no block of at least so many bytes. It asks the kernel for each one (glibc's
+/// `M_MMAP_THRESHOLD` never grows beyond this).
 const FROM_KERNEL: u64 = 32 << 20;
 /// Cost of a page that the kernel clears and gives to the process, and its size.
 const PAGE_NS: f64 = 1000.0;
 const PAGE: u64 = 4096;
-/// Recorded code takes at most so many times what it would take on a usual machine. If a run takes longer, it calls code
-/// that was not recorded, which loses nothing to what is known of the rest.
+/// Recorded code takes at most so many times what it would take on a usual machine. If a run takes
+/// longer, it calls code that was not recorded, which loses nothing to what is known of the rest.
 const SLOWEST: f64 = 10.0;
-/// Cost of a call that takes a lock which is free, with giving it back, ns, by how the
-/// callee's name begins. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
+/// Cost of a call that takes a lock which is free, with giving it back, ns, by how the callee's
+/// name begins. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
 const LOCK_NS: [(&str, f64); 7] = [
     ("pthread_mutex_lock", 17.0),
     ("pthread_spin_lock", 8.0),
@@ -53,10 +54,12 @@ const LOCK_NS: [(&str, f64); 7] = [
 ];
 /// Cost of a read-modify-write of an atomic variable in a cache of its own, ns.
 const ATOMIC_NS: f64 = 5.0;
-/// The same of one that several processors use all the time, ns of each of them: one goes on, and the others wait for
-/// the line. (Two threads that add to one counter took 27 ns each, four on two processors the same.)
+/// The same of one that several processors use all the time, ns of each of them: one goes on, and
+/// the others wait for the line. (Two threads that add to one counter took 27 ns each, four on two
+/// processors the same.)
 const CONTENDED_NS: f64 = 14.0;
-/// An IR instruction takes no less time, ns: several of them are one instruction of a processor that does four at a time.
+/// An IR instruction takes no less time, ns: several of them are one instruction of a processor
+/// that does four at a time.
 const FASTEST_NS: f64 = 0.08;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
@@ -74,11 +77,7 @@ impl Report {
     ) {
         // What was estimated without the models is estimated anew.
         let former = |row: &Row| KNOWN.contains(&row.cause);
-        let ns = self
-            .losses
-            .iter()
-            .filter(|row| former(row))
-            .map(|row| row.ns);
+        let ns = self.losses.iter().filter(|row| former(row)).map(|row| row.ns);
         self.useful_ns += ns.sum::<u64>();
         self.losses.retain(|row| !former(row));
         let mut cache = misses.map_or_else(Estimate::default, cache);
@@ -99,8 +98,8 @@ impl Report {
         ]);
     }
 
-    /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic variables take, which
-    /// needs no model.
+    /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic
+    /// variables take, which needs no model.
     pub(super) fn estimate_known(&mut self) {
         self.lose(&[]);
     }
@@ -122,9 +121,7 @@ impl Report {
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
-        let lost = found
-            .iter()
-            .map(|(cause, found)| (*cause, found.lost(slow)));
+        let lost = found.iter().map(|(cause, found)| (*cause, found.lost(slow)));
         let mut lost: Vec<_> = lost.collect();
         join_operations(&mut lost);
         // They may see the same time: what an atomic operation takes is in that of its line.
@@ -153,8 +150,8 @@ impl Report {
     }
 }
 
-/// Where most lines are taken by the operations that cost most themselves, both are one loss: whoever is without these
-/// operations is without both.
+/// Where most lines are taken by the operations that cost most themselves, both are one loss:
+/// whoever is without these operations is without both.
 fn join_operations(lost: &mut [(Loss, (f64, Option<Place>))]) {
     let line = |cause: Loss| {
         let found = lost.iter().find(|one| one.0 == cause)?;
@@ -215,15 +212,11 @@ impl Report {
                 measured.and_then(|measured| measured.system.as_ref()),
             ),
         };
-        Estimate {
-            ns,
-            measured_ns,
-            code: code.cloned(),
-            ..Estimate::default()
-        }
+        Estimate { ns, measured_ns, code: code.cloned(), ..Estimate::default() }
     }
 
-    /// The pieces of loops that threads fetched one by one, with what the OpenMP runtime allocated for them.
+    /// The pieces of loops that threads fetched one by one, with what the OpenMP runtime allocated
+    /// for them.
     fn handouts(&self, memory: Option<&memuse::Report>) -> Estimate {
         let sites = memory.into_iter().flat_map(|memory| &memory.sites);
         let inside = sites.filter(|row| of_openmp(&row.site.callee));
@@ -236,8 +229,9 @@ impl Report {
     }
 }
 
-/// The operations of locks and atomic variables: what they cost (ns), of locks where nobody else uses them, and the call
-/// that costs most. Of atomic operations it is known how many executors do them on the same lines.
+/// The operations of locks and atomic variables: what they cost (ns), of locks where nobody else
+/// uses them, and the call that costs most. Of atomic operations it is known how many executors do
+/// them on the same lines.
 pub(super) fn locking(
     weights: &Weights,
     info: &StaticInfo,
@@ -281,8 +275,8 @@ struct Bounded {
     place: Place,
 }
 
-/// Bounds what these models say of why code waits for memory by what was measured of each block. So they say why code is
-/// slow, and not that it is.
+/// Bounds what these models say of why code waits for memory by what was measured of each block. So
+/// they say why code is slow, and not that it is.
 fn bound(code: &[Code], models: [&mut Estimate; 2]) {
     // Several blocks may be at one line.
     let mut at_place: FxHashMap<&Place, f64> = FxHashMap::default();
@@ -299,9 +293,7 @@ fn bound(code: &[Code], models: [&mut Estimate; 2]) {
             [0, 1].map(|at| models[at].places.get(place).map_or(0.0, |cost| cost * part))
         };
         let each = block.places.iter().map(|place| (place, costs(place)));
-        let sums = each
-            .clone()
-            .fold([0.0; 2], |[a, b], (_, [c, d])| [a + c, b + d]);
+        let sums = each.clone().fold([0.0; 2], |[a, b], (_, [c, d])| [a + c, b + d]);
         for at in 0..2 {
             let worst = each.clone().max_by(|a, b| a.1[at].total_cmp(&b.1[at]));
             bounded[at].extend(worst.map(|(place, _)| Bounded {
@@ -317,7 +309,8 @@ fn bound(code: &[Code], models: [&mut Estimate; 2]) {
 }
 
 impl Estimate {
-    /// What is lost if code takes so many times what it takes on a usual machine, ns, and where most is lost.
+    /// What is lost if code takes so many times what it takes on a usual machine, ns, and where
+    /// most is lost.
     fn lost(&self, slow: f64) -> (f64, Option<Place>) {
         let Some(blocks) = &self.bounded else {
             return (slow * self.ns + self.measured_ns, self.code.clone());
@@ -354,12 +347,7 @@ fn cache(misses: &misses::Report) -> Estimate {
         all += ns;
         *places.entry(row.place.clone()).or_default() += ns;
     }
-    Estimate {
-        ns: all,
-        code,
-        places,
-        ..Estimate::default()
-    }
+    Estimate { ns: all, code, places, ..Estimate::default() }
 }
 
 /// True sharing costs as much as false sharing does.
@@ -378,23 +366,16 @@ fn transfers(sharing: &sharing::Report) -> Estimate {
         let part = row.misses as f64 / total.misses().max(1) as f64;
         *places.entry(row.b.clone()).or_default() += ns * part;
     }
-    Estimate {
-        ns,
-        places,
-        code: source.map(|row| row.a.clone()),
-        ..Estimate::default()
-    }
+    Estimate { ns, places, code: source.map(|row| row.a.clone()), ..Estimate::default() }
 }
 
 /// Whether the call is one of an OpenMP runtime. What it allocates is a part of its own cost.
 fn of_openmp(callee: &str) -> bool {
-    ["__kmpc_", "GOMP_"]
-        .iter()
-        .any(|prefix| callee.starts_with(prefix))
+    ["__kmpc_", "GOMP_"].iter().any(|prefix| callee.starts_with(prefix))
 }
 
-/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case. What they cost
-/// was measured, or else it is estimated for large blocks.
+/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any
+/// case. What they cost was measured, or else it is estimated for large blocks.
 fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
     let pages = |row: &memuse::SiteUse, bytes: u64| {
         let each = row.site.bytes / row.site.allocations.max(1);
@@ -434,12 +415,7 @@ fn allocations(memory: &memuse::Report, measured: Option<&Kernel>) -> Estimate {
     } else {
         kernel.faulting.clone().or(code)
     };
-    Estimate {
-        ns,
-        measured_ns: kernel.memory_ns + faults_ns,
-        code,
-        ..Estimate::default()
-    }
+    Estimate { ns, measured_ns: kernel.memory_ns + faults_ns, code, ..Estimate::default() }
 }
 
 #[cfg(test)]
@@ -449,18 +425,11 @@ mod tests {
     #[test]
     fn lines_that_atomic_operations_take_from_each_other_are_a_part_of_their_cost() {
         let at = |line| {
-            let place = Place {
-                file: "a.c".to_owned(),
-                line,
-                ..Place::default()
-            };
+            let place = Place { file: "a.c".to_owned(), line, ..Place::default() };
             Some(place)
         };
         let joined = |other| {
-            let mut lost = [
-                (Loss::Sharing, (40.0, at(other))),
-                (Loss::Locking, (10.0, at(7))),
-            ];
+            let mut lost = [(Loss::Sharing, (40.0, at(other))), (Loss::Locking, (10.0, at(7)))];
             join_operations(&mut lost);
             lost.map(|one| one.1.0)
         };

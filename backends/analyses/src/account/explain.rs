@@ -1,9 +1,10 @@
 //! What things cost, from sums that hold several of them.
 //!
-//! If thing b cost m(b) for each of its amount N(s, b) in stretch s, the stretch would cost their sum t'(s), and it cost
-//! t(s). The costs that make what was counted most likely are found step by step (expectation maximisation, which is
-//! the method of Richardson and Lucy, 1972 and 1974): m(b) is multiplied by the mean of t(s) / t'(s) over the amounts of
-//! b. Where little is known of a thing, it keeps the pace of all.
+//! If thing b cost m(b) for each of its amount N(s, b) in stretch s, the stretch would cost their
+//! sum t'(s), and it cost t(s). The costs that make what was counted most likely are found step by
+//! step (expectation maximisation, which is the method of Richardson and Lucy, 1972 and 1974): m(b)
+//! is multiplied by the mean of t(s) / t'(s) over the amounts of b. Where little is known of a
+//! thing, it keeps the pace of all.
 
 use rustc_hash::FxHashMap;
 
@@ -37,9 +38,9 @@ pub(super) fn sums<T: Copy + Eq + std::hash::Hash>(
     sums
 }
 
-/// What each thing costs for each of its amount, so that the stretches cost what was counted. Of a thing whose amounts
-/// would cost `known` by the pace of all things, that pace is known as well as what was counted; it may depend on the
-/// noise in what was counted. `None` if nothing was.
+/// What each thing costs for each of its amount, so that the stretches cost what was counted. Of a
+/// thing whose amounts would cost `known` by the pace of all things, that pace is known as well as
+/// what was counted; it may depend on the noise in what was counted. `None` if nothing was.
 pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     amounts: &Amounts<T>,
     counted: &FxHashMap<u32, f64>,
@@ -71,12 +72,7 @@ pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     for &(_, thing, amount) in &entries {
         sums[thing] += amount;
     }
-    let sample = Sample {
-        entries,
-        costs,
-        sums,
-        pace,
-    };
+    let sample = Sample { entries, costs, sums, pace };
     let known = |noise| {
         let mut all = vec![0.0; things.len()];
         for (&thing, &at) in &things {
@@ -90,12 +86,7 @@ pub(super) fn explain<T: Copy + Eq + std::hash::Hash>(
     if then != at_first {
         (each, _) = sample.fit(&then);
     }
-    Some(
-        things
-            .into_iter()
-            .map(|(thing, at)| (thing, each[at]))
-            .collect(),
-    )
+    Some(things.into_iter().map(|(thing, at)| (thing, each[at])).collect())
 }
 
 /// What was counted, with numbers for stretches and things.
@@ -119,9 +110,9 @@ impl Sample {
         expected
     }
 
-    /// What each thing costs, and the variance of what is left unexplained over its mean. That is what one independent
-    /// count stands for (McCullagh and Nelder, Generalized Linear Models, 1989, 4.5): 1 if chance alone counts, and more if
-    /// other programs disturb the run.
+    /// What each thing costs, and the variance of what is left unexplained over its mean. That is
+    /// what one independent count stands for (McCullagh and Nelder, Generalized Linear Models,
+    /// 1989, 4.5): 1 if chance alone counts, and more if other programs disturb the run.
     fn fit(&self, known: &[f64]) -> (Vec<f64>, f64) {
         let mut each = vec![self.pace; self.sums.len()];
         for _ in 0..STEPS {
@@ -165,10 +156,7 @@ mod tests {
         assert!((each[&'a'] - 1.0).abs() < 0.05, "{each:?}");
         assert!((each[&'b'] - 10.0).abs() < 0.5, "{each:?}");
         let sums = sums(&amounts, &counted, &each);
-        assert!(
-            (sums.values().sum::<f64>() - 290.0).abs() < 1e-6,
-            "{sums:?}"
-        );
+        assert!((sums.values().sum::<f64>() - 290.0).abs() < 1e-6, "{sums:?}");
         let unknown = explain(&amounts, &counted, |_, _| 1e9).unwrap();
         assert!((unknown[&'a'] - unknown[&'b']).abs() < 0.1, "{unknown:?}");
         // What is left unexplained makes what is known of a thing worth more.

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::{Loss, Report};
 use crate::view::units::{count, time};
 
-/// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to use the processors.
+/// Starting so many contexts for each processor may be what a run is slow by. Fewer are needed to
+/// use the processors.
 pub(super) const SOME: u64 = 32;
 
 /// The pieces of a run: its contexts, and what threads took of loops one by one.
@@ -15,18 +16,15 @@ pub struct Grain {
     pub pieces: u64,
     /// Useful time of a piece on average, ns.
     pub ns: u64,
-    /// METG(50%), the minimum effective task granularity: with pieces of so many ns, half of the time would go to making
-    /// and handing them out (Slaughter et al., Task Bench, SC 2020).
+    /// METG(50%), the minimum effective task granularity: with pieces of so many ns, half of the
+    /// time would go to making and handing them out (Slaughter et al., Task Bench, SC 2020).
     pub metg_ns: u64,
 }
 
 impl Grain {
     /// The grain of a run with so many pieces; `None` if they are few or cost nothing.
     pub(super) fn of(report: &Report, pieces: u64) -> Option<Self> {
-        let scheduling = report
-            .losses
-            .iter()
-            .find(|row| row.cause == Loss::Scheduling)?;
+        let scheduling = report.losses.iter().find(|row| row.cause == Loss::Scheduling)?;
         (pieces >= SOME * u64::from(report.processors)).then(|| Self {
             pieces,
             ns: report.useful_ns / pieces,

@@ -17,17 +17,14 @@ pub(super) const STRETCHES: usize = 64;
 pub(super) struct When(Vec<(usize, f64)>);
 
 impl When {
-    /// Adds time that was lost evenly from one place of the run to another, both counted in stretches.
+    /// Adds time that was lost evenly from one place of the run to another, both counted in
+    /// stretches.
     pub(super) fn add(&mut self, (from, to): (f64, f64), ns: f64) {
         let last = STRETCHES - 1;
         let stretch = |place: f64| usize::try_from(whole(place)).map_or(last, |at| at.min(last));
         for at in stretch(from)..=stretch(to) {
             let begin = from.max(at as f64);
-            let end = if at == last {
-                to
-            } else {
-                to.min((at + 1) as f64)
-            };
+            let end = if at == last { to } else { to.min((at + 1) as f64) };
             let part = ns * (end - begin) / (to - from);
             match self.0.last_mut().filter(|known| known.0 == at) {
                 Some(known) => known.1 += part,
@@ -39,8 +36,7 @@ impl When {
 
     /// Adds a part of another loss.
     pub(super) fn join(&mut self, other: &Self, part: f64) {
-        self.0
-            .extend(other.0.iter().map(|&(at, ns)| (at, ns * part)));
+        self.0.extend(other.0.iter().map(|&(at, ns)| (at, ns * part)));
     }
 
     /// The loss of each stretch, ns; nothing if it is not known when it was.
@@ -106,20 +102,21 @@ pub(super) struct Group {
     pub(super) when: When,
     /// The part of `ns` that was lost after what was waited for had happened.
     pub(super) late: f64,
-    /// The part of `ns` that depended on contexts that the waiting context itself has started, or on what others wait
-    /// for.
+    /// The part of `ns` that depended on contexts that the waiting context itself has started, or
+    /// on what others wait for.
     pub(super) indirect: f64,
     /// The part of `ns` that is charged to tasks with only little of it each.
     pub(super) in_pieces: f64,
-    /// The part of `ns` that others lost who waited for a lock which the waiting context had; one of those waits, and the
-    /// lock.
+    /// The part of `ns` that others lost who waited for a lock which the waiting context had; one
+    /// of those waits, and the lock.
     pub(super) holding: f64,
     pub(super) behind: Option<(TaskId, u64)>,
     /// Number of waits that cost something.
     pub(super) waits: u64,
     /// The costliest waits.
     pub(super) samples: Vec<Sample>,
-    /// How often each context waited here, and the time (ns) that others lost while waiting for each context.
+    /// How often each context waited here, and the time (ns) that others lost while waiting for
+    /// each context.
     pub(super) waiters: FxHashMap<ContextId, u64>,
     pub(super) holders: FxHashMap<ContextId, f64>,
 }
@@ -163,8 +160,7 @@ impl Group {
     }
 
     pub(super) fn shorten(&mut self) {
-        self.samples
-            .sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.task.cmp(&b.task)));
+        self.samples.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.task.cmp(&b.task)));
         self.samples.truncate(SAMPLES);
     }
 
@@ -193,14 +189,13 @@ impl Group {
         }
     }
 
-    /// Whether contexts take turns: those that are waited for wait here as well, about as often as the others.
+    /// Whether contexts take turns: those that are waited for wait here as well, about as often as
+    /// the others.
     pub(super) fn takes_turns(&self) -> bool {
         let all: f64 = self.holders.values().sum();
         let mean = self.waits as f64 / self.waiters.len().max(1) as f64;
         let also = self.holders.iter().filter(|(context, _)| {
-            self.waiters
-                .get(context)
-                .is_some_and(|&waits| waits as f64 >= mean / 2.0)
+            self.waiters.get(context).is_some_and(|&waits| waits as f64 >= mean / 2.0)
         });
         let also: f64 = also.map(|(_, ns)| ns).sum();
         self.waiters.len() > 1 && also * 2.0 > all

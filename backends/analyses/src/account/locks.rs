@@ -1,14 +1,17 @@
-//! What contexts do with locks: those of a library, and words of the program's own that are used as locks.
+//! What contexts do with locks: those of a library, and words of the program's own that are used as
+//! locks.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{Family, SyncOp, WaitCause};
 
 use crate::analysis::TURN_BLOCKS;
 
-/// Sections of locks of a task are gathered in so many groups if the task has more uses of locks than [`DIVIDED`].
+/// Sections of locks of a task are gathered in so many groups if the task has more uses of locks
+/// than [`DIVIDED`].
 const GROUPS: usize = 8;
 const DIVIDED: usize = 16;
-/// Of words that are used as locks, one use in so many may be none of a lock's, such as a store that makes the word.
+/// Of words that are used as locks, one use in so many may be none of a lock's, such as a store
+/// that makes the word.
 const STRAY: u64 = 16;
 
 /// What a context does with a lock.
@@ -20,8 +23,8 @@ pub(super) enum LockUse {
     Give,
 }
 
-/// How often a word was taken as a lock is, and how often it was used as no lock is: given back by who did not have it,
-/// or taken by who had it.
+/// How often a word was taken as a lock is, and how often it was used as no lock is: given back by
+/// who did not have it, or taken by who had it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     taken: u64,
@@ -32,11 +35,11 @@ struct Word {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     words: FxHashMap<u64, Word>,
-    /// Locks with which somebody waits for a condition. Sections of such a lock make what other sections wait for, so
-    /// their order is the program's.
+    /// Locks with which somebody waits for a condition. Sections of such a lock make what other
+    /// sections wait for, so their order is the program's.
     ordered: FxHashSet<u64>,
-    /// A lock that was given back, and the word for which who had it waited right after that. Unless the word is a lock,
-    /// too, it is a condition.
+    /// A lock that was given back, and the word for which who had it waited right after that.
+    /// Unless the word is a lock, too, it is a condition.
     then_waited: FxHashSet<(u64, u64)>,
     /// Those of them whose sections follow counts instead ([`super::queues`]).
     queues: FxHashSet<u64>,
@@ -141,10 +144,8 @@ impl Held {
             }
             _ => {}
         }
-        let lock = matches!(
-            op.family(),
-            Some(Family::Mutex | Family::Spin | Family::RwLock)
-        ) || matches!(op, SyncOp::AtomicTake | SyncOp::AtomicGive);
+        let lock = matches!(op.family(), Some(Family::Mutex | Family::Spin | Family::RwLock))
+            || matches!(op, SyncOp::AtomicTake | SyncOp::AtomicGive);
         if !lock || matches!(op, SyncOp::OrderedEnter | SyncOp::OrderedExit) {
             return None;
         }
@@ -163,23 +164,18 @@ impl Held {
 /// A use of a lock, after so many instructions.
 pub(super) type Use = (u64, (u64, LockUse));
 
-/// The uses of locks of a task, which has some locks from before and executes `all` instructions, with the instructions
-/// since the use before. If there are many, the sections in which a context has the same locks are gathered: what is
-/// executed with a lock stays the same, and how often the lock is taken does not.
+/// The uses of locks of a task, which has some locks from before and executes `all` instructions,
+/// with the instructions since the use before. If there are many, the sections in which a context
+/// has the same locks are gathered: what is executed with a lock stays the same, and how often the
+/// lock is taken does not.
 pub(super) fn sections(had: &[u64], uses: &[Use], all: u64) -> Vec<Use> {
     if uses.len() <= DIVIDED {
         let before = [0].into_iter().chain(uses.iter().map(|&(at, _)| at));
         let each = uses.iter().zip(before);
-        return each
-            .map(|(&(at, lock), before)| (at - before, lock))
-            .collect();
+        return each.map(|(&(at, lock), before)| (at - before, lock)).collect();
     }
     let had: Vec<_> = had.iter().map(|&lock| (lock, LockUse::Take)).collect();
-    let mut gathering = Gathering {
-        now: had.clone(),
-        base: had,
-        ..Gathering::default()
-    };
+    let mut gathering = Gathering { now: had.clone(), base: had, ..Gathering::default() };
     let each = uses.len().div_ceil(GROUPS);
     let (mut last, mut number) = (0, 0);
     for &(at, (lock, how)) in uses {
@@ -209,7 +205,8 @@ struct Gathering {
     /// The locks at the beginning of the group, and at this moment.
     base: Locks,
     now: Locks,
-    /// What the group executes with other locks than at its beginning, in the order in which it first did.
+    /// What the group executes with other locks than at its beginning, in the order in which it
+    /// first did.
     with: Vec<(Locks, u64)>,
     numbers: FxHashMap<Locks, usize>,
     /// What it executes since the last use in `out`.
@@ -248,8 +245,7 @@ impl Gathering {
             if self.now.iter().all(|&(now, _)| now != lock) {
                 self.uses((lock, LockUse::Give));
             } else {
-                self.base
-                    .extend(self.now.iter().copied().filter(|now| now.0 == lock));
+                self.base.extend(self.now.iter().copied().filter(|now| now.0 == lock));
             }
         }
         for lock in self.now.clone() {
@@ -315,9 +311,7 @@ mod tests {
         for seed in 0..500_u64 {
             let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
             let mut next = |below: u64| {
-                random = random
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (random >> 33) % below
             };
             let had: Vec<u64> = (0..next(3)).collect();
@@ -353,12 +347,7 @@ mod tests {
     #[test]
     fn many_sections_of_one_lock_become_few() {
         let uses: Vec<Use> = (0..10_000)
-            .flat_map(|n| {
-                [
-                    (10 * n, (7, LockUse::Take)),
-                    (10 * n + 4, (7, LockUse::Give)),
-                ]
-            })
+            .flat_map(|n| [(10 * n, (7, LockUse::Take)), (10 * n + 4, (7, LockUse::Give))])
             .collect();
         let gathered = sections(&[], &uses, 100_000);
         assert_eq!(gathered.len(), 2 * GROUPS);

@@ -1,5 +1,6 @@
-//! Whether a context waits with an atomic operation. One that looks at a word again and again waits for it. One that
-//! only changes a word which others change, too, waits for nobody: whoever is first, all go on.
+//! Whether a context waits with an atomic operation. One that looks at a word again and again waits
+//! for it. One that only changes a word which others change, too, waits for nobody: whoever is
+//! first, all go on.
 
 use anyhow::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +16,8 @@ const LOOKED_AT: u32 = 4;
 pub(super) struct Looks {
     /// The word that the context has changed and not looked at since, with atomic operations.
     changed: Option<u64>,
-    /// By word: how many operations were looked at, and whether one is in a function with loops that wait.
+    /// By word: how many operations were looked at, and whether one is in a function with loops
+    /// that wait.
     words: FxHashMap<u64, (u32, bool)>,
 }
 
@@ -58,9 +60,7 @@ impl Looks {
             *looked_at += 1;
             let before = task.id().previous().map(|id| task.other(id)).transpose()?;
             let block = before.map(|before| before.last_block()).transpose()?;
-            let block = block
-                .flatten()
-                .and_then(|block| task.graph().info().block(block));
+            let block = block.flatten().and_then(|block| task.graph().info().block(block));
             *waits = block.is_none_or(|block| waiting.contains(&block.function));
         }
         Ok(!*waits)

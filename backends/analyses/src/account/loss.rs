@@ -156,7 +156,8 @@ impl Loss {
         }
     }
 
-    /// Whether nobody can mend it in the program. Such losses come last, and nothing is promised for their end.
+    /// Whether nobody can mend it in the program. Such losses come last, and nothing is promised
+    /// for their end.
     #[must_use]
     pub fn is_given(self) -> bool {
         matches!(self, Self::Startup | Self::Starting)

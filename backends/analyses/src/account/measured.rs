@@ -1,5 +1,6 @@
-//! What code takes by measurement: how long an instruction of each block takes is what explains best how long stretches
-//! and tasks ran, and time in the kernel is divided among calls and page faults in the same way.
+//! What code takes by measurement: how long an instruction of each block takes is what explains
+//! best how long stretches and tasks ran, and time in the kernel is divided among calls and page
+//! faults in the same way.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, OpId, StaticInfo};
@@ -11,16 +12,17 @@ use crate::analysis::source::Place;
 
 /// Tasks are told apart by the blocks that they execute, in so many kinds.
 const KINDS: u32 = 4096;
-/// A block that would take so long (ns) by the pace of all code keeps that pace as long as nothing else is known of it.
+/// A block that would take so long (ns) by the pace of all code keeps that pace as long as nothing
+/// else is known of it.
 const KNOWN_NS: f64 = 10_000.0;
-/// Instructions that a call of code that was not recorded takes the time of, if nothing was measured. Synchronisation has
-/// times of its own.
+/// Instructions that a call of code that was not recorded takes the time of, if nothing was
+/// measured. Synchronisation has times of its own.
 pub(super) const CALL: u64 = 50;
 /// Instructions that take as long as a page fault, to begin with.
 const FAULT: f64 = 1000.0;
 
-/// The number of a task's kind, by the blocks it executes. Tasks that have a number in common by chance do no harm: their
-/// sums are as true.
+/// The number of a task's kind, by the blocks it executes. Tasks that have a number in common by
+/// chance do no harm: their sums are as true.
 pub(super) fn kind(blocks: impl Iterator<Item = BlockId>) -> u32 {
     blocks.fold(0, |sum: u32, block| {
         let mixed = (block.get().wrapping_add(1)).wrapping_mul(0x9e37_79b1);
@@ -33,8 +35,8 @@ pub(super) fn kind(blocks: impl Iterator<Item = BlockId>) -> u32 {
 pub(super) struct Executed {
     /// In each stretch. It tells what time in the kernel is for.
     stretches: Amounts<BlockId>,
-    /// In tasks that execute the same blocks, and in the parts of tasks that were divided; and how long these ran, ns.
-    /// It tells how long blocks take.
+    /// In tasks that execute the same blocks, and in the parts of tasks that were divided; and how
+    /// long these ran, ns. It tells how long blocks take.
     tasks: Amounts<BlockId>,
     ran: FxHashMap<u32, f64>,
 }
@@ -66,10 +68,7 @@ impl Executed {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        let both = [
-            (&mut self.stretches, other.stretches),
-            (&mut self.tasks, other.tasks),
-        ];
+        let both = [(&mut self.stretches, other.stretches), (&mut self.tasks, other.tasks)];
         for (own, more) in both {
             for (key, amount) in more {
                 *own.entry(key).or_default() += amount;
@@ -138,8 +137,9 @@ pub(super) struct Code {
 }
 
 impl Measured {
-    /// What the stretches say of what was executed in them. `calls` is how many instructions an execution of a block counts
-    /// as, if it calls code that was not recorded. `None` if nothing was measured.
+    /// What the stretches say of what was executed in them. `calls` is how many instructions an
+    /// execution of a block counts as, if it calls code that was not recorded. `None` if nothing
+    /// was measured.
     pub(super) fn of(
         stretches: &Stretches,
         executed: &Executed,
@@ -197,7 +197,8 @@ impl Measured {
         Some(measured)
     }
 
-    /// Divides times that were divided among blocks by their instructions anew. Their sum stays what it is.
+    /// Divides times that were divided among blocks by their instructions anew. Their sum stays
+    /// what it is.
     pub(super) fn divide<'a>(&self, times: impl Iterator<Item = (BlockId, &'a mut f64)>) {
         let (mut before, mut after) = (0.0, 0.0);
         let times: Vec<&mut f64> = times
@@ -243,16 +244,10 @@ impl Measured {
     }
 }
 
-/// How functions begin that wait in the kernel and do nothing else there: those that Rust's library makes its locks of,
-/// those of the runtimes of OpenMP, TBB and MPI, and the pause of a wait that looks again and again.
-const WAITING: [&str; 6] = [
-    "MPI_",
-    "__kmpc_",
-    "futex",
-    "omp_",
-    "syscall",
-    "tbb::detail::r1::",
-];
+/// How functions begin that wait in the kernel and do nothing else there: those that Rust's library
+/// makes its locks of, those of the runtimes of OpenMP, TBB and MPI, and the pause of a wait that
+/// looks again and again.
+const WAITING: [&str; 6] = ["MPI_", "__kmpc_", "futex", "omp_", "syscall", "tbb::detail::r1::"];
 /// How names of functions begin that ask for memory or give it back.
 const MEMORY: [&str; 13] = [
     "malloc",
@@ -270,7 +265,8 @@ const MEMORY: [&str; 13] = [
     "__rustc::",
 ];
 
-/// Operations that wake others, and what is in the names of functions that do so by a call of the system.
+/// Operations that wake others, and what is in the names of functions that do so by a call of the
+/// system.
 const WAKES: [&str; 6] = [
     "pthread_cond_broadcast",
     "pthread_cond_signal",
@@ -281,7 +277,8 @@ const WAKES: [&str; 6] = [
 ];
 const WAKING: [&str; 2] = ["futex_wake", "unpark"];
 
-/// Whether the call of a block wakes others. Who waits has the processor for as long only as it takes to give it away.
+/// Whether the call of a block wakes others. Who waits has the processor for as long only as it
+/// takes to give it away.
 fn wakes(info: &StaticInfo, block: BlockId, callee: &str) -> bool {
     let named = |name: &str| WAKING.iter().any(|part| name.contains(part));
     WAKES.contains(&callee)

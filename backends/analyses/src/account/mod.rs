@@ -1,11 +1,12 @@
 //! `account`: where the time of the processors went, and what it was lost to, by cause and place.
 //!
-//! The run is replayed on as many processors as the program could use, which nobody else uses: each context takes the
-//! time of its own work, and waits for what it waited for in the recorded run (`strands`, `replay`). So what other
-//! programs took of the processors is no loss. The total is the number of processors times the length of the replay.
-//! Running contexts use a part of it. At each moment the rest is charged to what the waiting contexts wait for
-//! (`blame`), and there to the code that the awaited context executes at the time. A recorded run is slower than a
-//! native one, so shares are comparable and times are not.
+//! The run is replayed on as many processors as the program could use, which nobody else uses: each
+//! context takes the time of its own work, and waits for what it waited for in the recorded run
+//! (`strands`, `replay`). So what other programs took of the processors is no loss. The total is
+//! the number of processors times the length of the replay. Running contexts use a part of it. At
+//! each moment the rest is charged to what the waiting contexts wait for (`blame`), and there to
+//! the code that the awaited context executes at the time. A recorded run is slower than a native
+//! one, so shares are comparable and times are not.
 
 mod blame;
 mod charges;
@@ -64,7 +65,8 @@ pub use pop::Pop;
 pub use predicted::Predicted;
 pub use repeats::{Repeats, agreement};
 
-/// The models that say why code is slow look at so many accesses to lines. Of a longer run they look at a part.
+/// The models that say why code is slow look at so many accesses to lines. Of a longer run they
+/// look at a part.
 const LOOKED_UP: u64 = 1 << 23;
 
 /// Options of `account`.
@@ -123,7 +125,8 @@ pub struct Shard {
 pub struct Report {
     /// Number of processors that the program could use.
     pub processors: u32,
-    /// Whether that number is recorded or given; otherwise it is the largest number of contexts that ran at one time.
+    /// Whether that number is recorded or given; otherwise it is the largest number of contexts
+    /// that ran at one time.
     pub recorded: bool,
     /// Length of the recorded run.
     pub duration_ns: u64,
@@ -153,15 +156,18 @@ pub struct Report {
     /// Number of executed IR instructions, with those that copies and fills take the time of.
     #[serde(skip)]
     pub ir_ops: u64,
-    /// Time of the tasks by block, ns: that of a task is divided in proportion to the instructions it executed.
+    /// Time of the tasks by block, ns: that of a task is divided in proportion to the instructions
+    /// it executed.
     #[serde(skip)]
     pub times: Vec<f64>,
-    /// Number of pieces of loops that threads asked the OpenMP runtime for, and where they asked most often.
+    /// Number of pieces of loops that threads asked the OpenMP runtime for, and where they asked
+    /// most often.
     #[serde(skip)]
     handouts: u64,
     #[serde(skip)]
     handed_out: Option<Place>,
-    /// What operations of locks and atomic variables take by themselves, ns, and where they take most.
+    /// What operations of locks and atomic variables take by themselves, ns, and where they take
+    /// most.
     #[serde(skip)]
     locking: (f64, Option<Place>),
     /// The time of copies of memory, ns, and where most of it was spent.
@@ -198,24 +204,30 @@ pub struct Row {
     pub callers: Vec<Place>,
     /// Where the contexts waited.
     pub wait: Option<Place>,
-    /// Where in the function called at `wait` the contexts waited, if that function is only a wrapper.
+    /// Where in the function called at `wait` the contexts waited, if that function is only a
+    /// wrapper.
     pub inner: Option<Place>,
-    /// Where others wait for a lock that the contexts have which wait at `wait`, if that is much of the loss.
+    /// Where others wait for a lock that the contexts have which wait at `wait`, if that is much of
+    /// the loss.
     pub lock: Option<Place>,
-    /// The number of places of the queue in which the contexts wait for room, if more places would help most.
+    /// The number of places of the queue in which the contexts wait for room, if more places would
+    /// help most.
     pub room: Option<u64>,
     /// Number of waits.
     pub waits: u64,
     /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.
     pub threads: bool,
     /// How many times as fast the run would be without this loss, for each number of processors of
-    /// [`Predicted::processors`]. With a `room` the queue has places without end, and with a `lock` nobody waits for it.
+    /// [`Predicted::processors`]. With a `room` the queue has places without end, and with a `lock`
+    /// nobody waits for it.
     pub mended: Vec<f64>,
-    /// How many times as fast the run may be at most without this loss on its own processors, where `mended` is an estimate.
+    /// How many times as fast the run may be at most without this loss on its own processors, where
+    /// `mended` is an estimate.
     pub at_most: Option<f64>,
     /// The same for the run's own processors in several runs, if there were several.
     pub repeats: Option<Repeats>,
-    /// Lost processor time (ns) in each of 64 equal stretches of the run; empty if it is not known when it was lost.
+    /// Lost processor time (ns) in each of 64 equal stretches of the run; empty if it is not known
+    /// when it was lost.
     #[serde(skip)]
     pub when: Vec<f64>,
 }
@@ -284,7 +296,8 @@ impl Analysis for Account {
         let atomic = counts.iter().filter(|one| self.moves.is_atomic(one.0));
         atomic.for_each(|(block, times)| shard.atomics.add(task, block, times));
         let work = self.moves.work(task, counts);
-        // A task that spends its time in a call of code that was not recorded spends it at that call.
+        // A task that spends its time in a call of code that was not recorded spends it at that
+        // call.
         let call = long_call(task);
         let spread = task.kind() == TaskKind::Work && call.is_none();
         let ns = if spread { task.duration_ns() } else { 0 };
@@ -369,10 +382,7 @@ impl Analysis for Account {
             graph,
         )?);
         let mut sharing = Part::new(Sharing::new(
-            sharing::Options {
-                windows,
-                ..default_config::<Sharing>()?
-            },
+            sharing::Options { windows, ..default_config::<Sharing>()? },
             graph,
         )?);
         run_all(graph, &mut [&mut memory, &mut misses, &mut sharing])?;
@@ -392,11 +402,7 @@ impl Run {
     fn of(graph: &Graph, processors: u32, stretches: &Stretches) -> Result<Self> {
         let step = debug_span!("strands").entered();
         let Some(strands) = strands_of(graph, stretches)? else {
-            return Ok(Self {
-                ns: end_of(graph) as f64,
-                too_long: true,
-                ..Self::default()
-            });
+            return Ok(Self { ns: end_of(graph) as f64, too_long: true, ..Self::default() });
         };
         drop(step);
         let _step = debug_span!("replays", strands = strands.all.len()).entered();
@@ -407,18 +413,12 @@ impl Run {
         let sweep = Sweep::new(&strands, processors, ns);
         let (_, sweep) = replay(&strands, on, (&none, 0), sweep);
         let blame = sweep.finish();
-        Ok(Self {
-            ideal_ns,
-            blame,
-            strands,
-            ns,
-            too_long: false,
-        })
+        Ok(Self { ideal_ns, blame, strands, ns, too_long: false })
     }
 }
 
-/// Says what the run may gain at most, and sorts by what it gains without each loss, the largest gain first. Losses that nobody can mend are last, however
-/// large they are.
+/// Says what the run may gain at most, and sorts by what it gains without each loss, the largest
+/// gain first. Losses that nobody can mend are last, however large they are.
 fn sort(losses: &mut [Row]) {
     for row in losses.iter_mut() {
         row.at_most = row.most();

@@ -1,4 +1,5 @@
-//! What the run would take on other numbers of processors, as it is and without each of the largest losses.
+//! What the run would take on other numbers of processors, as it is and without each of the largest
+//! losses.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -13,8 +14,9 @@ use super::{Account, Loss, Row};
 /// Number of losses that a replay removes, the largest ones, at most and of a very long run.
 const REPLAYED: usize = 8;
 const LEAST: usize = 2;
-/// What code costs that is not waiting is estimated, and from recorded code, which is slower than the program's own. It
-/// may be so many times as much beside the rest of the run. (Of 40 planted faults most cost 1.5 to 3 times as much.)
+/// What code costs that is not waiting is estimated, and from recorded code, which is slower than
+/// the program's own. It may be so many times as much beside the rest of the run. (Of 40 planted
+/// faults most cost 1.5 to 3 times as much.)
 const SPREAD: f64 = 3.0;
 /// The bit of the first loss whose waits are removed, and not the code that is waited for.
 const ROOMS: usize = REPLAYED;
@@ -34,33 +36,28 @@ pub(super) struct Lost {
 
 impl Lost {
     pub(super) fn new(row: Row, ns: f64) -> Self {
-        Self {
-            row,
-            ns,
-            when: When::default(),
-            groups: Vec::new(),
-            lock: None,
-        }
+        Self { row, ns, when: When::default(), groups: Vec::new(), lock: None }
     }
 }
 
-/// How many times as fast as on its own processors the run would be, by number of processors. Empty if the run is too
-/// long to be replayed.
+/// How many times as fast as on its own processors the run would be, by number of processors. Empty
+/// if the run is too long to be replayed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Predicted {
     /// The numbers of processors.
     pub processors: Vec<u32>,
     /// The program as it is, where whoever waits longest gets a free processor.
     pub greedy: Vec<f64>,
-    /// The program as it is, where processors take work from each other. Empty if nobody asked for numbers of
-    /// processors.
+    /// The program as it is, where processors take work from each other. Empty if nobody asked for
+    /// numbers of processors.
     pub stealing: Vec<f64>,
     /// Without the two losses that cost most, on the run's own processors. 0 if there are fewer.
     pub without_two: f64,
 }
 
 impl Predicted {
-    /// Replays a run as it is, and without each of its largest losses, whose groups have these keys.
+    /// Replays a run as it is, and without each of its largest losses, whose groups have these
+    /// keys.
     pub(super) fn of(account: &Account, keys: &[Key], losses: &mut [Lost]) -> Self {
         if account.run.too_long {
             return Self::default();
@@ -69,10 +66,7 @@ impl Predicted {
         // On its own processors the run as it is has been replayed already.
         let (processors, mut wanted) = match account.on.as_slice() {
             [] => (vec![own], Vec::new()),
-            on => (
-                on.to_vec(),
-                vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)],
-            ),
+            on => (on.to_vec(), vec![(Schedule::Greedy, 0), (Schedule::Stealing, 0)]),
         };
         let all = run.strands.all.len().max(1);
         let most = (MOST / all).clamp(LEAST, REPLAYED);
@@ -90,11 +84,7 @@ impl Predicted {
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
         let others = |at: &usize| rooms[*at].is_some() || chosen[*at].lock.is_some();
         let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
-        wanted.extend(
-            others
-                .iter()
-                .map(|at| (Schedule::Greedy, 1 << (ROOMS + at))),
-        );
+        wanted.extend(others.iter().map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
         let jobs = wanted.iter().flat_map(|&(schedule, removed)| {
             let on = processors.iter();
@@ -117,7 +107,8 @@ impl Predicted {
         for at in others {
             let (row, mended): (_, Vec<f64>) = (&mut chosen[at].row, next());
             match rooms[at] {
-                // What helps more: that who takes from the queue is faster, or that the queue has more places.
+                // What helps more: that who takes from the queue is faster, or that the queue has
+                // more places.
                 Some(places) if mended.first() > row.mended.first() => {
                     (row.mended, row.room) = (mended, Some(places));
                 }
@@ -129,12 +120,7 @@ impl Predicted {
         for lost in losses.iter_mut().filter(|lost| lost.row.mended.is_empty()) {
             lost.row.mended = Row::scaled(&greedy, lost.row.share);
         }
-        Self {
-            without_two: speedups.next().unwrap_or(0.0),
-            stealing,
-            processors,
-            greedy,
-        }
+        Self { without_two: speedups.next().unwrap_or(0.0), stealing, processors, greedy }
     }
 }
 
@@ -149,8 +135,9 @@ fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
     places?.into_iter().max()
 }
 
-/// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody waits for it, and with
-/// the bits from [`ROOMS`] on nobody waits for room, or for a lock whose holder sleeps.
+/// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody
+/// waits for it, and with the bits from [`ROOMS`] on nobody waits for room, or for a lock whose
+/// holder sleeps.
 fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable {
     let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
     let mut locks: FxHashMap<Key, Losses> = FxHashMap::default();
@@ -182,18 +169,12 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
         strands[charge.strand] |= bits.get(&charge.group).copied().unwrap_or(0);
     }
     for (at, strand) in run.strands.all.iter().enumerate() {
-        let outside = run
-            .strands
-            .wait_of(at)
-            .is_some_and(|waits| waits.wait.kind == Kind::Outside);
+        let outside = run.strands.wait_of(at).is_some_and(|waits| waits.wait.kind == Kind::Outside);
         if strand.sleeps {
             strands[at] = if outside { asleep } else { 0 };
         }
     }
-    Removable {
-        waits: of_lock.collect(),
-        strands,
-    }
+    Removable { waits: of_lock.collect(), strands }
 }
 
 impl Row {
@@ -205,10 +186,7 @@ impl Row {
 
     /// The speedups of a run that loses `share` of its time less.
     pub(super) fn scaled(speedups: &[f64], share: f64) -> Vec<f64> {
-        speedups
-            .iter()
-            .map(|speedup| speedup / (1.0 - share).max(0.01))
-            .collect()
+        speedups.iter().map(|speedup| speedup / (1.0 - share).max(0.01)).collect()
     }
 }
 
@@ -227,8 +205,8 @@ impl Loss {
         )
     }
 
-    /// Whether a replay without the loss says what it costs. The other losses are not in the order of tasks but in
-    /// how long these take.
+    /// Whether a replay without the loss says what it costs. The other losses are not in the order
+    /// of tasks but in how long these take.
     fn is_replayed(self) -> bool {
         matches!(
             self,

@@ -1,21 +1,25 @@
 //! Locks with which contexts wait for what others make: queues between stages, pools of jobs.
 //!
-//! The recorded order of such a lock's sections is more than the program asks for. Of two contexts that take jobs, any
-//! may be first, and a context that only adds a job waits for nobody. What the program asks for is a count: the tenth
-//! job cannot be taken before ten were made, and the tenth place in a queue for eight is free when two were taken. So
-//! where each section of a lock either makes something that others wait for with that lock, or takes it, and as many
-//! are made as taken, a replay counts. How far the count of takers may be ahead of that of makers (the room of the
+//! The recorded order of such a lock's sections is more than the program asks for. Of two contexts
+//! that take jobs, any may be first, and a context that only adds a job waits for nobody. What the
+//! program asks for is a count: the tenth job cannot be taken before ten were made, and the tenth
+//! place in a queue for eight is free when two were taken. So where each section of a lock either
+//! makes something that others wait for with that lock, or takes it, and as many are made as taken,
+//! a replay counts. How far the count of takers may be ahead of that of makers (the room of the
 //! queue) is the most that the recorded run shows.
 //!
-//! Which context takes a job is no order either: whoever is free takes the next one. So a replay deals the jobs out
-//! anew, where their code is ordered with other contexts by nothing but locks and counts.
+//! Which context takes a job is no order either: whoever is free takes the next one. So a replay
+//! deals the jobs out anew, where their code is ordered with other contexts by nothing but locks
+//! and counts.
 //!
-//! A thread of a pool may take the lock for other things in turn, such as to count the jobs that are done. Then each
-//! second or third of its sections takes a job. The turn is found from the sections in which threads waited, and as many
-//! must have been made as are taken so. If sections of one turn signal that all is done, who waits for that takes at
-//! once what all of these sections have made.
+//! A thread of a pool may take the lock for other things in turn, such as to count the jobs that
+//! are done. Then each second or third of its sections takes a job. The turn is found from the
+//! sections in which threads waited, and as many must have been made as are taken so. If sections
+//! of one turn signal that all is done, who waits for that takes at once what all of these sections
+//! have made.
 //!
-//! Locks whose sections tell anything else, such as barriers of a counter and a condition, keep the recorded order.
+//! Locks whose sections tell anything else, such as barriers of a counter and a condition, keep the
+//! recorded order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -32,7 +36,8 @@ use super::wait::{Kind, Wait};
 /// The most sections of a lock that a context has in turn.
 const TURNS: u64 = 4;
 
-/// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of such queues.
+/// Lets the contexts at queues go on as soon as there is something for them. Returns the locks of
+/// such queues.
 pub(super) fn relax(strands: &mut Strands) -> FxHashSet<u64> {
     let mut by_lock: BTreeMap<u64, Vec<Section>> = BTreeMap::new();
     for section in std::mem::take(&mut strands.sections) {
@@ -59,7 +64,8 @@ struct QueuesOfLock {
     numbers: FxHashMap<u64, u32>,
     /// Which sections of those that wait for a condition take something.
     turns: FxHashMap<u64, Turn>,
-    /// By condition that tells that all is done: which sections of those that wait for another condition do something.
+    /// By condition that tells that all is done: which sections of those that wait for another
+    /// condition do something.
     ends: FxHashMap<u64, (u64, Turn)>,
     /// The conditions that are waited for in the recorded order.
     recorded: FxHashSet<u64>,
@@ -84,8 +90,8 @@ impl Turn {
         before(number + sections) - before(number)
     }
 
-    /// The turn in which those that wait for a condition take what others make: all that waited are in it, and as many
-    /// take something as was made.
+    /// The turn in which those that wait for a condition take what others make: all that waited are
+    /// in it, and as many take something as was made.
     fn find(
         condition: u64,
         awaits: &FxHashMap<u32, u64>,
@@ -95,11 +101,7 @@ impl Turn {
         let made = groups.iter().flat_map(|group| &group.sections);
         let made = made.filter(|section| section.signals == Some(condition));
         let made = made.map(|section| section.number).sum();
-        let takers = || {
-            groups
-                .iter()
-                .filter(|of| awaits.get(&of.context) == Some(&condition))
-        };
+        let takers = || groups.iter().filter(|of| awaits.get(&of.context) == Some(&condition));
         let waits = |of: &&Group<'_>| of.sections.iter().any(|section| section.waited.is_some());
         let turns = |every| (0..every).map(move |first| Self { every, first });
         (1..=TURNS).flat_map(turns).find(|turn| {
@@ -113,8 +115,8 @@ impl Turn {
     }
 }
 
-/// Sections of a context at one time: one, or those of a task without an order among themselves. The first one is the
-/// one that waited, if one did.
+/// Sections of a context at one time: one, or those of a task without an order among themselves.
+/// The first one is the one that waited, if one did.
 #[derive(Debug)]
 struct Group<'s> {
     sections: Vec<&'s Section>,
@@ -125,15 +127,14 @@ struct Group<'s> {
 }
 
 impl Group<'_> {
-    /// The strands before which the sections take their lock, or give it back, in order. Who waited takes the lock after
-    /// the wait.
+    /// The strands before which the sections take their lock, or give it back, in order. Who waited
+    /// takes the lock after the wait.
     fn strands(&self, strands: &Strands, how: LockUse) -> Vec<u32> {
         let first = self.sections[0].waited.map(|(_, at)| at);
         let first = first.or(self.sections.iter().map(|section| section.first).min());
         let last = self.sections.iter().map(|section| section.last).max();
-        let after = last.map_or(0, |last| {
-            last.saturating_add(if how == LockUse::Give { 2 } else { 1 })
-        });
+        let after =
+            last.map_or(0, |last| last.saturating_add(if how == LockUse::Give { 2 } else { 1 }));
         let lock = self.sections[0].lock;
         let own = strands.of_context(self.context);
         let uses = |strand: &u32| {
@@ -153,9 +154,7 @@ fn groups<'s>(strands: &Strands, sections: &'s [Section]) -> Vec<Group<'s>> {
     for section in sections {
         let context = strands.context_of(section.first as usize);
         let before = last.get(&context).map(|&at| &mut all[at]);
-        let first = before
-            .as_ref()
-            .map_or(0, |group| group.first + group.number);
+        let first = before.as_ref().map_or(0, |group| group.first + group.number);
         match before.filter(|group| group.sections[0].at_ns == section.at_ns) {
             Some(group) => {
                 group.sections.push(section);
@@ -163,12 +162,7 @@ fn groups<'s>(strands: &Strands, sections: &'s [Section]) -> Vec<Group<'s>> {
             }
             None => {
                 last.insert(context, all.len());
-                all.push(Group {
-                    sections: vec![section],
-                    context,
-                    first,
-                    number: section.number,
-                });
+                all.push(Group { sections: vec![section], context, first, number: section.number });
             }
         }
     }
@@ -225,8 +219,8 @@ impl QueuesOfLock {
         Some(found)
     }
 
-    /// The sections that do what a condition tells the end of: those that signal it are in one turn of the contexts that
-    /// take something else.
+    /// The sections that do what a condition tells the end of: those that signal it are in one turn
+    /// of the contexts that take something else.
     fn end(
         &self,
         condition: u64,
@@ -279,8 +273,8 @@ impl QueuesOfLock {
         }
     }
 
-    /// What sections make: by condition, how much, and in which turn. What a condition tells the end of is made whether or
-    /// not that is signalled.
+    /// What sections make: by condition, how much, and in which turn. What a condition tells the
+    /// end of is made whether or not that is signalled.
     fn makes(&self, group: &Group<'_>, awaited: Option<u64>) -> Vec<(u64, (u64, Option<Turn>))> {
         let ends = self.ends.iter().filter(|end| Some(end.1.0) == awaited);
         let done = ends.map(|(&condition, &(_, turn))| {
@@ -315,11 +309,7 @@ impl QueuesOfLock {
         let section = group.sections[0];
         let number = self.number(condition);
         let own = strands.of_context(group.context);
-        let waits = section.first
-            ..section
-                .last
-                .saturating_add(1)
-                .min(end(&strands.all[..own.end]));
+        let waits = section.first..section.last.saturating_add(1).min(end(&strands.all[..own.end]));
         let former = waits.filter(|&strand| {
             let wait = strands.wait_of(strand as usize);
             wait.is_some_and(|waits| waits.wait.object == condition)
@@ -359,9 +349,9 @@ impl QueuesOfLock {
         })
     }
 
-    /// The strands before which so many of the sections take their lock, or give it back, with how many sections each
-    /// stands for: those of a turn, as far as it is known which ones they are. Sections may have been gathered, and then
-    /// there are fewer strands. `None` if there is none.
+    /// The strands before which so many of the sections take their lock, or give it back, with how
+    /// many sections each stands for: those of a turn, as far as it is known which ones they are.
+    /// Sections may have been gathered, and then there are fewer strands. `None` if there is none.
     fn places(
         &self,
         strands: &Strands,
@@ -394,11 +384,8 @@ impl QueuesOfLock {
 
     /// Counts so much more at a strand. `None` if that strand is for something else.
     fn add(&mut self, strand: u32, (queue, number): (u32, u32)) -> Option<()> {
-        let counted = self.counts.entry(strand).or_insert(Counted {
-            queue,
-            number: 0,
-            wait: NO_WAIT,
-        });
+        let counted =
+            self.counts.entry(strand).or_insert(Counted { queue, number: 0, wait: NO_WAIT });
         counted.number = counted.number.saturating_add(number);
         (counted.queue == queue).then_some(())
     }
@@ -421,11 +408,7 @@ impl QueuesOfLock {
             if let Some(counted) = self.counts.get_mut(&strand) {
                 counted.wait = end(&strands.waits);
             }
-            strands.waits.push(Waits {
-                wait,
-                latency_ns: 0,
-                needs: Needs::Nothing,
-            });
+            strands.waits.push(Waits { wait, latency_ns: 0, needs: Needs::Nothing });
         }
         let first = end(&strands.queues);
         let counts = self.counts.into_iter();
@@ -437,8 +420,9 @@ impl QueuesOfLock {
     }
 }
 
-/// The condition that each context waits for with a lock. Who found something whenever it looked waits for what others
-/// wait for that signal the same. `None` if a context waits for several conditions, or a section signals several.
+/// The condition that each context waits for with a lock. Who found something whenever it looked
+/// waits for what others wait for that signal the same. `None` if a context waits for several
+/// conditions, or a section signals several.
 fn awaited(strands: &Strands, sections: &[Section]) -> Option<FxHashMap<u32, u64>> {
     let context = |section: &Section| strands.context_of(section.first as usize);
     let mut awaited: FxHashMap<u32, u64> = FxHashMap::default();
@@ -472,10 +456,7 @@ fn awaited(strands: &Strands, sections: &[Section]) -> Option<FxHashMap<u32, u64
 /// Finds the jobs that any of several contexts may do, now that all waits are known.
 pub(super) fn deal(strands: &mut Strands) {
     let several = |queue: &Queue| {
-        let mut contexts = queue
-            .takers
-            .iter()
-            .map(|&strand| strands.context_of(strand as usize));
+        let mut contexts = queue.takers.iter().map(|&strand| strands.context_of(strand as usize));
         let first = contexts.next();
         contexts.any(|context| Some(context) != first)
     };
@@ -503,16 +484,11 @@ pub(super) fn deal(strands: &mut Strands) {
         }
         // What a context does after it has taken something for the last time is no job.
         let next = |taken: &[u32]| (taken[0], taken[0]..taken[1]);
-        let jobs: FxHashMap<u32, Range<u32>> = takers
-            .values()
-            .flat_map(|all| all.windows(2).map(next))
-            .collect();
+        let jobs: FxHashMap<u32, Range<u32>> =
+            takers.values().flat_map(|all| all.windows(2).map(next)).collect();
         let is_free = |strand: u32| {
             let own = &strands.all[strand as usize];
-            let order = strands
-                .waits
-                .get(own.wait as usize)
-                .map(|waits| waits.needs);
+            let order = strands.waits.get(own.wait as usize).map(|waits| waits.needs);
             let first = !matches!(order, None | Some(Needs::Nothing))
                 && !strands.needs_of(strand as usize).is_empty();
             !first && needed.binary_search(&strand).is_err()
@@ -522,22 +498,12 @@ pub(super) fn deal(strands: &mut Strands) {
         }
         let mut in_order: Vec<Range<u32>> = Vec::new();
         for strand in &queue.takers {
-            in_order.extend(
-                jobs.get(strand)
-                    .filter(|job| in_order.last() != Some(job))
-                    .cloned(),
-            );
+            in_order.extend(jobs.get(strand).filter(|job| in_order.last() != Some(job)).cloned());
         }
         let queue_number = u32::try_from(number).unwrap_or(u32::MAX);
         for all in takers.values() {
             let (first, last) = (all[0], all[all.len() - 1]);
-            strands.pools.insert(
-                first,
-                Pool {
-                    queue: queue_number,
-                    last,
-                },
-            );
+            strands.pools.insert(first, Pool { queue: queue_number, last });
         }
         strands.queues[number].jobs = in_order;
     }

@@ -16,7 +16,8 @@ const LITTLE: f64 = 1.05;
 const BEYOND: f64 = 1.5;
 /// A run that uses a smaller part of the processors loses much.
 const USEFUL: f64 = 0.8;
-/// A recorded run that took longer than its replay by more than one part in so many had not the processors it needed.
+/// A recorded run that took longer than its replay by more than one part in so many had not the
+/// processors it needed.
 const BUSY: u64 = 5;
 /// Code that was not recorded and takes a smaller part of the processors' time is not told of.
 const UNRECORDED: f64 = 0.1;
@@ -35,7 +36,8 @@ impl Report {
         }
     }
 
-    /// How much of the processors' time ran the program, in a sentence, and what one must know to read it.
+    /// How much of the processors' time ran the program, in a sentence, and what one must know to
+    /// read it.
     #[must_use]
     pub fn use_of_time(&self) -> String {
         if self.total_ns == 0 {
@@ -71,10 +73,7 @@ impl Report {
                 true => format!(" Without the first two, it would be {two:.1} times as fast."),
                 false => String::new(),
             };
-            format!(
-                "No loss brings much alone.{both} The first: {}",
-                most.sentence()
-            )
+            format!("No loss brings much alone.{both} The first: {}", most.sentence())
         } else if self.gains_little() {
             let little = match self.hides_much() {
                 true => {
@@ -113,7 +112,8 @@ impl Report {
         crate::view::units::ratio(ns, self.total_ns)
     }
 
-    /// Whether so much of the time is in code that was not recorded that what it loses could be most of all.
+    /// Whether so much of the time is in code that was not recorded that what it loses could be
+    /// most of all.
     fn hides_much(&self) -> bool {
         self.unrecorded_share() >= HIDDEN
     }
@@ -135,9 +135,7 @@ impl Report {
     /// What kept the program from its processors, if that was much.
     fn busy(&self) -> String {
         let paused = self.recording_ns / u64::from(self.processors.max(1));
-        let busy = self
-            .duration_ns
-            .saturating_sub(self.replayed_ns.saturating_add(paused));
+        let busy = self.duration_ns.saturating_sub(self.replayed_ns.saturating_add(paused));
         let mut text = String::new();
         if busy > self.replayed_ns / BUSY {
             let _ = write!(
@@ -234,15 +232,16 @@ impl Row {
         self.cause.is_given() || self.mended.first().is_some_and(|&gain| gain < LITTLE)
     }
 
-    /// How many times as fast the run would be without the loss; `None` if that is not worth a word.
+    /// How many times as fast the run would be without the loss; `None` if that is not worth a
+    /// word.
     #[must_use]
     pub fn promise(&self) -> Option<f64> {
         let gain = self.mended.first().copied();
         gain.filter(|&gain| gain >= LITTLE && !self.cause.is_given())
     }
 
-    /// What it would bring to be without the loss, as a sentence. Where that is more than the loss's share says, the
-    /// reason is told.
+    /// What it would bring to be without the loss, as a sentence. Where that is more than the
+    /// loss's share says, the reason is told.
     fn gain(&self) -> String {
         let Some(gain) = self.promise() else {
             return String::new();
@@ -282,11 +281,7 @@ impl Row {
                 let _ = write!(text, ", there {}", inner.located());
             }
             if let Some(lock) = known(self.lock.as_ref()) {
-                let _ = write!(
-                    text,
-                    ", with a lock that others wait for {}",
-                    lock.located()
-                );
+                let _ = write!(text, ", with a lock that others wait for {}", lock.located());
             }
         }
         if let Some(code) = known(self.code.as_ref()) {
@@ -322,12 +317,8 @@ impl Render for Report {
         let rows = std::iter::once(None).chain(self.losses.iter().map(Some));
         let used = crate::view::units::ratio(self.useful_ns, self.total_ns);
         let table = Table::of(rows)
-            .text("cause", "cause", |row| {
-                row.map_or("the program", |row| row.cause.name())
-            })
-            .time("processor time", "ns", |row| {
-                row.map_or(self.useful_ns, |row| row.ns)
-            })
+            .text("cause", "cause", |row| row.map_or("the program", |row| row.cause.name()))
+            .time("processor time", "ns", |row| row.map_or(self.useful_ns, |row| row.ns))
             .share("share", "share", |row| row.map_or(used, |row| row.share))
             .cell("speedup without it", "without", |row| {
                 let gain = row.and_then(|row| row.mended.first());
@@ -335,19 +326,13 @@ impl Render for Report {
             })
             .cell("where", "where", |row| {
                 let places = row.map(Row::places);
-                let places = places
-                    .as_deref()
-                    .map(|all| all.strip_prefix(", ").unwrap_or(all));
+                let places = places.as_deref().map(|all| all.strip_prefix(", ").unwrap_or(all));
                 places.map_or(Cell::Empty, Cell::from)
             })
             .table();
-        let view = View::default()
-            .heading("Where the processors' time went")
-            .line(self.sentence());
+        let view = View::default().heading("Where the processors' time went").line(self.sentence());
         let said = self.pop.as_ref().map(super::Pop::sentence);
-        let said = said
-            .into_iter()
-            .chain(self.grain.map(super::Grain::sentence));
+        let said = said.into_iter().chain(self.grain.map(super::Grain::sentence));
         let view = said.fold(view, View::line);
         view.table(table.text_rows(12)).chart(self.bar())
     }
@@ -360,33 +345,18 @@ mod tests {
 
     #[test]
     fn a_gain_beyond_the_share_has_its_reason() {
-        let row = |gain| Row {
-            share: 0.55,
-            mended: vec![gain],
-            ..Row::of(Loss::Scheduling)
-        };
+        let row = |gain| Row { share: 0.55, mended: vec![gain], ..Row::of(Loss::Scheduling) };
         assert!(row(2.2).gain().ends_with("2.2 times as fast."));
         let said = row(56.6).gain();
-        assert!(
-            said.contains("56.6 times as fast, by the instructions"),
-            "{said}"
-        );
+        assert!(said.contains("56.6 times as fast, by the instructions"), "{said}");
         assert!(row(900.0).gain().contains("more than 100 times"));
     }
 
     #[test]
     fn what_is_less_than_half_of_a_loss_is_not_most_of_it() {
-        let code = Place {
-            function: "pop".to_owned(),
-            file: "q.c".to_owned(),
-            line: 3,
-        };
+        let code = Place { function: "pop".to_owned(), file: "q.c".to_owned(), line: 3 };
         let said = |part| {
-            let row = Row {
-                code: Some(code.clone()),
-                part,
-                ..Row::of(Loss::Serial)
-            };
+            let row = Row { code: Some(code.clone()), part, ..Row::of(Loss::Serial) };
             row.places()
         };
         assert_eq!(said(Some(0.15)), ", 15% of it in pop (q.c:3)");
@@ -397,28 +367,18 @@ mod tests {
     #[test]
     fn little_is_said_of_a_run_whose_code_was_not_recorded() {
         let verdict = |ns| {
-            let of = Unrecorded {
-                ns,
-                code: Place::default(),
-                callee: "rand".to_owned(),
-            };
+            let of = Unrecorded { ns, code: Place::default(), callee: "rand".to_owned() };
             let report = Report {
                 total_ns: 100,
                 useful_ns: 98,
                 unrecorded: Some(of),
-                losses: vec![Row {
-                    mended: vec![1.01],
-                    ..Row::of(Loss::System)
-                }],
+                losses: vec![Row { mended: vec![1.01], ..Row::of(Loss::System) }],
                 ..Report::default()
             };
             report.verdict().expect("something is lost")
         };
         assert!(verdict(20).starts_with("There is little to gain: "));
         let said = verdict(90);
-        assert!(
-            said.contains("not known. Beside that there is little to gain: "),
-            "{said}"
-        );
+        assert!(said.contains("not known. Beside that there is little to gain: "), "{said}");
     }
 }

@@ -28,15 +28,12 @@ impl Repeats {
             true => String::new(),
             false => format!("{} of ", self.found),
         };
-        format!(
-            " ({:.1} to {:.1} in {of}{} runs)",
-            self.least, self.most, self.runs
-        )
+        format!(" ({:.1} to {:.1} in {of}{} runs)", self.least, self.most, self.runs)
     }
 }
 
-/// Losses of several runs are the same if their cause is, and the function and file that they are laid on: what line takes
-/// most of it may differ.
+/// Losses of several runs are the same if their cause is, and the function and file that they are
+/// laid on: what line takes most of it may differ.
 type Same = (Loss, String);
 
 impl Row {
@@ -48,9 +45,7 @@ impl Row {
             name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         };
         let place = self.code.as_ref().or(self.wait.as_ref());
-        place.map_or_else(String::new, |place| {
-            format!("{} {}", place.function, file(place))
-        })
+        place.map_or_else(String::new, |place| format!("{} {}", place.function, file(place)))
     }
 
     fn same(&self) -> Same {
@@ -112,12 +107,7 @@ pub fn agreement(runs: &[Report]) -> String {
             }
             None => String::new(),
         };
-        text += &format!(
-            " First in {}: {}{}{gain}.",
-            rows.len(),
-            row.cause.name(),
-            row.places()
-        );
+        text += &format!(" First in {}: {}{}{gain}.", rows.len(), row.cause.name(), row.places());
     }
     text
 }
@@ -135,11 +125,7 @@ mod tests {
     use super::*;
 
     fn place(function: &str, line: u32) -> Option<Place> {
-        Some(Place {
-            function: function.to_owned(),
-            file: format!("/src/{function}.c"),
-            line,
-        })
+        Some(Place { function: function.to_owned(), file: format!("/src/{function}.c"), line })
     }
 
     fn run(gains: &[(Loss, &str, f64)]) -> Report {
@@ -171,9 +157,6 @@ mod tests {
             text.contains("First in 2: lock, most of it in pop (pop.c:1), 1.8 to 2.0"),
             "{text}"
         );
-        assert!(
-            text.contains("First in 1: serial, most of it in main (main.c:1)"),
-            "{text}"
-        );
+        assert!(text.contains("First in 1: serial, most of it in main (main.c:1)"), "{text}");
     }
 }

@@ -25,21 +25,25 @@ use crate::view::units::whole;
 
 /// Number of groups, the costliest, whose place is searched.
 const PLACED: usize = 64;
-/// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at least `MANY`.
+/// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at
+/// least `MANY`.
 const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
-/// Time to make and hand out a task, ns (libomp, bench/scaling), and one of a library whose code is recorded
-/// (`rayon::join`).
+/// Time to make and hand out a task, ns (libomp, bench/scaling), and one of a library whose code is
+/// recorded (`rayon::join`).
 const TASK_NS: f64 = 200.0;
 const LIBRARY_TASK_NS: f64 = 28.0;
-/// What a thread takes by itself until it is at work, beside what its creator takes, ns: its first use of its stack and of
-/// what its processor knows. (18,000 threads that ran for 25 us each did what takes 15.)
+/// What a thread takes by itself until it is at work, beside what its creator takes, ns: its first
+/// use of its stack and of what its processor knows. (18,000 threads that ran for 25 us each did
+/// what takes 15.)
 const THREAD_NS: f64 = 10_000.0;
-/// If there is less work between two waits at a barrier than this, ns, it is too little for the barrier.
+/// If there is less work between two waits at a barrier than this, ns, it is too little for the
+/// barrier.
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
 const FOLLOWED: u64 = 2_000_000;
-/// If one part in so many of what is lost at a wait is lost by who waits for a lock meanwhile, the lock is told.
+/// If one part in so many of what is lost at a wait is lost by who waits for a lock meanwhile, the
+/// lock is told.
 const HOLDING: f64 = 5.0;
 /// The largest number of calls above a place that are told.
 const ABOVE: usize = 3;
@@ -81,7 +85,8 @@ impl Placed {
         Some((site.place.file.clone(), site.place.line))
     }
 
-    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier, if they are at one.
+    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier,
+    /// if they are at one.
     fn loss(&self, between: f64) -> Loss {
         match self.meets {
             true if between < BETWEEN_NS => Loss::Barrier,
@@ -133,10 +138,7 @@ pub(super) fn report(
     let scheduling = making + handing_out + lost;
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
-        losses.push(Lost::new(
-            row_of_making(graph, &weights, library, &makers)?,
-            scheduling,
-        ));
+        losses.push(Lost::new(row_of_making(graph, &weights, library, &makers)?, scheduling));
     }
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(&account, &keys, &mut losses);
@@ -207,11 +209,10 @@ impl Pieces {
             let left = placed.group.ns / all.max(1.0);
             let at_barrier = barriers.get(&placed.line()).copied().unwrap_or(0);
             let loss = placed.loss(self.used / at_barrier.max(1) as f64);
-            let of_tasks = matches!(
-                loss,
-                Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting
-            );
-            // One context runs alone, piece by piece, if it cannot make the others or hand them out in time.
+            let of_tasks =
+                matches!(loss, Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Starting);
+            // One context runs alone, piece by piece, if it cannot make the others or hand them out
+            // in time.
             let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
             if self.small && (of_tasks || alone) {
                 scheduling += placed.group.ns;
@@ -298,8 +299,8 @@ fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
     losses
 }
 
-/// What a run gains that hands out no contexts. Recording makes them many times as slow as they are, and their work is
-/// little, so the recorded times say nothing of it.
+/// What a run gains that hands out no contexts. Recording makes them many times as slow as they
+/// are, and their work is little, so the recorded times say nothing of it.
 fn without_handing_out(
     losses: &mut [Lost],
     predicted: &Predicted,
@@ -385,7 +386,8 @@ fn placed(
     Ok((merged(graph.info(), placed), weights))
 }
 
-/// Where others wait for a lock that those have who wait in a group, if that is a good part of what is lost there.
+/// Where others wait for a lock that those have who wait in a group, if that is a good part of what
+/// is lost there.
 fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>> {
     let behind = group.behind.filter(|_| group.holding * HOLDING > group.ns);
     let Some((behind, lock)) = behind else {
@@ -394,8 +396,9 @@ fn held(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Place>
     Ok(of_wait(graph, weights, behind, Some(lock))?.map(|site| site.place))
 }
 
-/// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had nothing to do, are waits
-/// at one barrier if they are at the same line, whatever function the line is in.
+/// Number of waits at each line with a barrier. Waits for others, and waits of contexts that had
+/// nothing to do, are waits at one barrier if they are at the same line, whatever function the line
+/// is in.
 fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
     let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
     for placed in groups {
@@ -406,7 +409,8 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
     barriers
 }
 
-/// The row of what making contexts costs: at this call of a library, or else where most contexts are made.
+/// The row of what making contexts costs: at this call of a library, or else where most contexts
+/// are made.
 fn row_of_making(
     graph: &Graph,
     weights: &Weights,
@@ -445,10 +449,7 @@ fn making(graph: &Graph, weights: &Weights, makers: &[TaskId]) -> Result<Option<
 
 /// The operation that creates most contexts, and some of the tasks that do so.
 fn makers(graph: &Graph) -> Result<(Option<SyncOp>, Vec<TaskId>)> {
-    let creators: Vec<TaskId> = graph
-        .contexts()
-        .filter_map(|context| context.creator)
-        .collect();
+    let creators: Vec<TaskId> = graph.contexts().filter_map(|context| context.creator).collect();
     let mut operations: BTreeMap<SyncOp, Vec<TaskId>> = BTreeMap::new();
     for &creator in creators.iter().step_by(creators.len() / SAMPLED + 1) {
         let op = graph.task(creator)?.op();
@@ -463,9 +464,9 @@ fn small(contexts: u64, ran: f64) -> bool {
     contexts >= MANY && ran / (contexts as f64) < SMALL_NS
 }
 
-/// Whether a group's waits are those at a barrier, whoever wrote it: who ends a wait for a signal has come by the same
-/// call as who waits, or by the same acquire of a lock. Who makes something for others, or passes on a turn, comes by
-/// another one.
+/// Whether a group's waits are those at a barrier, whoever wrote it: who ends a wait for a signal
+/// has come by the same call as who waits, or by the same acquire of a lock. Who makes something
+/// for others, or passes on a turn, comes by another one.
 fn meets(graph: &Graph, weights: &Weights, group: &Group) -> Result<bool> {
     if !matches!(group.key, Key::Wait(Kind::Word, _)) {
         return Ok(false);
@@ -491,14 +492,12 @@ fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>>
             *sums.entry(site).or_default() += ns;
         }
     }
-    let most = sums
-        .into_iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.place.cmp(&a.0.place)));
+    let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.place.cmp(&a.0.place)));
     Ok(most.map(|(site, _)| site))
 }
 
-/// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for each thread, and
-/// groups of signals that come from the same code.
+/// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for
+/// each thread, and groups of signals that come from the same code.
 fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
     for placed in groups {
@@ -531,8 +530,8 @@ fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
 }
 
 impl Group {
-    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier, if the group is
-    /// one.
+    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier,
+    /// if the group is one.
     fn loss(&self, between: f64) -> Loss {
         match self.key {
             Key::Serial => Loss::Serial,
@@ -598,8 +597,8 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     })
 }
 
-/// The block with the most time of the function with the most time, and the function's share of all. A function that the
-/// compiler inlined counts as one.
+/// The block with the most time of the function with the most time, and the function's share of
+/// all. A function that the compiler inlined counts as one.
 fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId, f64)> {
     let mut functions: FxHashMap<(&str, &str), (f64, f64, BlockId)> = FxHashMap::default();
     let mut blocks: Vec<(BlockId, f64)> = code.iter().map(|(&block, &ns)| (block, ns)).collect();
@@ -614,22 +613,17 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId
             (*most, *of) = (ns, block);
         }
     }
-    let most = functions
-        .into_values()
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)))?;
+    let most = functions.into_values().max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)))?;
     Some((most.2, most.0 / code.values().sum::<f64>().max(1.0)))
 }
 
-/// The calls that led to the function of a block, the innermost first. Those that the compiler inlined are known; of
-/// the others it is, function by function, the one that the task made most often. Calls by libraries are left out.
-/// Where no call names the function, because it is called by its address, the order of the blocks tells, if there are
-/// few.
+/// The calls that led to the function of a block, the innermost first. Those that the compiler
+/// inlined are known; of the others it is, function by function, the one that the task made most
+/// often. Calls by libraries are left out. Where no call names the function, because it is called
+/// by its address, the order of the blocks tells, if there are few.
 fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
     let info = graph.info();
-    let mut above: Vec<Place> = Place::stack_of_block(info, block)
-        .into_iter()
-        .skip(1)
-        .collect();
+    let mut above: Vec<Place> = Place::stack_of_block(info, block).into_iter().skip(1).collect();
     let Some(function) = info.block(block).map(|block| block.function) else {
         return Ok(above);
     };
@@ -641,8 +635,7 @@ fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
         let callee = seen.last().and_then(|&function| info.function(function));
         let calls = |&(block, _): &(BlockId, u64)| {
             let call = info.block(block).and_then(|block| block.call.as_ref());
-            call.zip(callee)
-                .is_some_and(|(call, callee)| call.callee == callee.name)
+            call.zip(callee).is_some_and(|(call, callee)| call.callee == callee.name)
         };
         let most = counts.iter().filter(calls);
         let most = most.max_by_key(|&(block, times)| (times, std::cmp::Reverse(block)));
@@ -668,8 +661,8 @@ fn call_of(info: &StaticInfo, block: BlockId) -> Place {
     Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
 }
 
-/// Where a task calls a function most often, by the order of its blocks. If a library calls it, that is where the
-/// program called the library.
+/// Where a task calls a function most often, by the order of its blocks. If a library calls it,
+/// that is where the program called the library.
 fn by_address(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Option<Place>> {
     let info = graph.info();
     if task.block_count() > FOLLOWED {
@@ -677,19 +670,14 @@ fn by_address(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Op
     }
     let mut libraries: FxHashMap<BlockId, bool> = FxHashMap::default();
     let mut own = |block: BlockId| {
-        !*libraries
-            .entry(block)
-            .or_insert_with(|| call_of(info, block).is_library())
+        !*libraries.entry(block).or_insert_with(|| call_of(info, block).is_library())
     };
     let mut stack = CallStack::default();
     let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
     task.for_each_block(|block| {
         stack.step(info, block.id());
         let frames = stack.frames();
-        if frames
-            .last()
-            .is_some_and(|frame| frame.function == function)
-        {
+        if frames.last().is_some_and(|frame| frame.function == function) {
             let mut froms = frames.iter().rev().map_while(|frame| frame.called_from);
             let direct = froms.clone().next();
             if let Some(from) = froms.find(|from| own(*from)).or(direct) {
@@ -697,8 +685,6 @@ fn by_address(graph: &Graph, task: &Task<'_>, function: FunctionId) -> Result<Op
             }
         }
     })?;
-    let most = calls
-        .into_iter()
-        .max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
+    let most = calls.into_iter().max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
     Ok(most.map(|(block, _)| call_of(info, block)))
 }

@@ -1,5 +1,5 @@
-//! Finds the sections of locks on the way through a context's tasks, with the conditions that are waited for and
-//! signalled in them.
+//! Finds the sections of locks on the way through a context's tasks, with the conditions that are
+//! waited for and signalled in them.
 
 use taskgraph::{Family, SyncOp};
 
@@ -10,7 +10,8 @@ const NESTED: usize = 4;
 /// The last strand of a section in a task whose strands are not known yet.
 const INSIDE: u32 = u32::MAX;
 
-/// Sections of a lock, of one context, in one or several tasks, with no section of another context between.
+/// Sections of a lock, of one context, in one or several tasks, with no section of another context
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) lock: u64,
@@ -48,8 +49,8 @@ impl Sections {
         self.conditions
     }
 
-    /// An operation at a time (ns), before which the next strand has this number. With `inside`, its task does
-    /// other things, too, until [`Sections::worked`].
+    /// An operation at a time (ns), before which the next strand has this number. With `inside`,
+    /// its task does other things, too, until [`Sections::worked`].
     pub(super) fn uses(
         &mut self,
         (op, object): (SyncOp, u64),
@@ -107,10 +108,7 @@ impl Sections {
 
     /// A task has ended that does other things than one operation. Its last strand has this number.
     pub(super) fn worked(&mut self, last: u32, all: &mut [Section]) {
-        let all = all
-            .iter_mut()
-            .rev()
-            .take_while(|section| section.last == INSIDE);
+        let all = all.iter_mut().rev().take_while(|section| section.last == INSIDE);
         let within = self.closed.iter_mut().chain(all);
         for section in within.filter(|section| section.last == INSIDE) {
             section.last = last;
@@ -140,9 +138,7 @@ impl Section {
         Self {
             first: self.first + strands,
             last: self.last + strands,
-            waited: self
-                .waited
-                .map(|(object, strand)| (object, strand + strands)),
+            waited: self.waited.map(|(object, strand)| (object, strand + strands)),
             ..self
         }
     }
@@ -164,7 +160,8 @@ mod tests {
     #[test]
     fn the_last_strand_of_each_section_is_known_in_the_end() {
         let (mut of, mut all) = (Sections::default(), Vec::new());
-        // Operations without duration, and a task that begins at the same time and takes both locks in turn.
+        // Operations without duration, and a task that begins at the same time and takes both locks
+        // in turn.
         for lock in LOCKS {
             section(&mut of, lock, (5, 3, false), &mut all);
         }

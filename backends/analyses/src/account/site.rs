@@ -1,4 +1,5 @@
-//! Where contexts wait: the call, and the caller of its function if that function is only a wrapper or is a library's.
+//! Where contexts wait: the call, and the caller of its function if that function is only a wrapper
+//! or is a library's.
 
 use std::ops::ControlFlow;
 
@@ -9,8 +10,9 @@ use super::weights::Weights;
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, long_call};
 
-/// Number of tasks before a wait that are searched for executed code, and of blocks beyond which no further task is
-/// searched, and no earlier record of a task. Whoever waits for a lock may try it many times before.
+/// Number of tasks before a wait that are searched for executed code, and of blocks beyond which no
+/// further task is searched, and no earlier record of a task. Whoever waits for a lock may try it
+/// many times before.
 const LOOK_BACK: u32 = 512;
 const BLOCKS: usize = 4096;
 /// A function is a wrapper if each of its calls executes at most this many IR instructions.
@@ -39,16 +41,19 @@ pub(super) fn of_wait(
     Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
 }
 
-/// How a context came to a task: the call that the task is in, and the block before the last acquire of a mutex.
+/// How a context came to a task: the call that the task is in, and the block before the last
+/// acquire of a mutex.
 #[derive(Clone, Debug)]
 pub(super) struct Arrival {
     pub(super) site: Site,
     pub(super) acquired: Option<BlockId>,
-    /// The program's own calls that led to the site's, the innermost first, as far as they were seen.
+    /// The program's own calls that led to the site's, the innermost first, as far as they were
+    /// seen.
     pub(super) callers: Vec<Place>,
 }
 
-/// The call that a task waits or ends a wait in. A task that takes several locks waits for this one, if that is known.
+/// The call that a task waits or ends a wait in. A task that takes several locks waits for this
+/// one, if that is known.
 ///
 /// # Errors
 /// When a task cannot be read.
@@ -59,26 +64,20 @@ pub(super) fn arrival(
     lock: Option<u64>,
 ) -> Result<Option<Arrival>> {
     let info = graph.info();
-    let Past {
-        stack,
-        last,
-        acquired,
-    } = past(graph, waits, lock)?;
+    let Past { stack, last, acquired } = past(graph, waits, lock)?;
     let Some(last) = last else { return Ok(None) };
     let call = |block: BlockId| {
         Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
     };
     let mut frames = stack.frames().iter().rev();
-    let mut site = Site {
-        place: call(last),
-        inner: None,
-    };
+    let mut site = Site { place: call(last), inner: None };
     let inlined = |block| Place::stack_of_call(info, block).into_iter();
     let (mut deep, mut callers) = (0, Vec::from_iter(inlined(last)));
     while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
         if !site.place.is_library() {
             deep += 1;
-            // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of the library's.
+            // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of
+            // the library's.
             let begins = call(caller).is_library();
             if begins || deep > DEEP || weights.each_call(frame.function) > WRAPPER {
                 callers.extend(inlined(caller));
@@ -89,11 +88,7 @@ pub(super) fn arrival(
         site.place = call(caller);
         callers = inlined(caller).collect();
     }
-    callers.extend(
-        frames
-            .filter_map(|frame| frame.called_from)
-            .flat_map(inlined),
-    );
+    callers.extend(frames.filter_map(|frame| frame.called_from).flat_map(inlined));
     // The call of the library came too long before. Its caller goes on after the wait.
     if site.place.is_library()
         && let Some(block) = next_outside_libraries(graph, waits)?
@@ -102,11 +97,7 @@ pub(super) fn arrival(
         site.place = Place::of_block(info, block);
     }
     callers.retain(|caller: &Place| !caller.is_library() && *caller != site.place);
-    Ok(Some(Arrival {
-        site,
-        acquired,
-        callers,
-    }))
+    Ok(Some(Arrival { site, acquired, callers }))
 }
 
 /// What a context executed on its way to a wait.
@@ -121,7 +112,8 @@ struct Past {
 fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
     let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
-    // A task that waits in a call contains that call itself, unless the call is the last thing before it.
+    // A task that waits in a call contains that call itself, unless the call is the last thing
+    // before it.
     if graph.task(waits)?.kind() != TaskKind::Work {
         at = waits.previous();
     }
@@ -172,14 +164,11 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
             false => ControlFlow::Continue(()),
         })?;
     }
-    Ok(Past {
-        stack,
-        last,
-        acquired,
-    })
+    Ok(Past { stack, last, acquired })
 }
 
-/// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it before.
+/// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it
+/// before.
 fn is_acquire(op: SyncOp) -> bool {
     let mutex = op.family() == Some(Family::Mutex) || op == SyncOp::AtomicTake;
     let takes = op.cause() == Some(WaitCause::Lock) && mutex;

@@ -1,8 +1,9 @@
-//! What each context of a run does, strand by strand, as far as a replay needs it: how long it runs or sleeps, and for
-//! which strands of other contexts it waits before. Tasks that nothing happens between are one strand.
+//! What each context of a run does, strand by strand, as far as a replay needs it: how long it runs
+//! or sleeps, and for which strands of other contexts it waits before. Tasks that nothing happens
+//! between are one strand.
 //!
-//! The times are those of the context's own work. What other programs or the recording took is no time of a strand,
-//! and how long a context waited follows from the replay, not from the recording.
+//! The times are those of the context's own work. What other programs or the recording took is no
+//! time of a strand, and how long a context waited follows from the replay, not from the recording.
 
 use std::ops::Range;
 
@@ -43,8 +44,8 @@ pub(super) struct Strand {
 pub(super) enum Needs {
     /// The recorded one.
     Recorded,
-    /// The recorded one for so long (ns), which is how long the recorded wait took. Others had then what only one may
-    /// have at a time, and need not have it in the same order again.
+    /// The recorded one for so long (ns), which is how long the recorded wait took. Others had then
+    /// what only one may have at a time, and need not have it in the same order again.
     Within(u64),
     /// None: the lock itself tells whether it is free.
     Nothing,
@@ -72,14 +73,16 @@ pub(super) struct Strands {
     pub(super) creators: Vec<Option<u32>>,
     /// Whether the run ends when the context does: nobody created it.
     pub(super) leads: Vec<bool>,
-    /// For all strands, one after the other: the contexts and the numbers of the strands that come before them.
+    /// For all strands, one after the other: the contexts and the numbers of the strands that come
+    /// before them.
     pub(super) needs: Vec<(u32, u32)>,
     pub(super) waits: Vec<Waits>,
     /// Uses of locks, with the lock's number in the graph.
     pub(super) locks: Vec<(u64, LockUse)>,
     pub(super) known: Known,
     pub(super) sections: Vec<Section>,
-    /// Queues, what strands do with them, and the strands with which contexts begin to take jobs from them.
+    /// Queues, what strands do with them, and the strands with which contexts begin to take jobs
+    /// from them.
     pub(super) queues: Vec<Queue>,
     pub(super) counts: FxHashMap<u32, Counted>,
     pub(super) pools: FxHashMap<u32, Pool>,
@@ -114,7 +117,8 @@ impl Strands {
                     }
                     wait.needs = Needs::Recorded;
                 }
-                // Whatever a context does until it has such a word, the word's state tells when that is.
+                // Whatever a context does until it has such a word, the word's state tells when
+                // that is.
                 Kind::Lock | Kind::Word | Kind::Outside if word && self.known.has_state(object) => {
                     wait.wait.kind = Kind::Lock;
                     wait.needs = Needs::Nothing;
@@ -148,8 +152,7 @@ impl Strands {
         self.waits.extend(part.waits);
         self.locks.extend(part.locks);
         let sections = part.sections.into_iter();
-        self.sections
-            .extend(sections.map(|section| section.behind(strands)));
+        self.sections.extend(sections.map(|section| section.behind(strands)));
         self.known.merge(part.known);
         self.making += part.making;
         self.outside += part.outside;
@@ -158,9 +161,7 @@ impl Strands {
 
     /// The context that a strand is of.
     pub(super) fn context_of(&self, strand: usize) -> u32 {
-        let after = self
-            .contexts
-            .partition_point(|&first| first as usize <= strand);
+        let after = self.contexts.partition_point(|&first| first as usize <= strand);
         u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
@@ -182,7 +183,8 @@ impl Strands {
         self.waits.get(self.all[strand].wait as usize)
     }
 
-    /// The lock that the context takes or gives back before a strand, where the lock's state tells who may go on.
+    /// The lock that the context takes or gives back before a strand, where the lock's state tells
+    /// who may go on.
     pub(super) fn lock_of(&self, strand: usize) -> Option<(u64, LockUse)> {
         let lock = self.locks.get(self.all[strand].lock as usize).copied();
         lock.filter(|(lock, _)| self.known.has_state(*lock))
@@ -211,9 +213,7 @@ impl Strands {
         let strands = &self.all[own.clone()];
         let begin = strands.partition_point(|strand| strand.first < task.seq);
         let end = strands.partition_point(|strand| strand.first <= task.seq);
-        let inside = strands
-            .get(begin)
-            .is_none_or(|first| first.inside || first.first > task.seq);
+        let inside = strands.get(begin).is_none_or(|first| first.inside || first.first > task.seq);
         let begin = begin - usize::from(inside && begin > 0);
         own.start + begin..own.start + end
     }

@@ -1,8 +1,10 @@
-//! About a thousand times a second each executor noted where it was, and what the kernel said of its time. What it
-//! executed between two such moments is a *stretch*: the blocks in it are known exactly, and so is how long it ran.
+//! About a thousand times a second each executor noted where it was, and what the kernel said of
+//! its time. What it executed between two such moments is a *stretch*: the blocks in it are known
+//! exactly, and so is how long it ran.
 //!
-//! Where the graph has a sample of the code, how often blocks are executed is estimated: what was drawn stands for all that
-//! might have been, whatever comes right after events. What a task of few blocks executes is known.
+//! Where the graph has a sample of the code, how often blocks are executed is estimated: what was
+//! drawn stands for all that might have been, whatever comes right after events. What a task of few
+//! blocks executes is known.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -22,8 +24,8 @@ pub(super) const TOGETHER: usize = 256;
 const MOST: usize = 4096;
 /// Blocks that take as long as an action which executes none, and as the bounds of a task.
 const ACTION: u64 = 8;
-/// Paces are told apart in so many classes, each of them four times as slow as the one before, from the fastest one on,
-/// ns a block.
+/// Paces are told apart in so many classes, each of them four times as slow as the one before, from
+/// the fastest one on, ns a block.
 const CLASSES: usize = 16;
 const SLOWER: f64 = 4.0;
 const FASTEST_NS: f64 = 1.0 / 256.0;
@@ -40,13 +42,15 @@ pub(super) struct Stretches {
     with: Vec<usize>,
     /// As many stretches are joined, as a power of two.
     shift: u32,
-    /// How often the code of each frame counts that has more than code right after events, if the graph has a sample.
+    /// How often the code of each frame counts that has more than code right after events, if the
+    /// graph has a sample.
     drawn: Option<FxHashMap<FrameRef, u64>>,
     /// How long a block takes in tasks whose code is known, ns.
     pace_ns: f64,
-    /// By the moment that ends a stretch: the slowest pace of what was executed in it, ns a block, where the executor ran
-    /// for less time than its tasks took, because others had its processor. Nothing tells which of the tasks was
-    /// interrupted, but the longest ones for what they execute are the likeliest.
+    /// By the moment that ends a stretch: the slowest pace of what was executed in it, ns a block,
+    /// where the executor ran for less time than its tasks took, because others had its processor.
+    /// Nothing tells which of the tasks was interrupted, but the longest ones for what they execute
+    /// are the likeliest.
     slowest: FxHashMap<usize, f64>,
 }
 
@@ -63,7 +67,8 @@ pub(super) fn others(task: &Task<'_>) -> u64 {
     task.action_count() - task.block_count()
 }
 
-/// The slowest pace with which everything took `ran` ns together, or none if it took no more without one.
+/// The slowest pace with which everything took `ran` ns together, or none if it took no more
+/// without one.
 fn slowest(paces: &[(f64, f64); CLASSES], ran: f64) -> Option<f64> {
     let mut faster: f64 = paces.iter().map(|(ns, _)| ns).sum();
     if faster <= ran {
@@ -81,9 +86,9 @@ fn slowest(paces: &[(f64, f64); CLASSES], ran: f64) -> Option<f64> {
     Some(pace.max(FASTEST_NS))
 }
 
-/// Of a thread that has a processor to itself, the kernel's count goes on only with each tick of the clock, after several
-/// moments. No thread runs for longer than the time that passes, so its count was at least the next one less the time
-/// between.
+/// Of a thread that has a processor to itself, the kernel's count goes on only with each tick of
+/// the clock, after several moments. No thread runs for longer than the time that passes, so its
+/// count was at least the next one less the time between.
 fn catch_up(moments: &mut [Progress]) {
     for at in (1..moments.len()).rev() {
         let [before, next] = [at - 1, at].map(|at| moments[at]);
@@ -142,9 +147,7 @@ impl Stretches {
                 frames.entry(one.frame).or_default().push((one.record, at));
             }
         }
-        frames
-            .values_mut()
-            .for_each(|moments| moments.sort_unstable());
+        frames.values_mut().for_each(|moments| moments.sort_unstable());
         let drawn = graph.sample().map(|sample| {
             let times = |code| match code {
                 CodeOf::Drawn => u64::from(sample.every),
@@ -236,8 +239,8 @@ impl Stretches {
         }
     }
 
-    /// The number of the stretch that a moment ends, once neighbours are joined. A stretch in which no record ended is
-    /// joined with the next one: a record ends after the calls in it.
+    /// The number of the stretch that a moment ends, once neighbours are joined. A stretch in which
+    /// no record ended is joined with the next one: a record ends after the calls in it.
     fn number(&self, moment: usize) -> u32 {
         let with = self.with.get(moment).copied().unwrap_or(moment);
         u32::try_from(with >> self.shift).unwrap_or(u32::MAX)
@@ -247,9 +250,7 @@ impl Stretches {
     fn divide(&self, task: &Task<'_>) -> bool {
         let spans = task.spans();
         let last = spans.len().saturating_sub(1);
-        (0..)
-            .zip(spans)
-            .any(|(at, span)| !self.inside(span, at == last).is_empty())
+        (0..).zip(spans).any(|(at, span)| !self.inside(span, at == last).is_empty())
     }
 
     /// Whether a task's own counts are all that there is to know of its code.
@@ -257,14 +258,15 @@ impl Stretches {
         task.has_all_code() && !self.divide(task)
     }
 
-    /// The parts of a task in the stretches that it was executed in, and how often each executes the blocks; or nothing if
-    /// its own counts are all that there is to know.
+    /// The parts of a task in the stretches that it was executed in, and how often each executes
+    /// the blocks; or nothing if its own counts are all that there is to know.
     pub(super) fn parts(&self, task: &Task<'_>) -> Result<Vec<(TaskPart, Counted)>> {
         if self.is_simple(task) {
             return Ok(Vec::new());
         }
         let (own, begin) = self.begin(task);
-        // Each part ends with a moment. The last one belongs to the stretch that the moment after it ends.
+        // Each part ends with a moment. The last one belongs to the stretch that the moment after
+        // it ends.
         let mut parts: Vec<(RangeInclusive<usize>, Vec<FrameSpan>)> = Vec::new();
         let mut open: Vec<FrameSpan> = Vec::new();
         let (mut first, mut last) = (begin, begin);
@@ -286,7 +288,8 @@ impl Stretches {
             open.push(rest);
         }
         parts.push((first..=last.max(first), open));
-        // The task's time may have nothing of what others took, and then does not begin where the last one ended.
+        // The task's time may have nothing of what others took, and then does not begin where the
+        // last one ended.
         let ran = |part: &(RangeInclusive<usize>, _)| -> u64 {
             let ran = part.0.clone().map(|moment| self.ran(&own, moment));
             ran.sum()
@@ -309,13 +312,10 @@ impl Stretches {
             let most = Some(*before).filter(|&ran| ran > 0).or(wall);
             *before = rest.min(most.unwrap_or(rest));
         }
-        let counted = parts
-            .par_iter()
-            .zip(times)
-            .map(|((moments, spans), ran_ns)| {
-                let part = self.part(self.stretch(&own, *moments.end()), false, ran_ns);
-                Ok((part, self.count(task, spans)?))
-            });
+        let counted = parts.par_iter().zip(times).map(|((moments, spans), ran_ns)| {
+            let part = self.part(self.stretch(&own, *moments.end()), false, ran_ns);
+            Ok((part, self.count(task, spans)?))
+        });
         counted.collect()
     }
 
@@ -345,11 +345,7 @@ impl Stretches {
 
     fn part(&self, stretch: Option<u32>, whole: bool, ran_ns: u64) -> TaskPart {
         let known = stretch.is_some() || self.moments.is_empty();
-        TaskPart {
-            stretch,
-            whole,
-            ran_ns: if known { ran_ns } else { 0 },
-        }
+        TaskPart { stretch, whole, ran_ns: if known { ran_ns } else { 0 } }
     }
 
     /// The moments of a task's executor, and the first one after the task begins.
@@ -361,8 +357,8 @@ impl Stretches {
         (own, begin)
     }
 
-    /// The number of the stretch that a moment ends. Nothing is known before the first moment of the executor whose moments
-    /// are `own`, and after its last.
+    /// The number of the stretch that a moment ends. Nothing is known before the first moment of
+    /// the executor whose moments are `own`, and after its last.
     fn stretch(&self, own: &Range<usize>, moment: usize) -> Option<u32> {
         let known = own.start < moment && moment < own.end;
         known.then(|| self.number(moment))
@@ -396,11 +392,7 @@ impl Stretches {
             true => amount(task),
             false => task.duration_ns() as f64 / self.pace_ns.max(FASTEST_NS),
         };
-        self.most_within(
-            task.executor(),
-            (from_ns, task.end_ns()),
-            (blocks, task.duration_ns()),
-        )
+        self.most_within(task.executor(), (from_ns, task.end_ns()), (blocks, task.duration_ns()))
     }
 
     /// The same for an executor, between two times, if it executed so many blocks in `ns`.
@@ -452,11 +444,7 @@ mod tests {
 
     #[test]
     fn an_executor_ran_no_longer_than_the_kernel_says() {
-        let moment = |(at_ns, ran_ns)| Progress {
-            at_ns,
-            ran_ns,
-            ..Progress::default()
-        };
+        let moment = |(at_ns, ran_ns)| Progress { at_ns, ran_ns, ..Progress::default() };
         let moments: Vec<Progress> = [(100, 0), (110, 10), (130, 12)].map(moment).to_vec();
         let stretches = Stretches {
             executors: std::iter::once(0..moments.len()).collect(),

@@ -15,7 +15,8 @@ pub(super) enum Kind {
     Idle,
     /// A signal from another context: a condition, a semaphore, a flag.
     Word,
-    /// The context's own turn in an order that the program asks for: an ordered region, a task's dependence.
+    /// The context's own turn in an order that the program asks for: an ordered region, a task's
+    /// dependence.
     Turn,
     Message,
     /// The beginning or the end of MPI.
@@ -59,15 +60,11 @@ impl Wait {
             Kind::Word if before.is_none() && task.op() == SyncOp::TaskResume => Kind::Unknown,
             kind => kind,
         };
-        Ok(Self {
-            kind,
-            object,
-            task: task.id(),
-            ended_by: before,
-        })
+        Ok(Self { kind, object, task: task.id(), ended_by: before })
     }
 
-    /// Whether the program cannot end the wait: the context waits for something outside, or has no processor.
+    /// Whether the program cannot end the wait: the context waits for something outside, or has no
+    /// processor.
     pub(super) fn is_outside(&self) -> bool {
         match self.kind {
             Kind::Outside => true,
@@ -77,12 +74,13 @@ impl Wait {
     }
 }
 
-/// Number of tasks before a wait, and before what ends it, among which the arrival at a barrier is searched.
+/// Number of tasks before a wait, and before what ends it, among which the arrival at a barrier is
+/// searched.
 const ARRIVED: u32 = 8;
 
-/// Whether a wait for a word is one at a barrier of the program's own: before it the context counts itself at a word
-/// that the awaited one counts itself at, too, but later. (A lock that is given in order of tickets looks the same,
-/// but there the awaited context has come earlier.)
+/// Whether a wait for a word is one at a barrier of the program's own: before it the context counts
+/// itself at a word that the awaited one counts itself at, too, but later. (A lock that is given in
+/// order of tickets looks the same, but there the awaited context has come earlier.)
 fn are_counted(task: &Task<'_>, awaited: Option<(TaskId, u64)>) -> Result<bool> {
     let Some((last, _)) = awaited else {
         return Ok(false);
@@ -133,8 +131,9 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
     }
 }
 
-/// The last to end of the tasks in other contexts that a task waits for, and the object. If the task waits behind a
-/// barrier that another context owns, the result is the last task to arrive at that barrier.
+/// The last to end of the tasks in other contexts that a task waits for, and the object. If the
+/// task waits behind a barrier that another context owns, the result is the last task to arrive at
+/// that barrier.
 fn awaited(task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
     let own = task.id().context;
     let mut object = task.object();

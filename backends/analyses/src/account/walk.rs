@@ -23,17 +23,19 @@ use crate::analysis::{
 };
 use crate::view::units::whole;
 
-/// A context goes on so long after what it waited for, ns, if it has a processor. If it took longer, others had it.
+/// A context goes on so long after what it waited for, ns, if it has a processor. If it took
+/// longer, others had it.
 const LATE_NS: u64 = 100_000;
 /// An operation that takes less than this, ns, has not waited.
 const WAITED_NS: u64 = 1000;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
-/// A task that ran for less than this, ns, is not searched for turns of loops that wait, nor one that took less than so
-/// many times as long as its blocks took so far.
+/// A task that ran for less than this, ns, is not searched for turns of loops that wait, nor one
+/// that took less than so many times as long as its blocks took so far.
 const SPUN_NS: u64 = 50_000;
 const SLOW: f64 = 4.0;
-/// Number of tasks after a wait for the system among which one is searched that receives what ended the wait.
+/// Number of tasks after a wait for the system among which one is searched that receives what ended
+/// the wait.
 const RECEIVED: u32 = 4;
 /// Number of tasks before the release of a lock among which its acquire is searched.
 const SECTION: u32 = 3;
@@ -58,12 +60,8 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
             let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
                 tasks.go_to(context.id);
-                Walker::new(
-                    (graph, stretches),
-                    (&numbers, &turns, &waiting),
-                    &mut strands,
-                )
-                .context(&mut tasks, context, began)?;
+                Walker::new((graph, stretches), (&numbers, &turns, &waiting), &mut strands)
+                    .context(&mut tasks, context, began)?;
             }
             Ok(strands)
         })
@@ -112,7 +110,8 @@ struct Walker<'a> {
     before: Option<TaskKind>,
     /// Whether a task of another context waits for the one before.
     awaited: bool,
-    /// The object of the last operation, if it was a failed try to get it, and the time of the few blocks since then.
+    /// The object of the last operation, if it was a failed try to get it, and the time of the few
+    /// blocks since then.
     tried: Option<(u64, Option<WaitCause>)>,
     turn_ns: Option<u64>,
     /// How long the context ran since its last wait.
@@ -121,8 +120,8 @@ struct Walker<'a> {
     last: Option<u32>,
     held: Held,
     sections: Sections,
-    /// How long nothing was known of a context that nobody is known to have created, and how long a context lacked a
-    /// processor before the task at hand.
+    /// How long nothing was known of a context that nobody is known to have created, and how long a
+    /// context lacked a processor before the task at hand.
     unborn_ns: u64,
     starved_ns: u64,
     /// What the task at hand does with a lock.
@@ -139,11 +138,7 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(
         (graph, stretches): (&'a Graph, &'a Stretches),
-        (numbers, turns, waiting): (
-            &'a Numbers,
-            &'a FxHashSet<BlockId>,
-            &'a FxHashSet<FunctionId>,
-        ),
+        (numbers, turns, waiting): (&'a Numbers, &'a FxHashSet<BlockId>, &'a FxHashSet<FunctionId>),
         strands: &'a mut Strands,
     ) -> Self {
         Self {
@@ -283,16 +278,12 @@ impl<'a> Walker<'a> {
         } else {
             self.push(task, ns, wait, false);
         }
-        self.ran_ns = if wait == NO_WAIT {
-            self.ran_ns + ns
-        } else {
-            ns
-        };
+        self.ran_ns = if wait == NO_WAIT { self.ran_ns + ns } else { ns };
         Ok(())
     }
 
-    /// How long a task works that runs for so long, ns: its turns of loops that wait are no work. Where it takes many
-    /// times as long as its blocks took so far, such turns are why.
+    /// How long a task works that runs for so long, ns: its turns of loops that wait are no work.
+    /// Where it takes many times as long as its blocks took so far, such turns are why.
     fn worked(&mut self, task: &Task<'_>, ns: u64) -> Result<u64> {
         let blocks = task.block_count();
         let works = task.kind() == TaskKind::Work && blocks > 0 && task.has_all_code();
@@ -303,9 +294,7 @@ impl<'a> Walker<'a> {
         if pace > 0.0 && ns >= SPUN_NS && ns as f64 > SLOW * pace * blocks as f64 {
             let mut counts = BlockCounts::new();
             task.count_blocks(&mut counts)?;
-            let turns = counts
-                .iter()
-                .filter(|(block, _)| self.turns.contains(block));
+            let turns = counts.iter().filter(|(block, _)| self.turns.contains(block));
             let turns: u64 = turns.map(|(_, times)| times).sum();
             if turns > 0 {
                 return Ok(ns.min(whole(pace * blocks.saturating_sub(turns) as f64)));
@@ -335,8 +324,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Adds what a task does to the last strand, if nothing can happen in between: nobody awaits what is done so far,
-    /// and the task waits for nothing.
+    /// Adds what a task does to the last strand, if nothing can happen in between: nobody awaits
+    /// what is done so far, and the task waits for nothing.
     fn push(&mut self, task: &Task<'_>, ns: u64, wait: u32, sleeps: bool) {
         let strands = &mut *self.strands;
         let last = strands.all.last_mut().filter(|_| !self.awaited);
@@ -362,18 +351,13 @@ impl<'a> Walker<'a> {
         strands.locks.extend(lock);
     }
 
-    /// What a task that comes after tasks of other contexts waits for. `None` if it waits for nobody in a replay: it
-    /// got what only one context may have at a time without having to wait, and which of them is first is no order
-    /// that the program asks for.
+    /// What a task that comes after tasks of other contexts waits for. `None` if it waits for
+    /// nobody in a replay: it got what only one context may have at a time without having to wait,
+    /// and which of them is first is no order that the program asks for.
     fn waits(&self, task: &Task<'_>, state: State) -> Result<Option<Waits>> {
         if self.unborn_ns > 0 && self.before.is_none() {
             return Ok(Some(Waits {
-                wait: Wait {
-                    kind: Kind::Begin,
-                    object: 0,
-                    task: task.id(),
-                    ended_by: None,
-                },
+                wait: Wait { kind: Kind::Begin, object: 0, task: task.id(), ended_by: None },
                 latency_ns: self.unborn_ns,
                 needs: Needs::Recorded,
             }));
@@ -410,11 +394,7 @@ impl<'a> Walker<'a> {
         let has_thread = kind != Kind::Begin || begins_thread(task)?;
         Ok(Some(Waits {
             wait: Wait { kind, ..wait },
-            latency_ns: if has_thread && waited_ns >= WAITED_NS {
-                latency.min(LATE_NS)
-            } else {
-                0
-            },
+            latency_ns: if has_thread && waited_ns >= WAITED_NS { latency.min(LATE_NS) } else { 0 },
             needs,
         }))
     }
@@ -423,13 +403,12 @@ impl<'a> Walker<'a> {
         let (op, object, strands) = (task.op(), task.object(), &mut *self.strands);
         let used = self.held.uses(op, object, &mut strands.known);
         let place = (task.end_ns(), end(&strands.all), false);
-        self.sections
-            .uses((op, object), used, place, &mut strands.sections);
+        self.sections.uses((op, object), used, place, &mut strands.sections);
         used
     }
 
-    /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations in proportion to the
-    /// instructions in between.
+    /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations
+    /// in proportion to the instructions in between.
     fn divided(&mut self, task: &Task<'_>, mut wait: u32, ns: u64) -> Result<()> {
         let had = self.held.locks().to_vec();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
@@ -437,11 +416,7 @@ impl<'a> Walker<'a> {
         let info = self.graph.info();
         let place = (task.start_ns(), end(&self.strands.all), true);
         let (held, within, looks) = (&mut self.held, &mut self.sections, &mut self.looks);
-        let Strands {
-            known,
-            sections: all_sections,
-            ..
-        } = &mut *self.strands;
+        let Strands { known, sections: all_sections, .. } = &mut *self.strands;
         task.count_between(|counts, action| {
             if whole_task {
                 for (block, times) in counts.iter() {
@@ -526,7 +501,8 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Leaves out the uses of locks after the last one at which a context has the locks that it had at first.
+/// Leaves out the uses of locks after the last one at which a context has the locks that it had at
+/// first.
 fn cut(had: &[u64], uses: &mut Vec<Use>) {
     let mut now = had.to_vec();
     let mut last = 0;
@@ -542,26 +518,20 @@ fn cut(had: &[u64], uses: &mut Vec<Use>) {
     uses.truncate(last);
 }
 
-/// Whether a wait that no other context ends takes its time all the same, because something outside of the program
-/// or the time itself ends it.
+/// Whether a wait that no other context ends takes its time all the same, because something outside
+/// of the program or the time itself ends it.
 fn is_time(cause: Cause) -> bool {
-    !matches!(
-        cause,
-        Cause::Barrier | Cause::Join | Cause::Delay | Cause::Other
-    )
+    !matches!(cause, Cause::Barrier | Cause::Join | Cause::Delay | Cause::Other)
 }
 
-/// Whether a message of another context ends a wait for the system, such as one for a signal or in `poll`: it was sent
-/// meanwhile, and is received at once.
+/// Whether a message of another context ends a wait for the system, such as one for a signal or in
+/// `poll`: it was sent meanwhile, and is received at once.
 fn is_answered(task: &Task<'_>) -> Result<bool> {
     let own = task.id();
     if task.op() != SyncOp::Sleep || task.duration_ns() < WAITED_NS {
         return Ok(false);
     }
-    let last = task
-        .graph()
-        .task_count(own.context)
-        .min(own.seq.saturating_add(RECEIVED));
+    let last = task.graph().task_count(own.context).min(own.seq.saturating_add(RECEIVED));
     for seq in own.seq + 1..last {
         let next = task.other(TaskId::new(own.context, seq))?;
         if next.start_ns() > task.end_ns() + LATE_NS {

@@ -1,5 +1,6 @@
-//! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
-//! divided among its blocks. A copy or a fill counts as the instructions that it takes the time of.
+//! How much code the run executed, by block. The unit is IR instructions, in proportion to which a
+//! task's time is divided among its blocks. A copy or a fill counts as the instructions that it
+//! takes the time of.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,12 @@ use crate::analysis::{Task, is_operation};
 use crate::view::units::whole;
 use ::workspan::source::is_library;
 
-/// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest cache.
+/// Bytes that a copy or a fill writes in the time of an instruction, if they are in the nearest
+/// cache.
 const BULK: u64 = 32;
 
-/// How functions of libraries begin that make tasks and hand them out, and that are not recorded: those of TBB and of
-/// Cilk.
+/// How functions of libraries begin that make tasks and hand them out, and that are not recorded:
+/// those of TBB and of Cilk.
 const LIBRARIES: [&str; 2] = ["__cilkrts_", "tbb::detail::r1::"];
 
 /// What the executions of each block move.
@@ -40,7 +42,8 @@ struct Moved {
     atomic: bool,
     /// Instructions that a call of code that was not recorded takes the time of.
     call: u64,
-    /// The instructions that an execution of a block counts as that calls such code, synchronisation included.
+    /// The instructions that an execution of a block counts as that calls such code,
+    /// synchronisation included.
     outside: Option<u64>,
 }
 
@@ -50,9 +53,7 @@ impl Moves {
         let recorded: FxHashSet<&str> = recorded.collect();
         let block = |at| {
             let mut moved = Moved::default();
-            let call = info
-                .block(BlockId::new(at))
-                .and_then(|block| block.call.as_ref());
+            let call = info.block(BlockId::new(at)).and_then(|block| block.call.as_ref());
             let call = call.map(|call| call.callee.as_str());
             if let Some(callee) = call.filter(|callee| !recorded.contains(callee)) {
                 moved.call = if is_operation(callee) { 0 } else { CALL };
@@ -76,7 +77,8 @@ impl Moves {
         self.block(block).call > 0
     }
 
-    /// The instructions that an execution of a block counts as, if it calls code that was not recorded.
+    /// The instructions that an execution of a block counts as, if it calls code that was not
+    /// recorded.
     pub(super) fn outside(&self, block: BlockId) -> Option<u64> {
         self.block(block).outside
     }
@@ -85,7 +87,8 @@ impl Moves {
         self.0.get(block.index()).copied().unwrap_or_default()
     }
 
-    /// What a task executed. The copies and fills whose length only the task's accesses say are taken to be equal.
+    /// What a task executed. The copies and fills whose length only the task's accesses say are
+    /// taken to be equal.
     pub(super) fn work<'a>(&'a self, task: &Task<'a>, counts: &'a BlockCounts) -> Work<'a> {
         let (mut blocks, mut bytes, mut open) = (0_u64, 0_u64, 0_u64);
         for (block, times) in counts.iter() {
@@ -122,9 +125,7 @@ impl Moved {
                 self.copies |= op.kind == OpKind::Copy;
                 let accesses = 1 + u64::from(op.kind == OpKind::Copy);
                 if known {
-                    self.bytes = self
-                        .bytes
-                        .saturating_add(op.const_len.saturating_mul(accesses));
+                    self.bytes = self.bytes.saturating_add(op.const_len.saturating_mul(accesses));
                     self.ops = self.ops.saturating_add(op.const_len / BULK);
                 } else {
                     self.open += accesses;
@@ -140,7 +141,8 @@ impl Moved {
     }
 }
 
-/// The blocks that a task executed, each with the IR instructions that its executions take the time of.
+/// The blocks that a task executed, each with the IR instructions that its executions take the time
+/// of.
 pub(super) struct Work<'a> {
     moves: &'a Moves,
     info: &'a StaticInfo,
@@ -214,15 +216,13 @@ const LIBRARY_TASK: &str = "__contech_library_enter";
 const OWN_PART: &str = "contech/tasks.rs";
 const STD: &str = "/rustc/";
 
-/// The source folder of the library that a block is in. What is inlined there from Rust's library belongs to it.
+/// The source folder of the library that a block is in. What is inlined there from Rust's library
+/// belongs to it.
 fn library(info: &StaticInfo, block: &Block) -> Option<String> {
     let mut frames = info.frames(block.function, block.line, block.inlined);
     let inside = |file: &str| file.ends_with(OWN_PART) || file.starts_with(STD);
     let frame = frames.find(|frame| !inside(frame.file))?;
-    let at = frame
-        .file
-        .rfind("/src/")
-        .filter(|_| is_library(frame.file))?;
+    let at = frame.file.rfind("/src/").filter(|_| is_library(frame.file))?;
     frame.file.get(..at).map(str::to_owned)
 }
 
@@ -233,9 +233,7 @@ fn hands_out(callee: &str) -> bool {
 
 /// IR instructions of `times` executions of a block.
 fn instructions(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
-    info.block(block).map_or(0, |block| {
-        u64::from(block.ir_ops.max(1)).saturating_mul(times)
-    })
+    info.block(block).map_or(0, |block| u64::from(block.ir_ops.max(1)).saturating_mul(times))
 }
 
 impl Weights {
@@ -296,8 +294,9 @@ impl Weights {
         }
     }
 
-    /// Divides the time of all blocks anew, as it was measured, and adds that of calls which are known to take it all.
-    /// Together they take no more than contexts ran, `ran_ns`: others may have had the processors in between.
+    /// Divides the time of all blocks anew, as it was measured, and adds that of calls which are
+    /// known to take it all. Together they take no more than contexts ran, `ran_ns`: others may
+    /// have had the processors in between.
     pub(super) fn measured(&mut self, measured: Option<&Measured>, ran_ns: f64) {
         let all = 1.0 + self.left_out / self.times.iter().sum::<f64>().max(1.0);
         let times = self.times.iter_mut().chain(&mut self.copies);
@@ -318,9 +317,8 @@ impl Weights {
     fn divide(&mut self, measured: &Measured) {
         let blocks = || (0..).map(BlockId::new).zip(self.times.iter().copied());
         let known = blocks().filter_map(|(block, ns)| Some((ns, measured.time_of(block)?)));
-        let (before, after) = known.fold((0.0, 0.0), |sum, (before, after)| {
-            (sum.0 + before, sum.1 + after)
-        });
+        let (before, after) =
+            known.fold((0.0, 0.0), |sum, (before, after)| (sum.0 + before, sum.1 + after));
         if after <= 0.0 {
             return;
         }
@@ -335,8 +333,8 @@ impl Weights {
         }
     }
 
-    /// Looks for the time in code that was not recorded. The operations of locks, copies, and calls for
-    /// memory and of the kernel have times of their own.
+    /// Looks for the time in code that was not recorded. The operations of locks, copies, and calls
+    /// for memory and of the kernel have times of their own.
     pub(super) fn find_unrecorded(
         &mut self,
         info: &StaticInfo,
@@ -345,9 +343,7 @@ impl Weights {
     ) {
         let blocks = || {
             let both = self.times.iter().zip(&self.blocks);
-            (0..)
-                .map(BlockId::new)
-                .zip(both.map(|(&ns, &own)| (ns, own as f64)))
+            (0..).map(BlockId::new).zip(both.map(|(&ns, &own)| (ns, own as f64)))
         };
         let recorded = blocks().filter(|(block, _)| !moves.calls(*block));
         let (ns, own) = recorded.fold((0.0, 0.0), |sum, (_, (ns, own))| (sum.0 + ns, sum.1 + own));
@@ -383,13 +379,12 @@ impl Weights {
         self.unrecorded = most.map(|((code, callee), _)| Unrecorded { ns, code, callee });
     }
 
-    /// The time of all copies without the page faults in them, ns, and the place that has most of it.
+    /// The time of all copies without the page faults in them, ns, and the place that has most of
+    /// it.
     pub(super) fn copying(&self, info: &StaticInfo) -> (f64, Option<Place>) {
         let mut places: FxHashMap<Place, f64> = FxHashMap::default();
         for (block, &ns) in (0..).zip(&self.copies).filter(|(_, ns)| **ns > 0.0) {
-            *places
-                .entry(Place::of_block(info, BlockId::new(block)))
-                .or_default() += ns;
+            *places.entry(Place::of_block(info, BlockId::new(block))).or_default() += ns;
         }
         let all = places.values().sum();
         let most = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -416,8 +411,8 @@ impl Weights {
         own.saturating_add(self.bulk)
     }
 
-    /// What it takes to read and write atomic variables in one step, ns, and the place that takes most, if an operation of a
-    /// block takes `each`.
+    /// What it takes to read and write atomic variables in one step, ns, and the place that takes
+    /// most, if an operation of a block takes `each`.
     pub(super) fn atomics(
         &self,
         info: &StaticInfo,
@@ -426,9 +421,7 @@ impl Weights {
         let mut places: BTreeMap<Place, f64> = BTreeMap::new();
         for ((id, block), &all) in (0..).zip(&info.blocks).zip(&self.blocks) {
             let times = all / u64::from(block.ir_ops.max(1));
-            let ops = (block.first_op..)
-                .take(block.op_count as usize)
-                .map(OpId::new);
+            let ops = (block.first_op..).take(block.op_count as usize).map(OpId::new);
             let atomic = |op: &OpId| info.op(*op).is_some_and(|op| op.kind == OpKind::Rmw);
             for op in ops.filter(|op| times > 0 && atomic(op)) {
                 let ns = times as f64 * each(BlockId::new(id));
@@ -436,13 +429,12 @@ impl Weights {
             }
         }
         let all = places.values().sum();
-        let most = places
-            .into_iter()
-            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let most = places.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         (all, most.map(|(place, _)| place))
     }
 
-    /// How often functions were called whose names begin with these letters, and the call that did so most often.
+    /// How often functions were called whose names begin with these letters, and the call that did
+    /// so most often.
     pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<Place>) {
         let of = |(index, block): (usize, &Block)| {
             let callee = &block.call.as_ref()?.callee;
@@ -459,10 +451,7 @@ impl Weights {
     /// What recorded libraries do that make tasks. Their code is known by its folder.
     pub(super) fn of_libraries(&self, info: &StaticInfo) -> OfLibraries {
         let (tasks, _) = self.calls(info, LIBRARY_TASK);
-        let mut found = OfLibraries {
-            tasks,
-            ..OfLibraries::default()
-        };
+        let mut found = OfLibraries { tasks, ..OfLibraries::default() };
         if tasks == 0 {
             return found;
         }
@@ -483,11 +472,7 @@ impl Weights {
 
     /// Average number of IR instructions that a call of a function executes in the function itself.
     pub(super) fn each_call(&self, function: FunctionId) -> u64 {
-        let (ops, calls) = self
-            .functions
-            .get(function.index())
-            .copied()
-            .unwrap_or_default();
+        let (ops, calls) = self.functions.get(function.index()).copied().unwrap_or_default();
         ops / calls.max(1)
     }
 }

@@ -1,20 +1,25 @@
-//! Tasks that wait in a call of the system which nothing recorded: `sigwait`, `sleep`, a read from a terminal.
+//! Tasks that wait in a call of the system which nothing recorded: `sigwait`, `sleep`, a read from
+//! a terminal.
 //!
-//! Such a call is time of the task it happens in, and a thread that sleeps through the run would seem to be the longest
-//! chain of work. A task is taken to wait when it lasts a millisecond or more, executes few blocks for its time, one of them ends
-//! in a call that is known to wait, and none in a call of other code that was not recorded: a library that compresses
-//! takes its time working, though the result is written then.
+//! Such a call is time of the task it happens in, and a thread that sleeps through the run would
+//! seem to be the longest chain of work. A task is taken to wait when it lasts a millisecond or
+//! more, executes few blocks for its time, one of them ends in a call that is known to wait, and
+//! none in a call of other code that was not recorded: a library that compresses takes its time
+//! working, though the result is written then.
 //!
-//! A task of few blocks and no such call, which moves little data, cannot take long: its thread could have
-//! run, but the system gave the processor to another. A lock that two threads on one processor hand to each other
-//! looks like that, because the one that is woken runs in place of the other.
+//! A task of few blocks and no such call, which moves little data, cannot take long: its thread
+//! could have run, but the system gave the processor to another. A lock that two threads on one
+//! processor hand to each other looks like that, because the one that is woken runs in place of the
+//! other.
 
 use rustc_hash::FxHashSet;
 use taskgraph::{Block, BlockId, StaticInfo, Task, TaskKind};
 
-/// Time for each block of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
+/// Time for each block of a task that does not work: at a hundred nanoseconds each they are less
+/// than a hundredth of it.
 const BLOCK_NS: u64 = 10_000;
-/// Time for each block of a task that works in code that was not recorded: its blocks are less than a tenth of it.
+/// Time for each block of a task that works in code that was not recorded: its blocks are less than
+/// a tenth of it.
 const WORKS_NS: u64 = 1000;
 /// Shorter waits are not looked for.
 pub(crate) const LEAST_NS: u64 = 1_000_000;
@@ -68,9 +73,10 @@ const QUICK: [&str; 25] = [
     "str", "thrd_", "time", "tss_",
 ];
 
-/// How functions begin that are operations of their own in the graph, so that no time of them belongs to the task that
-/// calls them, and functions of the recorder itself. The pass names atomic operations, fences and the turns of loops that
-/// wait as if they were called. Who yields has given the processor to others until the call returns.
+/// How functions begin that are operations of their own in the graph, so that no time of them
+/// belongs to the task that calls them, and functions of the recorder itself. The pass names atomic
+/// operations, fences and the turns of loops that wait as if they were called. Who yields has given
+/// the processor to others until the call returns.
 const OPERATIONS: [&str; 10] = [
     "__contech_",
     "atomic operation",
@@ -141,7 +147,8 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     // Only a recorder knows the processors; times that were made up need not fit the work.
     let recorded = task.graph().meta().processors > 0;
     let mut starved = idle && recorded && task.bytes_accessed() < task.duration_ns() / BYTE_NS;
-    // The call of a block is of code that was not recorded when the next block does not begin a function.
+    // The call of a block is of code that was not recorded when the next block does not begin a
+    // function.
     let mut outside = None;
     let read = task.for_each_block(|block| {
         let about = block.about();
@@ -170,8 +177,8 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     call.or(starved.then_some(LongCall::Starved))
 }
 
-/// Whether a task that works in the call of `block` calls other code, too, that was not recorded and may work for long:
-/// which of the calls takes the time is not known.
+/// Whether a task that works in the call of `block` calls other code, too, that was not recorded
+/// and may work for long: which of the calls takes the time is not known.
 #[must_use]
 pub fn calls_others<D: AsRef<[u8]>>(task: &Task<'_, D>, block: BlockId) -> bool {
     let name = |block: &Block| Some(block.call.as_ref()?.callee.clone());
@@ -211,20 +218,14 @@ mod tests {
         let mut b = GraphBuilder::new();
         let [waits, works] = ["sigwait", "compute"].map(|callee| {
             let block = b.block("handler", "a.c", 3, &[]);
-            b.info_mut().blocks[block.index()].call = Some(CallSite {
-                callee: callee.into(),
-                line: 3,
-                inlined: 0,
-            });
+            b.info_mut().blocks[block.index()].call =
+                Some(CallSite { callee: callee.into(), line: 3, inlined: 0 });
             block
         });
         // What is synchronisation is recorded, and takes no time otherwise.
         let initialises = b.block("initialises", "a.c", 3, &[]);
-        b.info_mut().blocks[initialises.index()].call = Some(CallSite {
-            callee: "sem_init".into(),
-            line: 3,
-            inlined: 0,
-        });
+        b.info_mut().blocks[initialises.index()].call =
+            Some(CallSite { callee: "sem_init".into(), line: 3, inlined: 0 });
         let main = b.context("main");
         let mut at = 0;
         for (block, times, ns) in [
@@ -235,20 +236,13 @@ mod tests {
             (waits, 10_000, 100 * LEAST_NS),
             (initialises, 1, LEAST_NS),
         ] {
-            b.work(main, at, at + ns, |w| {
-                (0..times).for_each(|_| w.block(block, &[]))
-            });
+            b.work(main, at, at + ns, |w| (0..times).for_each(|_| w.block(block, &[])));
             at += ns;
         }
         let graph = b.build().expect("a valid graph");
         let found: Vec<bool> = graph
             .tasks()
-            .map(|task| {
-                matches!(
-                    long_call(&task.expect("readable")),
-                    Some(LongCall::Waits(_))
-                )
-            })
+            .map(|task| matches!(long_call(&task.expect("readable")), Some(LongCall::Waits(_))))
             .collect();
         assert_eq!(found, [true, false, false, false, true, false]);
     }
@@ -262,17 +256,12 @@ mod tests {
         let frees = b.block("body", "a.c", 5, &[]);
         let tries = b.block("body", "a.c", 6, &[]);
         for (block, callee) in [(frees, "free"), (tries, "atomic operation")] {
-            b.info_mut().blocks[block.index()].call = Some(CallSite {
-                callee: callee.into(),
-                line: 5,
-                inlined: 0,
-            });
+            b.info_mut().blocks[block.index()].call =
+                Some(CallSite { callee: callee.into(), line: 5, inlined: 0 });
         }
         let main = b.context("main");
         b.work(main, 0, STARVED_NS, |w| w.block(nothing, &[]));
-        b.work(main, STARVED_NS, 2 * STARVED_NS - 1, |w| {
-            w.block(nothing, &[])
-        });
+        b.work(main, STARVED_NS, 2 * STARVED_NS - 1, |w| w.block(nothing, &[]));
         b.work(main, 2 * STARVED_NS, 3 * STARVED_NS, |w| {
             w.block(moves, &[0x1000, 1 << 20]);
         });
@@ -295,11 +284,8 @@ mod tests {
         let mut block = |name: &str, callee: &str| {
             let block = b.block(name, "a.c", 3, &[]);
             if !callee.is_empty() {
-                b.info_mut().blocks[block.index()].call = Some(CallSite {
-                    callee: callee.into(),
-                    line: 3,
-                    inlined: 0,
-                });
+                b.info_mut().blocks[block.index()].call =
+                    Some(CallSite { callee: callee.into(), line: 3, inlined: 0 });
             }
             block
         };
@@ -326,19 +312,11 @@ mod tests {
             });
         }
         let graph = b.build().expect("a valid graph");
-        let found: Vec<_> = graph
-            .tasks()
-            .map(|task| long_call(&task.expect("readable")))
-            .collect();
+        let found: Vec<_> = graph.tasks().map(|task| long_call(&task.expect("readable"))).collect();
         let [works, waits] = [LongCall::Works, LongCall::Waits];
         assert_eq!(
             found,
-            [
-                Some(works(compress)),
-                Some(waits(save)),
-                Some(waits(write)),
-                Some(works(compress)),
-            ]
+            [Some(works(compress)), Some(waits(save)), Some(waits(write)), Some(works(compress)),]
         );
     }
 }

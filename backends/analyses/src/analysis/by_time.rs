@@ -1,8 +1,8 @@
 //! The actions of all contexts in the order of time.
 //!
-//! Analyses that ask what contexts do to one another while they run at the same time read the graph in this way: task
-//! by task, two long tasks would seem to run one after the other. It takes the memory of one decoded frame (about a
-//! megabyte) for each context that is alive at one time.
+//! Analyses that ask what contexts do to one another while they run at the same time read the graph
+//! in this way: task by task, two long tasks would seem to run one after the other. It takes the
+//! memory of one decoded frame (about a megabyte) for each context that is alive at one time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +29,8 @@ pub(super) trait Takes {
 struct Due {
     /// The contexts of each executor.
     contexts: Vec<BinaryHeap<Reverse<(u64, u32)>>>,
-    /// When the first context of each executor is due, and the executor; and entries that were such once.
+    /// When the first context of each executor is due, and the executor; and entries that were such
+    /// once.
     executors: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -69,7 +70,8 @@ impl Due {
         None
     }
 
-    /// Takes the executor that is due first. It is not among the others until [`Due::enter`] is called.
+    /// Takes the executor that is due first. It is not among the others until [`Due::enter`] is
+    /// called.
     fn pop(&mut self) -> Option<u32> {
         let (_, executor) = self.peek()?;
         // It may have been entered more than once.
@@ -186,10 +188,7 @@ pub(super) fn by_time(
             let rest = now
                 .checked_div(stretch_ns)
                 .map(|stretch| (stretch + 1).saturating_mul(stretch_ns) - 1);
-            let turn = Turn {
-                due: limit,
-                blocks: limit.max(rest),
-            };
+            let turn = Turn { due: limit, blocks: limit.max(rest) };
             if let Some(time) = stream.run(graph, turn, (&mut executors, &mut spare), taker)? {
                 due.push(stream.executor, time, number);
                 if stream.executor != executor {
@@ -203,7 +202,8 @@ pub(super) fn by_time(
 }
 
 impl<'g> Stream<'g> {
-    /// Runs until its turn ends. Returns the time of the next action, or `None` if there are no more.
+    /// Runs until its turn ends. Returns the time of the next action, or `None` if there are no
+    /// more.
     fn run(
         &mut self,
         graph: &'g Graph,
@@ -265,9 +265,8 @@ impl<'g> Stream<'g> {
                     moment: Moment::default(),
                     left: 0,
                 };
-                let inside = self
-                    .inside
-                    .get_or_insert_with(|| Box::new(spare.pop().unwrap_or_else(new)));
+                let inside =
+                    self.inside.get_or_insert_with(|| Box::new(spare.pop().unwrap_or_else(new)));
                 inside.reader.open(task);
                 (inside.piece, inside.offset) = (0, 0);
                 // An executor of several contexts may have executed another one until then.
@@ -310,9 +309,8 @@ impl Inside<'_> {
         let (from, all) = (self.offset, piece.actions());
         let to = all.min(from.saturating_add(most.min(self.left)));
         let start = self.moment;
-        piece.for_each_part(from..to, |first, part| {
-            taker.piece(&start.later(first - from), part)
-        })?;
+        piece
+            .for_each_part(from..to, |first, part| taker.piece(&start.later(first - from), part))?;
         self.moment = start.later(to - from);
         self.left -= to - from;
         self.offset = to;

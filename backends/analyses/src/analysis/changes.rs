@@ -1,5 +1,5 @@
-//! What contexts do over time: the segments of all contexts, merged in the order of time. Memory grows with the contexts
-//! that live at one time.
+//! What contexts do over time: the segments of all contexts, merged in the order of time. Memory
+//! grows with the contexts that live at one time.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -35,9 +35,7 @@ pub struct Change<'g> {
 #[must_use]
 pub fn end_of(graph: &Graph) -> u64 {
     let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
-    with_tasks
-        .map(|context| context.last_ns)
-        .fold(graph.summary().duration_ns, u64::max)
+    with_tasks.map(|context| context.last_ns).fold(graph.summary().duration_ns, u64::max)
 }
 
 /// Calls `visit` with the changes of every context's state, in order of time.
@@ -57,7 +55,8 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
         if let Some((due, id)) = unborn.next_if(|(due, _)| is_next(*due)) {
             let segments = Segments::new(graph, id)?;
             alive.push(Box::new(Life {
-                // A context may be seen before its first task, and nothing is known of the time in between.
+                // A context may be seen before its first task, and nothing is known of the time in
+                // between.
                 due: (due.0.max(segments.at_ns()), due.1),
                 segments,
                 segment: None,
@@ -67,11 +66,7 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
         let Some(mut life) = alive.peek_mut() else {
             return Ok(());
         };
-        let Life {
-            due,
-            segments,
-            segment,
-        } = &mut **life;
+        let Life { due, segments, segment } = &mut **life;
         let (at_ns, context) = *due;
         let from = segment.as_ref().map(|segment| segment.state);
         let goes_on = segments.advance(segment)?;
@@ -125,8 +120,8 @@ impl Eq for Life<'_> {}
 /// Less than one part in so many of the run is a moment.
 const MOMENT: u64 = 100;
 
-/// The largest number of contexts that ran at one time for longer than a moment of the time in which any ran. (A context
-/// that creates others runs beside them for a moment.)
+/// The largest number of contexts that ran at one time for longer than a moment of the time in
+/// which any ran. (A context that creates others runs beside them for a moment.)
 ///
 /// # Errors
 /// When the graph cannot be read.

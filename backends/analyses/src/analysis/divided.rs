@@ -31,8 +31,8 @@ pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Re
     analysis.found(graph, shards)
 }
 
-/// Feeds an analysis a stretch of the contents of all tasks, from the start of a frame to that of another, and no tasks.
-/// Returns its shards, by context or executor, or one of all.
+/// Feeds an analysis a stretch of the contents of all tasks, from the start of a frame to that of
+/// another, and no tasks. Returns its shards, by context or executor, or one of all.
 fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec<A::Shard>> {
     let (mut all, mut so_far) = (0, 0);
     let mut tasks = graph.walk();
@@ -84,11 +84,12 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
 pub trait Divided: Analysis {
     /// What a worker found.
     type Found: Serialize + DeserializeOwned;
-    /// Whether each worker sees a stretch of the contents of all tasks, whose moments say only the context, and no tasks.
+    /// Whether each worker sees a stretch of the contents of all tasks, whose moments say only the
+    /// context, and no tasks.
     const STRETCHES: bool = false;
 
-    /// Leaves only a share of the work to do. An analysis of tasks in any order ([`Order::Any`]) sees only its share of
-    /// the tasks and need not do anything.
+    /// Leaves only a share of the work to do. An analysis of tasks in any order ([`Order::Any`])
+    /// sees only its share of the tasks and need not do anything.
     ///
     /// # Errors
     /// When the work cannot be divided so.
@@ -102,7 +103,8 @@ pub trait Divided: Analysis {
     /// When the process could not do its share.
     fn found(&self, graph: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Found>;
 
-    /// The result of what all workers found, in the order of their shares, for an analysis that has all of the work.
+    /// The result of what all workers found, in the order of their shares, for an analysis that has
+    /// all of the work.
     ///
     /// # Errors
     /// When the graph cannot be read.

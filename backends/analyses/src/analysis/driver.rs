@@ -1,5 +1,5 @@
-//! Feeds a graph to analyses. Each order that they ask for is one pass, in which the contents of a task are decoded
-//! once for all.
+//! Feeds a graph to analyses. Each order that they ask for is one pass, in which the contents of a
+//! task are decoded once for all.
 
 use std::any::type_name;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,29 +17,32 @@ use super::pieces::{one, pieces};
 use super::reading::Reading;
 use super::{Analysis, Graph, Moment, Order, Reads, Share, Task, Windows};
 
-/// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
+/// Number of decoded frames that a pass by task keeps: about as many as there are contexts that
+/// alternate.
 pub(super) const FRAMES: usize = 16;
 
-/// The largest number of shards of an analysis that takes contexts in any order. A shard may be large, and the tasks of
-/// rayon are many contexts.
+/// The largest number of shards of an analysis that takes contexts in any order. A shard may be
+/// large, and the tasks of rayon are many contexts.
 const SHARDS: usize = 64;
 
-/// A batch with so many actions is handed to several analyses at one time, if other passes leave threads for that.
+/// A batch with so many actions is handed to several analyses at one time, if other passes leave
+/// threads for that.
 const MANY: u64 = 512;
 
 /// An analysis that takes part in a pass, and its shards.
 #[derive(Debug)]
 pub struct Part<A: Analysis> {
     analysis: A,
-    /// The shards by position of the context or by executor, for analyses that want these one by one; otherwise one
-    /// shard.
+    /// The shards by position of the context or by executor, for analyses that want these one by
+    /// one; otherwise one shard.
     shards: Vec<Option<A::Shard>>,
     /// If other workers have tasks, too: which are its own.
     own: Option<Own>,
     windows: Option<Windows>,
 }
 
-/// A worker's tasks: neighbours in the order of the graph, so that few frames are decoded by several workers.
+/// A worker's tasks: neighbours in the order of the graph, so that few frames are decoded by
+/// several workers.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     share: Share,
@@ -61,11 +64,7 @@ struct Of {
 
 impl Of {
     fn task(position: u32, task: &Task<'_>) -> Option<Self> {
-        Some(Self {
-            context: task.id().context,
-            position,
-            executor: task.executor().get(),
-        })
+        Some(Self { context: task.id().context, position, executor: task.executor().get() })
     }
 }
 
@@ -73,12 +72,7 @@ impl<A: Analysis> Part<A> {
     /// For an analysis that has seen nothing yet.
     #[must_use]
     pub fn new(analysis: A) -> Self {
-        Self {
-            windows: analysis.windows(),
-            analysis,
-            shards: Vec::new(),
-            own: None,
-        }
+        Self { windows: analysis.windows(), analysis, shards: Vec::new(), own: None }
     }
 
     /// Sees only a share of the tasks.
@@ -98,10 +92,7 @@ impl<A: Analysis> Part<A> {
             return true;
         };
         own.current = Share::of_place(own.so_far, own.all, own.share.of) == own.share.index;
-        own.so_far = own
-            .so_far
-            .saturating_add(1)
-            .saturating_add(task.block_count());
+        own.so_far = own.so_far.saturating_add(1).saturating_add(task.block_count());
         own.current
     }
 
@@ -123,18 +114,12 @@ impl<A: Analysis> Part<A> {
 
     /// Whether it has a shard for each context or executor.
     fn is_apart(&self) -> bool {
-        matches!(
-            self.analysis.order(),
-            Order::PerContext | Order::PerExecutor
-        )
+        matches!(self.analysis.order(), Order::PerContext | Order::PerExecutor)
     }
 
     /// Whether it sees no tasks.
     fn is_by_time(&self) -> bool {
-        matches!(
-            self.analysis.order(),
-            Order::ByTime { .. } | Order::Stretches { .. }
-        )
+        matches!(self.analysis.order(), Order::ByTime { .. } | Order::Stretches { .. })
     }
 
     /// The shard of a context's tasks by an executor, and the windows of the pass.
@@ -180,7 +165,8 @@ pub trait Visitor: Send {
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
     /// A pass begins.
     fn begin(&mut self);
-    /// A task of the context at this position begins. Returns whether it is to be read for this analysis.
+    /// A task of the context at this position begins. Returns whether it is to be read for this
+    /// analysis.
     ///
     /// # Errors
     /// An error of the analysis.
@@ -257,11 +243,8 @@ impl<A: Analysis> Visitor for Part<A> {
         if self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard, windows) = self.shard(Some(Of {
-            context,
-            position: first.context,
-            executor: first.executor,
-        }));
+        let (analysis, shard, windows) =
+            self.shard(Some(Of { context, position: first.context, executor: first.executor }));
         pieces(analysis, shard, first, batch, windows)
     }
 
@@ -281,11 +264,7 @@ impl<A: Analysis> Visitor for Part<A> {
     fn context_ended(&mut self, (position, context): (u32, ContextId)) {
         if self.analysis.order() == Order::PerContext {
             let executor = 0;
-            let (analysis, shard, _) = self.shard(Some(Of {
-                context,
-                position,
-                executor,
-            }));
+            let (analysis, shard, _) = self.shard(Some(Of { context, position, executor }));
             analysis.seal(shard);
         }
     }
@@ -293,11 +272,7 @@ impl<A: Analysis> Visitor for Part<A> {
     fn executor_ended(&mut self, executor: u32) {
         let alone = self.analysis.order() == Order::PerExecutor;
         let (context, position) = (ContextId::default(), 0);
-        let (analysis, shard, _) = self.shard(Some(Of {
-            context,
-            position,
-            executor,
-        }));
+        let (analysis, shard, _) = self.shard(Some(Of { context, position, executor }));
         match alone {
             true => analysis.seal(shard),
             false => analysis.ended(shard, executor),
@@ -332,11 +307,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let analysis = part.analysis;
     // There is only one analysis, so contexts are read in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
-    let each = if alone {
-        1
-    } else {
-        contexts.len().div_ceil(SHARDS).max(1)
-    };
+    let each = if alone { 1 } else { contexts.len().div_ceil(SHARDS).max(1) };
     let shard = |some: &[(u32, Context)]| {
         let any = |reads| A::READS == reads;
         let mut reading = Reading::new(graph, 1, any, A::SYNCHRONISATION);
@@ -357,14 +328,12 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         analysis.seal(&mut shard);
         Ok(shard)
     };
-    let shards = contexts
-        .par_chunks(each)
-        .map(shard)
-        .collect::<Result<_>>()?;
+    let shards = contexts.par_chunks(each).map(shard).collect::<Result<_>>()?;
     analysis.finish(graph, shards)
 }
 
-/// Follows the changes of all contexts once for all visitors that ask for them, and prepares all visitors.
+/// Follows the changes of all contexts once for all visitors that ask for them, and prepares all
+/// visitors.
 fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let (mut following, others): (Vec<_>, Vec<_>) =
         visitors.iter_mut().partition(|visitor| visitor.changes());
@@ -385,8 +354,9 @@ fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     followed.and(prepared)
 }
 
-/// Runs analyses over a graph: one pass over the changes of contexts, then one in the order of the graph, and at the
-/// same time one for each way to interleave contexts by time. Each analysis then has its result: [`Part::finish`].
+/// Runs analyses over a graph: one pass over the changes of contexts, then one in the order of the
+/// graph, and at the same time one for each way to interleave contexts by time. Each analysis then
+/// has its result: [`Part::finish`].
 ///
 /// # Errors
 /// The first error of an analysis or of the graph.
@@ -408,7 +378,8 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     // By order; whether no contents are read.
     type Pass = (Option<Order>, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
-    // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
+    // The batches of small tasks are too small to be shared among threads. Who reads no contents
+    // has a pass of its own.
     let small = are_small(graph);
     let many = small && rayon::current_num_threads() > 1;
     // What a single context does is in the order of time already.
@@ -460,9 +431,7 @@ fn topological(
     let contexts: Vec<Context> = graph.contexts().collect();
     let positions: FxHashMap<ContextId, u32> = contexts.iter().map(|c| c.id).zip(0..).collect();
     // Ids equal positions, except in files that our writer did not write.
-    let dense = (0..)
-        .zip(&contexts)
-        .all(|(at, c)| c.id == ContextId::new(at));
+    let dense = (0..).zip(&contexts).all(|(at, c)| c.id == ContextId::new(at));
     let position = |id: ContextId| match dense {
         true => id.get(),
         false => positions.get(&id).copied().unwrap_or(0),
@@ -507,9 +476,8 @@ fn topological(
         }
         let executor = task.executor().get();
         if executors.as_mut().is_some_and(|all| all.done(executor)) {
-            let visitors = visitors
-                .iter_mut()
-                .filter(|visitor| visitor.order() == Order::PerExecutor);
+            let visitors =
+                visitors.iter_mut().filter(|visitor| visitor.order() == Order::PerExecutor);
             visitors.for_each(|visitor| visitor.executor_ended(executor));
         }
         if task.is_last() {
@@ -524,12 +492,10 @@ fn topological(
 
 impl Takes for [&mut dyn Visitor] {
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        self.iter_mut()
-            .try_for_each(|visitor| visitor.piece(at, piece))
+        self.iter_mut().try_for_each(|visitor| visitor.piece(at, piece))
     }
 
     fn executor_ended(&mut self, executor: u32) {
-        self.iter_mut()
-            .for_each(|visitor| visitor.executor_ended(executor));
+        self.iter_mut().for_each(|visitor| visitor.executor_ended(executor));
     }
 }

@@ -11,7 +11,8 @@ const NO_ONE: u32 = u32::MAX;
 /// The contexts and the executors of a graph.
 #[derive(Debug)]
 pub(super) struct Executors {
-    /// For each context, by position, the executor of its first task with actions, and when the first of them is.
+    /// For each context, by position, the executor of its first task with actions, and when the
+    /// first of them is.
     first: Vec<(u32, u64)>,
     /// For each executor, the only context, by position, that it executes.
     only: Vec<u32>,
@@ -62,8 +63,8 @@ impl Executors {
         Ok(())
     }
 
-    /// Who executes a context first, and when the context is due that is first seen at `first_ns`; `None` if it has no
-    /// tasks.
+    /// Who executes a context first, and when the context is due that is first seen at `first_ns`;
+    /// `None` if it has no tasks.
     pub(super) fn first(&self, position: u32, first_ns: u64) -> Option<(u32, u64)> {
         let (executor, acts_ns) = *self.first.get(position as usize)?;
         match executor {
@@ -77,11 +78,7 @@ impl Executors {
     /// Whether each context has an executor of its own.
     pub(super) fn are_contexts(&self) -> bool {
         !self.moved
-            && self
-                .only
-                .iter()
-                .zip(&self.left)
-                .all(|(&only, &left)| only != NO_ONE || left == 0)
+            && self.only.iter().zip(&self.left).all(|(&only, &left)| only != NO_ONE || left == 0)
     }
 
     /// Whether an executor executes one context only.

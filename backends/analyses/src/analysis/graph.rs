@@ -33,8 +33,8 @@ pub fn open(path: &Path) -> Result<Graph> {
     Ok(taskgraph::map(path)?)
 }
 
-/// How often the run looks for a line of 64 bytes in a cache, about: once for each access, and once for each line that a
-/// copy or a fill goes over.
+/// How often the run looks for a line of 64 bytes in a cache, about: once for each access, and once
+/// for each line that a copy or a fill goes over.
 #[must_use]
 pub fn line_lookups(graph: &Graph) -> u64 {
     let summary = graph.summary();
@@ -48,8 +48,8 @@ pub fn word_accesses(graph: &Graph) -> u64 {
     summary.accesses.max(summary.bytes_accessed / 8)
 }
 
-/// For analyses of accesses: refuses a graph that has none because only synchronisation was recorded. `who` begins
-/// the last part of the message, as in `races need`.
+/// For analyses of accesses: refuses a graph that has none because only synchronisation was
+/// recorded. `who` begins the last part of the message, as in `races need`.
 ///
 /// # Errors
 /// When the graph has tasks but no blocks.
@@ -63,7 +63,8 @@ pub fn full_recording(graph: &Graph, who: &str) -> Result<()> {
     Ok(())
 }
 
-/// For commands that have nothing to show of a graph without accesses: says why it has none. `name` is the analysis.
+/// For commands that have nothing to show of a graph without accesses: says why it has none. `name`
+/// is the analysis.
 ///
 /// # Errors
 /// When the graph is empty, or only synchronisation was recorded.
@@ -76,7 +77,8 @@ pub fn something_to_analyse(graph: &Graph, name: &str) -> Result<()> {
     full_recording(graph, &format!("{name} needs"))
 }
 
-/// What a reader of any result must know about the recording, one sentence each; empty for a complete recording.
+/// What a reader of any result must know about the recording, one sentence each; empty for a
+/// complete recording.
 #[must_use]
 pub fn warnings(graph: &Graph) -> Vec<String> {
     let meta = graph.meta();
@@ -84,10 +86,7 @@ pub fn warnings(graph: &Graph) -> Vec<String> {
     if !meta.complete {
         let lost = match meta.lost_bytes {
             0 => String::new(),
-            bytes => format!(
-                " {} of the trace are lost.",
-                crate::view::units::bytes(bytes)
-            ),
+            bytes => format!(" {} of the trace are lost.", crate::view::units::bytes(bytes)),
         };
         warnings.push(format!(
             "The recording is incomplete: results cover only what was recovered.{lost}"
@@ -101,10 +100,7 @@ pub fn warnings(graph: &Graph) -> Vec<String> {
         .map(|(_, places)| places)
         .sum();
     // The converter's own note says more, if there is one.
-    let noted = meta
-        .notes
-        .iter()
-        .any(|note| note.starts_with("not recorded"));
+    let noted = meta.notes.iter().any(|note| note.starts_with("not recorded"));
     if unrecorded > 0 && !noted {
         warnings.push(format!("{} places of the program could not be instrumented: what they access is not in the graph.", crate::view::units::count(unrecorded)));
     }

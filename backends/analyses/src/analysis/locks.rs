@@ -45,10 +45,7 @@ pub struct Locks(Vec<Held>);
 impl Locks {
     /// The context does something.
     pub fn see(&mut self, op: SyncOp, object: u64) {
-        if !matches!(
-            op.family(),
-            Some(Family::Mutex | Family::Spin | Family::RwLock)
-        ) {
+        if !matches!(op.family(), Some(Family::Mutex | Family::Spin | Family::RwLock)) {
             return;
         }
         if op.cause() == Some(WaitCause::Lock) {

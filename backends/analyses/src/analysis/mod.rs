@@ -1,6 +1,7 @@
 //! The framework: what an analysis is, and the driver that feeds it a graph.
 //!
-//! A new analysis is one file with one `impl Analysis` and one line in `cli::registry` of `contech-backends`:
+//! A new analysis is one file with one `impl Analysis` and one line in `cli::registry` of
+//! `contech-backends`:
 //!
 //! ```
 //! use anyhow::Result;
@@ -84,7 +85,8 @@ pub use windows::Windows;
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// It sees none: the answer is in the tables of the graph or in the changes of its contexts, and no shard is made.
+    /// It sees none: the answer is in the tables of the graph or in the changes of its contexts,
+    /// and no shard is made.
     Tables,
     /// As they come, in one shard or several.
     Any,
@@ -94,14 +96,15 @@ pub enum Order {
     PerExecutor,
     /// Breadth-first, predecessors first, in one shard.
     Topological,
-    /// Not task by task: what all executors do, in the order of time ([`Analysis::piece`]), in one shard. What one executor
-    /// does comes in the order in which it did so, whichever contexts it executes.
+    /// Not task by task: what all executors do, in the order of time ([`Analysis::piece`]), in one
+    /// shard. What one executor does comes in the order in which it did so, whichever contexts it
+    /// executes.
     ByTime {
         /// An executor keeps its turn for so long after another one would be due.
         slice_ns: u64,
     },
-    /// As [`Order::ByTime`] without slices, but what contexts execute and access within each stretch of the run comes
-    /// in any order. That is much faster if they run at the same time.
+    /// As [`Order::ByTime`] without slices, but what contexts execute and access within each
+    /// stretch of the run comes in any order. That is much faster if they run at the same time.
     Stretches {
         /// The length of a stretch; the first one begins at 0.
         ns: u64,
@@ -115,7 +118,8 @@ pub enum Reads {
     Tasks,
     /// How often each block is executed, too ([`Analysis::done`]).
     Counts,
-    /// What is executed, in order ([`Analysis::piece`]). Accesses come if another analysis reads them.
+    /// What is executed, in order ([`Analysis::piece`]). Accesses come if another analysis reads
+    /// them.
     Executions,
     /// What is executed and accessed, in order.
     Pieces,
@@ -130,9 +134,10 @@ impl Reads {
 
 /// A question asked of a task graph.
 ///
-/// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
-/// `finish`. Others take part in the same pass ([`run_all`]). Shards are never shared between threads, so an analysis
-/// needs no locks; `self` is shared and read-only meanwhile.
+/// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`,
+/// `task` / `piece`... / `done` for each task, and `seal` for each shard, then `finish`. Others
+/// take part in the same pass ([`run_all`]). Shards are never shared between threads, so an
+/// analysis needs no locks; `self` is shared and read-only meanwhile.
 pub trait Analysis: Sized + Send + Sync {
     /// The word on the command line.
     const NAME: &'static str;
@@ -144,13 +149,15 @@ pub trait Analysis: Sized + Send + Sync {
     const READS: Reads = Reads::Tasks;
     /// Whether it follows what contexts do over time ([`Analysis::change`]).
     const CHANGES: bool = false;
-    /// Whether synchronisation that is no task comes among the pieces (`Action::Sync`). It cuts executions into many
-    /// pieces. It also comes if it is wanted by another analysis of the pass, or if actions are counted to know their
-    /// time.
+    /// Whether synchronisation that is no task comes among the pieces (`Action::Sync`). It cuts
+    /// executions into many pieces. It also comes if it is wanted by another analysis of the pass,
+    /// or if actions are counted to know their time.
     const SYNCHRONISATION: bool = false;
-    /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as runs.
+    /// Whether nests of loops whose blocks access memory come as one piece; otherwise they come as
+    /// runs.
     const NESTS: bool = false;
-    /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
+    /// Whether it says nothing of a graph without blocks and accesses: its command then refuses
+    /// such a graph.
     const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.
     type Config;
@@ -165,8 +172,8 @@ pub trait Analysis: Sized + Send + Sync {
     /// When the options make no sense, or the graph cannot be read.
     fn new(config: Self::Config, graph: &Graph) -> Result<Self>;
 
-    /// A context goes from one state to another; these come before all tasks, in the order of time, if
-    /// [`Analysis::CHANGES`] is set.
+    /// A context goes from one state to another; these come before all tasks, in the order of time,
+    /// if [`Analysis::CHANGES`] is set.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -187,13 +194,14 @@ pub trait Analysis: Sized + Send + Sync {
         Self::ORDER
     }
 
-    /// The part of what is executed that comes as pieces; `None` for all of it. Other actions always come. The result
-    /// must say so.
+    /// The part of what is executed that comes as pieces; `None` for all of it. Other actions
+    /// always come. The result must say so.
     fn windows(&self) -> Option<Windows> {
         None
     }
 
-    /// Empty state: for one context in [`Order::PerContext`]; otherwise for one executor, or for all.
+    /// Empty state: for one context in [`Order::PerContext`]; otherwise for one executor, or for
+    /// all.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
 
     /// A task begins.
@@ -212,14 +220,15 @@ pub trait Analysis: Sized + Send + Sync {
         Ok(())
     }
 
-    /// The context at this position executed what is in no window ([`Analysis::windows`]), this block as the last one:
-    /// what it calls may be seen.
+    /// The context at this position executed what is in no window ([`Analysis::windows`]), this
+    /// block as the last one: what it calls may be seen.
     fn passed(&self, _shard: &mut Self::Shard, _context: u32, _last: BlockId) {}
 
     /// The executor has no more actions, in a pass by time. The place to drop what is known of it.
     fn ended(&self, _shard: &mut Self::Shard, _executor: u32) {}
 
-    /// Whether the blocks of a task are counted for [`Reads::Counts`]. An analysis may count parts of it by itself.
+    /// Whether the blocks of a task are counted for [`Reads::Counts`]. An analysis may count parts
+    /// of it by itself.
     fn counts(&self, _task: &Task<'_>) -> bool {
         true
     }
@@ -240,7 +249,8 @@ pub trait Analysis: Sized + Send + Sync {
     /// Called after the last task of a shard: the place to drop what `finish` does not need.
     fn seal(&self, _shard: &mut Self::Shard) {}
 
-    /// Adds to the result what other analyses know, for the command of this one alone: the report has theirs.
+    /// Adds to the result what other analyses know, for the command of this one alone: the report
+    /// has theirs.
     ///
     /// # Errors
     /// When the graph cannot be read.

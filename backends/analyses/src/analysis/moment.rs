@@ -1,8 +1,9 @@
 //! When the actions of a task happen.
 //!
-//! Tasks have a start and an end, but their actions have no times of their own. They are assumed to be spread evenly
-//! over the task. Where contexts are read by time, they are spread over the time before the task, too, in which the task
-//! could have begun: other programs had the processor for so long, but when they had it is not known.
+//! Tasks have a start and an end, but their actions have no times of their own. They are assumed to
+//! be spread evenly over the task. Where contexts are read by time, they are spread over the time
+//! before the task, too, in which the task could have begun: other programs had the processor for
+//! so long, but when they had it is not known.
 
 use anyhow::Result;
 
@@ -11,8 +12,8 @@ use super::Task;
 /// Fraction bits of the time between two actions.
 const FRACTION: u32 = 16;
 
-/// From when on a task could have run, if its context had nothing to do from `free_ns` on: the end of all that the task
-/// depends on, and not later than its start.
+/// From when on a task could have run, if its context had nothing to do from `free_ns` on: the end
+/// of all that the task depends on, and not later than its start.
 ///
 /// # Errors
 /// When a task cannot be read.
@@ -83,10 +84,7 @@ impl Moment {
     #[must_use]
     #[inline]
     pub fn later(self, actions: u64) -> Self {
-        Self {
-            index: self.index.saturating_add(actions),
-            ..self
-        }
+        Self { index: self.index.saturating_add(actions), ..self }
     }
 
     /// Nanoseconds since the start of the run.
@@ -94,8 +92,7 @@ impl Moment {
     #[inline]
     pub fn time(&self) -> u64 {
         let passed = (u128::from(self.index) * self.step + self.step / 2) >> FRACTION;
-        self.start_ns
-            .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
+        self.start_ns.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 
     /// How many actions, from this one on, happen at `time` or before, if there are so many.

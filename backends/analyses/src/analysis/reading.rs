@@ -6,7 +6,8 @@ use taskgraph::{Batch, BlockCounts, FrameSpan, Mmap, Reader};
 
 use super::{Graph, Moment, Reads, Task};
 
-/// A task of so many spans is counted by several threads, each of which takes so many spans at a time.
+/// A task of so many spans is counted by several threads, each of which takes so many spans at a
+/// time.
 const LONG: usize = 32;
 const AT_A_TIME: usize = 8;
 
@@ -40,7 +41,8 @@ pub(super) struct Reading<'g> {
 }
 
 impl<'g> Reading<'g> {
-    /// Reads what any of some analyses reads, and synchronisation that is no task if that is asked for.
+    /// Reads what any of some analyses reads, and synchronisation that is no task if that is asked
+    /// for.
     pub(super) fn new(
         graph: &'g Graph,
         frames: usize,
@@ -62,7 +64,8 @@ impl<'g> Reading<'g> {
         }
     }
 
-    /// Calls `each` with the batches of a task, if any analysis reads them, and counts its blocks if that is asked for.
+    /// Calls `each` with the batches of a task, if any analysis reads them, and counts its blocks
+    /// if that is asked for.
     pub(super) fn task(
         &mut self,
         context: u32,

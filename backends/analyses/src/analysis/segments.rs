@@ -1,5 +1,5 @@
-//! The life of one context as segments: from the start of its first task to the end of its last task it runs or
-//! waits.
+//! The life of one context as segments: from the start of its first task to the end of its last
+//! task it runs or waits.
 
 use anyhow::Result;
 use taskgraph::{ContextId, Mmap, SyncOp, TaskKind, Walk};
@@ -8,7 +8,8 @@ use super::blocked::{LongCall, long_call};
 use super::state::{Cause, State, cause_of};
 use super::{Graph, Task};
 
-/// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
+/// A context in one state for a time. The segments of a context are contiguous, in order, and never
+/// empty.
 #[derive(Clone, Debug)]
 pub struct Segment<'g> {
     /// Start, nanoseconds since the start of the run.
@@ -26,15 +27,16 @@ pub struct Segment<'g> {
 /// Between two tries for the same lock a thread that waits for it executes at most so many blocks.
 pub(crate) const TURN_BLOCKS: u64 = 32;
 
-/// Whether an operation tried for a lock and did not wait. One that waited until its time was over is a wait by itself.
+/// Whether an operation tried for a lock and did not wait. One that waited until its time was over
+/// is a wait by itself.
 pub(crate) fn has_failed(task: &Task<'_>) -> bool {
     let tries = [SyncOp::MutexTryFail, SyncOp::RwTryFail, SyncOp::SemTryFail];
     task.duration_ns() == 0 && tries.contains(&task.op())
 }
 
-/// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
-/// signal, post) count as running, because they do not hold up the context. A task that only waits in a call
-/// or has no processor (`blocked`) is not work either.
+/// Whether time inside a task is work, and if not, what the context waits for. Operations that
+/// cannot block (unlock, signal, post) count as running, because they do not hold up the context. A
+/// task that only waits in a call or has no processor (`blocked`) is not work either.
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
     state_in(task, long_call(task))
@@ -69,9 +71,7 @@ pub struct Segments<'g> {
 
 impl std::fmt::Debug for Segments<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Segments")
-            .field("at_ns", &self.at_ns)
-            .finish_non_exhaustive()
+        f.debug_struct("Segments").field("at_ns", &self.at_ns).finish_non_exhaustive()
     }
 }
 
@@ -81,13 +81,8 @@ impl<'g> Segments<'g> {
     /// # Errors
     /// When its first task cannot be read.
     pub fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
-        let mut segments = Self {
-            tasks: graph.walk_of(context),
-            ahead: None,
-            done: None,
-            before: None,
-            at_ns: 0,
-        };
+        let mut segments =
+            Self { tasks: graph.walk_of(context), ahead: None, done: None, before: None, at_ns: 0 };
         segments.step()?;
         segments.at_ns = segments.ahead.as_ref().map_or(0, Task::start_ns);
         Ok(segments)
@@ -114,14 +109,12 @@ impl<'g> Segments<'g> {
     pub fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
-            let gap = if task.start_ns() > from_ns {
-                Some(gap_cause(task, self.before)?)
-            } else {
-                None
-            };
+            let gap =
+                if task.start_ns() > from_ns { Some(gap_cause(task, self.before)?) } else { None };
             // A gap before a join is a part of the join.
             if let Some(cause) = gap.filter(|cause| *cause != Cause::Join) {
-                // Nothing of this context ran; a barrier that another context owns shows as such a gap.
+                // Nothing of this context ran; a barrier that another context owns shows as such a
+                // gap.
                 self.at_ns = task.start_ns();
                 let state = State::Waiting(cause);
                 put(segment, (from_ns, self.at_ns), state, task, None);
@@ -142,10 +135,7 @@ impl<'g> Segments<'g> {
             self.step()?;
             let mut done = &self.done;
             // Who has no processor before a wait would wait if it had one.
-            if let Some(next) = self
-                .ahead
-                .as_ref()
-                .filter(|_| call == Some(LongCall::Starved))
+            if let Some(next) = self.ahead.as_ref().filter(|_| call == Some(LongCall::Starved))
                 && let waits @ State::Waiting(_) = state_of(next)
             {
                 (state, done) = (waits, &self.ahead);
@@ -165,8 +155,9 @@ impl<'g> Segments<'g> {
         Ok(false)
     }
 
-    /// Goes past a failed try, and past all that follow it with little in between. Who tries again and again for a lock
-    /// or a semaphore waits for it. A try that is not repeated is no wait, and gives no segment.
+    /// Goes past a failed try, and past all that follow it with little in between. Who tries again
+    /// and again for a lock or a semaphore waits for it. A try that is not repeated is no wait, and
+    /// gives no segment.
     fn tries(&mut self) -> Result<Option<Segment<'g>>> {
         let from_ns = self.at_ns;
         let mut last = self.ahead.take();
@@ -198,7 +189,8 @@ impl<'g> Segments<'g> {
             state = state_of(next);
             last = Some(next.clone());
         }
-        // The operation that gets the lock comes next, and is a segment of its own if it takes time.
+        // The operation that gets the lock comes next, and is a segment of its own if it takes
+        // time.
         let ahead = self.ahead.as_ref().map(Task::start_ns);
         let Some(task) = last else { return Ok(None) };
         let to_ns = ahead.map_or(task.end_ns(), |ahead| ahead.min(task.end_ns()));
@@ -206,13 +198,7 @@ impl<'g> Segments<'g> {
             return Ok(None);
         }
         self.at_ns = to_ns;
-        Ok(Some(Segment {
-            from_ns,
-            to_ns,
-            state,
-            task,
-            call,
-        }))
+        Ok(Some(Segment { from_ns, to_ns, state, task, call }))
     }
 }
 
@@ -221,8 +207,8 @@ pub(crate) fn gap_cause(next: &Task<'_>, before: Option<TaskKind>) -> Result<Cau
     if next.kind() == TaskKind::Barrier || before == Some(TaskKind::Barrier) {
         return Ok(Cause::Barrier);
     }
-    // A context that forks a team joins it at the end. Meanwhile its thread is one of the team, in a context of
-    // its own.
+    // A context that forks a team joins it at the end. Meanwhile its thread is one of the team, in
+    // a context of its own.
     if next.kind() == TaskKind::Join {
         return Ok(Cause::Join);
     }
@@ -260,11 +246,5 @@ fn put<'g>(
         }
         None => own.clone(),
     };
-    *segment = Some(Segment {
-        from_ns,
-        to_ns,
-        state,
-        task,
-        call,
-    });
+    *segment = Some(Segment { from_ns, to_ns, state, task, call });
 }

@@ -20,7 +20,8 @@ impl Share {
     #[inline]
     #[must_use]
     pub fn has_page(self, page: u64) -> bool {
-        // This is Fibonacci hashing, which puts neighbours into different shares. The hash is a fraction of 2^64.
+        // This is Fibonacci hashing, which puts neighbours into different shares. The hash is a
+        // fraction of 2^64.
         let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (u128::from(hash) * u128::from(self.of)) >> 64 == u128::from(self.index)
     }
@@ -28,10 +29,7 @@ impl Share {
     /// Its two halves.
     #[must_use]
     pub fn halves(self) -> [Self; 2] {
-        [0, 1].map(|low| Self {
-            index: self.index << 1 | low,
-            of: self.of << 1,
-        })
+        [0, 1].map(|low| Self { index: self.index << 1 | low, of: self.of << 1 })
     }
 
     /// The share, of so many, of what comes after `before` of all.

@@ -7,8 +7,8 @@ use taskgraph::{Block, BlockCounts, BlockId, Frame, FunctionId, OpId, StaticInfo
 
 use crate::view::names;
 
-/// The function to show of those that execute at a line: the innermost one of the program, inlined or not, or else that
-/// of a library which contains it all.
+/// The function to show of those that execute at a line: the innermost one of the program, inlined
+/// or not, or else that of a library which contains it all.
 #[must_use]
 pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Frame<'_> {
     let mut shown = None;
@@ -19,14 +19,11 @@ pub fn shown(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -
             break;
         }
     }
-    shown.unwrap_or(Frame {
-        function: "",
-        file: "",
-        line: 0,
-    })
+    shown.unwrap_or(Frame { function: "", file: "", line: 0 })
 }
 
-/// Whether a frame is in a library's source, or in what rustc itself adds between a program and its allocator.
+/// Whether a frame is in a library's source, or in what rustc itself adds between a program and its
+/// allocator.
 fn is_library(frame: &Frame<'_>) -> bool {
     ::workspan::source::is_library(frame.file) || frame.function.starts_with("__rustc::")
 }
@@ -61,7 +58,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where a block starts: in the innermost function of the program, inlined or not, or else of a library.
+    /// Where a block starts: in the innermost function of the program, inlined or not, or else of a
+    /// library.
     #[must_use]
     pub fn of_block(info: &StaticInfo, id: BlockId) -> Self {
         match info.block(id) {
@@ -94,15 +92,11 @@ impl Place {
             0 => info.function(function).map_or(0, |function| function.line),
             line => line,
         };
-        Self {
-            function: frame.function.to_owned(),
-            file: frame.file.to_owned(),
-            line,
-        }
+        Self { function: frame.function.to_owned(), file: frame.file.to_owned(), line }
     }
 
-    /// The program's functions that execute where a block starts, inlined or not, the innermost first, each with its
-    /// line.
+    /// The program's functions that execute where a block starts, inlined or not, the innermost
+    /// first, each with its line.
     #[must_use]
     pub fn stack_of_block(info: &StaticInfo, id: BlockId) -> Vec<Self> {
         let stack = |block: &Block| Self::stack(info, block.function, block.line, block.inlined);
@@ -124,11 +118,11 @@ impl Place {
     fn stack(info: &StaticInfo, function: FunctionId, line: u32, inlined: u32) -> Vec<Self> {
         let frames = info.frames(function, line, inlined);
         let own = frames.enumerate().filter(|(at, frame)| {
-            // A library's function that has the program's code in it has no line of the program's itself.
+            // A library's function that has the program's code in it has no line of the program's
+            // itself.
             !is_library(frame) && (*at == 0 || frame.line != 0)
         });
-        own.map(|(_, frame)| Self::of_frame(info, function, frame))
-            .collect()
+        own.map(|(_, frame)| Self::of_frame(info, function, frame)).collect()
     }
 
     /// Where a function starts.
@@ -137,16 +131,8 @@ impl Place {
         let Some(function) = info.function(id) else {
             return Self::default();
         };
-        let file = info
-            .files
-            .get(function.file as usize)
-            .cloned()
-            .unwrap_or_default();
-        Self {
-            function: function.name.clone(),
-            file,
-            line: function.line,
-        }
+        let file = info.files.get(function.file as usize).cloned().unwrap_or_default();
+        Self { function: function.name.clone(), file, line: function.line }
     }
 
     /// The place and the callee of the call at the end of a block, if there is one.
@@ -161,14 +147,11 @@ impl Place {
         Some((place, call.callee.clone()))
     }
 
-    /// Whether the place is in a library's source, or in what rustc itself adds between a program and its allocator.
+    /// Whether the place is in a library's source, or in what rustc itself adds between a program
+    /// and its allocator.
     #[must_use]
     pub fn is_library(&self) -> bool {
-        is_library(&Frame {
-            function: &self.function,
-            file: &self.file,
-            line: self.line,
-        })
+        is_library(&Frame { function: &self.function, file: &self.file, line: self.line })
     }
 
     /// Whether anything is known of the place.
@@ -177,8 +160,8 @@ impl Place {
         !self.function.is_empty() || !self.file.is_empty()
     }
 
-    /// `file.c:12`: the name of the file without its folder, and the line. If the file is unknown, it is the
-    /// function.
+    /// `file.c:12`: the name of the file without its folder, and the line. If the file is unknown,
+    /// it is the function.
     #[must_use]
     pub fn short(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
@@ -190,7 +173,8 @@ impl Place {
         }
     }
 
-    /// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the program has for it.
+    /// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the
+    /// program has for it.
     #[must_use]
     pub fn located(&self) -> String {
         if !self.is_known() {
@@ -227,9 +211,7 @@ mod tests {
         let block = b.block("main()", "a.cpp", 20, &[MemOp::load(4).at(1043)]);
         let info = b.info_mut();
         info.files.push(HEADER.to_owned());
-        info.names = ["outer()", "inner()", "std::vector::operator[]"]
-            .map(str::to_owned)
-            .to_vec();
+        info.names = ["outer()", "inner()", "std::vector::operator[]"].map(str::to_owned).to_vec();
         // main calls outer (line 20), which calls inner (30), which calls the library (40).
         info.inlined = (0..3)
             .map(|number| Inlined {
@@ -242,44 +224,23 @@ mod tests {
         info.ops[0].inlined = 3;
         let own = &mut info.blocks[block.index()];
         (own.line, own.inlined) = (41, 2);
-        own.call = Some(CallSite {
-            callee: "f".to_owned(),
-            line: 31,
-            inlined: 1,
-        });
+        own.call = Some(CallSite { callee: "f".to_owned(), line: 31, inlined: 1 });
         let said = |place: &Place| place.located();
         let stack = |places: Vec<Place>| places.iter().map(said).collect::<Vec<_>>();
         let (inner, outer) = ("in inner (a.cpp:41)", "in outer (a.cpp:30)");
         let main = "in main (a.cpp:20)";
         assert_eq!(said(&Place::of_block(info, block)), inner);
-        assert_eq!(
-            stack(Place::stack_of_block(info, block)),
-            [inner, outer, main]
-        );
-        assert_eq!(
-            stack(Place::stack_of_call(info, block)),
-            ["in outer (a.cpp:31)", main]
-        );
-        assert_eq!(
-            said(&Place::of_call(info, block).unwrap().0),
-            "in outer (a.cpp:31)"
-        );
-        assert_eq!(
-            said(&Place::of_op(info, OpId::new(0))),
-            "in inner (a.cpp:40)"
-        );
+        assert_eq!(stack(Place::stack_of_block(info, block)), [inner, outer, main]);
+        assert_eq!(stack(Place::stack_of_call(info, block)), ["in outer (a.cpp:31)", main]);
+        assert_eq!(said(&Place::of_call(info, block).unwrap().0), "in outer (a.cpp:31)");
+        assert_eq!(said(&Place::of_op(info, OpId::new(0))), "in inner (a.cpp:40)");
         assert_eq!(info.line_of(&info.blocks[block.index()]), 41);
     }
 
     #[test]
     fn a_library_function_that_took_in_code_of_the_program_is_not_told() {
         let mut b = GraphBuilder::new();
-        let block = b.block(
-            "std::sys::backtrace::__rust_begin_short_backtrace",
-            "m.rs",
-            7,
-            &[],
-        );
+        let block = b.block("std::sys::backtrace::__rust_begin_short_backtrace", "m.rs", 7, &[]);
         let info = b.info_mut();
         info.names = vec!["p::main::{closure#0}".to_owned()];
         info.inlined = vec![Inlined::default()];

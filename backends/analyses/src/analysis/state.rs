@@ -74,8 +74,8 @@ impl Cause {
     }
 }
 
-/// What is waited for on a futex in functions of Rust's library and of parking_lot, whose names end so. All other waits
-/// on a futex are for a condition: `Condvar`, channels, `park`.
+/// What is waited for on a futex in functions of Rust's library and of parking_lot, whose names end
+/// so. All other waits on a futex are for a condition: `Condvar`, channels, `park`.
 const FUTEXES: [(&str, Cause); 9] = [
     ("::lock_contended", Cause::Lock),
     ("::read_contended", Cause::Lock),
@@ -91,8 +91,8 @@ const FUTEXES: [(&str, Cause); 9] = [
 /// Number of tasks before a wait on a futex among which the one is searched whose code waits.
 const NEAR: usize = 4;
 
-/// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does so for what the
-/// function does that waits, if its name tells that.
+/// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does
+/// so for what the function does that waits, if its name tells that.
 #[must_use]
 pub fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> {
     let cause = task.op().cause()?.into();
@@ -105,8 +105,8 @@ pub fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> 
     }))
 }
 
-/// The name of the function whose code the context executed last before a task. Whoever reads the code says if it is
-/// damaged.
+/// The name of the function whose code the context executed last before a task. Whoever reads the
+/// code says if it is damaged.
 fn function_before<'g, D: AsRef<[u8]>>(task: &taskgraph::Task<'g, D>) -> Option<&'g str> {
     let mut at = task.id().previous();
     for _ in 0..NEAR {
@@ -158,10 +158,7 @@ mod tests {
     #[test]
     fn a_wait_on_a_futex_is_for_what_its_function_waits_for() {
         let functions = [
-            (
-                "std::sys::sync::mutex::futex::Mutex::lock_contended",
-                Cause::Lock,
-            ),
+            ("std::sys::sync::mutex::futex::Mutex::lock_contended", Cause::Lock),
             ("std::sync::barrier::Barrier::wait", Cause::Barrier),
             ("std::sys::sync::once::futex::Once::call", Cause::Once),
             ("std::thread::thread::Thread::park", Cause::Condition),
@@ -181,9 +178,8 @@ mod tests {
         let graph = b.build().expect("a valid graph");
         let found = graph.tasks().map(|task| task.expect("readable"));
         let found = found.filter(|task| task.op() == SyncOp::FutexWait);
-        let found: Vec<_> = found
-            .map(|task| (task.id().context.index(), cause_of(&task)))
-            .collect();
+        let found: Vec<_> =
+            found.map(|task| (task.id().context.index(), cause_of(&task))).collect();
         for (at, (name, cause)) in functions.into_iter().enumerate() {
             let of = found.iter().find(|(context, _)| *context == at);
             assert_eq!(of, Some(&(at, Some(cause))), "{name}");

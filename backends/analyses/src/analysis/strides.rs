@@ -1,15 +1,16 @@
 //! The accesses of affine runs line by line, and runs that are repeated.
 //!
-//! While no access of a run reaches another line, every iteration touches the same lines in the same order, so most of
-//! them can be counted instead of replayed. A run that is the same as the one before is told, too: what an analysis
-//! remembers has often settled after the first.
+//! While no access of a run reaches another line, every iteration touches the same lines in the
+//! same order, so most of them can be counted instead of replayed. A run that is the same as the
+//! one before is told, too: what an analysis remembers has often settled after the first.
 
 use std::ops::Range;
 
 use taskgraph::{Access, AffineRun, Again, NestRuns, Piece, StridedAccess};
 
-/// The most bytes of an access, 256 GiB. The length of a copy is a number that the program computed, which may be wrong, or
-/// that a damaged graph claims: more bytes than these were never copied at once.
+/// The most bytes of an access, 256 GiB. The length of a copy is a number that the program
+/// computed, which may be wrong, or that a damaged graph claims: more bytes than these were never
+/// copied at once.
 const LONGEST: u64 = 1 << 38;
 
 /// The accesses of a run as it goes on.
@@ -23,7 +24,8 @@ pub(crate) struct Moving {
     left: u64,
 }
 
-/// Takes what pieces access, one by one or, where a loop accesses memory at regular distances, run by run.
+/// Takes what pieces access, one by one or, where a loop accesses memory at regular distances, run
+/// by run.
 pub(crate) trait Accesses: Sized {
     /// The last run.
     fn strides(&mut self) -> &mut Strides;
@@ -31,8 +33,8 @@ pub(crate) trait Accesses: Sized {
     /// An access, which counts so many times.
     fn access(&mut self, access: &Access, times: u64);
 
-    /// A run, which is the last one now and counts so many times; `again` if the one before was the same, and no other
-    /// access came in between.
+    /// A run, which is the last one now and counts so many times; `again` if the one before was the
+    /// same, and no other access came in between.
     fn run(&mut self, run: &AffineRun<'_>, times: u64, again: bool);
 
     /// What comes now is not the last run again.
@@ -43,7 +45,8 @@ pub(crate) trait Accesses: Sized {
         true
     }
 
-    /// How a loop of a nest goes on whose next iteration does what those before it did ([`NestRuns::again`]).
+    /// How a loop of a nest goes on whose next iteration does what those before it did
+    /// ([`NestRuns::again`]).
     fn goes_on(&mut self, _loop: usize, _done: u64, _left: u64) -> Again {
         Again::Next
     }
@@ -105,7 +108,8 @@ pub(crate) struct Strides {
 }
 
 impl Strides {
-    /// Reads the next run, and returns whether it is the last one again; `None` if its accesses must be taken one by one.
+    /// Reads the next run, and returns whether it is the last one again; `None` if its accesses
+    /// must be taken one by one.
     fn read(&mut self, run: &AffineRun<'_>) -> Option<bool> {
         self.next.clear();
         let next = &mut self.next;
@@ -131,8 +135,9 @@ impl Strides {
         self.iterations.saturating_mul(self.accesses.len() as u64)
     }
 
-    /// Goes through the last run in stretches of iterations in which no access reaches another line of `1 << shift`
-    /// bytes: calls `each` with the accesses of the first iteration of a stretch, and the number of its iterations.
+    /// Goes through the last run in stretches of iterations in which no access reaches another line
+    /// of `1 << shift` bytes: calls `each` with the accesses of the first iteration of a stretch,
+    /// and the number of its iterations.
     #[inline]
     pub(crate) fn by_line(&mut self, shift: u32, mut each: impl FnMut(&[Moving], u64)) {
         self.moving.clear();
@@ -153,11 +158,8 @@ impl Strides {
 
 impl Moving {
     fn new(strided: StridedAccess, shift: u32) -> Self {
-        let mut this = Self {
-            access: strided.access,
-            stride: strided.stride.cast_signed(),
-            left: 0,
-        };
+        let mut this =
+            Self { access: strided.access, stride: strided.stride.cast_signed(), left: 0 };
         this.count(shift);
         this
     }
@@ -167,10 +169,7 @@ impl Moving {
     #[inline]
     pub(crate) fn later(&self, iterations: u64) -> Access {
         let moved = self.stride.cast_unsigned().wrapping_mul(iterations);
-        Access {
-            addr: self.access.addr.wrapping_add(moved),
-            ..self.access
-        }
+        Access { addr: self.access.addr.wrapping_add(moved), ..self.access }
     }
 
     /// Advances by some iterations, at most `left`.

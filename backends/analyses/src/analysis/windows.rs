@@ -1,11 +1,13 @@
-//! A part of a run that stands for all of it: windows of what is executed, one in each stretch of equal length. So a
-//! model that would take too long looks at all lines and all contexts, but not all the time.
+//! A part of a run that stands for all of it: windows of what is executed, one in each stretch of
+//! equal length. So a model that would take too long looks at all lines and all contexts, but not
+//! all the time.
 
 use std::ops::Range;
 
-/// Block executions of a window. What a context does to others comes in bursts, so many short windows say more than a few
-/// long ones (one contended counter: 543,623 misses; with windows of 2^18 executions 0.36 to 0.9 million). A line that
-/// was used between two windows costs a miss too much in each, which is little beside this length.
+/// Block executions of a window. What a context does to others comes in bursts, so many short
+/// windows say more than a few long ones (one contended counter: 543,623 misses; with windows of
+/// 2^18 executions 0.36 to 0.9 million). A line that was used between two windows costs a miss too
+/// much in each, which is little beside this length.
 const LENGTH: u64 = 1 << 14;
 
 /// Windows, and how many block executions were passed.
@@ -17,8 +19,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// For a run with so many accesses, about `most` of which may be looked at: as many as fit, in powers of two, or
-    /// `None` if all fit.
+    /// For a run with so many accesses, about `most` of which may be looked at: as many as fit, in
+    /// powers of two, or `None` if all fit.
     #[must_use]
     pub fn within(accesses: u64, most: u64) -> Option<Self> {
         let mut every = 1;
@@ -40,13 +42,15 @@ impl Windows {
         format!("{who} one of {every} windows of {LENGTH} block executions; --exact looks at all.")
     }
 
-    /// Where in a stretch its window begins. Windows at equal distances could miss what comes at equal distances, too.
+    /// Where in a stretch its window begins. Windows at equal distances could miss what comes at
+    /// equal distances, too.
     fn begin(&self, stretch: u64) -> u64 {
         let scattered = stretch.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
         scattered % (LENGTH * (self.every - 1) + 1)
     }
 
-    /// Passes `n` executions, and calls `f` with those in windows. Returns whether the last one was among them.
+    /// Passes `n` executions, and calls `f` with those in windows. Returns whether the last one was
+    /// among them.
     ///
     /// # Errors
     /// What `f` returns first.

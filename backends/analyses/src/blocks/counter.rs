@@ -1,5 +1,5 @@
-//! Counts block executions by level for one context. The counts of the current level are a plain array, which is
-//! emptied into a sparse map when the level changes.
+//! Counts block executions by level for one context. The counts of the current level are a plain
+//! array, which is emptied into a sparse map when the level changes.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ pub struct LevelCounter {
     current: Vec<u64>,
     /// Blocks with a count in `current`.
     touched: Vec<BlockId>,
-    /// Executions at `level` of rows of blocks, by their number, and the numbers of those that have some. What is in
-    /// a row is counted when the level changes.
+    /// Executions at `level` of rows of blocks, by their number, and the numbers of those that have
+    /// some. What is in a row is counted when the level changes.
     rows: Vec<(u64, Box<[BlockId]>)>,
     touched_rows: Vec<usize>,
     totals: FxHashMap<(BlockId, u32), u64>,
     /// A level, and from when and until when it holds.
     held: (u32, Range<u64>),
-    /// For the current task: its start and end, its number of executions, the number of the next one, and that of the
-    /// execution at which the level changes.
+    /// For the current task: its start and end, its number of executions, the number of the next
+    /// one, and that of the execution at which the level changes.
     start_ns: u64,
     duration_ns: u64,
     executions: u64,
@@ -110,9 +110,7 @@ impl LevelCounter {
     #[inline]
     fn count_row(&mut self, row: ExecutedRow<'_>) {
         let Some(number) = row.number() else {
-            return row
-                .blocks()
-                .for_each(|block| self.count(block, row.times()));
+            return row.blocks().for_each(|block| self.count(block, row.times()));
         };
         if number >= self.rows.len() {
             self.rows.resize_with(number + 1, Default::default);
@@ -127,7 +125,8 @@ impl LevelCounter {
         *count += row.times();
     }
 
-    /// Looks up the level at the next execution, and finds the first execution after the level's end.
+    /// Looks up the level at the next execution, and finds the first execution after the level's
+    /// end.
     fn look_up(&mut self, timeline: &Timeline) {
         if self.held_until(timeline, self.start_ns) >= self.start_ns + self.duration_ns {
             self.set_level(self.held.0.max(1));
@@ -145,9 +144,7 @@ impl LevelCounter {
         } else {
             // This is the smallest i with (2i + 1) * duration / (2n) >= until - start.
             let times = u128::from(until - self.start_ns) * parts;
-            let twice = times
-                .div_ceil(u128::from(self.duration_ns))
-                .saturating_sub(1);
+            let twice = times.div_ceil(u128::from(self.duration_ns)).saturating_sub(1);
             narrow(twice.div_ceil(2)).max(self.next + 1)
         };
     }
@@ -203,27 +200,17 @@ mod tests {
     fn timeline() -> Timeline {
         let mut builder = TimelineBuilder::new(0, 100);
         for (t, running) in [(0, 1), (40, 3), (70, 2)] {
-            builder.step(
-                t,
-                Counts {
-                    running,
-                    ..Counts::default()
-                },
-            );
+            builder.step(t, Counts { running, ..Counts::default() });
         }
         builder.finish()
     }
 
     fn count(start: u64, end: u64, blocks: &[u32]) -> Vec<((u32, u32), u64)> {
         let mut b = GraphBuilder::new();
-        let ids: Vec<BlockId> = (0..4)
-            .map(|i| b.block(&format!("f{i}"), "a.c", 1, &[]))
-            .collect();
+        let ids: Vec<BlockId> = (0..4).map(|i| b.block(&format!("f{i}"), "a.c", 1, &[])).collect();
         let main = b.context("main");
         b.work(main, start, end, |w| {
-            blocks
-                .iter()
-                .for_each(|&block| w.block(ids[block as usize], &[]));
+            blocks.iter().for_each(|&block| w.block(ids[block as usize], &[]));
         });
         let graph = b.build().expect("a valid graph");
         let task = graph.tasks().next().expect("a task").expect("readable");
@@ -233,16 +220,11 @@ mod tests {
         let mut reader = Reader::new(&graph, 1);
         reader.open(&task);
         while let Some(batch) = reader.next().expect("readable") {
-            batch
-                .pieces()
-                .for_each(|piece| counter.piece(&timeline, &piece));
+            batch.pieces().for_each(|piece| counter.piece(&timeline, &piece));
         }
         counter.seal();
-        let mut totals: Vec<_> = counter
-            .into_totals()
-            .into_iter()
-            .map(|((b, l), n)| ((b.get(), l), n))
-            .collect();
+        let mut totals: Vec<_> =
+            counter.into_totals().into_iter().map(|((b, l), n)| ((b.get(), l), n)).collect();
         totals.sort_unstable();
         totals
     }

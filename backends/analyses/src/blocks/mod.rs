@@ -1,9 +1,9 @@
-//! `blocks`: how often each basic block ran with how many contexts running (contech.txt, section 5.2, Figures 7 and
-//! 8).
+//! `blocks`: how often each basic block ran with how many contexts running (contech.txt, section
+//! 5.2, Figures 7 and 8).
 //!
-//! A task has a start and an end, but its blocks have no times of their own. The executions of a task are assumed to
-//! be spread evenly over it, so the i-th of n happened at `start + (i + 1/2) / n * duration`. The number of running
-//! contexts is that of the observed parallelism at that time.
+//! A task has a start and an end, but its blocks have no times of their own. The executions of a
+//! task are assumed to be spread evenly over it, so the i-th of n happened at `start + (i + 1/2) /
+//! n * duration`. The number of running contexts is that of the observed parallelism at that time.
 
 mod counter;
 mod render;
@@ -169,24 +169,12 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
     let block_row = |(id, levels): (BlockId, BTreeMap<u32, u64>)| {
         let (executions, average) = sum(&levels);
         let levels = levels.into_iter().collect();
-        BlockRow {
-            block: id.get(),
-            place: Place::of_block(info, id),
-            executions,
-            average,
-            levels,
-        }
+        BlockRow { block: id.get(), place: Place::of_block(info, id), executions, average, levels }
     };
     let function_row = |(id, (blocks, levels)): (FunctionId, (u32, BTreeMap<u32, u64>))| {
         let (executions, average) = sum(&levels);
         let levels = levels.into_iter().collect();
-        FunctionRow {
-            place: Place::of_function(info, id),
-            executions,
-            average,
-            blocks,
-            levels,
-        }
+        FunctionRow { place: Place::of_function(info, id), executions, average, blocks, levels }
     };
     let mut functions: Vec<FunctionRow> = functions.into_iter().map(function_row).collect();
     functions.sort_by_key(|row| std::cmp::Reverse(row.executions));
@@ -205,9 +193,6 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
 /// The number of executions, and the average level at which they happened.
 fn sum(levels: &BTreeMap<u32, u64>) -> (u64, f64) {
     let executions = levels.values().sum();
-    let weighted = levels
-        .iter()
-        .map(|(&level, &count)| u64::from(level) * count)
-        .sum();
+    let weighted = levels.iter().map(|(&level, &count)| u64::from(level) * count).sum();
     (executions, ratio(weighted, executions))
 }

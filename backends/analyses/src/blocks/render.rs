@@ -22,9 +22,7 @@ impl Render for Report {
             ));
         if !self.functions.is_empty() {
             view = view.line("").table(self.functions_table());
-            view = view
-                .heading("Most executed blocks")
-                .table(self.top_blocks_table());
+            view = view.heading("Most executed blocks").table(self.top_blocks_table());
             let last = self.max_running;
             view = view.line("").line(format!(
                 "heat: executions with 1 (left) to {last} (right) contexts running, log scale"
@@ -71,8 +69,8 @@ impl Report {
             .table()
     }
 
-    /// One character for each level (or group of levels). A darker character stands for more executions, each step
-    /// for about a hundred times as many.
+    /// One character for each level (or group of levels). A darker character stands for more
+    /// executions, each step for about a hundred times as many.
     fn heat(&self, levels: &[(u32, u64)]) -> String {
         let most = self.max_running.max(1) as usize;
         let columns = most.min(COLUMNS);

@@ -29,9 +29,7 @@ impl FromStr for Ways {
         }
         match text.parse() {
             Ok(ways @ 1..=MAX_WAYS) => Ok(Self::Set(ways)),
-            _ => Err(format!(
-                "'{text}' is not a number of ways; write 1 to {MAX_WAYS}, or full"
-            )),
+            _ => Err(format!("'{text}' is not a number of ways; write 1 to {MAX_WAYS}, or full")),
         }
     }
 }
@@ -89,8 +87,8 @@ impl Geometries {
     /// Combines sizes and ways.
     ///
     /// # Errors
-    /// When the line is not a power of two from 4 to 65536 bytes, a size is not a whole number of lines, a cache has
-    /// more ways than lines, or its sets are not a power of two.
+    /// When the line is not a power of two from 4 to 65536 bytes, a size is not a whole number of
+    /// lines, a cache has more ways than lines, or its sets are not a power of two.
     pub fn new(sizes: &Sizes, ways: &[Ways], line: Size) -> Result<Self> {
         let bytes = line.bytes();
         if !bytes.is_power_of_two() || !(4..=65536).contains(&bytes) {
@@ -105,10 +103,7 @@ impl Geometries {
                 all.push(geometry(size, ways, line)?);
             }
         }
-        Ok(Self {
-            line_shift: bytes.trailing_zeros(),
-            all,
-        })
+        Ok(Self { line_shift: bytes.trailing_zeros(), all })
     }
 }
 
@@ -133,9 +128,5 @@ fn geometry(size: Size, ways: Ways, line: Size) -> Result<Geometry> {
             );
         }
     }
-    Ok(Geometry {
-        size: size.bytes(),
-        lines,
-        ways,
-    })
+    Ok(Geometry { size: size.bytes(), lines, ways })
 }

@@ -1,5 +1,5 @@
-//! Small numbers for lines, so that caches of any size can store 4 bytes for a line instead of 8, and tables about
-//! lines are arrays.
+//! Small numbers for lines, so that caches of any size can store 4 bytes for a line instead of 8,
+//! and tables about lines are arrays.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,8 @@ const PAGES: usize = 1 << REGION_SHIFT;
 /// Number of entries in the table of recently used regions.
 const RECENT: usize = 64;
 
-/// Numbers of lines, from 64 on in the order in which their pages appear. 0 is the number of no line.
+/// Numbers of lines, from 64 on in the order in which their pages appear. 0 is the number of no
+/// line.
 #[derive(Clone, Debug)]
 pub(crate) struct LineIds {
     number: FxHashMap<u64, u32>,
@@ -37,17 +38,14 @@ impl LineIds {
     /// Log2 of the lines of a page; the lines of a page get their numbers together.
     pub(crate) const PAGE_SHIFT: u32 = 6;
 
-    /// The number of a line. There are 2^32 numbers; beyond 256 GiB of touched lines, lines would share numbers.
+    /// The number of a line. There are 2^32 numbers; beyond 256 GiB of touched lines, lines would
+    /// share numbers.
     #[inline]
     pub(crate) fn id(&mut self, line: u64) -> u32 {
         let page = line >> Self::PAGE_SHIFT;
         let region = page >> REGION_SHIFT;
         let recent = &self.recent[low(region, RECENT)];
-        let at = if recent.0 == region {
-            recent.1
-        } else {
-            self.find(region)
-        };
+        let at = if recent.0 == region { recent.1 } else { self.find(region) };
         let number = &mut self.regions[at as usize][low(page, PAGES)];
         if *number == 0 {
             self.pages = self.pages.wrapping_add(1);

@@ -31,8 +31,8 @@ pub struct Look {
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookedUp {
-    /// Index of the smallest fully associative cache that had the line, or their number if none had it, or one more
-    /// if the line is new; 0 if there are none.
+    /// Index of the smallest fully associative cache that had the line, or their number if none had
+    /// it, or one more if the line is new; 0 if there are none.
     pub full: usize,
     /// Index of the first number of sets whose cache had it; at least their number when none had.
     pub sets: usize,

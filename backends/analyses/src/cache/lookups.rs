@@ -1,11 +1,13 @@
-//! The lines that a task looks up, in program order, where iterations of affine runs are counted instead of replayed.
+//! The lines that a task looks up, in program order, where iterations of affine runs are counted
+//! instead of replayed.
 //!
-//! While no access of a run reaches another line, every iteration looks up the same lines in the same order. Least
-//! recently used replacement is in the same state after the first such iteration as after any further one, so all
-//! further ones find what the second one finds. Two iterations are replayed, and the second counts for the rest. If
-//! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. The
-//! same holds for a whole run that is repeated. This is exact for everything whose state depends only on the order of
-//! last uses.
+//! While no access of a run reaches another line, every iteration looks up the same lines in the
+//! same order. Least recently used replacement is in the same state after the first such iteration
+//! as after any further one, so all further ones find what the second one finds. Two iterations are
+//! replayed, and the second counts for the rest. If every cache has room for the lines of one
+//! iteration, even the second is not replayed, because all of it hits. The same holds for a whole
+//! run that is repeated. This is exact for everything whose state depends only on the order of last
+//! uses.
 
 use taskgraph::{Access, AffineRun, Again, OpId, Piece};
 
@@ -30,16 +32,11 @@ impl LookUps {
     /// Looks up in these caches.
     #[must_use]
     pub fn new(model: CacheModel) -> Self {
-        Self {
-            model,
-            runs: Strides::default(),
-            sampled: Vec::new(),
-            repeated: 0,
-            who: 0,
-        }
+        Self { model, runs: Strides::default(), sampled: Vec::new(), repeated: 0, who: 0 }
     }
 
-    /// Feeds a piece of a task of `who`. What it looks up is counted by [`LookUps::flush`] at the latest.
+    /// Feeds a piece of a task of `who`. What it looks up is counted by [`LookUps::flush`] at the
+    /// latest.
     #[inline]
     pub fn piece(&mut self, piece: &Piece<'_>, who: u32, tally: &mut impl Tally) {
         if self.who != who {
@@ -49,7 +46,8 @@ impl LookUps {
         Fed(self, tally).piece(piece);
     }
 
-    /// Counts everything so far. Call it before anything else changes that the tally asks for, and at the end.
+    /// Counts everything so far. Call it before anything else changes that the tally asks for, and
+    /// at the end.
     pub fn flush(&mut self, tally: &mut impl Tally) {
         self.repeat(tally);
         self.model.settle(tally);
@@ -65,12 +63,7 @@ impl LookUps {
 
     /// Replays the last run, which counts so many times.
     fn replay(&mut self, times: u64, tally: &mut impl Tally) {
-        let Self {
-            model,
-            sampled,
-            who,
-            ..
-        } = self;
+        let Self { model, sampled, who, .. } = self;
         let Lines { shift, sample } = model.lines();
         self.runs.by_line(shift, |all, same| {
             let held = |moving: &&Moving| sample.lines_of(&moving.access, shift) > 0;
@@ -130,8 +123,8 @@ impl<T: Tally> Accesses for Fed<'_, '_, T> {
         self.0.repeat(self.1);
     }
 
-    /// Of iterations that look up the same lines, the second and all further ones find the same; what an analysis remembers
-    /// of its last misses is the same from the third on.
+    /// Of iterations that look up the same lines, the second and all further ones find the same;
+    /// what an analysis remembers of its last misses is the same from the third on.
     fn goes_on(&mut self, _: usize, done: u64, _: u64) -> Again {
         match done {
             0 | 1 => Again::Next,
@@ -141,15 +134,10 @@ impl<T: Tally> Accesses for Fed<'_, '_, T> {
 }
 
 impl CacheModel {
-    /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes. The
-    /// caches have seen it after [`CacheModel::end`].
+    /// One access of `size` bytes at `address`: it looks up every line that it touches once, and
+    /// none for 0 bytes. The caches have seen it after [`CacheModel::end`].
     pub fn access(&mut self, address: u64, size: u64) {
-        let access = Access {
-            addr: address,
-            size,
-            write: false,
-            op: OpId::default(),
-        };
+        let access = Access { addr: address, size, write: false, op: OpId::default() };
         self.touch(&access, 0, 1, &mut ());
     }
 
@@ -165,13 +153,7 @@ impl CacheModel {
         let lines = lines(access.addr, access.size, shift);
         for line in lines.filter(|line| sample.holds(*line)) {
             let addr = (line << shift).max(access.addr);
-            let look = Look {
-                addr,
-                times,
-                id: 0,
-                op: access.op,
-                who,
-            };
+            let look = Look { addr, times, id: 0, op: access.op, who };
             self.look_up(look, addr != access.addr, tally);
         }
     }

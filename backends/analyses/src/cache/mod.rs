@@ -1,9 +1,11 @@
-//! `cache`: miss curves over sizes and ways (contech.txt, section 5.3 and Figure 9), all from one pass.
+//! `cache`: miss curves over sizes and ways (contech.txt, section 5.3 and Figure 9), all from one
+//! pass.
 //!
-//! The caches see every access of the graph: contexts interleave in the breadth-first order of tasks (section 4.2), an
-//! access that spans lines looks each of them up, and a bulk copy touches every line it reads and writes. Replacement
-//! is least recently used, exactly. `--private` gives each executor caches of its own, without coherence between them.
-//! With [`Sample`], the fully associative caches are estimated from a part of the lines.
+//! The caches see every access of the graph: contexts interleave in the breadth-first order of
+//! tasks (section 4.2), an access that spans lines looks each of them up, and a bulk copy touches
+//! every line it reads and writes. Replacement is least recently used, exactly. `--private` gives
+//! each executor caches of its own, without coherence between them. With [`Sample`], the fully
+//! associative caches are estimated from a part of the lines.
 
 mod geometry;
 mod line_ids;
@@ -41,12 +43,7 @@ pub struct Options {
     #[arg(long, value_name = "SIZES", default_value = "1K..256M")]
     pub sizes: Sizes,
     /// Lines per set: numbers and `full`
-    #[arg(
-        long,
-        value_name = "WAYS",
-        value_delimiter = ',',
-        default_value = "1,2,4,8,16,full"
-    )]
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', default_value = "1,2,4,8,16,full")]
     pub ways: Vec<Ways>,
     /// Bytes of a cache line
     #[arg(long, value_name = "BYTES", default_value = "64")]
@@ -57,7 +54,8 @@ pub struct Options {
     /// A cache for each executor, a thread; the counts are the sums
     #[arg(long)]
     pub private: bool,
-    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
+    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches
+    /// only
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub sample: Option<f64>,
 }
@@ -118,7 +116,8 @@ struct Counts {
     accesses: u64,
     /// First accesses of lines, if they are known.
     cold: Option<u64>,
-    /// Misses of each geometry, but for lines that are new in a stretch, and by how many of them an estimate may be off.
+    /// Misses of each geometry, but for lines that are new in a stretch, and by how many of them an
+    /// estimate may be off.
     misses: Vec<u64>,
     error: f64,
 }
@@ -160,7 +159,8 @@ pub struct Report {
     /// The share of the lines from which the numbers are estimated; absent if they are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<f64>,
-    /// By how much an estimated miss rate may be off, in caches that hold at least 16 of the sampled lines.
+    /// By how much an estimated miss rate may be off, in caches that hold at least 16 of the
+    /// sampled lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
     /// Every modelled cache, by ways, then by size.
@@ -182,27 +182,24 @@ pub struct Point {
     pub split: Option<Split>,
 }
 
-/// Misses by cause (Hill and Smith, "Evaluating associativity in CPU caches", 1989); they add up to the misses.
+/// Misses by cause (Hill and Smith, "Evaluating associativity in CPU caches", 1989); they add up to
+/// the misses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Split {
     /// First look-ups of a line.
     pub cold: u64,
     /// Further misses of a fully associative cache of this size.
     pub capacity: u64,
-    /// Misses that the sets add. The number is negative if the sets keep lines that least-recently-used replacement
-    /// over the whole cache would have dropped.
+    /// Misses that the sets add. The number is negative if the sets keep lines that
+    /// least-recently-used replacement over the whole cache would have dropped.
     pub conflict: i64,
 }
 
 impl Split {
-    /// Computes the causes from the misses of the cache, those of the fully associative cache of its size, and the
-    /// first look-ups.
+    /// Computes the causes from the misses of the cache, those of the fully associative cache of
+    /// its size, and the first look-ups.
     fn new(misses: u64, full: u64, cold: u64) -> Self {
-        Self {
-            cold,
-            capacity: full - cold,
-            conflict: misses.cast_signed() - full.cast_signed(),
-        }
+        Self { cold, capacity: full - cold, conflict: misses.cast_signed() - full.cast_signed() }
     }
 }
 
@@ -233,11 +230,7 @@ impl Analysis for Cache {
     }
 
     fn order(&self) -> Order {
-        if self.private {
-            Order::PerExecutor
-        } else {
-            Self::ORDER
-        }
+        if self.private { Order::PerExecutor } else { Self::ORDER }
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
@@ -245,10 +238,7 @@ impl Analysis for Cache {
             true => CacheModel::of_stretch(&self.geometries),
             false => CacheModel::of(&self.geometries, self.sample),
         };
-        Shard::Model(Box::new(Feed {
-            executor: None,
-            look_ups: LookUps::new(model),
-        }))
+        Shard::Model(Box::new(Feed { executor: None, look_ups: LookUps::new(model) }))
     }
 
     fn piece(&self, shard: &mut Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -268,11 +258,7 @@ impl Analysis for Cache {
             let stretch = model.stretch();
             let new = stretch.as_ref().map_or(0, model::Stretch::new_lines);
             counts.misses.iter_mut().for_each(|missed| *missed -= new);
-            *shard = Shard::Counts(WorkerCounts {
-                executor: *executor,
-                counts,
-                stretch,
-            });
+            *shard = Shard::Counts(WorkerCounts { executor: *executor, counts, stretch });
         }
     }
 
@@ -305,11 +291,7 @@ impl Divided for Cache {
 
     fn join(self, _: &Graph, parts: Vec<Vec<WorkerCounts>>) -> Result<Report> {
         let all = &self.geometries.all;
-        let mut sum = Counts {
-            cold: Some(0),
-            misses: vec![0; all.len()],
-            ..Counts::default()
-        };
+        let mut sum = Counts { cold: Some(0), misses: vec![0; all.len()], ..Counts::default() };
         let mut models: BTreeMap<Option<u32>, CacheModel> = BTreeMap::new();
         for mut found in parts.into_iter().flatten() {
             ensure!(
@@ -330,10 +312,7 @@ impl Divided for Cache {
         for model in models.values() {
             // These look-ups are among those of the stretches.
             let accesses = 0;
-            sum.add(&Counts {
-                accesses,
-                ..Counts::of(model, &self.geometries)
-            });
+            sum.add(&Counts { accesses, ..Counts::of(model, &self.geometries) });
         }
         Ok(self.report(&sum))
     }

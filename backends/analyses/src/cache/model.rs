@@ -1,5 +1,5 @@
-//! The caches of one stream of addresses: every configuration is simulated exactly, with LRU replacement and
-//! allocation on reads and writes, or estimated from a sample of the lines.
+//! The caches of one stream of addresses: every configuration is simulated exactly, with LRU
+//! replacement and allocation on reads and writes, or estimated from a sample of the lines.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ pub struct CacheModel {
     /// Look-ups, and those among them that are not of the first line of an access.
     accesses: u64,
     beyond: u64,
-    /// The line looked up last, and how often it was looked up again directly afterwards; such look-ups hit in every
-    /// cache and change nothing.
+    /// The line looked up last, and how often it was looked up again directly afterwards; such
+    /// look-ups hit in every cache and change nothing.
     last: u64,
     repeated: u64,
     /// The fewest ways of any cache.
@@ -43,21 +43,24 @@ const MANY: usize = 512;
 #[derive(Debug)]
 struct FullyAssociative {
     groups: RecencyGroups,
-    /// Capacities in lines, ascending, and for each the smallest size that has as many lines. What follows stands for
-    /// look-ups that hit in no cache. With a sample, there are other capacities beside those of the sizes.
+    /// Capacities in lines, ascending, and for each the smallest size that has as many lines. What
+    /// follows stands for look-ups that hit in no cache. With a sample, there are other capacities
+    /// beside those of the sizes.
     capacities: Vec<u64>,
     sizes: Vec<usize>,
-    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entries count look-ups that
-    /// hit in no cache: of lines that were looked up before, and of new ones. Of a sample, these are the numbers of
-    /// [`PARTS`] parts, which tell how much chance is in them.
+    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entries
+    /// count look-ups that hit in no cache: of lines that were looked up before, and of new ones.
+    /// Of a sample, these are the numbers of [`PARTS`] parts, which tell how much chance is in
+    /// them.
     hits: Vec<u64>,
     /// New lines and the times of their look-ups, if they are noted.
     first: Option<Vec<(u64, u64)>>,
 }
 
-/// What a stretch of the run does to caches of which it does not know what they held before it: the look-ups that found
-/// their lines new, and all lines by their last look-up. Everything else in it finds what it finds whatever was before
-/// (PARDA: Niu et al., "PARDA: A fast parallel reuse distance analysis algorithm", 2012).
+/// What a stretch of the run does to caches of which it does not know what they held before it: the
+/// look-ups that found their lines new, and all lines by their last look-up. Everything else in it
+/// finds what it finds whatever was before (PARDA: Niu et al., "PARDA: A fast parallel reuse
+/// distance analysis algorithm", 2012).
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stretch {
     first: Vec<(u64, u64)>,
@@ -81,7 +84,8 @@ impl CacheModel {
         Self::of(geometries, Sample::ALL)
     }
 
-    /// Empty caches for a sample of the lines; unless these are all, the caches must be fully associative.
+    /// Empty caches for a sample of the lines; unless these are all, the caches must be fully
+    /// associative.
     #[must_use]
     pub fn of(geometries: &Geometries, sample: Sample) -> Self {
         Self::make(geometries, sample, false)
@@ -111,9 +115,7 @@ impl CacheModel {
             capacities.sort_unstable();
         }
         capacities.dedup();
-        let smallest = capacities
-            .iter()
-            .map(|&lines| own.partition_point(|&own| own < lines));
+        let smallest = capacities.iter().map(|&lines| own.partition_point(|&own| own < lines));
         let sizes = smallest.chain([own.len(), own.len() + 1]).collect();
         let ways = |geometry: &Geometry| match geometry.ways {
             Ways::Set(ways) => u64::from(ways),
@@ -130,10 +132,7 @@ impl CacheModel {
         };
         let full = Some(full).filter(|full| stretch || !full.capacities.is_empty());
         Self {
-            lines: Lines {
-                shift: geometries.line_shift,
-                sample,
-            },
+            lines: Lines { shift: geometries.line_shift, sample },
             accesses: 0,
             beyond: 0,
             // No line has this number, because lines have at least 4 bytes.
@@ -219,8 +218,8 @@ impl CacheModel {
         self.accesses
     }
 
-    /// Lines looked up by a run with so many accesses. With a sample, most of this number is exact: each access looks
-    /// up one line, and only further lines are estimated.
+    /// Lines looked up by a run with so many accesses. With a sample, most of this number is exact:
+    /// each access looks up one line, and only further lines are estimated.
     #[must_use]
     pub(crate) fn looked_up(&self, accesses: u64) -> u64 {
         match self.lines.sample {
@@ -229,9 +228,10 @@ impl CacheModel {
         }
     }
 
-    /// By how many misses the estimate for one of the caches may be off, the roughly modelled caches left out: two
-    /// standard errors, from how much the parts of the sample differ, and the change of the misses up to the largest
-    /// and the smallest cache that the sampled lines may stand for. 0 if all lines are modelled.
+    /// By how many misses the estimate for one of the caches may be off, the roughly modelled
+    /// caches left out: two standard errors, from how much the parts of the sample differ, and the
+    /// change of the misses up to the largest and the smallest cache that the sampled lines may
+    /// stand for. 0 if all lines are modelled.
     #[must_use]
     pub(crate) fn error(&self, geometries: &Geometries) -> f64 {
         let sample = self.lines.sample;
@@ -242,10 +242,7 @@ impl CacheModel {
             let parts = full.misses(capacity).into_iter().flatten();
             parts.map(|part| part as f64).sum::<f64>()
         };
-        let fine = geometries
-            .all
-            .iter()
-            .filter(|at| at.lines >= sample.rough());
+        let fine = geometries.all.iter().filter(|at| at.lines >= sample.rough());
         let errors = fine.map(|at| {
             let capacity = sample.capacity(at.lines);
             let chance = 2.0 * full.deviation(capacity) * (1.0 - rate).sqrt();
@@ -266,37 +263,26 @@ impl CacheModel {
                 *place = line;
             }
         }
-        Some(Stretch {
-            first,
-            last: full.groups.by_age().map(|id| lines[id as usize]).collect(),
-        })
+        Some(Stretch { first, last: full.groups.by_age().map(|id| lines[id as usize]).collect() })
     }
 
-    /// A stretch goes on where the caches are. Counts only the look-ups that found their lines new in it.
+    /// A stretch goes on where the caches are. Counts only the look-ups that found their lines new
+    /// in it.
     pub(crate) fn follow(&mut self, stretch: &Stretch) {
         let shift = self.lines.shift;
         let last = stretch.last.iter().map(|&line| (line, 0));
         for (line, times) in stretch.first.iter().copied().chain(last) {
-            let look = Look {
-                addr: line << shift,
-                times,
-                id: 0,
-                op: OpId::default(),
-                who: 0,
-            };
+            let look = Look { addr: line << shift, times, id: 0, op: OpId::default(), who: 0 };
             self.look_up(look, false, &mut ());
         }
         self.settle(&mut ());
     }
 
-    /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache of all
-    /// lines is modelled.
+    /// Lines looked up for the first time, which miss in any cache. `None` unless a fully
+    /// associative cache of all lines is modelled.
     #[must_use]
     pub fn cold(&self) -> Option<u64> {
-        let full = self
-            .full
-            .as_ref()
-            .filter(|_| self.lines.sample == Sample::ALL)?;
+        let full = self.full.as_ref().filter(|_| self.lines.sample == Sample::ALL)?;
         Some(full.groups.lines())
     }
 
@@ -331,9 +317,7 @@ impl FullyAssociative {
         let width = self.capacities.len() + 2;
         let smallest = self.groups.touch(id).unwrap_or_else(|| {
             let first = self.first.as_mut();
-            first
-                .into_iter()
-                .for_each(|first| first.push((line, times)));
+            first.into_iter().for_each(|first| first.push((line, times)));
             width - 1
         });
         let mut at = smallest;
@@ -348,26 +332,15 @@ impl FullyAssociative {
 
     /// The misses of a cache in each part of the sample.
     fn misses(&self, capacity: u64) -> Option<impl Iterator<Item = u64>> {
-        let at = self
-            .capacities
-            .iter()
-            .position(|&known| known == capacity)?;
+        let at = self.capacities.iter().position(|&known| known == capacity)?;
         let parts = self.hits.chunks_exact(self.capacities.len() + 2);
-        Some(parts.map(move |hits| {
-            hits[at + 1..]
-                .iter()
-                .fold(0, |sum, n| n.saturating_add(sum))
-        }))
+        Some(parts.map(move |hits| hits[at + 1..].iter().fold(0, |sum, n| n.saturating_add(sum))))
     }
 
     /// The standard deviation of the misses of a cache in the sample.
     fn deviation(&self, capacity: u64) -> f64 {
-        let parts: Vec<f64> = self
-            .misses(capacity)
-            .into_iter()
-            .flatten()
-            .map(|n| n as f64)
-            .collect();
+        let parts: Vec<f64> =
+            self.misses(capacity).into_iter().flatten().map(|n| n as f64).collect();
         let n = parts.len().max(2) as f64;
         let mean = parts.iter().sum::<f64>() / n;
         let squares: f64 = parts.iter().map(|part| (part - mean).powi(2)).sum();

@@ -2,12 +2,13 @@
 
 /// A way to move a line to the front.
 pub(super) trait Promote: Copy {
-    /// Moves a line that is not at the front of its list to the front; returns its old position, or `W` if it was not
-    /// in the list. What was in front of it moves back by one place.
+    /// Moves a line that is not at the front of its list to the front; returns its old position, or
+    /// `W` if it was not in the list. What was in front of it moves back by one place.
     fn promote<const W: usize>(self, list: &mut [u32; W], id: u32) -> usize;
 }
 
-/// One number after the other. (Without branches this is slower, because misses and hits come in streaks.)
+/// One number after the other. (Without branches this is slower, because misses and hits come in
+/// streaks.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OneByOne;
 
@@ -25,7 +26,8 @@ impl Promote for OneByOne {
     }
 }
 
-/// Eight numbers at a time, where the processor has AVX2 and the list has 8 or 16. (Four at a time are not faster.)
+/// Eight numbers at a time, where the processor has AVX2 and the list has 8 or 16. (Four at a time
+/// are not faster.)
 #[cfg(target_arch = "x86_64")]
 pub(super) use pulp::x86::V3 as Vectors;
 

@@ -1,10 +1,11 @@
 //! The smallest of several fully associative LRU caches that holds a line, for a stream of lines.
 //!
-//! One list holds all lines, the most recent first; a cache of C lines holds the first C of the list. Each line knows
-//! the smallest cache that holds it, and each cache its oldest line. A line that comes to the front pushes one line
-//! out of every cache that did not hold it, and nothing else changes (bounded groups: Kim, Hill and Wood,
-//! "Implementing stack simulation for highly-associative memories", SIGMETRICS 1991). The time is proportional to the
-//! number of caches that missed.
+//! One list holds all lines, the most recent first; a cache of C lines holds the first C of the
+//! list. Each line knows the smallest cache that holds it, and each cache its oldest line. A line
+//! that comes to the front pushes one line out of every cache that did not hold it, and nothing
+//! else changes (bounded groups: Kim, Hill and Wood, "Implementing stack simulation for
+//! highly-associative memories", SIGMETRICS 1991). The time is proportional to the number of caches
+//! that missed.
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +14,8 @@ struct Node {
     newer: u32,
     /// The line touched before it; 0 for the oldest.
     older: u32,
-    /// 1 + the index of the smallest cache that holds it (1 + the number of caches, if none does); 0 if it was never
-    /// touched.
+    /// 1 + the index of the smallest cache that holds it (1 + the number of caches, if none does);
+    /// 0 if it was never touched.
     group: u32,
 }
 
@@ -34,7 +35,8 @@ pub struct RecencyGroups {
 }
 
 impl RecencyGroups {
-    /// Empty caches of these capacities in lines, which ascend, are all different, and are at least 1.
+    /// Empty caches of these capacities in lines, which ascend, are all different, and are at
+    /// least 1.
     #[must_use]
     pub fn new(capacities: Vec<u64>) -> Self {
         Self {
@@ -65,8 +67,9 @@ impl RecencyGroups {
         std::iter::successors(some(self.oldest), newer)
     }
 
-    /// Touches the line with a number (not 0; the numbers should be dense). Returns the index of the smallest cache
-    /// that held it, or the number of caches if none did; `None` if it was never touched before.
+    /// Touches the line with a number (not 0; the numbers should be dense). Returns the index of
+    /// the smallest cache that held it, or the number of caches if none did; `None` if it was never
+    /// touched before.
     #[inline]
     pub fn touch(&mut self, line: u32) -> Option<usize> {
         if line == self.newest {
@@ -105,11 +108,7 @@ impl RecencyGroups {
     /// Puts a line at the front.
     #[inline]
     fn link(&mut self, line: u32) {
-        self.nodes[line as usize] = Node {
-            newer: 0,
-            older: self.newest,
-            group: 1,
-        };
+        self.nodes[line as usize] = Node { newer: 0, older: self.newest, group: 1 };
         if self.newest == 0 {
             self.oldest = line;
         } else {

@@ -8,11 +8,7 @@ use crate::view::{Cell, Render, Table, View};
 
 impl Render for Report {
     fn view(&self) -> View {
-        let kind = if self.private {
-            "a cache per context"
-        } else {
-            "one shared cache"
-        };
+        let kind = if self.private { "a cache per context" } else { "one shared cache" };
         let accesses = self.points.first().map_or(0, |point| point.accesses);
         let split = self.points.iter().find_map(|point| point.split);
         let cold = split.map_or_else(String::new, |split| {
@@ -28,15 +24,9 @@ impl Render for Report {
         });
         View::default()
             .csv(self.points_table())
-            .heading(format!(
-                "Cache misses: {kind}, {}-byte lines, least recently used",
-                self.line
-            ))
+            .heading(format!("Cache misses: {kind}, {}-byte lines, least recently used", self.line))
             .line(preview)
-            .line(format!(
-                "{} lines looked up{cold}. Miss rate by size and ways:",
-                count(accesses)
-            ))
+            .line(format!("{} lines looked up{cold}. Miss rate by size and ways:", count(accesses)))
             .line("")
             .table(self.rates_table())
     }
@@ -63,15 +53,9 @@ impl Report {
             .text("ways", "ways", |point| point.ways.to_string())
             .count("accesses", "accesses", |point| point.accesses)
             .count("misses", "misses", |point| point.misses)
-            .share("rate", "miss_rate", |point| {
-                ratio(point.misses, point.accesses)
-            })
-            .cell("cold", "cold", |point| {
-                split(point, |split| Cell::Count(split.cold))
-            })
-            .cell("capacity", "capacity", |point| {
-                split(point, |split| Cell::Count(split.capacity))
-            })
+            .share("rate", "miss_rate", |point| ratio(point.misses, point.accesses))
+            .cell("cold", "cold", |point| split(point, |split| Cell::Count(split.cold)))
+            .cell("capacity", "capacity", |point| split(point, |split| Cell::Count(split.capacity)))
             .cell("conflict", "conflict", |point| {
                 split(point, |split| Cell::Text(split.conflict.to_string()))
             })
@@ -93,9 +77,7 @@ impl Report {
                 Ways::Full => "full".to_owned(),
             };
             let rate = |row: &(u64, Vec<f64>)| row.1.get(at).copied();
-            columns = columns.cell(&title, &title, |row| {
-                rate(row).map_or(Cell::Empty, Cell::Rate)
-            });
+            columns = columns.cell(&title, &title, |row| rate(row).map_or(Cell::Empty, Cell::Rate));
         }
         columns.table()
     }

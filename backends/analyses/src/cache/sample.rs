@@ -1,9 +1,10 @@
-//! Estimates from a sample of the lines: SHARDS (Waldspurger et al., "Efficient MRC construction with SHARDS", FAST
-//! 2015), with a fixed rate.
+//! Estimates from a sample of the lines: SHARDS (Waldspurger et al., "Efficient MRC construction
+//! with SHARDS", FAST 2015), with a fixed rate.
 //!
-//! A line is in the sample if a hash of its number is below a threshold, so either all its accesses are in the sample
-//! or none. Among sampled lines, distances are on average the rate times the true ones, so a cache is modelled with
-//! the rate times its lines. The misses of all lines are those of the sample divided by the rate.
+//! A line is in the sample if a hash of its number is below a threshold, so either all its accesses
+//! are in the sample or none. Among sampled lines, distances are on average the rate times the true
+//! ones, so a cache is modelled with the rate times its lines. The misses of all lines are those of
+//! the sample divided by the rate.
 
 use taskgraph::Access;
 
@@ -11,8 +12,8 @@ use crate::analysis::{lines, lines_of};
 
 /// One of so many lines is always in the sample of a report. A cache of 32K then has 16 of them.
 const FEWEST: u64 = 32;
-/// A cache with room for fewer sampled lines than this is modelled roughly: what it holds depends on whether one more
-/// hot line is in the sample.
+/// A cache with room for fewer sampled lines than this is modelled roughly: what it holds depends
+/// on whether one more hot line is in the sample.
 const ROUGH: f64 = 16.0;
 
 /// A sample of the lines.
@@ -30,22 +31,16 @@ pub struct Sample {
 )]
 impl Sample {
     /// All lines, which makes every number exact.
-    pub const ALL: Self = Self {
-        rate: 1.0,
-        threshold: u64::MAX,
-    };
+    pub const ALL: Self = Self { rate: 1.0, threshold: u64::MAX };
 
     /// About this share (0 to 1) of all lines.
     #[must_use]
     pub fn new(rate: f64) -> Self {
-        Self {
-            rate,
-            threshold: (rate * u64::MAX as f64) as u64,
-        }
+        Self { rate, threshold: (rate * u64::MAX as f64) as u64 }
     }
 
-    /// For the report of a run with so many accesses: all lines, or so few that about `most` accesses are left, but at
-    /// least one line in 32.
+    /// For the report of a run with so many accesses: all lines, or so few that about `most`
+    /// accesses are left, but at least one line in 32.
     #[must_use]
     pub fn within(accesses: u64, most: u64) -> Self {
         let mut parts = 1;
@@ -72,7 +67,8 @@ impl Sample {
     #[must_use]
     pub(super) fn capacity(self, lines: u64) -> u64 {
         match self.rate() {
-            // A line at distance d hits if d is below the capacity, that is, below the next whole number.
+            // A line at distance d hits if d is below the capacity, that is, below the next whole
+            // number.
             Some(rate) => (lines as f64 * rate).ceil().max(1.0) as u64,
             None => lines,
         }
@@ -93,13 +89,11 @@ impl Sample {
         self.rate().map_or(1, |rate| (ROUGH / rate).ceil() as u64)
     }
 
-    /// The fewest and the most sampled lines that a cache which holds so many of them may hold: two standard errors.
+    /// The fewest and the most sampled lines that a cache which holds so many of them may hold: two
+    /// standard errors.
     pub(super) fn around(self, capacity: u64) -> [u64; 2] {
         let off = (2.0 * (capacity as f64 * (1.0 - self.rate)).sqrt()).ceil() as u64;
-        [
-            capacity.saturating_sub(off).max(1),
-            capacity.saturating_add(off),
-        ]
+        [capacity.saturating_sub(off).max(1), capacity.saturating_add(off)]
     }
 
     /// How many lines an access touches that are in the sample.

@@ -1,13 +1,14 @@
-//! Exact LRU for many set-associative caches in one pass. All ways of one set count share a recency list per set
-//! (Mattson et al., "Evaluation techniques for storage hierarchies", 1970). Set counts are visited from the coarsest
-//! to the finest, so that a hit at the front settles all that follow (forest simulation: Hill and Smith, "Evaluating
-//! associativity in CPU caches", 1989).
+//! Exact LRU for many set-associative caches in one pass. All ways of one set count share a recency
+//! list per set (Mattson et al., "Evaluation techniques for storage hierarchies", 1970). Set counts
+//! are visited from the coarsest to the finest, so that a hit at the front settles all that follow
+//! (forest simulation: Hill and Smith, "Evaluating associativity in CPU caches", 1989).
 
 #[cfg(target_arch = "x86_64")]
 use super::promote::Vectors;
 use super::promote::{OneByOne, Promote};
 
-/// A power of two above the number of positions of any list with a fixed length, plus one for "not found".
+/// A power of two above the number of positions of any list with a fixed length, plus one for "not
+/// found".
 const POSITIONS: usize = 32;
 
 /// Numbers of lines in a line of the processor's cache.
@@ -22,12 +23,13 @@ struct Level<const W: usize> {
     index: usize,
     /// The number of lines at the front of a list that count as hits.
     ways: usize,
-    /// For each set the numbers of its lines, most recent first; 0 marks an unused place. Zeroed memory is mapped
-    /// lazily, so a large cache costs only the sets that are touched.
+    /// For each set the numbers of its lines, most recent first; 0 marks an unused place. Zeroed
+    /// memory is mapped lazily, so a large cache costs only the sets that are touched.
     slots: Vec<u32>,
     /// The place of the first set: no list crosses a line of the processor's cache.
     start: usize,
-    /// Look-ups by position in the list. A line at position 0 is at the front in every finer level too.
+    /// Look-ups by position in the list. A line at position 0 is at the front in every finer level
+    /// too.
     hits: [u64; POSITIONS],
 }
 
@@ -63,8 +65,8 @@ pub(super) struct SetForest {
 }
 
 impl SetForest {
-    /// Makes one level for each `(sets, ways)`. The numbers of sets must be distinct powers of two in ascending
-    /// order; `ways` is the most that [`SetForest::misses`] will be asked for.
+    /// Makes one level for each `(sets, ways)`. The numbers of sets must be distinct powers of two
+    /// in ascending order; `ways` is the most that [`SetForest::misses`] will be asked for.
     #[must_use]
     pub(super) fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
         let mut this = Self {
@@ -85,34 +87,23 @@ impl SetForest {
         let last = self.groups.last_mut();
         match (ways, last) {
             (1, Some(Group::One(levels))) => levels.push(Level::new(sets, ways, index)),
-            (1, _) => self
-                .groups
-                .push(Group::One(vec![Level::new(sets, ways, index)])),
+            (1, _) => self.groups.push(Group::One(vec![Level::new(sets, ways, index)])),
             (2, Some(Group::Two(levels))) => levels.push(Level::new(sets, ways, index)),
-            (2, _) => self
-                .groups
-                .push(Group::Two(vec![Level::new(sets, ways, index)])),
+            (2, _) => self.groups.push(Group::Two(vec![Level::new(sets, ways, index)])),
             (3..=4, Some(Group::Four(levels))) => levels.push(Level::new(sets, ways, index)),
-            (3..=4, _) => self
-                .groups
-                .push(Group::Four(vec![Level::new(sets, ways, index)])),
+            (3..=4, _) => self.groups.push(Group::Four(vec![Level::new(sets, ways, index)])),
             (5..=8, Some(Group::Eight(levels))) => levels.push(Level::new(sets, ways, index)),
-            (5..=8, _) => self
-                .groups
-                .push(Group::Eight(vec![Level::new(sets, ways, index)])),
+            (5..=8, _) => self.groups.push(Group::Eight(vec![Level::new(sets, ways, index)])),
             (9..=16, Some(Group::Sixteen(levels))) => levels.push(Level::new(sets, ways, index)),
-            (9..=16, _) => self
-                .groups
-                .push(Group::Sixteen(vec![Level::new(sets, ways, index)])),
+            (9..=16, _) => self.groups.push(Group::Sixteen(vec![Level::new(sets, ways, index)])),
             (_, Some(Group::Wide(levels))) => levels.push(WideLevel::new(sets, ways, index)),
-            (_, _) => self
-                .groups
-                .push(Group::Wide(vec![WideLevel::new(sets, ways, index)])),
+            (_, _) => self.groups.push(Group::Wide(vec![WideLevel::new(sets, ways, index)])),
         }
     }
 
-    /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times.
-    /// Returns the index of the first level that holds it within its ways; `usize::MAX` if none does.
+    /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts
+    /// `times` times. Returns the index of the first level that holds it within its ways;
+    /// `usize::MAX` if none does.
     #[inline]
     pub(super) fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
         #[cfg(target_arch = "x86_64")]
@@ -142,8 +133,8 @@ impl SetForest {
         first
     }
 
-    /// How many of `lookups` touches missed in a cache of `sets` sets and `ways` ways. `None` if that geometry is not
-    /// among the levels.
+    /// How many of `lookups` touches missed in a cache of `sets` sets and `ways` ways. `None` if
+    /// that geometry is not among the levels.
     #[must_use]
     pub(super) fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
         let at = self.sets.iter().position(|&known| known == sets)?;
@@ -210,8 +201,8 @@ fn count(sets: u64) -> usize {
     usize::try_from(sets).expect("sets fit the address space")
 }
 
-/// Touches a line in levels from the coarsest on. Returns true if it was at the front of one, and so is in all that
-/// follow.
+/// Touches a line in levels from the coarsest on. Returns true if it was at the front of one, and
+/// so is in all that follow.
 #[inline(always)]
 fn walk<const W: usize>(
     how: impl Promote,
@@ -230,11 +221,7 @@ fn walk<const W: usize>(
         }
         let at = how.promote(list, id);
         level.hits[at % POSITIONS] += times;
-        let found = if at < level.ways {
-            level.index
-        } else {
-            usize::MAX
-        };
+        let found = if at < level.ways { level.index } else { usize::MAX };
         *first = (*first).min(found);
     }
     false

@@ -1,7 +1,8 @@
 //! Divides the time of a task among the functions that ran in it.
 //!
-//! Blocks have no times of their own, so a task's time is divided by executed IR instructions: each execution of a
-//! block counts its static number of IR instructions for its function. Callees have blocks of their own.
+//! Blocks have no times of their own, so a task's time is divided by executed IR instructions: each
+//! execution of a block counts its static number of IR instructions for its function. Callees have
+//! blocks of their own.
 
 use std::sync::Arc;
 
@@ -22,10 +23,8 @@ impl Apportion {
     /// For the blocks of these tables.
     #[must_use]
     pub(super) fn new(info: &StaticInfo) -> Self {
-        let blocks = info
-            .blocks
-            .iter()
-            .map(|block| (block.function.get(), u64::from(block.ir_ops.max(1))));
+        let blocks =
+            info.blocks.iter().map(|block| (block.function.get(), u64::from(block.ir_ops.max(1))));
         Self {
             blocks: blocks.collect(),
             functions: info.functions.len(),
@@ -58,19 +57,15 @@ impl Apportion {
         (self.counts, self.touched) = Default::default();
     }
 
-    /// Divides `ns` among the counted functions; the parts add up to `ns` exactly. If no code of the task was
-    /// recorded, `None` gets all of it.
+    /// Divides `ns` among the counted functions; the parts add up to `ns` exactly. If no code of
+    /// the task was recorded, `None` gets all of it.
     pub(super) fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
         if let [function] = *self.touched
             && self.counts[function as usize] > 0
         {
             return part(Some(FunctionId::new(function)), ns);
         }
-        let total: u128 = self
-            .touched
-            .iter()
-            .map(|&at| u128::from(self.counts[at as usize]))
-            .sum();
+        let total: u128 = self.touched.iter().map(|&at| u128::from(self.counts[at as usize])).sum();
         if total == 0 {
             return part(None, ns);
         }

@@ -1,13 +1,14 @@
-//! `critpath`: the longest chain of dependent work (the span), which functions are on it, how far everything else is
-//! from it, and what the span would be if a function took half its time.
+//! `critpath`: the longest chain of dependent work (the span), which functions are on it, how far
+//! everything else is from it, and what the span would be if a function took half its time.
 //!
-//! A task weighs its duration if its context runs in it, and nothing if it waits (as in `parallelism`), so the span
-//! is the time that an unlimited machine could not avoid. The time of a task is divided among functions by executed
-//! IR instructions.
+//! A task weighs its duration if its context runs in it, and nothing if it waits (as in
+//! `parallelism`), so the span is the time that an unlimited machine could not avoid. The time of a
+//! task is divided among functions by executed IR instructions.
 //!
-//! Limits: blocks have no times of their own, so two functions in one task share its time by instructions and not by
-//! misses. Recording slows memory-bound code less than other code, and shares shift accordingly. It takes memory for
-//! each strand ([`Strands`]) and for each function that ran in it.
+//! Limits: blocks have no times of their own, so two functions in one task share its time by
+//! instructions and not by misses. Recording slows memory-bound code less than other code, and
+//! shares shift accordingly. It takes memory for each strand ([`Strands`]) and for each function
+//! that ran in it.
 
 mod apportion;
 mod render;
@@ -57,7 +58,8 @@ enum Spender {
     Operation(TaskKind),
 }
 
-/// What the time of strands is spent by, ns: a strand and spender may occur more than once until all is settled.
+/// What the time of strands is spent by, ns: a strand and spender may occur more than once until
+/// all is settled.
 #[derive(Debug, Default)]
 struct Spent {
     all: Vec<((At, Spender), u64)>,
@@ -117,7 +119,8 @@ pub struct Report {
     pub overhead: Vec<OverheadRow>,
     /// Why the path changes from one context to another.
     pub crossings: Vec<CrossingRow>,
-    /// The parts of the path within one context each, in order; of more than 10000 the longest ones.
+    /// The parts of the path within one context each, in order; of more than 10000 the longest
+    /// ones.
     pub stretches: Vec<Stretch>,
     /// Number of such parts.
     pub stretches_total: u64,
@@ -195,11 +198,7 @@ impl Analysis for CritPath {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
-        Shard {
-            apportion: self.apportion.clone(),
-            spent: Spent::default(),
-            place: 0,
-        }
+        Shard { apportion: self.apportion.clone(), spent: Spent::default(), place: 0 }
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
@@ -276,11 +275,7 @@ impl CritPath {
             overhead[kind as usize] -= ns;
         }
         let halved = self.halved(graph.info(), &functions);
-        let Path {
-            mut stretches,
-            mut crossings,
-            ..
-        } = self.path;
+        let Path { mut stretches, mut crossings, .. } = self.path;
         crossings.sort_by_key(|row| (Reverse(row.count), row.cause));
         let tasks = stretches.iter().map(|stretch| stretch.tasks).sum();
         let stretches_total = stretches.len() as u64;
@@ -342,10 +337,7 @@ fn rows(
     functions: &BTreeMap<Option<FunctionId>, Sums>,
     span_ns: u64,
 ) -> Vec<FunctionRow> {
-    let unknown = || Place {
-        function: "(no code recorded)".to_owned(),
-        ..Place::default()
-    };
+    let unknown = || Place { function: "(no code recorded)".to_owned(), ..Place::default() };
     let row = |(id, sums): (&Option<FunctionId>, &Sums)| FunctionRow {
         place: id.map_or_else(unknown, |id| Place::of_function(info, id)),
         critical_ns: sums.critical_ns,

@@ -17,17 +17,12 @@ impl Render for Report {
                 .table(self.overhead_table());
         }
         if !self.crossings.is_empty() {
-            view = view
-                .heading("Why the path changes context")
-                .table(self.crossings_table());
-            view = view
-                .heading("Longest parts of the path")
-                .table(self.stretches_table());
+            view = view.heading("Why the path changes context").table(self.crossings_table());
+            view = view.heading("Longest parts of the path").table(self.stretches_table());
         }
         if !self.halved.is_empty() {
-            view = view
-                .heading("What if one function took half its time")
-                .table(self.halved_table());
+            view =
+                view.heading("What if one function took half its time").table(self.halved_table());
         }
         view
     }
@@ -90,9 +85,7 @@ impl Report {
             .text("to task", "last", |stretch| stretch.last.clone())
             .time("work", "ns", |stretch| stretch.ns)
             .time("starts at", "start_ns", |stretch| stretch.start_ns)
-            .text("entered by", "entered_by", |stretch| {
-                stretch.entered_by.unwrap_or("start")
-            })
+            .text("entered by", "entered_by", |stretch| stretch.entered_by.unwrap_or("start"))
             .table()
             .text_rows(10)
     }

@@ -1,13 +1,15 @@
-//! The table of strands: what each context does between two edges, and how early and how late that may be.
+//! The table of strands: what each context does between two edges, and how early and how late that
+//! may be.
 //!
-//! Tasks of a context between which no edge begins or ends are a *strand*: every path through one of them goes through
-//! all of them, so they share their slack and their place on a path. A storm of locks that nobody else wants is one
-//! strand, and a table takes 52 bytes for each strand and 8 for each edge between contexts. Only [`Strands::new`]
-//! reads the graph (critical-path method: Kelley and Walker, 1959).
+//! Tasks of a context between which no edge begins or ends are a *strand*: every path through one
+//! of them goes through all of them, so they share their slack and their place on a path. A storm
+//! of locks that nobody else wants is one strand, and a table takes 52 bytes for each strand and 8
+//! for each edge between contexts. Only [`Strands::new`] reads the graph (critical-path method:
+//! Kelley and Walker, 1959).
 //!
-//! A child runs, and a waiting context goes on, before the call that lets it has returned. So who depends on an
-//! operation may begin where that operation begins, and who depends on a Work task where that one ends. No chain of
-//! strands is then longer than the run it is from.
+//! A child runs, and a waiting context goes on, before the call that lets it has returned. So who
+//! depends on an operation may begin where that operation begins, and who depends on a Work task
+//! where that one ends. No chain of strands is then longer than the run it is from.
 
 use anyhow::{Result, bail};
 use rustc_hash::FxHashMap;
@@ -15,7 +17,8 @@ use taskgraph::{ContextId, TaskId, TaskKind};
 
 use crate::analysis::{Graph, State, Task, state_of};
 
-/// Nanoseconds of a task that count as work: all of a running task, none of a waiting one, as in `parallelism`.
+/// Nanoseconds of a task that count as work: all of a running task, none of a waiting one, as in
+/// `parallelism`.
 #[must_use]
 pub fn weight(task: &Task<'_>) -> u64 {
     match state_of(task) {
@@ -29,8 +32,8 @@ pub(super) type At = u32;
 /// Stands for no strand.
 const NONE: At = At::MAX;
 
-/// Tasks of a context that follow one another: only the first of them may depend on other contexts, and only the last
-/// one may be waited for there.
+/// Tasks of a context that follow one another: only the first of them may depend on other contexts,
+/// and only the last one may be waited for there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strand {
     /// The first task.
@@ -79,8 +82,8 @@ pub struct Strands {
 /// What is needed while strands are made.
 #[derive(Debug, Default)]
 struct Ends {
-    /// The last strand of each context that goes on, and whether that strand does: nobody waits for what it has done so
-    /// far.
+    /// The last strand of each context that goes on, and whether that strand does: nobody waits for
+    /// what it has done so far.
     last: FxHashMap<ContextId, (At, bool)>,
     /// The strands that somebody waits for, by their last task.
     awaited: FxHashMap<TaskId, At>,
@@ -139,8 +142,8 @@ impl Strands {
         span.saturating_sub(self.finish[at].saturating_add(self.after[at]))
     }
 
-    /// The last strand of the longest path; `None` in a graph without tasks. The last of several equal ones has no
-    /// successors, so the path goes on to an end of the graph.
+    /// The last strand of the longest path; `None` in a graph without tasks. The last of several
+    /// equal ones has no successors, so the path goes on to an end of the graph.
     pub(super) fn last(&self) -> Option<At> {
         let ends = (0..).zip(&self.finish);
         ends.max_by_key(|&(_, finish)| finish).map(|(at, _)| at)
@@ -155,8 +158,8 @@ impl Strands {
         &self.all[at as usize]
     }
 
-    /// The strand of a task. `place` is where a strand was found last, and is updated: that of the next task is mostly
-    /// there, or next to it.
+    /// The strand of a task. `place` is where a strand was found last, and is updated: that of the
+    /// next task is mostly there, or next to it.
     pub(super) fn of(&self, id: TaskId, place: &mut usize) -> Option<At> {
         let holds = |place: usize| {
             let at = *self.by_task.get(place)?;
@@ -204,8 +207,8 @@ impl Strands {
         finish
     }
 
-    /// The length of the longest path from the end of each strand: from the last strand to the first, so that each comes
-    /// after all that depend on it.
+    /// The length of the longest path from the end of each strand: from the last strand to the
+    /// first, so that each comes after all that depend on it.
     fn after(&self) -> Vec<u64> {
         let mut after = vec![0_u64; self.all.len()];
         let mut edges = self.edges.iter().rev().peekable();
@@ -268,13 +271,7 @@ impl Strands {
             };
             self.edges.push((at, ended));
         }
-        self.all.push(Strand {
-            first,
-            tasks: 0,
-            previous,
-            weight: 0,
-            late: 0,
-        });
+        self.all.push(Strand { first, tasks: 0, previous, weight: 0, late: 0 });
         Ok(at)
     }
 }

@@ -1,4 +1,5 @@
-//! The critical path itself, strand by strand, and what makes it change from one context to another.
+//! The critical path itself, strand by strand, and what makes it change from one context to
+//! another.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -24,7 +25,8 @@ pub struct Stretch {
     pub start_ns: u64,
     /// When the last task ended in the run.
     pub end_ns: u64,
-    /// What led here from another context ([`CrossingRow::cause`]); absent at the start of the path.
+    /// What led here from another context ([`CrossingRow::cause`]); absent at the start of the
+    /// path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entered_by: Option<&'static str>,
 }
@@ -48,7 +50,8 @@ pub(super) struct Path {
     pub(super) crossings: Vec<CrossingRow>,
     /// Whether each strand is on the path.
     pub(super) has: Vec<bool>,
-    /// The operations that the path leaves at their beginning, and their time, which is not on the path.
+    /// The operations that the path leaves at their beginning, and their time, which is not on the
+    /// path.
     pub(super) left: Vec<(TaskKind, u64)>,
 }
 
@@ -58,10 +61,7 @@ impl Path {
     /// # Errors
     /// When the graph cannot be read.
     pub(super) fn of(graph: &Graph, strands: &Strands) -> Result<Self> {
-        let mut path = Self {
-            has: vec![false; strands.len()],
-            ..Self::default()
-        };
+        let mut path = Self { has: vec![false; strands.len()], ..Self::default() };
         let Some(mut at) = strands.last() else {
             return Ok(path);
         };
@@ -128,18 +128,10 @@ impl Path {
         if before.kind() == TaskKind::Barrier {
             return;
         }
-        let waited_ns = if weight(task) == 0 {
-            task.duration_ns()
-        } else {
-            0
-        };
+        let waited_ns = if weight(task) == 0 { task.duration_ns() } else { 0 };
         match self.crossings.iter_mut().find(|row| row.cause == cause) {
             Some(row) => (row.count, row.waited_ns) = (row.count + 1, row.waited_ns + waited_ns),
-            None => self.crossings.push(CrossingRow {
-                cause,
-                count: 1,
-                waited_ns,
-            }),
+            None => self.crossings.push(CrossingRow { cause, count: 1, waited_ns }),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Which allocation an address belongs to.
 //!
-//! If tasks are visited in another order than they ran in, the allocation that reuses an address may come before the free
-//! of the old one. It then takes the place of the old allocation, whose free is ignored.
+//! If tasks are visited in another order than they ran in, the allocation that reuses an address
+//! may come before the free of the old one. It then takes the place of the old allocation, whose
+//! free is ignored.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +84,8 @@ impl Heap {
         old
     }
 
-    /// Ends the allocation that starts at `start`. `None` if there is none, or if it has ended already.
+    /// Ends the allocation that starts at `start`. `None` if there is none, or if it has ended
+    /// already.
     pub fn free(&mut self, start: u64) -> Option<Allocation> {
         if let Some(left) = self.taken.get_mut(&start) {
             *left -= 1;
@@ -103,11 +105,7 @@ impl Heap {
         let before = self.live.range(..=address).next_back();
         let before = before.map(|(_, allocation)| allocation);
         if let Some(found) = before.filter(|allocation| address < allocation.end()) {
-            return Span {
-                start: found.start,
-                end: found.end(),
-                site: Some(found.site),
-            };
+            return Span { start: found.start, end: found.end(), site: Some(found.site) };
         }
         let after = self.live.range(address..).next();
         Span {
@@ -123,12 +121,7 @@ mod tests {
     use super::*;
 
     fn at(start: u64, size: u64, site: SiteId) -> Allocation {
-        Allocation {
-            start,
-            size,
-            site,
-            tag: 0,
-        }
+        Allocation { start, size, site, tag: 0 }
     }
 
     #[test]
@@ -141,19 +134,12 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             let (start, size) = ((seed >> 33) % 0x8000, (seed >> 20) % 300);
             if seed >> 63 == 0 {
-                heap.allocate(at(
-                    start,
-                    size,
-                    1 + u32::try_from((seed >> 40) % 5).expect("small"),
-                ));
+                heap.allocate(at(start, size, 1 + u32::try_from((seed >> 40) % 5).expect("small")));
             } else {
                 heap.free(start);
             }
             let known = |address| {
-                heap.live
-                    .values()
-                    .find(|a| (a.start..a.end()).contains(&address))
-                    .map(|a| a.site)
+                heap.live.values().find(|a| (a.start..a.end()).contains(&address)).map(|a| a.site)
             };
             let address = (seed >> 13) % 0x8000;
             let span = heap.find(address);

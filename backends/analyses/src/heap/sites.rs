@@ -45,12 +45,7 @@ impl Sites {
         let next = SiteId::try_from(self.totals.len()).unwrap_or(SiteId::MAX);
         let site = *self.number.entry(block).or_insert(next);
         if site == next {
-            self.totals.push(Total {
-                block,
-                allocations: 0,
-                bytes: 0,
-                largest: 0,
-            });
+            self.totals.push(Total { block, allocations: 0, bytes: 0, largest: 0 });
         }
         let total = &mut self.totals[site as usize];
         total.allocations += 1;
@@ -81,12 +76,7 @@ impl Sites {
     /// Describes a site; the row is empty if there is no site with this number.
     #[must_use]
     pub fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
-        let nowhere = Total {
-            block: None,
-            allocations: 0,
-            bytes: 0,
-            largest: 0,
-        };
+        let nowhere = Total { block: None, allocations: 0, bytes: 0, largest: 0 };
         let total = self.totals.get(site as usize).copied().unwrap_or(nowhere);
         let known = total.block.map(|block| {
             Place::of_call(info, block)

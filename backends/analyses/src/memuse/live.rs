@@ -54,12 +54,7 @@ impl Live {
     pub fn allocate(&mut self, time: u64, addr: u64, size: u64, block: Option<BlockId>) {
         let site = self.sites.allocated(block, size);
         self.held.resize(self.sites.len(), Held::default());
-        for taken in self.heap.allocate(Allocation {
-            start: addr,
-            size,
-            site,
-            tag: time,
-        }) {
+        for taken in self.heap.allocate(Allocation { start: addr, size, site, tag: time }) {
             self.end(taken, time);
         }
         self.counts.0 += 1;
@@ -102,18 +97,12 @@ impl Live {
     /// The use of each site, by number.
     pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
         self.held.iter().map(|held| Use {
-            at_peak: if held.peak == self.peaks {
-                held.at_peak
-            } else {
-                held.live
-            },
+            at_peak: if held.peak == self.peaks { held.at_peak } else { held.live },
             most: held.most,
             at_end: held.live,
             frees: held.frees,
             mean_life_ns: u64::try_from(
-                held.life_ns
-                    .checked_div(u128::from(held.frees))
-                    .unwrap_or(0),
+                held.life_ns.checked_div(u128::from(held.frees)).unwrap_or(0),
             )
             .unwrap_or(u64::MAX),
         })

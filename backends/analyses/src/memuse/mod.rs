@@ -1,11 +1,12 @@
 //! `memuse`: the live heap over time, its peak and who holds it, and the working set.
 //!
-//! Contexts are interleaved by time ([`Order::ByTime`]), so the peak is that of actions evenly spread over their
-//! tasks. A site is the call at the end of the last block before the allocation. The working set of a stretch of time
-//! is what is touched in it: distinct lines of 64 bytes and pages of 4 KiB.
+//! Contexts are interleaved by time ([`Order::ByTime`]), so the peak is that of actions evenly
+//! spread over their tasks. A site is the call at the end of the last block before the allocation.
+//! The working set of a stretch of time is what is touched in it: distinct lines of 64 bytes and
+//! pages of 4 KiB.
 //!
-//! Limits: bytes are those asked for, without what the allocator adds; stacks and static data show in the working set
-//! only.
+//! Limits: bytes are those asked for, without what the allocator adds; stacks and static data show
+//! in the working set only.
 
 mod live;
 mod mapped;
@@ -37,12 +38,13 @@ pub struct Options {
     /// Sites shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
-    /// How long a context keeps running before another one's turn, in nanoseconds. With the slice of other analyses,
-    /// they share a pass. Otherwise only allocations come in the order of time ([`Order::Stretches`]), and the result
-    /// is that of no slice.
+    /// How long a context keeps running before another one's turn, in nanoseconds. With the slice
+    /// of other analyses, they share a pass. Otherwise only allocations come in the order of time
+    /// ([`Order::Stretches`]), and the result is that of no slice.
     #[arg(skip)]
     pub slice_ns: Option<u64>,
-    /// The part of the run whose accesses are looked at; `None` for all of it. Allocations always are.
+    /// The part of the run whose accesses are looked at; `None` for all of it. Allocations always
+    /// are.
     #[arg(skip)]
     pub windows: Option<Windows>,
 }
@@ -124,18 +126,13 @@ impl Analysis for MemUse {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        Ok(Self {
-            options,
-            duration_ns: graph.summary().duration_ns,
-        })
+        Ok(Self { options, duration_ns: graph.summary().duration_ns })
     }
 
     fn order(&self) -> Order {
         match self.options.slice_ns {
             Some(slice_ns) => Order::ByTime { slice_ns },
-            None => Order::Stretches {
-                ns: self.length_ns(),
-            },
+            None => Order::Stretches { ns: self.length_ns() },
         }
     }
 
@@ -334,16 +331,14 @@ impl State {
     fn next_stretch(&mut self) {
         (self.current.lines, self.current.pages) = (self.set.lines, self.set.touched_pages);
         self.done.push(self.current);
-        self.current = Stretch {
-            t_ns: self.current.t_ns + self.length_ns,
-            ..Stretch::default()
-        };
+        self.current = Stretch { t_ns: self.current.t_ns + self.length_ns, ..Stretch::default() };
         // What is live at its start counts too.
         self.note_most();
         self.set.next_stretch();
     }
 
-    /// The stretches, as many as were asked for unless the run is shorter than that many nanoseconds.
+    /// The stretches, as many as were asked for unless the run is shorter than that many
+    /// nanoseconds.
     fn close(&mut self) -> Vec<Stretch> {
         self.next_stretch();
         std::mem::take(&mut self.done)

@@ -11,15 +11,10 @@ const BAR: u64 = 30;
 
 impl Render for Report {
     fn view(&self) -> View {
-        let mut view = View::default()
-            .csv(self.stretches_table())
-            .heading("Memory use")
-            .line(self.sentence());
+        let mut view =
+            View::default().csv(self.stretches_table()).heading("Memory use").line(self.sentence());
         if !self.stretches.is_empty() {
-            view = view
-                .heading("Over time")
-                .chart(self.over_time())
-                .table(self.summed_up());
+            view = view.heading("Over time").chart(self.over_time()).table(self.summed_up());
         }
         if !self.sites.is_empty() {
             view = view
@@ -59,11 +54,7 @@ impl Report {
         #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
         let series = |name: &str, pick: fn(&super::Stretch) -> u64| Series {
             name: name.to_owned(),
-            points: self
-                .stretches
-                .iter()
-                .map(|at| (at.t_ns as f64, pick(at) as f64))
-                .collect(),
+            points: self.stretches.iter().map(|at| (at.t_ns as f64, pick(at) as f64)).collect(),
         };
         Chart::Lines {
             title: "Memory over time".to_owned(),
@@ -88,15 +79,9 @@ impl Report {
         Table::of(self.stretches.chunks(self.stretches.len().div_ceil(SHOWN)))
             .time("from", "t_ns", |group| group[0].t_ns)
             .bytes("heap", "heap_bytes", heap)
-            .bytes("mapped", "mapped_bytes", |group| {
-                most(group, |at| at.mapped_bytes)
-            })
-            .bytes("working set", "working_set_bytes", |group| {
-                most(group, |at| at.lines) * LINE
-            })
-            .bytes("in pages", "page_bytes", |group| {
-                most(group, |at| at.pages) * PAGE
-            })
+            .bytes("mapped", "mapped_bytes", |group| most(group, |at| at.mapped_bytes))
+            .bytes("working set", "working_set_bytes", |group| most(group, |at| at.lines) * LINE)
+            .bytes("in pages", "page_bytes", |group| most(group, |at| at.pages) * PAGE)
             .text("heap", "bar", |group| {
                 let length = (heap(group) * BAR).checked_div(self.peak_bytes);
                 "█".repeat(usize::try_from(length.unwrap_or(0)).unwrap_or(0))
@@ -106,9 +91,7 @@ impl Report {
 
     fn sites_table(&self) -> Table {
         Table::of(&self.sites)
-            .function("function", "function", |row| {
-                row.site.place.function.clone()
-            })
+            .function("function", "function", |row| row.site.place.function.clone())
             .text("place", "place", |row| row.site.place.short())
             .text("call", "callee", |row| row.site.callee.clone())
             .bytes("at the peak", "peak_bytes", |row| row.peak_bytes)

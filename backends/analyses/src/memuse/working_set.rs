@@ -1,5 +1,5 @@
-//! The working set: distinct cache lines and pages touched in a stretch of time (Denning, "The working set model for
-//! program behavior", 1968, with windows side by side).
+//! The working set: distinct cache lines and pages touched in a stretch of time (Denning, "The
+//! working set model for program behavior", 1968, with windows side by side).
 
 use taskgraph::{Access, NestAccesses};
 
@@ -37,7 +37,8 @@ pub struct WorkingSet {
     /// By number of the page.
     pages: Vec<Page>,
     stretch: u32,
-    /// Lines touched in this stretch, each at the place that its number gives: most accesses are to one of them.
+    /// Lines touched in this stretch, each at the place that its number gives: most accesses are to
+    /// one of them.
     recent: Box<[u64; RECENT]>,
     /// Distinct lines of the stretch.
     pub lines: u64,
@@ -83,21 +84,15 @@ impl WorkingSet {
         let (low, high) = (addr.min(last), addr.max(last));
         // Neighbours touch the same line or the next: together all lines between the ends.
         if step.unsigned_abs() <= 1 << LINE_SHIFT && i128::from(high - low) == far.abs() {
-            return self.touch(
-                low,
-                if size == 0 {
-                    0
-                } else {
-                    (high - low).saturating_add(size)
-                },
-            );
+            return self.touch(low, if size == 0 { 0 } else { (high - low).saturating_add(size) });
         }
         for i in 0..=more {
             self.touch(addr.wrapping_add(stride.wrapping_mul(i)), size);
         }
     }
 
-    /// An access, and all that follow from it with the iterations of loops: for each its stride and how many there are.
+    /// An access, and all that follow from it with the iterations of loops: for each its stride and
+    /// how many there are.
     fn touch_all(&mut self, addr: u64, size: u64, loops: &[(u64, u64)]) {
         match *loops {
             [] => self.touch(addr, size),

@@ -7,7 +7,8 @@ use crate::cache::{
 };
 use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
-/// A processor fetches a line ahead if it is at most this many lines from the one that the instruction missed before.
+/// A processor fetches a line ahead if it is at most this many lines from the one that the
+/// instruction missed before.
 const NEAR: u64 = 32;
 
 /// The state of the analysis.
@@ -25,8 +26,8 @@ struct Counts {
     sample: Sample,
     /// The smallest cache that counts, by what fully associative caches find; empty if sets tell.
     by_full: Vec<usize>,
-    /// Counters per instruction or site: one per cache, one for lines that no cache holds any more, and one for lines
-    /// that are new.
+    /// Counters per instruction or site: one per cache, one for lines that no cache holds any more,
+    /// and one for lines that are new.
     width: usize,
     /// Look-ups by instruction, then by the smallest cache that hit.
     by_op: Vec<u64>,
@@ -47,8 +48,9 @@ struct Counts {
 }
 
 impl Counter {
-    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size. With
-    /// a sample of the lines they are full. `others` are modelled, too, and do not count.
+    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are
+    /// sorted by size. With a sample of the lines they are full. `others` are modelled, too, and do
+    /// not count.
     #[must_use]
     pub fn new(geometries: &Geometries, others: &[Geometry], sample: Sample, ops: usize) -> Self {
         let own = &geometries.all;
@@ -109,10 +111,7 @@ impl Counter {
     pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
         let all = self.counts.rows(&self.counts.by_op);
         let far = self.counts.rows(&self.counts.far);
-        all.zip(far).map(|(counts, far)| Lookups {
-            far: far.misses,
-            ..counts
-        })
+        all.zip(far).map(|(counts, far)| Lookups { far: far.misses, ..counts })
     }
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
@@ -173,12 +172,7 @@ impl Counts {
             Action::Alloc { addr, size, .. } => {
                 let site = self.sites.allocated(last, size);
                 self.by_site.resize(self.sites.len() * self.width, 0);
-                self.heap.allocate(Allocation {
-                    start: addr,
-                    size,
-                    site,
-                    tag: 0,
-                });
+                self.heap.allocate(Allocation { start: addr, size, site, tag: 0 });
             }
             Action::Free { addr } => _ = self.heap.free(addr),
             _ => {}
@@ -208,8 +202,8 @@ pub struct Lookups {
     pub accesses: u64,
     /// Lines not found, by cache in ascending size.
     pub misses: Vec<u64>,
-    /// The part of the misses, by cache, of lines that were looked up before and are not near the line that the same
-    /// instruction missed before; only for instructions.
+    /// The part of the misses, by cache, of lines that were looked up before and are not near the
+    /// line that the same instruction missed before; only for instructions.
     pub far: Vec<u64>,
     /// Lines looked up for the first time. Only fully associative caches tell.
     pub first: u64,
@@ -235,14 +229,9 @@ impl Lookups {
     pub fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
         self.first += other.first;
-        for (sums, more) in [
-            (&mut self.misses, &other.misses),
-            (&mut self.far, &other.far),
-        ] {
+        for (sums, more) in [(&mut self.misses, &other.misses), (&mut self.far, &other.far)] {
             sums.resize(more.len(), 0);
-            sums.iter_mut()
-                .zip(more)
-                .for_each(|(sum, more)| *sum += more);
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }
     }
 }

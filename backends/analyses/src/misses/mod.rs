@@ -1,13 +1,14 @@
-//! `misses`: cache misses by instruction and by allocation site, for several sizes in one pass (contech.txt, section 5.3
-//! and Table II).
+//! `misses`: cache misses by instruction and by allocation site, for several sizes in one pass
+//! (contech.txt, section 5.3 and Table II).
 //!
-//! The caches are those of `cache --shared`: the same stream in the same order, so the misses of all instructions add up
-//! to its points exactly. An access that spans lines looks each of them up. An allocation site is the call at the end
-//! of the last block before the allocation (a wrapper around malloc is the site of all it allocates); memory that no
-//! recorded allocation holds is static data, stacks, or allocated by code that was not recorded.
+//! The caches are those of `cache --shared`: the same stream in the same order, so the misses of
+//! all instructions add up to its points exactly. An access that spans lines looks each of them up.
+//! An allocation site is the call at the end of the last block before the allocation (a wrapper
+//! around malloc is the site of all it allocates); memory that no recorded allocation holds is
+//! static data, stacks, or allocated by code that was not recorded.
 //!
-//! `fits` is the smallest cache modelled that saves 90% of the misses between the smallest and the largest cache; it is
-//! left out when the largest cache saves less than a tenth.
+//! `fits` is the smallest cache modelled that saves 90% of the misses between the smallest and the
+//! largest cache; it is left out when the largest cache saves less than a tenth.
 
 mod counter;
 mod render;
@@ -43,7 +44,8 @@ pub struct Options {
     /// Rows shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
-    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
+    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches
+    /// only
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub sample: Option<f64>,
     /// Curves of the same lines and sample to take from the same pass.
@@ -143,10 +145,7 @@ impl Analysis for Misses {
             sample: options.sample.map_or(Sample::ALL, Sample::new),
             ops: graph.info().ops.len(),
             top: options.top as usize,
-            curves: options
-                .curves
-                .map(|curves| Cache::new(curves, graph))
-                .transpose()?,
+            curves: options.curves.map(|curves| Cache::new(curves, graph)).transpose()?,
         })
     }
 
@@ -200,18 +199,13 @@ impl Misses {
 
 fn instructions(info: &StaticInfo, counter: &Counter, points: &[Point]) -> Vec<Instruction> {
     let mut merged: BTreeMap<(Place, &'static str), Lookups> = BTreeMap::new();
-    for (at, lookups) in counter
-        .instructions()
-        .enumerate()
-        .filter(|(_, lookups)| lookups.accesses > 0)
+    for (at, lookups) in
+        counter.instructions().enumerate().filter(|(_, lookups)| lookups.accesses > 0)
     {
         let Some(op) = OpId::from_index(at) else {
             continue;
         };
-        merged
-            .entry(instruction(info, op))
-            .or_default()
-            .add(&lookups);
+        merged.entry(instruction(info, op)).or_default().add(&lookups);
     }
     let row = |((place, access), lookups): ((Place, &'static str), Lookups)| Instruction {
         place,
@@ -249,10 +243,8 @@ fn sites(info: &StaticInfo, counter: &Counter, points: &[Point]) -> Vec<Site> {
         fits: fits(&lookups, points),
         misses: lookups.misses,
     };
-    let mut rows: Vec<Site> = merged
-        .into_values()
-        .map(|(site, lookups)| row(Some(site), lookups))
-        .collect();
+    let mut rows: Vec<Site> =
+        merged.into_values().map(|(site, lookups)| row(Some(site), lookups)).collect();
     if elsewhere.accesses > 0 {
         rows.push(row(None, elsewhere));
     }
@@ -311,13 +303,7 @@ mod tests {
             split: None,
         });
         let of = |misses: &[u64]| {
-            fits(
-                &Lookups {
-                    misses: misses.to_vec(),
-                    ..Lookups::default()
-                },
-                &points,
-            )
+            fits(&Lookups { misses: misses.to_vec(), ..Lookups::default() }, &points)
         };
         assert_eq!(of(&[1000, 1000, 50, 50]), Some(4096));
         assert_eq!(of(&[1000, 100, 60, 50]), Some(2048));

@@ -52,9 +52,7 @@ impl Report {
         #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
         let points = |misses: &[u64]| {
             let pairs = self.sizes.iter().zip(misses);
-            pairs
-                .map(|(&size, &misses)| (size as f64, misses as f64))
-                .collect()
+            pairs.map(|(&size, &misses)| (size as f64, misses as f64)).collect()
         };
         let curves = self.instructions.iter().take(DRAWN).map(|row| Series {
             name: format!("{} {}", row.access, row.place.short()),
@@ -75,9 +73,7 @@ impl Report {
         if sizes <= SHOWN {
             (0..sizes).collect()
         } else {
-            (0..SHOWN)
-                .map(|at| at * (sizes - 1) / (SHOWN - 1))
-                .collect()
+            (0..SHOWN).map(|at| at * (sizes - 1) / (SHOWN - 1)).collect()
         }
     }
 
@@ -114,18 +110,12 @@ impl Report {
                 Some(site) => Cell::Function(site.place.function.clone()),
                 None => Cell::from("(static data, stacks, unrecorded)"),
             })
-            .cell("place", "place", |row| {
-                some(row, |site| Cell::Text(site.place.short()))
-            })
-            .cell("call", "call", |row| {
-                some(row, |site| Cell::Text(site.callee.clone()))
-            })
+            .cell("place", "place", |row| some(row, |site| Cell::Text(site.place.short())))
+            .cell("call", "call", |row| some(row, |site| Cell::Text(site.callee.clone())))
             .cell("allocations", "allocations", |row| {
                 some(row, |site| Cell::Count(site.allocations))
             })
-            .cell("bytes", "bytes", |row| {
-                some(row, |site| Cell::Bytes(site.bytes))
-            });
+            .cell("bytes", "bytes", |row| some(row, |site| Cell::Bytes(site.bytes)));
         self.shares(shown, columns, |row| (&row.misses, row.fits))
     }
 
@@ -136,34 +126,23 @@ impl Report {
             ("instruction", about, &row.misses, row.share, row.fits)
         });
         let sites = self.sites.iter().map(|row| {
-            let about = row
-                .site
-                .as_ref()
-                .map(|site| (&site.place, site.callee.as_str(), None));
+            let about = row.site.as_ref().map(|site| (&site.place, site.callee.as_str(), None));
             ("site", about, &row.misses, row.share, row.fits)
         });
         let mut columns = Table::of(instructions.chain(sites))
             .text("kind", "kind", |row| row.0)
             .cell("function", "function", |row| {
-                row.1.map_or(Cell::Empty, |about| {
-                    Cell::Function(about.0.function.clone())
-                })
+                row.1.map_or(Cell::Empty, |about| Cell::Function(about.0.function.clone()))
             })
             .cell("file", "file", |row| {
-                row.1
-                    .map_or(Cell::Empty, |about| Cell::Text(about.0.file.clone()))
+                row.1.map_or(Cell::Empty, |about| Cell::Text(about.0.file.clone()))
             })
             .cell("line", "line", |row| {
-                row.1
-                    .map_or(Cell::Empty, |about| Cell::Count(about.0.line.into()))
+                row.1.map_or(Cell::Empty, |about| Cell::Count(about.0.line.into()))
             })
-            .cell("access", "access", |row| {
-                row.1.map_or(Cell::Empty, |about| Cell::from(about.1))
-            })
+            .cell("access", "access", |row| row.1.map_or(Cell::Empty, |about| Cell::from(about.1)))
             .cell("accesses", "accesses", |row| {
-                row.1
-                    .and_then(|about| about.2)
-                    .map_or(Cell::Empty, Cell::Count)
+                row.1.and_then(|about| about.2).map_or(Cell::Empty, Cell::Count)
             });
         for (at, &size) in self.sizes.iter().enumerate() {
             let name = format!("misses_{}", Size::text(size));

@@ -58,14 +58,11 @@ pub struct Doing {
 impl Doing {
     /// The executors of a graph before its run.
     pub fn new(graph: &Graph) -> Self {
-        Self {
-            executors: vec![ExecutorWalk::default(); graph.executor_count()],
-            of: Vec::new(),
-        }
+        Self { executors: vec![ExecutorWalk::default(); graph.executor_count()], of: Vec::new() }
     }
 
-    /// Follows a change. What an executor did until then is given to `did`: which executor, when (ns), the number of the
-    /// context (that of [`Change::context`]) and what it did.
+    /// Follows a change. What an executor did until then is given to `did`: which executor, when
+    /// (ns), the number of the context (that of [`Change::context`]) and what it did.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -95,17 +92,14 @@ impl Doing {
             let context = task.graph().context(task.id().context);
             way.name = Some(context.map_or_else(String::new, |context| context.name));
         }
-        let seen = Seen {
-            state,
-            task: task.id(),
-            call: change.call.and_then(|call| call.block()),
-        };
+        let seen = Seen { state, task: task.id(), call: change.call.and_then(|call| call.block()) };
         way.doing.push((change.context, seen));
         self.of[change.context] = Some(executor);
         Ok(())
     }
 
-    /// An executor one of whose contexts runs does that; otherwise it waits as the context does that began to wait last.
+    /// An executor one of whose contexts runs does that; otherwise it waits as the context does
+    /// that began to wait last.
     fn until(
         &mut self,
         executor: usize,
@@ -123,7 +117,8 @@ impl Doing {
         }
     }
 
-    /// What an executor is called: the rank of its process, its number, and the name that its thread has.
+    /// What an executor is called: the rank of its process, its number, and the name that its
+    /// thread has.
     pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
         let space = |at: usize| {
             let id = ExecutorId::new(u32::try_from(at).unwrap_or(u32::MAX));
@@ -188,7 +183,8 @@ impl Lanes {
         executor.index() / self.together
     }
 
-    /// What an executor is called: the rank of its process, its number, and the name that its thread has.
+    /// What an executor is called: the rank of its process, its number, and the name that its
+    /// thread has.
     #[must_use]
     pub fn name(&self, graph: &Graph, executor: ExecutorId) -> String {
         self.doing.name(graph, executor)
@@ -204,9 +200,7 @@ impl Lanes {
     #[must_use]
     pub fn rows(&self, graph: &Graph) -> Vec<ActivityRow> {
         let states = || {
-            let waits = Cause::ALL
-                .into_iter()
-                .map(|cause| (cause as usize, cause.name()));
+            let waits = Cause::ALL.into_iter().map(|cause| (cause as usize, cause.name()));
             std::iter::once((CAUSES, "running")).chain(waits)
         };
         let row = |(lane, bins): (usize, &Vec<Bin>)| {
@@ -221,11 +215,7 @@ impl Lanes {
             let states = states().filter_map(|(index, name)| {
                 ActivityState::of(name, bins.iter().map(|bin| bin.ns[index]), all_ns)
             });
-            ActivityRow {
-                name,
-                states: states.collect(),
-                notes: Vec::new(),
-            }
+            ActivityRow { name, states: states.collect(), notes: Vec::new() }
         };
         self.lanes.iter().enumerate().map(row).collect()
     }

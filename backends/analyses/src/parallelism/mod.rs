@@ -1,9 +1,11 @@
-//! `parallelism`: how many contexts run over time, what the others wait for, and how many could run.
+//! `parallelism`: how many contexts run over time, what the others wait for, and how many could
+//! run.
 //!
-//! Observed parallelism follows contech.txt, section 5.1 and Figure 6, from the start and end times of tasks. A context
-//! runs while it is in a Work or Create task or in an operation that cannot block; it waits inside Join, Barrier and
-//! acquiring Sync tasks and in the gap a barrier owned by another context leaves. Potential parallelism is work over
-//! span of the graph with waiting taken out.
+//! Observed parallelism follows contech.txt, section 5.1 and Figure 6, from the start and end times
+//! of tasks. A context runs while it is in a Work or Create task or in an operation that cannot
+//! block; it waits inside Join, Barrier and acquiring Sync tasks and in the gap a barrier owned by
+//! another context leaves. Potential parallelism is work over span of the graph with waiting taken
+//! out.
 
 mod chart;
 mod lanes;
@@ -68,8 +70,8 @@ pub struct Report {
     pub waits: Vec<WaitTime>,
     /// All waits by cause and place, the most time first.
     pub places: Vec<WaitPlace>,
-    /// Running time in calls of code that was not recorded, the most first: tasks of a millisecond or more that execute
-    /// hardly a block. What is said of functions and blocks does not know it.
+    /// Running time in calls of code that was not recorded, the most first: tasks of a millisecond
+    /// or more that execute hardly a block. What is said of functions and blocks does not know it.
     pub outside: Vec<OutsidePlace>,
     /// Whether `steps` is the step function itself and not a summary of it.
     pub exact: bool,
@@ -81,7 +83,8 @@ pub struct Report {
     /// What each executor did, for drawing.
     #[serde(skip)]
     pub lanes: Lanes,
-    /// The schedule that starts every task as soon as it can: start of stretch, average tasks at once.
+    /// The schedule that starts every task as soon as it can: start of stretch, average tasks at
+    /// once.
     #[serde(skip)]
     pub potential: Vec<(u64, f64)>,
 }
@@ -132,10 +135,7 @@ impl Report {
     /// Running time of all contexts together, as observed.
     #[must_use]
     pub fn running_ns(&self) -> u64 {
-        self.levels
-            .iter()
-            .map(|level| level.running as u64 * level.ns)
-            .sum()
+        self.levels.iter().map(|level| level.running as u64 * level.ns).sum()
     }
 }
 
@@ -167,12 +167,7 @@ impl Analysis for Parallelism {
     fn shard(&self, _: Option<ContextId>) {}
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let Self {
-            options,
-            observed,
-            lanes,
-            groups,
-        } = self;
+        let Self { options, observed, lanes, groups } = self;
         let observed = observed.finish();
         let strands = Strands::new(graph)?;
         let (work_ns, span_ns) = (strands.work_ns(), strands.span_ns());
@@ -203,24 +198,13 @@ impl Analysis for Parallelism {
 
 fn levels(levels: &[u64], duration_ns: u64) -> Vec<LevelTime> {
     let nonzero = levels.iter().enumerate().filter(|&(_, &ns)| ns > 0);
-    nonzero
-        .map(|(running, &ns)| LevelTime {
-            running,
-            ns,
-            share: ratio(ns, duration_ns),
-        })
-        .collect()
+    nonzero.map(|(running, &ns)| LevelTime { running, ns, share: ratio(ns, duration_ns) }).collect()
 }
 
 fn waits(waiting_ns: &[u64; CAUSES], life_ns: u64) -> Vec<WaitTime> {
     let causes = Cause::ALL.iter().zip(waiting_ns).filter(|&(_, &ns)| ns > 0);
-    let mut waits: Vec<_> = causes
-        .map(|(&cause, &ns)| WaitTime {
-            cause,
-            ns,
-            share: ratio(ns, life_ns),
-        })
-        .collect();
+    let mut waits: Vec<_> =
+        causes.map(|(&cause, &ns)| WaitTime { cause, ns, share: ratio(ns, life_ns) }).collect();
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.ns));
     waits
 }
@@ -228,39 +212,27 @@ fn waits(waiting_ns: &[u64; CAUSES], life_ns: u64) -> Vec<WaitTime> {
 /// The steps to give, and whether they are exact.
 fn steps(timeline: &Timeline, points: Option<u32>) -> (bool, Vec<RunningStep>) {
     let most = points.map_or(SUMMED_UP, |points| points as usize);
-    if let Some(steps) = timeline
-        .steps()
-        .filter(|steps| points.is_none() || steps.len() <= most)
-    {
+    if let Some(steps) = timeline.steps().filter(|steps| points.is_none() || steps.len() <= most) {
         let mut exact: Vec<RunningStep> = Vec::new();
         for step in steps {
             let running = step.counts.running;
             if exact.last().is_none_or(|last| last.running != running) {
-                exact.push(RunningStep {
-                    t_ns: step.t_ns,
-                    running,
-                });
+                exact.push(RunningStep { t_ns: step.t_ns, running });
             }
         }
         return (true, exact);
     }
-    (
-        false,
-        timeline.buckets(most).iter().flat_map(summed_up).collect(),
-    )
+    (false, timeline.buckets(most).iter().flat_map(summed_up).collect())
 }
 
-/// A bucket as at most two steps with its minimum, its maximum and its integral: first the maximum, then the minimum.
+/// A bucket as at most two steps with its minimum, its maximum and its integral: first the maximum,
+/// then the minimum.
 fn summed_up(bucket: &Bucket) -> impl Iterator<Item = RunningStep> + use<> {
     let spread = u64::from(bucket.max - bucket.min);
     let above = bucket.running_ns - u64::from(bucket.min) * bucket.length_ns;
-    let high = RunningStep {
-        t_ns: bucket.t_ns,
-        running: bucket.max,
-    };
-    let low = above.checked_div(spread).map(|ns| RunningStep {
-        t_ns: bucket.t_ns + ns,
-        running: bucket.min,
-    });
+    let high = RunningStep { t_ns: bucket.t_ns, running: bucket.max };
+    let low = above
+        .checked_div(spread)
+        .map(|ns| RunningStep { t_ns: bucket.t_ns + ns, running: bucket.min });
     [Some(high), low].into_iter().flatten()
 }

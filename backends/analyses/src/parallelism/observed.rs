@@ -1,5 +1,5 @@
-//! The observed parallelism of a run (contech.txt, section 5.1): the changes of all contexts, added up. Memory grows
-//! with the steps kept, not with the tasks.
+//! The observed parallelism of a run (contech.txt, section 5.1): the changes of all contexts, added
+//! up. Memory grows with the steps kept, not with the tasks.
 
 use super::timeline::{Counts, Timeline, TimelineBuilder};
 use crate::analysis::{CAUSES, Change};

@@ -1,5 +1,5 @@
-//! Where in the source contexts wait (at the call at the end of the last block before the wait, or the call that
-//! waits), and where they run code that was not recorded.
+//! Where in the source contexts wait (at the call at the end of the last block before the wait, or
+//! the call that waits), and where they run code that was not recorded.
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -46,15 +46,15 @@ pub struct OutsidePlace {
     pub ns: u64,
 }
 
-/// The number and the context-nanoseconds of waits or of running in code that was not recorded, and whether that may be
-/// other code which a task calls later.
+/// The number and the context-nanoseconds of waits or of running in code that was not recorded, and
+/// whether that may be other code which a task calls later.
 type Sum = (u64, u64, bool);
 
 /// By cause and block; `None` is the cause of running in code that was not recorded.
 pub(super) type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), Sum>;
 
-/// All waits of a run by cause and place, and all calls of code that was not recorded, those with the longest total
-/// first.
+/// All waits of a run by cause and place, and all calls of code that was not recorded, those with
+/// the longest total first.
 pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<OutsidePlace>) {
     // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
     let mut known: FxHashMap<(Option<Cause>, Place, String), Sum> = FxHashMap::default();
@@ -64,7 +64,8 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
             Place::of_call(info, block)
                 .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
         });
-        // An operation that waits has a cause. The last one before the thread lost its processor did not.
+        // An operation that waits has a cause. The last one before the thread lost its processor
+        // did not.
         if cause == Some(Cause::Other) && is_operation(&callee) {
             callee.clear();
         }
@@ -74,20 +75,8 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
     let (mut waits, mut outside) = (Vec::new(), Vec::new());
     for ((cause, place, callee), (count, ns, others)) in known {
         match cause {
-            Some(cause) => waits.push(WaitPlace {
-                cause,
-                place,
-                callee,
-                waits: count,
-                ns,
-            }),
-            None => outside.push(OutsidePlace {
-                place,
-                callee,
-                others,
-                tasks: count,
-                ns,
-            }),
+            Some(cause) => waits.push(WaitPlace { cause, place, callee, waits: count, ns }),
+            None => outside.push(OutsidePlace { place, callee, others, tasks: count, ns }),
         }
     }
     waits.sort_by(|a, b| {
@@ -97,7 +86,8 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
     (waits, outside)
 }
 
-/// Adds a wait, or a call of code that was not recorded. Of the tasks, only the ends of those before waits are read.
+/// Adds a wait, or a call of code that was not recorded. Of the tasks, only the ends of those
+/// before waits are read.
 ///
 /// # Errors
 /// When a task cannot be read.
@@ -122,8 +112,9 @@ pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a work task executes nothing that is recorded while other tasks do: its thread runs another library's
-/// code. What a thread does last when its recording is cut is not known: a loop is recorded when it ends.
+/// Whether a work task executes nothing that is recorded while other tasks do: its thread runs
+/// another library's code. What a thread does last when its recording is cut is not known: a loop
+/// is recorded when it ends.
 fn is_foreign(task: &Task<'_>) -> bool {
     let graph = task.graph();
     let cut = || {

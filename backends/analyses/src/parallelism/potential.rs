@@ -1,5 +1,5 @@
-//! How many tasks run at once in a schedule that starts every strand as soon as those before it have finished, with
-//! enough processors, where waiting takes no time.
+//! How many tasks run at once in a schedule that starts every strand as soon as those before it
+//! have finished, with enough processors, where waiting takes no time.
 
 use crate::critpath::Strands;
 
@@ -9,14 +9,12 @@ const BUCKETS: usize = 2048;
 /// The schedule over time: `(start, average tasks at once)` for stretches of equal length.
 pub(super) fn curve(strands: &Strands) -> Vec<(u64, f64)> {
     let mut curve = Curve::default();
-    strands
-        .schedule()
-        .for_each(|(from, to)| curve.add(from, to));
+    strands.schedule().for_each(|(from, to)| curve.add(from, to));
     curve.points(strands.span_ns())
 }
 
-/// Integral of overlapping intervals for each bucket. The buckets double in width as time grows, so intervals may
-/// come in any order and the span need not be known.
+/// Integral of overlapping intervals for each bucket. The buckets double in width as time grows, so
+/// intervals may come in any order and the span need not be known.
 #[derive(Debug)]
 struct Curve {
     shift: u32,
@@ -25,10 +23,7 @@ struct Curve {
 
 impl Default for Curve {
     fn default() -> Self {
-        Self {
-            shift: 0,
-            buckets: vec![0; BUCKETS],
-        }
+        Self { shift: 0, buckets: vec![0; BUCKETS] }
     }
 }
 
@@ -48,10 +43,7 @@ impl Curve {
 
     fn double(&mut self) {
         for at in 0..BUCKETS {
-            let pair = self
-                .buckets
-                .get(at * 2..at * 2 + 2)
-                .map_or(0, |pair| pair.iter().sum());
+            let pair = self.buckets.get(at * 2..at * 2 + 2).map_or(0, |pair| pair.iter().sum());
             self.buckets[at] = pair;
         }
         self.shift += 1;
@@ -59,15 +51,10 @@ impl Curve {
 
     fn points(&self, span: u64) -> Vec<(u64, f64)> {
         let width = 1u64 << self.shift;
-        let used = usize::try_from(span.div_ceil(width))
-            .unwrap_or(BUCKETS)
-            .min(BUCKETS);
+        let used = usize::try_from(span.div_ceil(width)).unwrap_or(BUCKETS).min(BUCKETS);
         let point = |(at, &sum): (usize, &u64)| {
             let start = (at as u64) << self.shift;
-            (
-                start,
-                crate::view::units::ratio(sum, width.min(span - start)),
-            )
+            (start, crate::view::units::ratio(sum, width.min(span - start)))
         };
         self.buckets[..used].iter().enumerate().map(point).collect()
     }

@@ -12,10 +12,7 @@ impl Render for Report {
         let mut view = View::default()
             .csv(self.steps_table())
             .heading("Parallelism over time")
-            .drawing(vec![
-                chart::lines(&self.stretches, 72),
-                chart::lines(&self.stretches, 30),
-            ]);
+            .drawing(vec![chart::lines(&self.stretches, 72), chart::lines(&self.stretches, 30)]);
         view = view.line("").line(self.sentence()).line(format!(
             "Potential: {:.2} on average (work {} / span {}).",
             self.potential_average,
@@ -23,9 +20,7 @@ impl Render for Report {
             time(self.span_ns)
         ));
         if !self.levels.is_empty() {
-            view = view
-                .heading("Time by running contexts")
-                .table(self.levels_table());
+            view = view.heading("Time by running contexts").table(self.levels_table());
         }
         if !self.waits.is_empty() {
             view = view.heading("Waiting, by cause").table(self.waits_table());
@@ -34,9 +29,8 @@ impl Render for Report {
             view = view.heading("Waiting, by place").table(self.places_table());
         }
         if !self.outside.is_empty() {
-            view = view
-                .heading("Running in code that was not recorded")
-                .table(self.outside_table());
+            view =
+                view.heading("Running in code that was not recorded").table(self.outside_table());
         }
         view
     }
@@ -64,10 +58,7 @@ impl Report {
 
     fn levels_table(&self) -> Table {
         let groups = self.level_groups();
-        let widest = groups
-            .iter()
-            .map(|group| group.2)
-            .fold(f64::MIN_POSITIVE, f64::max);
+        let widest = groups.iter().map(|group| group.2).fold(f64::MIN_POSITIVE, f64::max);
         Table::of(groups)
             .text("running", "running", |group| group.0.clone())
             .time("time", "ns", |group| group.1)
@@ -78,12 +69,7 @@ impl Report {
 
     /// Time and share by number of running contexts, or by ranges of numbers if there are many.
     fn level_groups(&self) -> Vec<(String, u64, f64)> {
-        let width = self
-            .levels
-            .last()
-            .map_or(0, |last| last.running)
-            .div_ceil(MOST_LEVELS)
-            .max(1);
+        let width = self.levels.last().map_or(0, |last| last.running).div_ceil(MOST_LEVELS).max(1);
         // 0 stays a group of its own, because nothing ran then.
         let group = |level: &LevelTime| level.running.div_ceil(width);
         let same = self.levels.chunk_by(|a, b| group(a) == group(b));
@@ -142,11 +128,7 @@ impl Report {
 
 /// A horizontal bar of up to 40 characters.
 fn bar(part: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 to 40"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 40")]
     let length = (part.clamp(0.0, 1.0) * 40.0).round() as usize;
     "█".repeat(length)
 }

@@ -1,9 +1,10 @@
-//! Numbers of running and waiting contexts over time: an exact step function or, once there are too many steps to
-//! keep, buckets with exact minimum, maximum and integral.
+//! Numbers of running and waiting contexts over time: an exact step function or, once there are too
+//! many steps to keep, buckets with exact minimum, maximum and integral.
 
 use crate::analysis::{CAUSES, State};
 
-/// Number of steps that are kept exactly; beyond it the timeline turns into buckets (48 bytes a step).
+/// Number of steps that are kept exactly; beyond it the timeline turns into buckets (48 bytes a
+/// step).
 const MAX_STEPS: usize = 1 << 20;
 
 /// How many contexts are in each state.
@@ -62,14 +63,7 @@ pub struct Bucket {
 
 impl Bucket {
     fn new(t_ns: u64) -> Self {
-        Self {
-            t_ns,
-            length_ns: 0,
-            min: u32::MAX,
-            max: 0,
-            running_ns: 0,
-            waiting_ns: [0; CAUSES],
-        }
+        Self { t_ns, length_ns: 0, min: u32::MAX, max: 0, running_ns: 0, waiting_ns: [0; CAUSES] }
     }
 
     fn add(&mut self, counts: &Counts, ns: u64) {
@@ -137,8 +131,8 @@ impl Timeline {
         self.end_ns - self.start_ns
     }
 
-    /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket, the rounded
-    /// average).
+    /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket,
+    /// the rounded average).
     #[must_use]
     pub fn running_at(&self, t_ns: u64) -> (u32, u64) {
         match &self.form {
@@ -159,17 +153,14 @@ impl Timeline {
                 let running = bucket.average().round() as u32;
                 (
                     running,
-                    if at + 1 < buckets.len() {
-                        bucket.t_ns + bucket.length_ns
-                    } else {
-                        u64::MAX
-                    },
+                    if at + 1 < buckets.len() { bucket.t_ns + bucket.length_ns } else { u64::MAX },
                 )
             }
         }
     }
 
-    /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise [`Timeline::buckets`].
+    /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise
+    /// [`Timeline::buckets`].
     #[must_use]
     pub fn stretches(&self, most: usize) -> Vec<Bucket> {
         match &self.form {
@@ -237,13 +228,7 @@ impl TimelineBuilder {
     }
 
     fn with_limit(start_ns: u64, end_ns: u64, max_steps: usize) -> Self {
-        Self {
-            start_ns,
-            end_ns,
-            max_steps,
-            steps: Vec::new(),
-            coarse: None,
-        }
+        Self { start_ns, end_ns, max_steps, steps: Vec::new(), coarse: None }
     }
 
     /// Sets the counts from `t_ns` on, which is not before the last step.
@@ -282,17 +267,10 @@ impl TimelineBuilder {
             None => Form::Steps(self.steps),
             Some((mut bucketer, last)) => {
                 bucketer.add(&last.counts, self.end_ns);
-                Form::Buckets {
-                    width: bucketer.width,
-                    buckets: bucketer.finish(),
-                }
+                Form::Buckets { width: bucketer.width, buckets: bucketer.finish() }
             }
         };
-        Timeline {
-            start_ns: self.start_ns,
-            end_ns: self.end_ns,
-            form,
-        }
+        Timeline { start_ns: self.start_ns, end_ns: self.end_ns, form }
     }
 }
 
@@ -323,8 +301,7 @@ impl Bucketer {
             self.current.add(counts, stop - self.at_ns);
             self.at_ns = stop;
             if stop == end {
-                self.full
-                    .push(std::mem::replace(&mut self.current, Bucket::new(end)));
+                self.full.push(std::mem::replace(&mut self.current, Bucket::new(end)));
             }
         }
     }
@@ -342,10 +319,7 @@ mod tests {
     use super::*;
 
     fn running(running: u32) -> Counts {
-        Counts {
-            running,
-            ..Counts::default()
-        }
+        Counts { running, ..Counts::default() }
     }
 
     /// The level is 1 for 10 ns, then 5 and 2 in turn, for 3 ns and 7 ns, until 110.
@@ -366,12 +340,8 @@ mod tests {
             builder.step(t, running(count));
         }
         let timeline = builder.finish();
-        let steps: Vec<_> = timeline
-            .steps()
-            .expect("few")
-            .iter()
-            .map(|s| (s.t_ns, s.counts.running))
-            .collect();
+        let steps: Vec<_> =
+            timeline.steps().expect("few").iter().map(|s| (s.t_ns, s.counts.running)).collect();
         assert_eq!(steps, [(0, 1), (4, 2)]);
     }
 
@@ -379,10 +349,7 @@ mod tests {
     fn buckets_keep_peaks_and_the_integral() {
         let buckets = saw(1000).buckets(2);
         assert_eq!(
-            buckets
-                .iter()
-                .map(|b| (b.t_ns, b.length_ns, b.min, b.max))
-                .collect::<Vec<_>>(),
+            buckets.iter().map(|b| (b.t_ns, b.length_ns, b.min, b.max)).collect::<Vec<_>>(),
             [(0, 55, 1, 5), (55, 55, 2, 5)]
         );
         let total: u64 = buckets.iter().map(|b| b.running_ns).sum();

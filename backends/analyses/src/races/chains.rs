@@ -1,18 +1,20 @@
-//! Contexts in chains: a context takes the place of another that ended before it begins. So a clock has an entry for
-//! each context that may run at the same time as others, and not for each context that ever existed.
+//! Contexts in chains: a context takes the place of another that ended before it begins. So a clock
+//! has an entry for each context that may run at the same time as others, and not for each context
+//! that ever existed.
 //!
-//! A context that joins one that has ended may give the place of that one to a context that it creates later:
-//! everything of the first comes before everything of the second. A program that creates a million tasks and waits
-//! for each hundred needs a hundred places.
+//! A context that joins one that has ended may give the place of that one to a context that it
+//! creates later: everything of the first comes before everything of the second. A program that
+//! creates a million tasks and waits for each hundred needs a hundred places.
 //!
-//! A context that joins another also does not note what the other knew of the contexts that it had joined, because
-//! those come before the joining task anyway. So a recursion of a million tasks has clocks only as long as the
-//! recursion is deep.
+//! A context that joins another also does not note what the other knew of the contexts that it had
+//! joined, because those come before the joining task anyway. So a recursion of a million tasks has
+//! clocks only as long as the recursion is deep.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
-/// A task, as the shadow memory stores it: the place of its context, and the position in the chain there.
+/// A task, as the shadow memory stores it: the place of its context, and the position in the chain
+/// there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(u64);
 
@@ -50,7 +52,8 @@ struct Life {
 #[derive(Debug, Default)]
 struct Chain {
     lives: Vec<Life>,
-    /// The last task of the latest context, from the time it has been visited until the place is given away.
+    /// The last task of the latest context, from the time it has been visited until the place is
+    /// given away.
     ended: Option<TaskId>,
     /// Position after that task.
     next: u32,
@@ -67,7 +70,8 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Place of a context, and position of its first task; a context without a place gets a new one.
+    /// Place of a context, and position of its first task; a context without a place gets a new
+    /// one.
     pub(super) fn of(&mut self, context: ContextId) -> (u32, u32) {
         if let Some(&known) = self.of.get(&context) {
             return known;
@@ -78,11 +82,7 @@ impl Chains {
     }
 
     fn settle(&mut self, context: ContextId, place: u32, base: u32) -> (u32, u32) {
-        self.chains[place as usize].lives.push(Life {
-            base,
-            context,
-            joined: None,
-        });
+        self.chains[place as usize].lives.push(Life { base, context, joined: None });
         self.lives += 1;
         self.of.insert(context, (place, base));
         (place, base)
@@ -124,8 +124,9 @@ impl Chains {
         chain.next = base.saturating_add(last.seq).saturating_add(1);
     }
 
-    /// Notes that the task `at` comes after `task`. If `task` is the last of its context, and no other task came
-    /// after it before, the context is joined here and its place is free. Returns whether this is so.
+    /// Notes that the task `at` comes after `task`. If `task` is the last of its context, and no
+    /// other task came after it before, the context is joined here and its place is free. Returns
+    /// whether this is so.
     pub(super) fn join(&mut self, at: Epoch, task: TaskId) -> bool {
         let place = at.place();
         let (other, _) = self.of[&task.context];
@@ -138,7 +139,8 @@ impl Chains {
             let mut spare = std::mem::take(&mut chain.spare);
             spare.push(other);
             let own = &mut self.chains[place as usize].spare;
-            // The longer list stays in place, so that in a chain of joins each place is moved only a few times.
+            // The longer list stays in place, so that in a chain of joins each place is moved only
+            // a few times.
             if own.len() < spare.len() {
                 std::mem::swap(own, &mut spare);
             }
@@ -148,7 +150,8 @@ impl Chains {
         false
     }
 
-    /// The context at `place` creates another with so many tasks, at a task that comes before all of them.
+    /// The context at `place` creates another with so many tasks, at a task that comes before all
+    /// of them.
     pub(super) fn create(&mut self, place: u32, created: ContextId, tasks: u32) {
         if self.of.contains_key(&created) {
             return;

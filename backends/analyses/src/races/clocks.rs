@@ -1,12 +1,14 @@
-//! Which tasks come before the current one: vector clocks over the edges of the graph (Fidge 1988, Mattern 1989).
+//! Which tasks come before the current one: vector clocks over the edges of the graph (Fidge 1988,
+//! Mattern 1989).
 //!
-//! Tasks are visited in topological order. A task's clock says for every chain of contexts ([`super::chains`]) how
-//! many of its tasks come before. The order is that of the graph (program order and stored edges), not of the
-//! schedule that happened.
+//! Tasks are visited in topological order. A task's clock says for every chain of contexts
+//! ([`super::chains`]) how many of its tasks come before. The order is that of the graph (program
+//! order and stored edges), not of the schedule that happened.
 //!
-//! Clocks share entries: a clock is a shared list of entries, its base, and a few newer entries of its own. A context
-//! begins with the base of its creator. A context that joins it needs only its newer entries, because it has or had
-//! the base itself. So the cost of a create or join depends on what is new, and not on the number of contexts.
+//! Clocks share entries: a clock is a shared list of entries, its base, and a few newer entries of
+//! its own. A context begins with the base of its creator. A context that joins it needs only its
+//! newer entries, because it has or had the base itself. So the cost of a create or join depends on
+//! what is new, and not on the number of contexts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +20,8 @@ use taskgraph::TaskId;
 use super::chains::{Chains, Epoch};
 use crate::analysis::{Graph, Task};
 
-/// How many newer entries a clock has before they become part of a base; more if bases are long. A less deep
-/// recursion has no bases.
+/// How many newer entries a clock has before they become part of a base; more if bases are long. A
+/// less deep recursion has no bases.
 const FEW: usize = 128;
 
 /// Entries that clocks share.
@@ -85,25 +87,14 @@ struct Bases {
 impl Default for Bases {
     fn default() -> Self {
         let total = Arc::new(AtomicUsize::new(0));
-        let empty = Base {
-            number: 0,
-            known: Vec::new(),
-            total: Arc::clone(&total),
-        };
-        Self {
-            empty: Arc::new(empty),
-            parent: vec![0],
-            total,
-        }
+        let empty = Base { number: 0, known: Vec::new(), total: Arc::clone(&total) };
+        Self { empty: Arc::new(empty), parent: vec![0], total }
     }
 }
 
 impl Bases {
     fn clock(&self) -> Clock {
-        Clock {
-            base: Arc::clone(&self.empty),
-            newer: Vec::new(),
-        }
+        Clock { base: Arc::clone(&self.empty), newer: Vec::new() }
     }
 
     /// Whether `later` has all entries of `earlier` because it was made from it.
@@ -130,36 +121,24 @@ impl Bases {
         let number = u32::try_from(self.parent.len()).unwrap_or(u32::MAX);
         self.parent.push(clock.base.number);
         clock.newer.clear();
-        clock.base = Arc::new(Base {
-            number,
-            known,
-            total: Arc::clone(&self.total),
-        });
+        clock.base = Arc::new(Base { number, known, total: Arc::clone(&self.total) });
     }
 
-    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before. If its context is `joined` here,
-    /// nothing is noted of that context: see [`Clocks::ordered`].
+    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before. If its context is
+    /// `joined` here, nothing is noted of that context: see [`Clocks::ordered`].
     fn learn(&mut self, clock: &mut Clock, found: &Clock, epoch: Epoch, joined: bool) {
         if clock.known(epoch.place()) > epoch.position() {
             return;
         }
         let (own, other) = (clock.base.number, found.base.number);
         if self.comes_of(own, other) {
-            found
-                .newer
-                .iter()
-                .for_each(|&(place, known)| clock.raise(place, known));
+            found.newer.iter().for_each(|&(place, known)| clock.raise(place, known));
         } else if self.comes_of(other, own) {
             let newer = std::mem::replace(clock, found.clone()).newer;
-            newer
-                .into_iter()
-                .for_each(|(place, known)| clock.raise(place, known));
+            newer.into_iter().for_each(|(place, known)| clock.raise(place, known));
         } else {
             self.settle(clock, &found.base.known);
-            found
-                .newer
-                .iter()
-                .for_each(|&(place, known)| clock.raise(place, known));
+            found.newer.iter().for_each(|&(place, known)| clock.raise(place, known));
         }
         if !joined {
             clock.raise(epoch.place(), epoch.position().saturating_add(1));
@@ -227,7 +206,8 @@ impl Clocks {
         }
         self.latest[place as usize] = Some(clock);
         if task.is_last() {
-            // The clock is still needed for the task itself, and is forgotten when the next task is entered.
+            // The clock is still needed for the task itself, and is forgotten when the next task is
+            // entered.
             self.ended = true;
             self.chains.end(id);
         }
@@ -263,11 +243,11 @@ impl Clocks {
         clock.map_or(0, |clock| clock.known(place))
     }
 
-    /// How many tasks of the context of `epoch` come before the current task, if `epoch` itself does not.
+    /// How many tasks of the context of `epoch` come before the current task, if `epoch` itself
+    /// does not.
     #[must_use]
     pub fn known(&self, epoch: Epoch) -> u32 {
-        self.reached(epoch.place())
-            .saturating_sub(self.chains.base(epoch))
+        self.reached(epoch.place()).saturating_sub(self.chains.base(epoch))
     }
 
     /// The task of an epoch.

@@ -1,13 +1,15 @@
-//! The detector: it checks every access, in topological order of the tasks, against what is remembered of its memory.
+//! The detector: it checks every access, in topological order of the tasks, against what is
+//! remembered of its memory.
 //!
-//! It follows FastTrack (Flanagan and Freund, 2009) with tasks as epochs, on bytes. It differs in two ways: unordered
-//! accesses stay remembered beside one another, so that every further conflict with them is found too, and granules
-//! share states ([`super::states`]).
+//! It follows FastTrack (Flanagan and Freund, 2009) with tasks as epochs, on bytes. It differs in
+//! two ways: unordered accesses stay remembered beside one another, so that every further conflict
+//! with them is found too, and granules share states ([`super::states`]).
 //!
-//! Memory is recycled without an edge in the graph: two unordered tasks may get the same address from malloc one
-//! after the other. An allocation therefore leaves a mark. An access or a free that is not ordered after the mark
-//! belongs to an earlier life of the memory, whatever the order in which tasks are visited, and is ignored. A free
-//! also leaves a mark: an access of the same life that nothing orders with the free is a race.
+//! Memory is recycled without an edge in the graph: two unordered tasks may get the same address
+//! from malloc one after the other. An allocation therefore leaves a mark. An access or a free that
+//! is not ordered after the mark belongs to an earlier life of the memory, whatever the order in
+//! which tasks are visited, and is ignored. A free also leaves a mark: an access of the same life
+//! that nothing orders with the free is a race.
 
 mod held;
 mod lives;
@@ -40,15 +42,16 @@ const LOOKUPS: usize = 8192;
 const UNUSED: usize = 1 << 16;
 /// Number of accesses between two checks of the memory in use.
 const CHECK: u64 = 1 << 16;
-/// Number of unordered accesses that are remembered of 8 bytes: the first of them and the latest ones.
+/// Number of unordered accesses that are remembered of 8 bytes: the first of them and the latest
+/// ones.
 const REMEMBERED: usize = 48;
 const FIRST: usize = 8;
 /// Allocations below an address among which that of the address is looked for.
 const NEAR: usize = 16;
 /// The operation of new stacks, whose life begins earlier than they are marked.
 const STACK_OP: u32 = u32::MAX - 1;
-/// Operations from this number on stand for a call by a block that makes or frees memory; the remaining bits are the
-/// block.
+/// Operations from this number on stand for a call by a block that makes or frees memory; the
+/// remaining bits are the block.
 const CALLED_BY: u32 = 1 << 31;
 
 /// The effect of an access on a state, computed earlier in the same task.
@@ -68,7 +71,8 @@ struct Lookup {
 /// What is stored of a context between its tasks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
-    /// The stack that it began with, from `low` on. Everything from `marked` on has its mark already.
+    /// The stack that it began with, from `low` on. Everything from `marked` on has its mark
+    /// already.
     low: u64,
     marked: u64,
     since: Epoch,
@@ -109,7 +113,8 @@ pub struct Detector {
     /// The last run of the task, and whether all memory that it accesses is of the present life.
     runs: Strides,
     settled: bool,
-    /// By loop of a nest: the accesses, and the unowned ones among them, up to its latest iteration.
+    /// By loop of a nest: the accesses, and the unowned ones among them, up to its latest
+    /// iteration.
     loops: Vec<(u64, u64)>,
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
@@ -118,11 +123,13 @@ pub struct Detector {
     pub tally: Tally,
     /// Reads and writes seen.
     pub accesses: u64,
-    /// Accesses that were ignored because the allocation of their memory does not come before them, in granules.
+    /// Accesses that were ignored because the allocation of their memory does not come before them,
+    /// in granules.
     pub unowned: u64,
     /// Pairs of contexts that use a common atomic variable.
     atomic_pairs: BTreeSet<(ContextId, ContextId)>,
-    /// When the recording of the first thread ended that went on running; the largest number if there is none.
+    /// When the recording of the first thread ended that went on running; the largest number if
+    /// there is none.
     cut: u64,
     /// By context, its first task that ends after `cut`.
     late: FxHashMap<ContextId, u32>,
@@ -135,9 +142,9 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
-    /// own. From `cut` on, some threads went on without being recorded. What orders the contexts in `doubts` is
-    /// not known.
+    /// A detector for `part` of the program's memory that has seen nothing, and stops at about
+    /// `limit` bytes of its own. From `cut` on, some threads went on without being recorded. What
+    /// orders the contexts in `doubts` is not known.
     #[must_use]
     pub fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64, doubts: Doubts) -> Self {
         Self {
@@ -193,7 +200,8 @@ impl Detector {
         Ok(())
     }
 
-    /// Whether the task may follow what a thread did whose recording had ended. The order of the two is then unknown.
+    /// Whether the task may follow what a thread did whose recording had ended. The order of the
+    /// two is then unknown.
     fn is_late(&self, epoch: Epoch) -> bool {
         if self.late.is_empty() {
             return false;
@@ -256,11 +264,8 @@ impl Detector {
             return;
         }
         let atomic = flags & MemOp::ATOMIC != 0;
-        let by = Use {
-            op,
-            kind: Kind::of(access.write, atomic),
-            own: self.running.owns(access.addr),
-        };
+        let by =
+            Use { op, kind: Kind::of(access.write, atomic), own: self.running.owns(access.addr) };
         self.range(access.addr, access.size, by);
     }
 
@@ -273,9 +278,7 @@ impl Detector {
     /// The block that called, if the operation stands for a call that makes or frees memory.
     #[must_use]
     pub fn called_by(op: u32) -> Option<BlockId> {
-        (CALLED_BY..STACK_OP)
-            .contains(&op)
-            .then(|| BlockId::new(op & !CALLED_BY))
+        (CALLED_BY..STACK_OP).contains(&op).then(|| BlockId::new(op & !CALLED_BY))
     }
 
     /// Whether the limit was reached, so that the result is incomplete.
@@ -340,7 +343,8 @@ impl Detector {
         }
     }
 
-    /// One access to all granules of a page. If they are in one state, they are handled like one granule.
+    /// One access to all granules of a page. If they are in one state, they are handled like one
+    /// granule.
     fn page(&mut self, page: u64, by: Use) {
         match self.shadow.page(page) {
             None => {}
@@ -355,11 +359,7 @@ impl Detector {
     }
 
     fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
-        let access = Record {
-            epoch: self.epoch(by),
-            mask: 0xff,
-            by,
-        };
+        let access = Record { epoch: self.epoch(by), mask: 0xff, by };
         let (mut after, mut races) = (std::mem::take(&mut self.scratch), Vec::new());
         let (granule, unowned) = (page * GRANULES_OF_PAGE, self.unowned);
         if self.transition(granule, before, access, &mut after, &mut races) {
@@ -406,9 +406,7 @@ impl Detector {
                 self.states.moved(before, next, 1);
             }
             if races > 0 {
-                self.races[races as usize - 1]
-                    .iter()
-                    .for_each(|&pair| self.tally.again(pair, 1));
+                self.races[races as usize - 1].iter().for_each(|&pair| self.tally.again(pair, 1));
             }
             return;
         }
@@ -432,11 +430,7 @@ impl Detector {
         let ignored = self.unowned;
         let changed = self.transition(granule, before, access, &mut after, &mut races);
         let unowned = u32::try_from(self.unowned - ignored).unwrap_or(u32::MAX);
-        let next = if changed {
-            self.states.make(&after)
-        } else {
-            before
-        };
+        let next = if changed { self.states.make(&after) } else { before };
         self.scratch = after;
         if next != before {
             if let Some(cell) = self.shadow.granule(granule, &mut self.states) {
@@ -450,20 +444,14 @@ impl Detector {
             self.races.push(races);
             u32::try_from(self.races.len()).unwrap_or(0)
         };
-        self.lookups[slot] = Lookup {
-            key,
-            detail,
-            next,
-            races,
-            unowned,
-        };
+        self.lookups[slot] = Lookup { key, detail, next, races, unowned };
         if self.states.unused() > UNUSED {
             self.next_stamp();
         }
     }
 
-    /// Computes the records after `access` into `after`, and the races that it makes. Returns false if nothing
-    /// changes.
+    /// Computes the records after `access` into `after`, and the races that it makes. Returns false
+    /// if nothing changes.
     fn transition(
         &mut self,
         granule: u64,
@@ -475,9 +463,8 @@ impl Detector {
         after.clear();
         let records = self.states.records(before);
         let bytes = access.mask;
-        for mark in records
-            .iter()
-            .filter(|mark| mark.by.kind == Kind::Alloc && mark.mask & bytes != 0)
+        for mark in
+            records.iter().filter(|mark| mark.by.kind == Kind::Alloc && mark.mask & bytes != 0)
         {
             if !self.clocks.ordered(mark.epoch) && access.by.kind != Kind::Alloc {
                 access.mask &= !mark.mask;
@@ -485,9 +472,7 @@ impl Detector {
             }
         }
         // A store there makes a new object, whether or not the task stored there before.
-        let destroyed = records
-            .iter()
-            .filter(|record| record.by.kind == Kind::Destroyed);
+        let destroyed = records.iter().filter(|record| record.by.kind == Kind::Destroyed);
         let ended = destroyed.fold(0, |mask, record| mask | record.mask);
         for own in records.iter().filter(|record| record.epoch == access.epoch) {
             if access.by.superseded_by(own.by) {
@@ -536,19 +521,15 @@ impl Detector {
             }
             let gone = match access.by.kind {
                 Kind::Alloc | Kind::Unmap => true,
-                // A record that is not ordered after the allocation is of an earlier life, also after this life has
-                // ended.
+                // A record that is not ordered after the allocation is of an earlier life, also
+                // after this life has ended.
                 Kind::Free => record.by.kind != Kind::Alloc,
                 Kind::Made => record.by.kind == Kind::Destroyed,
                 // Who writes there makes an object without a call.
                 Kind::Write if record.by.kind == Kind::Destroyed => ordered,
                 _ => ordered && record.by.superseded_by(access.by),
             };
-            let mask = if gone {
-                record.mask & !access.mask
-            } else {
-                record.mask
-            };
+            let mask = if gone { record.mask & !access.mask } else { record.mask };
             if mask != 0 {
                 after.push(Record { mask, ..record });
             }
@@ -601,8 +582,9 @@ fn mask(bits: u64) -> u8 {
     u8::try_from(bits & 0xff).unwrap_or(0)
 }
 
-/// A run or an iteration that a task repeats finds nothing new, because a task's own accesses are remembered and supersede
-/// equal ones. Only accesses to an earlier life of their memory are not remembered, but counted.
+/// A run or an iteration that a task repeats finds nothing new, because a task's own accesses are
+/// remembered and supersede equal ones. Only accesses to an earlier life of their memory are not
+/// remembered, but counted.
 impl Accesses for Detector {
     fn strides(&mut self) -> &mut Strides {
         &mut self.runs

@@ -1,5 +1,6 @@
-//! Why nothing orders the two sides of a race, in one sentence: how much of one side's context comes before the other
-//! side, and which locks each side holds. And the calls that led to each side.
+//! Why nothing orders the two sides of a race, in one sentence: how much of one side's context
+//! comes before the other side, and which locks each side holds. And the calls that led to each
+//! side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,8 @@ use crate::analysis::{Graph, Task};
 
 /// The most calls that are told of a side.
 const CALLS: usize = 16;
-/// Iterations of a loop after which calls have the same callers as before, unless it is a recursion.
+/// Iterations of a loop after which calls have the same callers as before, unless it is a
+/// recursion.
 const ITERATIONS: u64 = 4;
 /// In windows of a run, stacks are followed from so many tasks before.
 const LOOK_BACK: u32 = 512;
@@ -40,7 +42,8 @@ pub(super) struct Moment {
 pub(super) struct Moments(BTreeMap<Spot, Moment>);
 
 impl Moments {
-    /// Follows contexts from their starts to all spots. If `near`, calls are followed only from shortly before.
+    /// Follows contexts from their starts to all spots. If `near`, calls are followed only from
+    /// shortly before.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -81,10 +84,7 @@ impl Moments {
 
     /// All locks that are held at any spot.
     pub(super) fn locks(&self) -> impl Iterator<Item = u64> {
-        self.0
-            .values()
-            .flat_map(|at| &at.held)
-            .map(|lock| lock.object)
+        self.0.values().flat_map(|at| &at.held).map(|lock| lock.object)
     }
 }
 
@@ -267,29 +267,23 @@ fn in_words(
         Some(name) => format!("{name} ({object:#x})"),
         None => format!("{object:#x}"),
     };
-    let common = first
-        .iter()
-        .find(|held| second.iter().any(|other| other.object == held.object));
+    let common = first.iter().find(|held| second.iter().any(|other| other.object == held.object));
     let names = |held: &[Held]| {
         let all: Vec<String> = held.iter().map(|lock| name(lock.object)).collect();
         all.join(" and ")
     };
     match (first.is_empty(), second.is_empty(), common) {
-        (_, _, Some(lock)) if lock.shared => format!(
-            "both hold lock {}, but not both exclusively",
-            name(lock.object)
-        ),
-        (_, _, Some(lock)) => format!(
-            "both hold lock {}, but no edge orders its holders",
-            name(lock.object)
-        ),
+        (_, _, Some(lock)) if lock.shared => {
+            format!("both hold lock {}, but not both exclusively", name(lock.object))
+        }
+        (_, _, Some(lock)) => {
+            format!("both hold lock {}, but no edge orders its holders", name(lock.object))
+        }
         (true, true, _) => "neither holds a lock".to_owned(),
         (false, true, _) => format!("{a} holds lock {}, {b} holds none", names(first)),
         (true, false, _) => format!("{b} holds lock {}, {a} holds none", names(second)),
-        (false, false, None) => format!(
-            "{a} holds lock {}, {b} holds {}: not the same",
-            names(first),
-            names(second)
-        ),
+        (false, false, None) => {
+            format!("{a} holds lock {}, {b} holds {}: not the same", names(first), names(second))
+        }
     }
 }

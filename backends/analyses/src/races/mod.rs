@@ -1,26 +1,30 @@
-//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders; and accesses
-//! to memory that nothing orders with the free that ends its life.
+//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph
+//! orders; and accesses to memory that nothing orders with the free that ends its life.
 //!
-//! The order is program order and the stored edges, not the schedule that happened, so a race is reported even if the
-//! run went well. For every byte with a race at least one pair of source places is reported, and nothing is reported
-//! that the graph orders. Two atomic accesses do not race; an atomic and a plain one do. A load that the compiler makes
-//! where the source may not make it (above the condition that it stands under) is no access of the program.
+//! The order is program order and the stored edges, not the schedule that happened, so a race is
+//! reported even if the run went well. For every byte with a race at least one pair of source
+//! places is reported, and nothing is reported that the graph orders. Two atomic accesses do not
+//! race; an atomic and a plain one do. A load that the compiler makes where the source may not make
+//! it (above the condition that it stands under) is no access of the program.
 //!
-//! Atomic operations order like locks if they were recorded as tasks (`--contech-atomics`). A relaxed flag orders
-//! nothing, so data that it hands over is reported, and such a race says that its contexts share an atomic variable.
+//! Atomic operations order like locks if they were recorded as tasks (`--contech-atomics`). A
+//! relaxed flag orders nothing, so data that it hands over is reported, and such a race says that
+//! its contexts share an atomic variable.
 //!
-//! What has a side in a context that nobody announced is no race: code that is not recorded made its thread, and orders
-//! what it does. Nor is what has a side in a context that hands work to the kernel by io_uring. Both are told apart, as
-//! not known. Uses of objects of synchronisation that come after their end are told,
-//! too.
+//! What has a side in a context that nobody announced is no race: code that is not recorded made
+//! its thread, and orders what it does. Nor is what has a side in a context that hands work to the
+//! kernel by io_uring. Both are told apart, as not known. Uses of objects of synchronisation that
+//! come after their end are told, too.
 //!
-//! Limits: where the source does make a load that the compiler made above its condition, its races are missed (`a || !b`
-//! at -O1 and -O2 may load both); without the optimiser they are found. The lanes of a vector instruction are one
-//! access of one context, so races between iterations of a loop that `omp simd` promises to be independent are
-//! missed. Stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
-//! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest
-//! 40 are remembered, so a race with only one of the others would be missed. If the shadow memory (4 bytes for 8
-//! bytes of memory, more if many contexts read) outgrows `--memory`, the graph is read once for each part of memory.
+//! Limits: where the source does make a load that the compiler made above its condition, its races
+//! are missed (`a || !b` at -O1 and -O2 may load both); without the optimiser they are found. The
+//! lanes of a vector instruction are one access of one context, so races between iterations of a
+//! loop that `omp simd` promises to be independent are missed. Stacks of detached threads are
+//! reused without a record of it. Of several accesses to one byte in one task, a write stands for
+//! the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest 40
+//! are remembered, so a race with only one of the others would be missed. If the shadow memory (4
+//! bytes for 8 bytes of memory, more if many contexts read) outgrows `--memory`, the graph is read
+//! once for each part of memory.
 
 mod chains;
 mod clocks;
@@ -92,10 +96,11 @@ pub struct Races {
 /// Races of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Pairs of source places. Those whose contexts share no atomic variable come first, and among equals the most
-    /// frequent.
+    /// Pairs of source places. Those whose contexts share no atomic variable come first, and among
+    /// equals the most frequent.
     pub races: Vec<Race>,
-    /// Pairs of source places that nothing recorded orders, but that something else may have ordered. They are no races.
+    /// Pairs of source places that nothing recorded orders, but that something else may have
+    /// ordered. They are no races.
     pub unknown: Vec<Unknown>,
     /// Mutexes, locks, semaphores and barriers that were used after they were destroyed.
     pub destroyed: Vec<Destroyed>,
@@ -104,8 +109,8 @@ pub struct Report {
     pub windows: Option<u64>,
     /// Number of checked reads and writes.
     pub accesses: u64,
-    /// Accesses that were ignored because the allocation of their memory does not come before them, in units of 8
-    /// bytes.
+    /// Accesses that were ignored because the allocation of their memory does not come before them,
+    /// in units of 8 bytes.
     pub unowned: u64,
     /// Atomic operations in the program's code.
     pub atomic_operations: u64,
@@ -157,7 +162,8 @@ pub struct Call {
 pub struct Race {
     /// A byte that both touch, in the example.
     pub address: u64,
-    /// What the program calls that byte, if it is part of a variable that has its place for the whole run.
+    /// What the program calls that byte, if it is part of a variable that has its place for the
+    /// whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
     /// The call that made the memory, if a recorded one did.
@@ -209,7 +215,8 @@ pub struct Side {
     /// Whether this side frees the memory instead of accessing it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
-    /// The calls in the context that led there, the innermost first, without those that libraries make.
+    /// The calls in the context that led there, the innermost first, without those that libraries
+    /// make.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Place>,
     /// Where the context was created; absent if that is not known.
@@ -326,7 +333,8 @@ impl Races {
         )
     }
 
-    /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
+    /// Takes the findings of one part of memory. If the part was too large, returns the parts to
+    /// check instead.
     fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Share>> {
         merged.passes += 1;
         if !detector.is_full() {
@@ -345,11 +353,13 @@ impl Races {
     }
 }
 
-/// When the recording of the first thread ended that went on running, in nanoseconds; the largest number if none did.
+/// When the recording of the first thread ended that went on running, in nanoseconds; the largest
+/// number if none did.
 ///
-/// The end of a program ends the recordings of its threads one after the other, and what is recorded later may follow
-/// what an earlier thread did without being recorded. In an incomplete graph threads end when their records do, which
-/// may be long before anything was missing; there nothing is left out.
+/// The end of a program ends the recordings of its threads one after the other, and what is
+/// recorded later may follow what an earlier thread did without being recorded. In an incomplete
+/// graph threads end when their records do, which may be long before anything was missing; there
+/// nothing is left out.
 fn cut(graph: &Graph) -> Result<u64> {
     let last = graph.contexts().next().and_then(|main| main.last_task());
     let (true, Some(last)) = (graph.meta().complete, last) else {
@@ -427,21 +437,14 @@ impl Merged {
         self.unowned += findings.unowned;
         self.atomics.extend(&findings.atomics);
         for (key, new) in &findings.misuses {
-            let found = self
-                .misuses
-                .entry(*key)
-                .or_insert(Misuse { count: 0, ..*new });
+            let found = self.misuses.entry(*key).or_insert(Misuse { count: 0, ..*new });
             found.count += new.count;
         }
         for (pair, example, count) in &findings.entries {
             let side = |(op, kind): (u32, Kind)| (place_of(info, op), kind);
             let (first, second) = (side(pair.first), side(pair.second));
             let swapped = second < first;
-            let (a, b) = if swapped {
-                (second, first)
-            } else {
-                (first, second)
-            };
+            let (a, b) = if swapped { (second, first) } else { (first, second) };
             let key = (pair.doubt, a, b);
             let new = Conflicts {
                 count: 0,
@@ -460,11 +463,7 @@ impl Merged {
 
     fn report(self, graph: &Graph, windows: Option<u64>) -> Result<Report> {
         let info = graph.info();
-        let spots: Vec<Spot> = self
-            .races
-            .values()
-            .flat_map(|found| found.spots(info))
-            .collect();
+        let spots: Vec<Spot> = self.races.values().flat_map(|found| found.spots(info)).collect();
         let created = spots.iter().filter_map(|spot| creation(graph, *spot));
         let all = spots.iter().copied().chain(created);
         let moments = Moments::of(graph, all, windows.is_some())?;
@@ -476,19 +475,12 @@ impl Merged {
         for ((doubt, a, b), found) in self.races {
             let example = found.example;
             let [first, second] = found.spots(info);
-            let (of_a, of_b) = if found.swapped {
-                (second, first)
-            } else {
-                (first, second)
-            };
+            let (of_a, of_b) = if found.swapped { (second, first) } else { (first, second) };
             let contexts = [first, second].map(|spot| spot.0.context.get());
             let contexts = (contexts[0].min(contexts[1]), contexts[0].max(contexts[1]));
             let atomics = self.atomics.contains(&contexts);
             let side = |key, spot| Side::new(key, spot, graph, &moments);
-            let sides = Sides {
-                first: moments.at(first),
-                second: moments.at(second),
-            };
+            let sides = Sides { first: moments.at(first), second: moments.at(second) };
             races.entry(doubt).or_default().push(Race {
                 address: example.address,
                 variable: variables.name(example.address).map(str::to_owned),

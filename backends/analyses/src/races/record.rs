@@ -1,4 +1,5 @@
-//! What the shadow memory remembers of accesses, when two of them conflict, and when one makes another superfluous.
+//! What the shadow memory remembers of accesses, when two of them conflict, and when one makes
+//! another superfluous.
 
 use super::chains::Epoch;
 
@@ -48,7 +49,8 @@ impl Kind {
         matches!(self, Self::AtomicRead | Self::AtomicWrite)
     }
 
-    /// Whether two unordered accesses of these kinds are a race: one writes and not both are atomic, or one frees.
+    /// Whether two unordered accesses of these kinds are a race: one writes and not both are
+    /// atomic, or one frees.
     #[must_use]
     pub fn conflicts(self, other: Self) -> bool {
         let (first, last) = (self.min(other), self.max(other));
@@ -59,9 +61,10 @@ impl Kind {
         accesses && (self.writes() || other.writes()) && !(self.atomic() && other.atomic())
     }
 
-    /// Whether a later access of kind `later`, ordered after this one, conflicts with everything that this one
-    /// conflicts with. Every coming access that is unordered with this one is then unordered with the later one too,
-    /// so this one need not be remembered (the argument of FastTrack: Flanagan and Freund, 2009).
+    /// Whether a later access of kind `later`, ordered after this one, conflicts with everything
+    /// that this one conflicts with. Every coming access that is unordered with this one is then
+    /// unordered with the later one too, so this one need not be remembered (the argument of
+    /// FastTrack: Flanagan and Freund, 2009).
     #[must_use]
     pub fn superseded_by(self, later: Self) -> bool {
         self < Self::Alloc
@@ -96,15 +99,12 @@ pub struct Use {
 impl Use {
     /// A use of memory that belongs to no thread.
     pub fn of(op: u32, kind: Kind) -> Self {
-        Self {
-            op,
-            kind,
-            own: false,
-        }
+        Self { op, kind, own: false }
     }
 
-    /// Whether two unordered uses are a race. What two tasks have in their own stacks at the same address are
-    /// different variables: the tasks ran one after the other in one thread, and the graph does not say in which order.
+    /// Whether two unordered uses are a race. What two tasks have in their own stacks at the same
+    /// address are different variables: the tasks ran one after the other in one thread, and the
+    /// graph does not say in which order.
     pub fn conflicts(self, other: Self) -> bool {
         self.kind.conflicts(other.kind) && !(self.own && other.own)
     }
@@ -146,10 +146,7 @@ mod tests {
     #[test]
     fn a_record_gives_way_only_to_one_that_conflicts_with_as_much() {
         let kinds = [Read, Write, AtomicRead, AtomicWrite];
-        for (old, new) in kinds
-            .iter()
-            .flat_map(|a| kinds.iter().map(move |b| (*a, *b)))
-        {
+        for (old, new) in kinds.iter().flat_map(|a| kinds.iter().map(move |b| (*a, *b))) {
             let as_much = kinds
                 .iter()
                 .chain([&Free])

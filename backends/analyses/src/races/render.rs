@@ -10,17 +10,12 @@ const SHOWN: usize = 25;
 
 impl Render for Report {
     fn view(&self) -> View {
-        let mut view = View::default()
-            .csv(self.table())
-            .heading("Races")
-            .line(self.sentence());
+        let mut view = View::default().csv(self.table()).heading("Races").line(self.sentence());
         if !self.races.is_empty() {
             view = view.table_in_page(self.pairs_table());
         }
         for (race, number) in self.races.iter().zip(1..).take(SHOWN) {
-            view = view
-                .line_in_text("")
-                .line_in_text(format!("{number}. {}", side(&race.a)));
+            view = view.line_in_text("").line_in_text(format!("{number}. {}", side(&race.a)));
             view = way(view, &race.a).line_in_text(format!("   {}", side(&race.b)));
             view = way(view, &race.b).line_in_text(format!(
                 "   {}, {} times. {}",
@@ -31,9 +26,9 @@ impl Render for Report {
         }
         if self.races.len() > SHOWN {
             let more = count((self.races.len() - SHOWN) as u64);
-            view = view.line_in_text("").line_in_text(format!(
-                "... {more} more (all of them: --format csv or json)"
-            ));
+            view = view
+                .line_in_text("")
+                .line_in_text(format!("... {more} more (all of them: --format csv or json)"));
         }
         for use_after in &self.destroyed {
             view = view.line_in_text("").line(use_after.sentence());
@@ -47,22 +42,13 @@ impl Render for Report {
 
 impl Destroyed {
     fn sentence(&self) -> String {
-        let Self {
-            address,
-            used,
-            destroyed,
-            ..
-        } = self;
+        let Self { address, used, destroyed, .. } = self;
         let object = match &self.variable {
             Some(name) => format!("{name} ({address:#x})"),
             None => format!("the object at {address:#x}"),
         };
         let call = |call: &Call| {
-            let Call {
-                context,
-                task,
-                place,
-            } = call;
+            let Call { context, task, place } = call;
             format!("{}, context {context}, task {task}", place.located())
         };
         format!(
@@ -134,9 +120,7 @@ impl Report {
             columns = columns
                 .count(&context, &context, |race| side(race).context)
                 .text(&task, &task, |race| side(race).task.clone())
-                .function(&function, &function, |race| {
-                    side(race).place.function.clone()
-                })
+                .function(&function, &function, |race| side(race).place.function.clone())
                 .text(&file, &file, |race| side(race).place.file.clone())
                 .count(&line, &line, |race| side(race).place.line)
                 .text(&how, &how, |race| access(side(race)));
@@ -150,15 +134,10 @@ impl Report {
 
 /// The calls that led to a side, and where its context was created.
 fn way(view: View, side: &Side) -> View {
-    let callers = side
-        .callers
-        .iter()
-        .map(|place| format!("called {}", place.located()));
+    let callers = side.callers.iter().map(|place| format!("called {}", place.located()));
     let created = side.created.iter();
     let created = created.map(|place| format!("context created {}", place.located()));
-    callers.chain(created).fold(view, |view, line| {
-        view.line_in_text(format!("      {line}"))
-    })
+    callers.chain(created).fold(view, |view, line| view.line_in_text(format!("      {line}")))
 }
 
 /// What the program calls the byte, or where its memory comes from.

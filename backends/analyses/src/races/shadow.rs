@@ -1,5 +1,5 @@
-//! Shadow memory: the state of every accessed granule of 8 bytes, in pages of 16 KiB that are made when they are
-//! first touched.
+//! Shadow memory: the state of every accessed granule of 8 bytes, in pages of 16 KiB that are made
+//! when they are first touched.
 
 use rustc_hash::FxHashMap;
 
@@ -14,8 +14,8 @@ const GRANULES: usize = 1 << PAGE_SHIFT;
 /// Granules of a page.
 pub(super) const GRANULES_OF_PAGE: u64 = 1 << PAGE_SHIFT;
 const INSIDE: u64 = GRANULES as u64 - 1;
-/// The most pages that are made at once for an allocation: 1 GiB of memory. Of a larger allocation only the existing
-/// pages are marked.
+/// The most pages that are made at once for an allocation: 1 GiB of memory. Of a larger allocation
+/// only the existing pages are marked.
 const MOST_MADE: u64 = 1 << 16;
 /// Entries of the cache of pages.
 const CACHED: usize = 4096;
@@ -59,8 +59,8 @@ impl Shadow {
         }
     }
 
-    /// The state of granule `granule` (an address divided by 8), to read and to change; `None` if another part has
-    /// it.
+    /// The state of granule `granule` (an address divided by 8), to read and to change; `None` if
+    /// another part has it.
     #[inline]
     pub fn granule(&mut self, granule: u64, states: &mut States) -> Option<&mut StateId> {
         let page = granule >> PAGE_SHIFT;
@@ -74,12 +74,8 @@ impl Shadow {
             states.moved(UNTOUCHED, page.uniform, (1 << PAGE_SHIFT) - 1);
             self.detailed += 1;
         }
-        let granules = page
-            .granules
-            .get_or_insert_with(|| Box::new([page.uniform; GRANULES]));
-        usize::try_from(granule & INSIDE)
-            .ok()
-            .map(|at| &mut granules[at])
+        let granules = page.granules.get_or_insert_with(|| Box::new([page.uniform; GRANULES]));
+        usize::try_from(granule & INSIDE).ok().map(|at| &mut granules[at])
     }
 
     #[inline]
@@ -99,16 +95,13 @@ impl Shadow {
         }
         let pages = &mut self.pages;
         *self.slots.entry(page).or_insert_with(|| {
-            pages.push(Page {
-                uniform: UNTOUCHED,
-                granules: None,
-            });
+            pages.push(Page { uniform: UNTOUCHED, granules: None });
             u32::try_from(pages.len() - 1).unwrap_or(ELSEWHERE)
         })
     }
 
-    /// Puts all granules of the pages from `first` up to but not including `end` into one state. Pages that were
-    /// never touched are made as well, unless there are very many.
+    /// Puts all granules of the pages from `first` up to but not including `end` into one state.
+    /// Pages that were never touched are made as well, unless there are very many.
     pub fn fill(&mut self, first: u64, end: u64, state: StateId, states: &mut States) {
         if end.saturating_sub(first) > MOST_MADE {
             for page in self.touched(first, end) {
@@ -130,9 +123,7 @@ impl Shadow {
         match page.granules.take() {
             Some(granules) => {
                 self.detailed -= 1;
-                granules
-                    .iter()
-                    .for_each(|&old| states.moved(old, UNTOUCHED, 1));
+                granules.iter().for_each(|&old| states.moved(old, UNTOUCHED, 1));
                 states.moved(UNTOUCHED, state, 1);
             }
             None => states.moved(old, state, 1),
@@ -143,19 +134,14 @@ impl Shadow {
     #[must_use]
     pub fn touched(&self, first: u64, end: u64) -> Vec<u64> {
         if end.saturating_sub(first) < self.slots.len() as u64 {
-            (first..end)
-                .filter(|page| self.slots.contains_key(page))
-                .collect()
+            (first..end).filter(|page| self.slots.contains_key(page)).collect()
         } else {
-            self.slots
-                .keys()
-                .copied()
-                .filter(|page| (first..end).contains(page))
-                .collect()
+            self.slots.keys().copied().filter(|page| (first..end).contains(page)).collect()
         }
     }
 
-    /// The state of all granules of a page, `Some(None)` if they differ; `None` if another part has the page.
+    /// The state of all granules of a page, `Some(None)` if they differ; `None` if another part has
+    /// the page.
     #[must_use]
     pub fn page(&mut self, page: u64) -> Option<Option<StateId>> {
         let slot = self.slot(page);
@@ -166,11 +152,7 @@ impl Shadow {
     /// Keeps one state for all granules of a page, if they have the same.
     pub fn join(&mut self, page: u64, states: &mut States) {
         let slot = self.slot(page);
-        let Some(Page {
-            granules: Some(granules),
-            ..
-        }) = self.pages.get(slot as usize)
-        else {
+        let Some(Page { granules: Some(granules), .. }) = self.pages.get(slot as usize) else {
             return;
         };
         let state = granules[0];

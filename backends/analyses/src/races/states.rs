@@ -1,6 +1,6 @@
-//! States of granules: the remembered accesses to 8 bytes of memory. Granules with the same past share one state. So
-//! the shadow of a granule is a number of 4 bytes, and the effect of an access on a state is computed once and looked
-//! up for the many granules of an array.
+//! States of granules: the remembered accesses to 8 bytes of memory. Granules with the same past
+//! share one state. So the shadow of a granule is a number of 4 bytes, and the effect of an access
+//! on a state is computed once and looked up for the many granules of an array.
 
 use std::hash::{Hash, Hasher};
 
@@ -36,8 +36,8 @@ pub struct States {
     /// By hash of the records: the state that has them (the latest one, if hashes are equal).
     known: FxHashMap<u64, StateId>,
     free: Vec<StateId>,
-    /// States that may be in no granule any more. The next [`States::sweep`] frees them, so that earlier lookups stay
-    /// valid until then.
+    /// States that may be in no granule any more. The next [`States::sweep`] frees them, so that
+    /// earlier lookups stay valid until then.
     unused: Vec<StateId>,
     /// Bytes of the lists of states with many records.
     long_bytes: usize,
@@ -46,22 +46,13 @@ pub struct States {
 const NOTHING: Record = Record {
     epoch: Epoch::ZERO,
     mask: 0,
-    by: super::record::Use {
-        op: 0,
-        kind: super::record::Kind::Read,
-        own: false,
-    },
+    by: super::record::Use { op: 0, kind: super::record::Kind::Read, own: false },
 };
 
 impl Default for States {
     fn default() -> Self {
-        let untouched = State {
-            granules: 1,
-            len: 0,
-            queued: false,
-            first: [NOTHING; INLINE],
-            all: Vec::new(),
-        };
+        let untouched =
+            State { granules: 1, len: 0, queued: false, first: [NOTHING; INLINE], all: Vec::new() };
         Self {
             states: vec![untouched],
             known: FxHashMap::default(),
@@ -77,11 +68,7 @@ impl States {
     #[must_use]
     pub fn records(&self, id: StateId) -> &[Record] {
         let state = &self.states[id as usize];
-        if state.all.is_empty() {
-            &state.first[..usize::from(state.len)]
-        } else {
-            &state.all
-        }
+        if state.all.is_empty() { &state.first[..usize::from(state.len)] } else { &state.all }
     }
 
     /// The state with these records; a new one is in no granule yet.
@@ -95,13 +82,8 @@ impl States {
         {
             return id;
         }
-        let mut state = State {
-            granules: 0,
-            len: 0,
-            queued: true,
-            first: [NOTHING; INLINE],
-            all: Vec::new(),
-        };
+        let mut state =
+            State { granules: 0, len: 0, queued: true, first: [NOTHING; INLINE], all: Vec::new() };
         if let Some(first) = state.first.get_mut(..records.len()) {
             first.copy_from_slice(records);
             state.len = u8::try_from(records.len()).unwrap_or(0);
@@ -180,20 +162,13 @@ mod tests {
     #[test]
     fn states_are_reused_only_when_no_granule_is_in_them() {
         let mut states = States::default();
-        let record = |op| Record {
-            mask: 255,
-            by: Use::of(op, Kind::Write),
-            ..NOTHING
-        };
+        let record = |op| Record { mask: 255, by: Use::of(op, Kind::Write), ..NOTHING };
         let first = states.make(&[record(1)]);
         let second = states.make(&[record(2)]);
         states.moved(UNTOUCHED, first, 1);
         states.sweep();
         assert_eq!(states.records(first), [record(1)]);
-        assert_eq!(
-            states.make(&[record(3), record(4), record(5), record(6)]),
-            second
-        );
+        assert_eq!(states.make(&[record(3), record(4), record(5), record(6)]), second);
         states.moved(UNTOUCHED, second, 1);
         states.moved(first, UNTOUCHED, 1);
         assert_eq!(states.records(first), [record(1)], "valid until the sweep");

@@ -8,10 +8,11 @@ use super::record::Kind;
 /// Why nothing recorded orders two accesses, and yet they need not race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Doubt {
-    /// Nobody announced the context of one of them: code that is not recorded made its thread, and orders what it does.
+    /// Nobody announced the context of one of them: code that is not recorded made its thread, and
+    /// orders what it does.
     Unannounced,
-    /// The context of one of them asked the kernel for work that is done beside the program, and who learns that it is
-    /// done comes after that.
+    /// The context of one of them asked the kernel for work that is done beside the program, and
+    /// who learns that it is done comes after that.
     Ring,
 }
 
@@ -60,7 +61,8 @@ pub struct Example {
 }
 
 impl Example {
-    /// Whether this one was found before another. One access may make several; the lowest address is the first then.
+    /// Whether this one was found before another. One access may make several; the lowest address
+    /// is the first then.
     pub fn is_before(&self, other: &Self) -> bool {
         (self.at, self.address) < (other.at, other.address)
     }

@@ -1,6 +1,7 @@
-//! What the program calls the memory at an address: a variable that has its place for the whole run, with the members
-//! and indices that lead to the address. The symbols and the debug information of the program's files say so; if a file is
-//! not there, or was changed since the run, its variables have no names.
+//! What the program calls the memory at an address: a variable that has its place for the whole
+//! run, with the members and indices that lead to the address. The symbols and the debug
+//! information of the program's files say so; if a file is not there, or was changed since the run,
+//! its variables have no names.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -62,7 +63,8 @@ fn is_of_run(object: &ObjectMeta, start_unix_ns: u64) -> bool {
     modified.is_some_and(|at| at <= UNIX_EPOCH + Duration::from_nanos(start_unix_ns))
 }
 
-/// Adds the names of those addresses that the object has variables at. `None` if its file cannot be read.
+/// Adds the names of those addresses that the object has variables at. `None` if its file cannot be
+/// read.
 fn names(object: &ObjectMeta, addresses: &[u64], found: &mut HashMap<u64, String>) -> Option<()> {
     let data = ReadCache::new(File::open(&object.path).ok()?);
     let file = ElfFile::<FileHeader64<Endianness>, _>::parse(&data).ok()?;
@@ -83,13 +85,10 @@ fn names(object: &ObjectMeta, addresses: &[u64], found: &mut HashMap<u64, String
             debug.describe(*variable, at - begins)
         });
         let (name, path) = described.unwrap_or_default();
-        // The symbol of C++ and Rust says more than the name; that of a local variable in C says less.
+        // The symbol of C++ and Rust says more than the name; that of a local variable in C says
+        // less.
         let said = demangled(linkage);
-        let said = if said == linkage && !name.is_empty() {
-            name
-        } else {
-            said
-        };
+        let said = if said == linkage && !name.is_empty() { name } else { said };
         found.insert(address, format!("{said}{path}"));
     }
     Some(())
@@ -228,9 +227,7 @@ impl<'d> Debug<'d> {
     fn extents(&self, of: Place) -> Option<Vec<(i64, u64)>> {
         let number = |entry: &Entry<'_, 'd>, attribute| {
             let value = entry.attr_value(attribute).ok()??;
-            value
-                .sdata_value()
-                .or_else(|| value.udata_value()?.try_into().ok())
+            value.sdata_value().or_else(|| value.udata_value()?.try_into().ok())
         };
         let (unit, fortran) = &self.units[of.0];
         let mut all = Vec::new();
@@ -251,7 +248,8 @@ impl<'d> Debug<'d> {
         Some(all)
     }
 
-    /// Writes what leads from the first byte of a value of this type to that at an offset, as far as it is known.
+    /// Writes what leads from the first byte of a value of this type to that at an offset, as far
+    /// as it is known.
     fn path(&self, of: Place, offset: u64, path: &mut String, deep: usize) -> Option<()> {
         let deep = deep.checked_sub(1)?;
         let (unit, fortran) = &self.units[of.0];

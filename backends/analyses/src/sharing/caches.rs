@@ -76,7 +76,8 @@ pub struct Caches {
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
-    /// Lines, and the executor that used each of them last and learns nothing from reading it again.
+    /// Lines, and the executor that used each of them last and learns nothing from reading it
+    /// again.
     quiet: Box<[(u64, u32); QUIET]>,
     private: Vec<Private>,
     /// The shared lines and what is known of them.
@@ -84,13 +85,15 @@ pub struct Caches {
     /// By position: whether an executor has ended.
     ended: Vec<bool>,
     pub(super) effects: Effects,
-    /// Misses by line, place where its memory was allocated, and operations on both sides: the write and the miss.
+    /// Misses by line, place where its memory was allocated, and operations on both sides: the
+    /// write and the miss.
     pub(super) misses: FxHashMap<(u64, SiteId, u32, u32), Misses>,
     /// Bytes read by one executor that another wrote: `(writer, reader)`.
     pub(super) communicated: FxHashMap<(u32, u32), u64>,
     /// Misses that nobody fights for on a line beside one that the executor has just missed on.
     pub(super) ahead: u64,
-    /// How often another executor had its turn so far; a turn that was longer than two slices counts more often.
+    /// How often another executor had its turn so far; a turn that was longer than two slices
+    /// counts more often.
     pub turn: u64,
 }
 
@@ -157,8 +160,9 @@ impl Caches {
         }
     }
 
-    /// So many iterations of a run by `executor`, in which no access leaves its lines. In lines that the executor does
-    /// not share, or knows all of, each access is taken once, with all its bytes.
+    /// So many iterations of a run by `executor`, in which no access leaves its lines. In lines
+    /// that the executor does not share, or knows all of, each access is taken once, with all its
+    /// bytes.
     pub(super) fn stretch(
         &mut self,
         executor: u32,
@@ -196,17 +200,15 @@ impl Caches {
         let one = Bytes::MAX >> (128 - moving.access.size);
         match moving.stride {
             0 => one << (moving.access.addr & within),
-            _ => (0..times).fold(0, |all, iteration| {
-                all | one << (moving.later(iteration).addr & within)
-            }),
+            _ => (0..times)
+                .fold(0, |all, iteration| all | one << (moving.later(iteration).addr & within)),
         }
     }
 
-    /// Whether accesses are to one line that no other executor has used, or that the executor knows all of.
+    /// Whether accesses are to one line that no other executor has used, or that the executor knows
+    /// all of.
     fn is_known(&mut self, executor: u32, moving: &Moving, times: u64) -> bool {
-        let Access {
-            addr, size, write, ..
-        } = moving.access;
+        let Access { addr, size, write, .. } = moving.access;
         if lines_of(&moving.access, self.shift) > 1 {
             return false;
         }
@@ -257,16 +259,8 @@ impl Caches {
         self.effects.cold += 1;
         *self.index(line) = u32::try_from(self.private.len()).unwrap_or(0);
         self.private.push(match access.write {
-            true => Private {
-                written: access.bytes,
-                owner: access.executor,
-                op: access.op,
-            },
-            false => Private {
-                written: 0,
-                owner: access.executor,
-                op: 0,
-            },
+            true => Private { written: access.bytes, owner: access.executor, op: access.op },
+            false => Private { written: 0, owner: access.executor, op: 0 },
         });
     }
 
@@ -277,19 +271,12 @@ impl Caches {
         access: LineAccess,
         site: impl FnOnce() -> SiteId,
     ) -> bool {
-        let index = if index & SHARED == 0 {
-            self.share(line, index)
-        } else {
-            index
-        };
+        let index = if index & SHARED == 0 { self.share(line, index) } else { index };
         let effects = &mut self.effects;
         let shared = &mut self.shared[(index & !SHARED) as usize].1;
         let learns = shared.access(access, &self.ended, effects, site);
         for (writer, bytes) in effects.read.drain(..) {
-            *self
-                .communicated
-                .entry((writer, access.executor))
-                .or_default() += u64::from(bytes);
+            *self.communicated.entry((writer, access.executor)).or_default() += u64::from(bytes);
         }
         settle(&mut self.misses, line, effects);
         if std::mem::take(&mut effects.missed) {
@@ -298,8 +285,8 @@ impl Caches {
         learns
     }
 
-    /// Whether the executor has just missed on a neighbour of this line. Neighbours on another page do not count, because
-    /// processors fetch nothing ahead of them.
+    /// Whether the executor has just missed on a neighbour of this line. Neighbours on another page
+    /// do not count, because processors fetch nothing ahead of them.
     fn is_fetched_ahead(&mut self, line: u64, access: &LineAccess) -> bool {
         let page = PAGE_SHIFT - self.shift;
         [line.wrapping_sub(1), line.wrapping_add(1)]

@@ -1,11 +1,12 @@
-//! One line of memory that several executors use: which executors hold a copy, which have written what, and why copies
-//! were lost.
+//! One line of memory that several executors use: which executors hold a copy, which have written
+//! what, and why copies were lost.
 //!
-//! Caches are private, of unlimited size, and coherent. A write takes the line away from all other executors (as MESI
-//! and its relatives do), and an executor that lost it misses at its next access. Such a miss is *true sharing* if,
-//! before the line is lost again, the executor touches a byte that another executor wrote since it last got the line's
-//! news, and *false sharing* if it never does (Dubois et al., "The detection and elimination of useless misses in
-//! multiprocessors", ISCA 1993).
+//! Caches are private, of unlimited size, and coherent. A write takes the line away from all other
+//! executors (as MESI and its relatives do), and an executor that lost it misses at its next
+//! access. Such a miss is *true sharing* if, before the line is lost again, the executor touches a
+//! byte that another executor wrote since it last got the line's news, and *false sharing* if it
+//! never does (Dubois et al., "The detection and elimination of useless misses in multiprocessors",
+//! ISCA 1993).
 
 use crate::heap::SiteId;
 
@@ -90,7 +91,8 @@ pub struct SharedLine {
     writers: Vec<Writer>,
     /// The executor that missed last, and the turn in which it did.
     missed: Option<(u32, u64)>,
-    /// The bytes that the executor of the first copy has written since the other executors' last access.
+    /// The bytes that the executor of the first copy has written since the other executors' last
+    /// access.
     own: Bytes,
 }
 
@@ -105,7 +107,8 @@ pub struct Effects {
     pub cold: u64,
     /// Writes that took a line away from other executors.
     pub taken: u64,
-    /// Misses on lines that the executor lost when it was another one's turn, so shortly before that they fight for it.
+    /// Misses on lines that the executor lost when it was another one's turn, so shortly before
+    /// that they fight for it.
     pub contested: u64,
     /// Whether the access missed for another reason: another executor had taken the line.
     pub missed: bool,
@@ -119,11 +122,7 @@ impl SharedLine {
         line.copies.push(Copy::fresh(owner));
         line.executors = 1;
         if written != 0 {
-            line.writers.push(Writer {
-                executor: owner,
-                op,
-                bytes: written,
-            });
+            line.writers.push(Writer { executor: owner, op, bytes: written });
         }
         line
     }
@@ -134,7 +133,8 @@ impl SharedLine {
         self.executors
     }
 
-    /// Whether the executor of this access has just missed here, so that its processor fetches the neighbours ahead.
+    /// Whether the executor of this access has just missed here, so that its processor fetches the
+    /// neighbours ahead.
     #[must_use]
     pub fn fetches_ahead(&self, access: &LineAccess) -> bool {
         self.missed.is_some_and(|(executor, turn)| {
@@ -142,8 +142,9 @@ impl SharedLine {
         })
     }
 
-    /// Whether these accesses change nothing but the operation of the last write: the executor has the line and all its
-    /// news, and the others know already that what it writes is not theirs any more.
+    /// Whether these accesses change nothing but the operation of the last write: the executor has
+    /// the line and all its news, and the others know already that what it writes is not theirs any
+    /// more.
     #[must_use]
     pub fn knows(&self, executor: u32, bytes: Bytes, write: bool) -> bool {
         self.copies.first().is_some_and(|copy| {
@@ -154,8 +155,9 @@ impl SharedLine {
         })
     }
 
-    /// Takes an access; calls `site` if the access misses. `ended` says of each executor whether it accesses nothing any
-    /// more. Returns whether the executor may learn something when it reads the line again.
+    /// Takes an access; calls `site` if the access misses. `ended` says of each executor whether it
+    /// accesses nothing any more. Returns whether the executor may learn something when it reads
+    /// the line again.
     pub fn access(
         &mut self,
         access: LineAccess,
@@ -175,23 +177,16 @@ impl SharedLine {
             self.own = 0;
         }
         let mut own = self.copies.iter();
-        let at = own
-            .position(|copy| copy.executor == access.executor)
-            .unwrap_or_else(|| {
-                self.forget(ended, effects);
-                let others = self
-                    .writers
-                    .iter()
-                    .fold(0, |all, writer| all | writer.bytes);
-                self.copies.push(Copy {
-                    unread: others,
-                    ..Copy::fresh(access.executor)
-                });
-                self.executors += 1;
-                effects.cold += 1;
-                self.copies.len() - 1
-            });
-        // The executors that took turns last are the first ones. Otherwise the order of the copies means nothing.
+        let at = own.position(|copy| copy.executor == access.executor).unwrap_or_else(|| {
+            self.forget(ended, effects);
+            let others = self.writers.iter().fold(0, |all, writer| all | writer.bytes);
+            self.copies.push(Copy { unread: others, ..Copy::fresh(access.executor) });
+            self.executors += 1;
+            effects.cold += 1;
+            self.copies.len() - 1
+        });
+        // The executors that took turns last are the first ones. Otherwise the order of the copies
+        // means nothing.
         self.copies.swap(1.min(at), at);
         self.copies.swap(0, 1.min(at));
         let executors = self.executors;
@@ -224,9 +219,7 @@ impl SharedLine {
             let new = copy.unread & access.bytes;
             copy.unread &= !access.bytes;
             for writer in self.writers.iter().filter(|writer| writer.bytes & new != 0) {
-                effects
-                    .read
-                    .push((writer.executor, (writer.bytes & new).count_ones()));
+                effects.read.push((writer.executor, (writer.bytes & new).count_ones()));
             }
         }
         (self.copies[0].stale | self.copies[0].unread) != 0
@@ -262,16 +255,9 @@ impl SharedLine {
             }
         }
         effects.taken += u64::from(took);
-        self.writers
-            .iter_mut()
-            .for_each(|writer| writer.bytes &= !access.bytes);
-        self.writers
-            .retain(|writer| writer.bytes != 0 || writer.executor == access.executor);
-        match self
-            .writers
-            .iter_mut()
-            .find(|writer| writer.executor == access.executor)
-        {
+        self.writers.iter_mut().for_each(|writer| writer.bytes &= !access.bytes);
+        self.writers.retain(|writer| writer.bytes != 0 || writer.executor == access.executor);
+        match self.writers.iter_mut().find(|writer| writer.executor == access.executor) {
             Some(writer) => (writer.bytes, writer.op) = (writer.bytes | access.bytes, access.op),
             None => self.writers.push(Writer {
                 executor: access.executor,

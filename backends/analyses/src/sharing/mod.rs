@@ -1,15 +1,18 @@
-//! `sharing`: which executors read what other executors wrote, and the cache lines that go back and forth between them.
+//! `sharing`: which executors read what other executors wrote, and the cache lines that go back and
+//! forth between them.
 //!
-//! Executors are interleaved by time ([`Order::ByTime`]). Each has a cache of its own of unlimited size, which is kept
-//! coherent by taking a written line away from all other executors. A miss on a line that was taken away is true
-//! sharing if data of another executor is used before the line is lost again, and false sharing if not (Dubois et al.,
-//! ISCA 1993). Padding or moving the data would save the false-sharing misses.
+//! Executors are interleaved by time ([`Order::ByTime`]). Each has a cache of its own of unlimited
+//! size, which is kept coherent by taking a written line away from all other executors. A miss on a
+//! line that was taken away is true sharing if data of another executor is used before the line is
+//! lost again, and false sharing if not (Dubois et al., ISCA 1993). Padding or moving the data
+//! would save the false-sharing misses.
 //!
-//! Limits: the accesses of a task are assumed to be spread evenly over its duration, and recording stretches time. So
-//! the counts are those of a plausible interleaving and not of the one that happened. An executor keeps a line for at
-//! least `--slice`, about the time of a transfer. The first accesses of an executor to a line (cold) do not count as
-//! misses. If memory is allocated again before the model has come to its release, what other executors still do there
-//! belongs to its earlier life, and is left out until the release or the end of the allocating task.
+//! Limits: the accesses of a task are assumed to be spread evenly over its duration, and recording
+//! stretches time. So the counts are those of a plausible interleaving and not of the one that
+//! happened. An executor keeps a line for at least `--slice`, about the time of a transfer. The
+//! first accesses of an executor to a line (cold) do not count as misses. If memory is allocated
+//! again before the model has come to its release, what other executors still do there belongs to
+//! its earlier life, and is left out until the release or the end of the allocating task.
 
 mod caches;
 mod line;
@@ -82,17 +85,11 @@ impl Analysis for Sharing {
             shifts.push(bytes.trailing_zeros());
         }
         analysis::full_recording(graph, "sharing needs")?;
-        Ok(Self {
-            shifts,
-            alone: graph.executor_count() < 2,
-            options,
-        })
+        Ok(Self { shifts, alone: graph.executor_count() < 2, options })
     }
 
     fn order(&self) -> Order {
-        Order::ByTime {
-            slice_ns: self.options.slice,
-        }
+        Order::ByTime { slice_ns: self.options.slice }
     }
 
     fn windows(&self) -> Option<Windows> {
@@ -135,11 +132,7 @@ impl Sharing {
     /// The consumer of all executors' actions in the order of time.
     fn watch(&self) -> Watch {
         Watch {
-            caches: self
-                .shifts
-                .iter()
-                .map(|&shift| Caches::new(shift))
-                .collect(),
+            caches: self.shifts.iter().map(|&shift| Caches::new(shift)).collect(),
             memory: Memory::default(),
             runs: Strides::default(),
             of: 0,
@@ -170,7 +163,8 @@ impl Watch {
         let executor = at.executor;
         self.memory.renewed.retain(|memory| memory.is_known(at));
         if std::mem::replace(&mut self.turn_of, executor) != executor {
-            // Executors that wait for each other have long turns, and do not fight for what they hand over.
+            // Executors that wait for each other have long turns, and do not fight for what they
+            // hand over.
             let now = at.time();
             let turns = 1 + now.saturating_sub(self.turn_ns) / (2 * self.slice);
             self.turn_ns = now;
@@ -232,7 +226,8 @@ struct Renewed {
 }
 
 impl Renewed {
-    /// Whether this still counts when an executor comes to a moment: its own task that allocated the memory goes on.
+    /// Whether this still counts when an executor comes to a moment: its own task that allocated
+    /// the memory goes on.
     fn is_known(&self, at: &Moment) -> bool {
         self.by != at.executor || self.since == at.began()
     }

@@ -12,9 +12,7 @@ const DRAWN: usize = 128;
 
 impl Render for Report {
     fn view(&self) -> View {
-        let mut view = View::default()
-            .csv(self.lines_table())
-            .heading("Sharing between executors");
+        let mut view = View::default().csv(self.lines_table()).heading("Sharing between executors");
         if let Some(every) = self.windows {
             let said = Windows::sentence(every, "Sharing was looked for in");
             view = view.line(format!("{said} The numbers are estimates."));
@@ -41,9 +39,8 @@ impl Render for Report {
         } else {
             view = view.chart(self.matrix_chart());
             let communicating = count(self.executors.len() as u64);
-            view = view.line(format!(
-                "The matrix of {communicating} executors is in --format json."
-            ));
+            view =
+                view.line(format!("The matrix of {communicating} executors is in --format json."));
         }
         if !self.lines.is_empty() {
             view = view
@@ -65,12 +62,7 @@ impl Report {
         Chart::Matrix {
             title: "Bytes read that another executor wrote".to_owned(),
             axes: ("writer".to_owned(), "reader".to_owned()),
-            names: self
-                .executors
-                .iter()
-                .take(DRAWN)
-                .map(ToString::to_string)
-                .collect(),
+            names: self.executors.iter().take(DRAWN).map(ToString::to_string).collect(),
             unit: Unit::Bytes,
             values: self.matrix.iter().take(DRAWN).map(row).collect(),
         }
@@ -98,18 +90,10 @@ impl Report {
             .count("misses", "misses", |row| row.misses)
             .count("for nothing", "false_misses", |row| row.false_misses)
             .count("executors", "executors", |row| row.executors)
-            .text("sharing", "sharing", |row| {
-                if row.is_false { "false" } else { "true" }
-            })
-            .text("allocated at", "allocation", |row| {
-                row.allocation.clone().unwrap_or_default()
-            })
-            .cell("written at", "a", |row| {
-                source(row, |source| source.a.short())
-            })
-            .cell("missed at", "b", |row| {
-                source(row, |source| source.b.short())
-            })
+            .text("sharing", "sharing", |row| if row.is_false { "false" } else { "true" })
+            .text("allocated at", "allocation", |row| row.allocation.clone().unwrap_or_default())
+            .cell("written at", "a", |row| source(row, |source| source.a.short()))
+            .cell("missed at", "b", |row| source(row, |source| source.b.short()))
             .table()
     }
 

@@ -22,13 +22,13 @@ const MOST_LINES: usize = 10_000;
 pub struct Report {
     /// Executors of the rows and columns of `matrix`: all, or the 1024 that communicate most.
     pub executors: Vec<u32>,
-    /// `matrix[i][j]`: bytes that executor `executors[j]` read and `executors[i]` had written; each value counts once
-    /// for each reader.
+    /// `matrix[i][j]`: bytes that executor `executors[j]` read and `executors[i]` had written; each
+    /// value counts once for each reader.
     pub matrix: Vec<Vec<u64>>,
     /// Reads and writes.
     pub accesses: u64,
-    /// One of so many windows of the run was looked at, and the numbers are so many times what was found, but for first
-    /// uses; absent if all of it was looked at.
+    /// One of so many windows of the run was looked at, and the numbers are so many times what was
+    /// found, but for first uses; absent if all of it was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<u64>,
     /// Misses by line size.
@@ -50,7 +50,8 @@ pub struct Report {
 pub struct Total {
     /// Bytes of a line.
     pub line: u64,
-    /// First accesses of an executor to a line. They are not counted in a run of one executor, which shares nothing.
+    /// First accesses of an executor to a line. They are not counted in a run of one executor,
+    /// which shares nothing.
     pub cold: Option<u64>,
     /// Misses that brought data of another executor.
     pub true_misses: u64,
@@ -60,7 +61,8 @@ pub struct Total {
     pub taken: u64,
     /// Misses on lines that the executor had lost just before: executors fight for these lines.
     pub contested: u64,
-    /// Other misses on a line beside one that the executor had just missed on, which processors fetch ahead.
+    /// Other misses on a line beside one that the executor had just missed on, which processors
+    /// fetch ahead.
     pub ahead: u64,
 }
 
@@ -127,8 +129,8 @@ pub struct SiteMisses {
     pub false_misses: u64,
 }
 
-/// Puts the result together: of caches of each line size, all allocation sites by number, how many windows the one stands
-/// for that was looked at, and how many rows are shown.
+/// Puts the result together: of caches of each line size, all allocation sites by number, how many
+/// windows the one stands for that was looked at, and how many rows are shown.
 pub(super) fn report(
     graph: &Graph,
     (caches, sites): (Vec<Caches>, &[SiteRow]),
@@ -171,20 +173,13 @@ pub(super) fn report(
                 by_pair.entry((writer, missed)).or_default().add(count);
             }
             total.add(of_line);
-            let most = rows
-                .iter()
-                .max_by_key(|(key, count)| (count.all(), Reverse(key.1)));
-            let pairs = rows
-                .iter()
-                .map(|&((_, _, writer, missed), n)| ((writer, missed), n));
+            let most = rows.iter().max_by_key(|(key, count)| (count.all(), Reverse(key.1)));
+            let pairs = rows.iter().map(|&((_, _, writer, missed), n)| ((writer, missed), n));
             report.lines.push(LineRow {
                 line: line * size,
                 size,
                 is_false: of_line.false_misses > of_line.true_misses,
-                allocation: most
-                    .and_then(|most| site_row(most.0.1))
-                    .as_ref()
-                    .map(in_words),
+                allocation: most.and_then(|most| site_row(most.0.1)).as_ref().map(in_words),
                 executors: cache.executors(line),
                 misses: of_line.all(),
                 true_misses: of_line.true_misses,
@@ -203,19 +198,15 @@ pub(super) fn report(
             ahead: cache.ahead.saturating_mul(every),
         });
         report.sources.extend(sources(info, size, by_pair));
-        report
-            .sites
-            .extend(by_site.into_iter().map(|(site, misses)| SiteMisses {
-                size,
-                site: site_row(site),
-                misses: misses.all(),
-                true_misses: misses.true_misses,
-                false_misses: misses.false_misses,
-            }));
+        report.sites.extend(by_site.into_iter().map(|(site, misses)| SiteMisses {
+            size,
+            site: site_row(site),
+            misses: misses.all(),
+            true_misses: misses.true_misses,
+            false_misses: misses.false_misses,
+        }));
         // The lines of one size are handled together, so that their sources do not pile up.
-        report
-            .lines
-            .sort_by_key(|row| (Reverse(row.misses), row.size, row.line));
+        report.lines.sort_by_key(|row| (Reverse(row.misses), row.size, row.line));
         report.lines.truncate(MOST_LINES);
     }
     report.sources.sort_by_key(|row| Reverse(row.misses));
@@ -260,10 +251,7 @@ fn sources(
     let mut merged: BTreeMap<(Place, Place), Misses> = BTreeMap::new();
     let place = |op| Place::of_op(info, OpId::new(op));
     for ((writer, missed), misses) in pairs {
-        merged
-            .entry((place(writer), place(missed)))
-            .or_default()
-            .add(misses);
+        merged.entry((place(writer), place(missed))).or_default().add(misses);
     }
     let source = |((a, b), misses): ((Place, Place), Misses)| Source {
         size,

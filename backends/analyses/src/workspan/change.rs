@@ -23,9 +23,7 @@ impl Selector {
         // A C++ name may contain colons, so a line is a number after the last colon.
         match text.rsplit_once(':') {
             Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => {
-                let line = line
-                    .parse()
-                    .map_err(|_| format!("{line}: no line number"))?;
+                let line = line.parse().map_err(|_| format!("{line}: no line number"))?;
                 Ok(Self::Line(file.to_owned(), line))
             }
             _ => Ok(Self::Function(text.to_owned())),
@@ -36,10 +34,9 @@ impl Selector {
     #[must_use]
     pub fn exists(&self, info: &StaticInfo) -> bool {
         match self {
-            Self::Function(name) => info
-                .functions
-                .iter()
-                .any(|function| named(&function.name, name)),
+            Self::Function(name) => {
+                info.functions.iter().any(|function| named(&function.name, name))
+            }
             Self::Line(file, line) => info.blocks.iter().any(|block| {
                 let called = info.call_line_of(block);
                 (info.line_of(block) == *line || called == Some(*line))
@@ -97,10 +94,7 @@ impl Change {
     /// The change in words.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let place = self
-            .text
-            .rsplit_once('=')
-            .map_or(self.text.as_str(), |p| p.0);
+        let place = self.text.rsplit_once('=').map_or(self.text.as_str(), |p| p.0);
         match self.effect {
             Effect::Scale(factor) => format!("everything below {place} takes {factor} of its time"),
             Effect::Parallel(grain) => {
@@ -115,9 +109,8 @@ impl Change {
 /// # Errors
 /// Says what is wrong with the text.
 pub fn scale(text: &str) -> Result<Change, String> {
-    let (site, factor) = text
-        .rsplit_once('=')
-        .ok_or("expected SITE=FACTOR, as in partition=0.5")?;
+    let (site, factor) =
+        text.rsplit_once('=').ok_or("expected SITE=FACTOR, as in partition=0.5")?;
     let factor = f64::from_str(factor).map_err(|e| format!("{factor}: {e}"))?;
     if !(0.0..=1e6).contains(&factor) {
         return Err(format!("{factor}: a factor is from 0 to 1000000"));
@@ -134,9 +127,8 @@ pub fn scale(text: &str) -> Result<Change, String> {
 /// # Errors
 /// Says what is wrong with the text.
 pub fn parallel(text: &str) -> Result<Change, String> {
-    let (site, grain) = text
-        .rsplit_once('=')
-        .ok_or("expected SITE=GRAIN, as in process_node=1000")?;
+    let (site, grain) =
+        text.rsplit_once('=').ok_or("expected SITE=GRAIN, as in process_node=1000")?;
     let grain = u64::from_str(grain).map_err(|e| format!("{grain}: {e}"))?;
     Ok(Change {
         selector: Selector::parse(site)?,

@@ -1,13 +1,15 @@
 //! One context on its way through its tasks: its call stack and its clocks.
 //!
-//! `time` is the longest path from the start of the context to its present task, along its own tasks and the contexts
-//! that it created and joined. The span of an invocation is the difference between the times of its end and its
-//! start. An edge from outside an invocation (from a sibling at a barrier) moves `ahead` and not `time`: it makes
-//! only the spans of the invocations around both longer.
+//! `time` is the longest path from the start of the context to its present task, along its own
+//! tasks and the contexts that it created and joined. The span of an invocation is the difference
+//! between the times of its end and its start. An edge from outside an invocation (from a sibling
+//! at a barrier) moves `ahead` and not `time`: it makes only the spans of the invocations around
+//! both longer.
 //!
-//! An edge from a child makes the spans of the invocation that created it, and of those around that one, longer, but
-//! not the spans of what the invocation calls meanwhile. So how far apart the starts of two nested invocations are
-//! changes, and each invocation keeps what held [before](Past), for children that were created then.
+//! An edge from a child makes the spans of the invocation that created it, and of those around that
+//! one, longer, but not the spans of what the invocation calls meanwhile. So how far apart the
+//! starts of two nested invocations are changes, and each invocation keeps what held
+//! [before](Past), for children that were created then.
 
 use std::sync::Arc;
 
@@ -36,7 +38,8 @@ pub(super) struct Frame {
     pub local_span: u64,
     /// The part of `local_span` not yet on the context's path.
     pub pending: u64,
-    /// Whether its first instruction is on the context's path, and how much of its own is there already.
+    /// Whether its first instruction is on the context's path, and how much of its own is there
+    /// already.
     pub on_path: bool,
     pub own_on_path: u64,
     /// What was different before edges that did not concern all invocations alike.
@@ -52,7 +55,8 @@ pub(super) struct Frame {
     pub continuation: Option<Branch>,
     /// The longest of the serially executed spawns since the last sync.
     pub longest: Option<Branch>,
-    /// What-if: the factor of everything below, and the size of the pieces that its own code is cut into.
+    /// What-if: the factor of everything below, and the size of the pieces that its own code is cut
+    /// into.
     pub factor: Option<f64>,
     pub grain: Option<u64>,
     /// Contexts that it, or what it called, created and that nobody has joined.
@@ -81,13 +85,15 @@ pub(super) struct Past {
     pub own_on_path: u64,
 }
 
-/// One side of a fork that is executed serially (Figure 3): the continuation, or the end of the longest child.
+/// One side of a fork that is executed serially (Figure 3): the continuation, or the end of the
+/// longest child.
 #[derive(Debug)]
 pub(super) struct Branch {
     pub time: u64,
     pub length: u64,
     pub burdened: u64,
-    /// The spawning frame's own part of its longest path, and of the context's path, up to the spawn.
+    /// The spawning frame's own part of its longest path, and of the context's path, up to the
+    /// spawn.
     pub local: u64,
     pub on_path: u64,
     pub path: PathId,
@@ -163,7 +169,8 @@ pub(super) struct State {
     pub owner: Option<Owner>,
     pub time: u64,
     pub work: u64,
-    /// How much later it is at its present task than by its own tasks alone, as seen from its owner.
+    /// How much later it is at its present task than by its own tasks alone, as seen from its
+    /// owner.
     pub ahead: u64,
     /// Longest path from the start of the program, and the same with burdens.
     pub length: u64,
@@ -226,8 +233,8 @@ impl State {
         }
     }
 
-    /// Notes an invocation; returns whether its call site and its calling function are on the stack for the first
-    /// time.
+    /// Notes an invocation; returns whether its call site and its calling function are on the stack
+    /// for the first time.
     pub(super) fn enter(&mut self, site: u32, caller: u32) -> (bool, bool) {
         let new_site = count_up(&mut self.sites, site);
         let new_caller = count_up(&mut self.callers, caller);
@@ -244,10 +251,7 @@ impl State {
         let new = |own: &[(u32, u32)], above: &[u32], key: u32| {
             !own.iter().any(|entry| entry.0 == key) && above.binary_search(&key).is_err()
         };
-        (
-            new(&self.sites, &self.above.sites, site),
-            new(&self.callers, &self.above.callers, caller),
-        )
+        (new(&self.sites, &self.above.sites, site), new(&self.callers, &self.above.callers, caller))
     }
 
     /// Forgets an invocation.
@@ -279,9 +283,7 @@ impl State {
 
     /// The frame with this serial number, or the innermost one before it.
     pub(super) fn frame_at(&self, serial: u64) -> Option<usize> {
-        self.frames
-            .partition_point(|frame| frame.serial <= serial)
-            .checked_sub(1)
+        self.frames.partition_point(|frame| frame.serial <= serial).checked_sub(1)
     }
 }
 
@@ -306,11 +308,8 @@ fn count_down(counts: &mut Vec<(u32, u32)>, key: u32) {
 
 /// `all` and the keys of `own`, sorted; `None` if `all` has them all.
 fn with(all: &[u32], own: &[(u32, u32)]) -> Option<Vec<u32>> {
-    let new: Vec<u32> = own
-        .iter()
-        .map(|entry| entry.0)
-        .filter(|key| all.binary_search(key).is_err())
-        .collect();
+    let new: Vec<u32> =
+        own.iter().map(|entry| entry.0).filter(|key| all.binary_search(key).is_err()).collect();
     if new.is_empty() {
         return None;
     }

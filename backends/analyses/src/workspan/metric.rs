@@ -57,7 +57,8 @@ pub(super) struct BlockFacts {
     pub returns: bool,
     /// Whether it ends with a call.
     pub calls: bool,
-    /// Whether the call marks the next one as a spawn, or is a sync, in the serial form of the Cilk-style header.
+    /// Whether the call marks the next one as a spawn, or is a sync, in the serial form of the
+    /// Cilk-style header.
     pub mark: Option<Mark>,
 }
 
@@ -130,17 +131,11 @@ impl BlockFacts {
 
 fn accesses(info: &StaticInfo, block: &Block) -> Weight {
     let first = block.first_op as usize;
-    let ops = info
-        .ops
-        .get(first..first + block.op_count as usize)
-        .unwrap_or(&[]);
+    let ops = info.ops.get(first..first + block.op_count as usize).unwrap_or(&[]);
     let fixed = |op: &MemOp| match op.kind {
         OpKind::Load | OpKind::Store => Some(1),
         OpKind::Rmw => Some(2),
         _ => None,
     };
-    ops.iter()
-        .map(fixed)
-        .sum::<Option<u64>>()
-        .map_or(Weight::Counted, Weight::Always)
+    ops.iter().map(fixed).sum::<Option<u64>>().map_or(Weight::Counted, Weight::Always)
 }

@@ -1,26 +1,29 @@
-//! `workspan`: work and span by call site, which call site holds the parallelism back, and what would change it
-//! (Schardl et al., "The Cilkprof Scalability Profiler", 2015), for any recorded program.
+//! `workspan`: work and span by call site, which call site holds the parallelism back, and what
+//! would change it (Schardl et al., "The Cilkprof Scalability Profiler", 2015), for any recorded
+//! program.
 //!
-//! The *work* of an invocation is what it executes, and what the contexts execute that were created and joined below
-//! it. Its *span* is the longest path of dependences from its first to its last instruction along these: its own
-//! instructions, creation, join, and barriers and other synchronisation among the contexts it created. The
-//! *program's* span is the longest path of the whole graph along all edges. An invocation is *on the span* if its
-//! first instruction is on that path, and the local spans on the span of all call sites add up to it. Lock edges are
-//! dependences like the others (the order that this run had), unless `--locks free` says that mutual exclusion orders
-//! nothing (as in Cilkview, which does not see locks). Waiting weighs nothing. A context that nobody joins counts for
-//! the program, and not for the invocation that created it.
+//! The *work* of an invocation is what it executes, and what the contexts execute that were created
+//! and joined below it. Its *span* is the longest path of dependences from its first to its last
+//! instruction along these: its own instructions, creation, join, and barriers and other
+//! synchronisation among the contexts it created. The *program's* span is the longest path of the
+//! whole graph along all edges. An invocation is *on the span* if its first instruction is on that
+//! path, and the local spans on the span of all call sites add up to it. Lock edges are dependences
+//! like the others (the order that this run had), unless `--locks free` says that mutual exclusion
+//! orders nothing (as in Cilkview, which does not see locks). Waiting weighs nothing. A context
+//! that nobody joins counts for the program, and not for the invocation that created it.
 //!
-//! Call stacks are rebuilt from blocks. A function's entry block after a block that ends in a call is an invocation
-//! of that call site. A created context's first function is an invocation of the call that ends the block before the
-//! Create. After an exception or a longjmp through a recursion, the innermost invocation of the function that goes on
-//! is taken.
+//! Call stacks are rebuilt from blocks. A function's entry block after a block that ends in a call
+//! is an invocation of that call site. A created context's first function is an invocation of the
+//! call that ends the block before the Create. After an exception or a longjmp through a recursion,
+//! the innermost invocation of the function that goes on is taken.
 //!
-//! A serial execution of a program written with `contech/cilk.h` also records its parallelism: the header marks
-//! spawns and syncs, and the paper's algorithm (Figure 3) is followed within the context.
+//! A serial execution of a program written with `contech/cilk.h` also records its parallelism: the
+//! header marks spawns and syncs, and the paper's algorithm (Figure 3) is followed within the
+//! context.
 //!
-//! The analysis takes one pass in breadth-first order. Its memory is that of the contexts that are not joined yet and
-//! of the edges whose end is still to come, each with a profile of at most as many entries as there are calling
-//! contexts.
+//! The analysis takes one pass in breadth-first order. Its memory is that of the contexts that are
+//! not joined yet and of the edges whose end is still to come, each with a profile of at most as
+//! many entries as there are calling contexts.
 
 mod change;
 mod context;
@@ -73,16 +76,19 @@ pub struct Options {
     /// How lock edges count
     #[arg(long, value_enum, default_value_t)]
     pub locks: Locks,
-    /// Cost of moving a task to another processor, in units of the metric [default: 15000 operations, 5000 otherwise]
+    /// Cost of moving a task to another processor, in units of the metric [default: 15000
+    /// operations, 5000 otherwise]
     #[arg(long, value_name = "N")]
     pub burden: Option<u64>,
     /// Processors to bound the speedup for
     #[arg(long, value_name = "P", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub p_max: u32,
-    /// What if everything below SITE (a function, or FILE:LINE of its call) took FACTOR times as long: partition=0.5
+    /// What if everything below SITE (a function, or FILE:LINE of its call) took FACTOR times as
+    /// long: partition=0.5
     #[arg(long, value_name = "SITE=FACTOR", value_parser = change::scale)]
     pub scale: Vec<Change>,
-    /// What if the own code of SITE's function ran in parallel in pieces of GRAIN: process_node=1000
+    /// What if the own code of SITE's function ran in parallel in pieces of GRAIN:
+    /// process_node=1000
     #[arg(long, value_name = "SITE=GRAIN", value_parser = change::parallel)]
     pub parallel: Vec<Change>,
     /// Speedups measured by `contech scale --format json`, to set beside the bounds
@@ -183,21 +189,15 @@ impl Analysis for WorkSpan {
                 "the graph has no blocks (recorded in sync mode), so operations and accesses are not known; --metric time works"
             );
         }
-        if let Some(change) = options
-            .changes()
-            .iter()
-            .find(|change| !change.selector.exists(graph.info()))
+        if let Some(change) =
+            options.changes().iter().find(|change| !change.selector.exists(graph.info()))
         {
             bail!(
                 "{}: the program has no such function, and no such line with code; contech-backend workspan without it lists the call sites",
                 change.text
             );
         }
-        Ok(Self {
-            options,
-            info: Arc::new(graph.info().clone()),
-            shared: false,
-        })
+        Ok(Self { options, info: Arc::new(graph.info().clone()), shared: false })
     }
 
     fn order(&self) -> Order {
@@ -217,12 +217,7 @@ impl Analysis for WorkSpan {
             steps: Steps::new(facts, options.metric, changed),
             found: self.shared.then(Vec::new),
             recorded: machine(options.rules()),
-            changed: changed.then(|| {
-                machine(Rules {
-                    changes,
-                    ..options.rules()
-                })
-            }),
+            changed: changed.then(|| machine(Rules { changes, ..options.rules() })),
         }
     }
 
@@ -266,7 +261,8 @@ impl Analysis for WorkSpan {
     }
 }
 
-/// The steps of tasks are computed by whoever has the task, and taken in the order of tasks by one process.
+/// The steps of tasks are computed by whoever has the task, and taken in the order of tasks by one
+/// process.
 impl Divided for WorkSpan {
     type Found = Found;
 
@@ -298,8 +294,8 @@ impl Divided for WorkSpan {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found(Vec<Vec<Step>>);
 
-/// What a task executes, and the walk over the program as it was recorded, and that over the changed program, if there
-/// are changes.
+/// What a task executes, and the walk over the program as it was recorded, and that over the
+/// changed program, if there are changes.
 #[derive(Debug)]
 pub struct Walks {
     steps: Steps,
@@ -311,9 +307,7 @@ pub struct Walks {
 impl Walks {
     fn enter(&mut self, task: &Task<'_>) {
         self.recorded.enter(task);
-        self.changed
-            .iter_mut()
-            .for_each(|changed| changed.enter(task));
+        self.changed.iter_mut().for_each(|changed| changed.enter(task));
     }
 }
 
@@ -324,7 +318,5 @@ fn leave(
     steps: &[Step],
 ) -> Result<()> {
     recorded.leave(task, steps)?;
-    changed
-        .iter_mut()
-        .try_for_each(|changed| changed.leave(task, steps))
+    changed.iter_mut().try_for_each(|changed| changed.leave(task, steps))
 }

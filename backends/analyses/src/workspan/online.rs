@@ -1,7 +1,8 @@
-//! `profile`: the profile of `--contech-mode=workspan` as `workspan` shows its own: tables, CSV, and a page.
+//! `profile`: the profile of `--contech-mode=workspan` as `workspan` shows its own: tables, CSV,
+//! and a page.
 //!
-//! The file is that of runtime/online/FORMAT.md. It has no calling contexts and no burdened span: there is no flame graph,
-//! and the bounds of the speedup are those without burden.
+//! The file is that of runtime/online/FORMAT.md. It has no calling contexts and no burdened span:
+//! there is no flame graph, and the bounds of the speedup are those without burden.
 
 use std::path::{Path, PathBuf};
 
@@ -56,14 +57,7 @@ impl From<CallSite> for SiteRow {
 }
 
 fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report {
-    let Document {
-        metric,
-        work,
-        span,
-        sites,
-        notes,
-        ..
-    } = document;
+    let Document { metric, work, span, sites, notes, .. } = document;
     let mut report = Report {
         metric: match metric {
             file::Metric::Time => Metric::Time,
@@ -84,9 +78,7 @@ fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report
         notes,
     };
     let local = |row: &SiteRow| (row.on_span.local.span, row.on_work.local.work);
-    report
-        .sites
-        .sort_by_key(|row| std::cmp::Reverse(local(row)));
+    report.sites.sort_by_key(|row| std::cmp::Reverse(local(row)));
     report
 }
 
@@ -145,26 +137,14 @@ mod tests {
 
     /// Text as a file may have it.
     fn words() -> impl Strategy<Value = String> {
-        prop_oneof![
-            "\\PC{0,12}",
-            Just("_Z4leafi".to_owned()),
-            Just("</script>".to_owned())
-        ]
+        prop_oneof!["\\PC{0,12}", Just("_Z4leafi".to_owned()), Just("</script>".to_owned())]
     }
 
     fn measure() -> impl Strategy<Value = Measure> {
         let number = prop_oneof![0..100u64, any::<u64>()];
         proptest::array::uniform(number).prop_map(|n: [u64; 9]| {
-            let sum = |i: usize| workspan::Sum {
-                count: n[i],
-                work: n[i + 1],
-                span: n[i + 2],
-            };
-            Measure {
-                top_call_site: sum(0),
-                top_caller: sum(3),
-                local: sum(6),
-            }
+            let sum = |i: usize| workspan::Sum { count: n[i], work: n[i + 1], span: n[i + 2] };
+            Measure { top_call_site: sum(0), top_caller: sum(3), local: sum(6) }
         })
     }
 

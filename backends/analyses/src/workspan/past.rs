@@ -25,8 +25,8 @@ impl State {
         (0..=at).map(|at| self.past(at, edges).since).sum()
     }
 
-    /// The frame `at` and those below it become as long as an edge from a child of `at` requires, whose end is `since`
-    /// after the start of `at`.
+    /// The frame `at` and those below it become as long as an edge from a child of `at` requires,
+    /// whose end is `since` after the start of `at`.
     pub(super) fn raise(&mut self, at: usize, since: u64, owner: Owner) {
         let more = since.saturating_sub(self.time - self.frames[at].start);
         let inner = at + 1 < self.frames.len();
@@ -54,9 +54,7 @@ impl State {
                 self.frames[at].local_span = own;
             }
             since += past.since;
-            own = at
-                .checked_sub(1)
-                .map_or(0, |at| self.past(at, owner.edges).local_span);
+            own = at.checked_sub(1).map_or(0, |at| self.past(at, owner.edges).local_span);
         }
         for at in 1..reached.len() {
             if self.frames[at].start - self.frames[at - 1].start != reached[at - 1] - reached[at] {
@@ -84,7 +82,8 @@ impl State {
         self.edges += u64::from(std::mem::take(&mut self.kept));
     }
 
-    /// The context's path now goes through a child that the frame `at` created, or, without one, comes from outside.
+    /// The context's path now goes through a child that the frame `at` created, or, without one,
+    /// comes from outside.
     pub(super) fn replace_path(&mut self, through: Option<(usize, Owner)>) {
         let inner = through.map_or(0, |(at, _)| at + 1);
         for at in inner..self.frames.len() {

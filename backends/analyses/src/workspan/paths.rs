@@ -1,8 +1,9 @@
 //! Longest paths with what lies on them: a tree of profiles that share their beginnings.
 //!
-//! Where the graph forks, both sides go on from one path. Where edges meet, the longer path is kept, and the other
-//! one is given back. A node with one user absorbs the node before it (a UNION of amortised constant time), so the
-//! tree has at most about twice as many nodes as there are paths in use.
+//! Where the graph forks, both sides go on from one path. Where edges meet, the longer path is
+//! kept, and the other one is given back. A node with one user absorbs the node before it (a UNION
+//! of amortised constant time), so the tree has at most about twice as many nodes as there are
+//! paths in use.
 
 use workspan::Measure;
 
@@ -17,16 +18,17 @@ struct Node {
     before: u32,
     /// Number of paths that end here and of nodes that come after.
     users: u32,
-    /// How many of them are nodes, and the exclusive or of their numbers, which is the number of the node if there is
-    /// only one.
+    /// How many of them are nodes, and the exclusive or of their numbers, which is the number of
+    /// the node if there is only one.
     after: u32,
     after_xor: u32,
     /// What lies on this part of the path.
     profile: Profile,
 }
 
-/// Measures by key. A key may occur more than once until the list is full: then it is added up, and gets room for as
-/// many entries again. Most parts of paths have one entry, so it has no more room than that at first.
+/// Measures by key. A key may occur more than once until the list is full: then it is added up, and
+/// gets room for as many entries again. Most parts of paths have one entry, so it has no more room
+/// than that at first.
 #[derive(Debug, Default)]
 struct Profile(Vec<(u32, Measure)>);
 
@@ -123,8 +125,7 @@ impl Paths {
             at = node.before;
         }
         self.release(path);
-        all.into_iter()
-            .for_each(|(key, measure)| each(key, measure));
+        all.into_iter().for_each(|(key, measure)| each(key, measure));
     }
 
     /// Nodes in use.
@@ -175,10 +176,7 @@ mod tests {
     use super::*;
 
     fn one(span: u64) -> Measure {
-        Measure {
-            local: Sum::one(span, span),
-            ..Measure::default()
-        }
+        Measure { local: Sum::one(span, span), ..Measure::default() }
     }
 
     #[test]

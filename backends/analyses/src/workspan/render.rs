@@ -71,16 +71,13 @@ impl Report {
     /// The call site that holds the parallelism back.
     #[must_use]
     pub fn bottleneck(&self) -> Option<&SiteRow> {
-        self.sites
-            .first()
-            .filter(|site| site.on_span.local.span > 0)
+        self.sites.first().filter(|site| site.on_span.local.span > 0)
     }
 
     /// The share of the span that is the bottleneck's own code.
     #[must_use]
     pub fn bottleneck_share(&self) -> f64 {
-        self.bottleneck()
-            .map_or(0.0, |site| ratio(site.on_span.local.span, self.span))
+        self.bottleneck().map_or(0.0, |site| ratio(site.on_span.local.span, self.span))
     }
 
     /// The bottleneck in a sentence.
@@ -89,11 +86,8 @@ impl Report {
         let Some(site) = self.bottleneck() else {
             return "Nothing was executed.".to_owned();
         };
-        let caller = if site.caller.is_empty() {
-            String::new()
-        } else {
-            format!(" from {}", site.caller)
-        };
+        let caller =
+            if site.caller.is_empty() { String::new() } else { format!(" from {}", site.caller) };
         let own = site.on_span.local.span;
         let top = site.on_span.top_call_site;
         let serial = if top.span > 0 && top.parallelism() < 1.1 {
@@ -135,24 +129,12 @@ impl Report {
             .text("place", "place", |site| site.place())
             .text("kind", "kind", |site| site.kind)
             .count("on span", "on span", |site| site.on_span.local.count)
-            .cell("local T∞", "local T∞", |site| {
-                self.cell(site.on_span.local.span)
-            })
-            .share("of span", "of span", |site| {
-                ratio(site.on_span.local.span, self.span)
-            })
-            .cell("local T1", "local T1", |site| {
-                self.cell(site.on_span.local.work)
-            })
-            .cell("T1", "T1", |site| {
-                self.cell(site.on_span.top_call_site.work)
-            })
-            .cell("T∞", "T∞", |site| {
-                self.cell(site.on_span.top_call_site.span)
-            })
-            .number("T1/T∞", "T1/T∞", |site| {
-                site.on_span.top_call_site.parallelism()
-            })
+            .cell("local T∞", "local T∞", |site| self.cell(site.on_span.local.span))
+            .share("of span", "of span", |site| ratio(site.on_span.local.span, self.span))
+            .cell("local T1", "local T1", |site| self.cell(site.on_span.local.work))
+            .cell("T1", "T1", |site| self.cell(site.on_span.top_call_site.work))
+            .cell("T∞", "T∞", |site| self.cell(site.on_span.top_call_site.span))
+            .number("T1/T∞", "T1/T∞", |site| site.on_span.top_call_site.parallelism())
             .table()
     }
 
@@ -166,24 +148,12 @@ impl Report {
             .cell("top-call-site T1", "top-call-site T1", |site| {
                 self.cell(site.on_work.top_call_site.work)
             })
-            .cell("T∞", "T∞", |site| {
-                self.cell(site.on_work.top_call_site.span)
-            })
-            .number("T1/T∞", "T1/T∞", |site| {
-                site.on_work.top_call_site.parallelism()
-            })
-            .cell("top-caller T1", "top-caller T1", |site| {
-                self.cell(site.on_work.top_caller.work)
-            })
-            .cell("T∞", "T∞", |site| {
-                self.cell(site.on_work.top_caller.span)
-            })
-            .number("T1/T∞", "T1/T∞", |site| {
-                site.on_work.top_caller.parallelism()
-            })
-            .cell("local T1", "local T1", |site| {
-                self.cell(site.on_work.local.work)
-            })
+            .cell("T∞", "T∞", |site| self.cell(site.on_work.top_call_site.span))
+            .number("T1/T∞", "T1/T∞", |site| site.on_work.top_call_site.parallelism())
+            .cell("top-caller T1", "top-caller T1", |site| self.cell(site.on_work.top_caller.work))
+            .cell("T∞", "T∞", |site| self.cell(site.on_work.top_caller.span))
+            .number("T1/T∞", "T1/T∞", |site| site.on_work.top_caller.parallelism())
+            .cell("local T1", "local T1", |site| self.cell(site.on_work.local.work))
             .cell("T∞", "T∞", |site| self.cell(site.on_work.local.span))
             .table()
     }
@@ -209,9 +179,8 @@ impl Report {
     fn bounds_chart(&self) -> Chart {
         // Beyond a few times the parallelism the bounds are flat.
         let measured = self.measured.iter().flat_map(|m| &m.points);
-        let measured: Vec<_> = measured
-            .map(|point| (f64::from(point.threads), point.speedup.actual))
-            .collect();
+        let measured: Vec<_> =
+            measured.map(|point| (f64::from(point.threads), point.speedup.actual)).collect();
         let last = measured.last().map_or(0.0, |point| point.0);
         let most = (4.0 * self.parallelism).max(8.0).max(last);
         let series = |name: &str, of: fn(&Bound) -> f64| Series {
@@ -227,19 +196,12 @@ impl Report {
             series("processors", |bound| f64::from(bound.processors)),
             series("at most", |bound| bound.upper),
             series(
-                if self.burden == 0 {
-                    "to expect"
-                } else {
-                    "to expect, with burden"
-                },
+                if self.burden == 0 { "to expect" } else { "to expect, with burden" },
                 |bound| bound.lower,
             ),
         ];
         if !measured.is_empty() {
-            curves.push(Series {
-                name: "measured".to_owned(),
-                points: measured,
-            });
+            curves.push(Series { name: "measured".to_owned(), points: measured });
         }
         Chart::Lines {
             title: "Bounds of the speedup".to_owned(),
@@ -283,11 +245,7 @@ impl Report {
         let measured = |bound: &Bound| self.measured_at(bound.processors);
         let shown =
             |bound: &&Bound| measured(bound).is_some() || PROCESSORS.contains(&bound.processors);
-        let lower = if self.burden == 0 {
-            "to expect"
-        } else {
-            "with burden"
-        };
+        let lower = if self.burden == 0 { "to expect" } else { "with burden" };
         let columns = Table::of(self.bounds.iter().filter(shown))
             .count("processors", "processors", |bound| bound.processors)
             .number("at most", "upper", |bound| bound.upper)
@@ -309,42 +267,26 @@ impl Report {
             .text("callee", "callee", |site| site.callee.clone())
             .text("kind", "kind", |site| site.kind)
             .count("count", "count", |site| site.count)
-            .count("work_on_work", "work_on_work", |site| {
-                site.on_work.top_call_site.work
-            })
-            .count("span_on_work", "span_on_work", |site| {
-                site.on_work.top_call_site.span
-            })
+            .count("work_on_work", "work_on_work", |site| site.on_work.top_call_site.work)
+            .count("span_on_work", "span_on_work", |site| site.on_work.top_call_site.span)
             .number("parallelism_on_work", "parallelism_on_work", |site| {
                 site.on_work.top_call_site.parallelism()
             })
-            .count("work_on_span", "work_on_span", |site| {
-                site.on_span.top_call_site.work
-            })
-            .count("span_on_span", "span_on_span", |site| {
-                site.on_span.top_call_site.span
-            })
+            .count("work_on_span", "work_on_span", |site| site.on_span.top_call_site.work)
+            .count("span_on_span", "span_on_span", |site| site.on_span.top_call_site.span)
             .number("parallelism_on_span", "parallelism_on_span", |site| {
                 site.on_span.top_call_site.parallelism()
             });
         for (name, count) in [
             same("local_work_on_span", |site| site.on_span.local.work),
             same("local_span_on_span", |site| site.on_span.local.span),
-            same("top_caller_work_on_work", |site| {
-                site.on_work.top_caller.work
-            }),
-            same("top_caller_span_on_work", |site| {
-                site.on_work.top_caller.span
-            }),
+            same("top_caller_work_on_work", |site| site.on_work.top_caller.work),
+            same("top_caller_span_on_work", |site| site.on_work.top_caller.span),
             same("local_work_on_work", |site| site.on_work.local.work),
             same("local_span_on_work", |site| site.on_work.local.span),
             same("count_on_span", |site| site.on_span.local.count),
-            same("top_caller_work_on_span", |site| {
-                site.on_span.top_caller.work
-            }),
-            same("top_caller_span_on_span", |site| {
-                site.on_span.top_caller.span
-            }),
+            same("top_caller_work_on_span", |site| site.on_span.top_caller.work),
+            same("top_caller_span_on_span", |site| site.on_span.top_caller.span),
         ] {
             columns = columns.count(name, name, |site| count(site));
         }

@@ -60,8 +60,8 @@ pub struct Bound {
     pub processors: u32,
     /// The smaller one of P and the parallelism, because no schedule is faster.
     pub upper: f64,
-    /// The speedup that work stealing with burden can be expected to reach: work / (work / P + 1.7 burdened span), as
-    /// in Cilkview.
+    /// The speedup that work stealing with burden can be expected to reach: work / (work / P + 1.7
+    /// burdened span), as in Cilkview.
     pub lower: f64,
 }
 
@@ -105,31 +105,22 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
         burdened_span,
         burdened_parallelism: ratio(work, burdened_span),
         sites: sites(graph.info(), machine, &on_work, &on_span),
-        bounds: bounds(
-            work,
-            span,
-            burdened_span,
-            options.p_max,
-            options.measured.as_ref(),
-        ),
+        bounds: bounds(work, span, burdened_span, options.p_max, options.measured.as_ref()),
         measured: options.measured.clone(),
         flame: flame(
             graph.info(),
             &machine.tree,
             &on_work,
             &on_span,
-            if options.whole {
-                usize::MAX
-            } else {
-                MOST_FLAME
-            },
+            if options.whole { usize::MAX } else { MOST_FLAME },
         ),
         what_if: None,
         notes,
     }
 }
 
-/// Bounds for the numbers of processors up to the largest one asked for, and those that were measured.
+/// Bounds for the numbers of processors up to the largest one asked for, and those that were
+/// measured.
 pub(super) fn bounds(
     work: u64,
     span: u64,
@@ -224,8 +215,7 @@ struct Named {
 
 fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
     let name = |id: FunctionId| {
-        info.function(id)
-            .map_or_else(String::new, |function| function.name.clone())
+        info.function(id).map_or_else(String::new, |function| function.name.clone())
     };
     let (block, kind) = match key {
         SiteKey::Call(block) => (Some(block), "call"),
@@ -234,15 +224,9 @@ fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
         SiteKey::Program | SiteKey::Outside(_) => (None, "call"),
     };
     let Some(block) = block.and_then(|block| info.block(block)) else {
-        let fallback = if key == SiteKey::Program {
-            "(program)"
-        } else {
-            "(not recorded)"
-        };
+        let fallback = if key == SiteKey::Program { "(program)" } else { "(not recorded)" };
         let file = callee.map_or("", |id| info.file_of(id));
-        let line = callee
-            .and_then(|id| info.function(id))
-            .map_or(0, |function| function.line);
+        let line = callee.and_then(|id| info.function(id)).map_or(0, |function| function.line);
         return Named {
             caller: String::new(),
             callee: callee.map_or_else(|| fallback.to_owned(), name),
@@ -254,14 +238,10 @@ fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
     let call = block.call.as_ref();
     Named {
         caller: name(block.function),
-        callee: callee.map_or_else(
-            || call.map_or_else(String::new, |call| call.callee.clone()),
-            name,
-        ),
+        callee: callee
+            .map_or_else(|| call.map_or_else(String::new, |call| call.callee.clone()), name),
         file: info.file_of(block.function).to_owned(),
-        line: info
-            .call_line_of(block)
-            .unwrap_or_else(|| info.line_of(block)),
+        line: info.call_line_of(block).unwrap_or_else(|| info.line_of(block)),
         kind,
     }
 }
@@ -273,8 +253,8 @@ fn flame(
     on_span: &[Measure],
     most: usize,
 ) -> Vec<FlameNode> {
-    // The nodes with the most below them. Children never weigh more than their parents, so the parents are among
-    // them.
+    // The nodes with the most below them. Children never weigh more than their parents, so the
+    // parents are among them.
     let mut below: Vec<u64> = on_work
         .iter()
         .zip(on_span)

@@ -1,9 +1,10 @@
-//! What a task does to the call stack of its context, in few steps: without the stack, so that it can be computed for any
-//! task alone and by any process.
+//! What a task does to the call stack of its context, in few steps: without the stack, so that it
+//! can be computed for any task alone and by any process.
 //!
-//! A task begins in a frame that is not known. Everything from there down is left to who knows the stack, as steps in
-//! their order. Invocations that begin and end within a frame are only counted, by what called what from where: nothing
-//! can come between their beginning and their end, so what they add to clocks and profiles are sums.
+//! A task begins in a frame that is not known. Everything from there down is left to who knows the
+//! stack, as steps in their order. Invocations that begin and end within a frame are only counted,
+//! by what called what from where: nothing can come between their beginning and their end, so what
+//! they add to clocks and profiles are sums.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use taskgraph::{
 use super::metric::{BlockFacts, Mark, Metric};
 use crate::analysis::{State, Task, state_of};
 
-/// Number of executions of a task that are kept until its end; those of a longer task are counted before.
+/// Number of executions of a task that are kept until its end; those of a longer task are counted
+/// before.
 const MOST_KEPT: u64 = 1 << 16;
 /// Calling contexts within a frame that are counted together. A recursion can have very many.
 const MOST_CALLS: usize = 1 << 12;
@@ -128,11 +130,7 @@ impl Steps {
     /// A task begins.
     pub(super) fn begin(&mut self, task: &Task<'_>) -> Result<()> {
         let time = self.metric == Metric::Time;
-        self.cut = Cut {
-            ns: time_of(self.metric, task),
-            time,
-            ..Cut::default()
-        };
+        self.cut = Cut { ns: time_of(self.metric, task), time, ..Cut::default() };
         // A block's share of the time is known only when the whole task is known.
         self.keeping = time && task.block_count() <= MOST_KEPT;
         self.kept.clear();
@@ -183,8 +181,7 @@ impl Steps {
                     }),
                     _ => {
                         let last = piece.last_block();
-                        last.into_iter()
-                            .for_each(|block| self.executed(&facts, block, sum));
+                        last.into_iter().for_each(|block| self.executed(&facts, block, sum));
                     }
                 }
             }
@@ -202,11 +199,7 @@ impl Steps {
             [(block, _)] => facts.get(block.index()).is_some_and(BlockFacts::is_plain),
             _ => false,
         };
-        let (times, each) = if stays {
-            (1, row.times())
-        } else {
-            (row.times(), 1)
-        };
+        let (times, each) = if stays { (1, row.times()) } else { (row.times(), 1) };
         for _ in 0..times {
             for &(block, weight) in &*steps {
                 self.executed(facts, block, weight.saturating_mul(each));
@@ -248,8 +241,8 @@ impl Steps {
         }
     }
 
-    /// A block is executed. `weight` is its own, with that of the iterations of its loop that go on in the same
-    /// frame.
+    /// A block is executed. `weight` is its own, with that of the iterations of its loop that go on
+    /// in the same frame.
     fn execute(&mut self, facts: &[BlockFacts], block: BlockId, weight: u64) {
         let Some(facts) = facts.get(block.index()) else {
             return;
@@ -428,7 +421,8 @@ impl Frame {
     }
 }
 
-/// Blocks in order with their weights, but those that go on in the frame of the one before are a part of that one.
+/// Blocks in order with their weights, but those that go on in the frame of the one before are a
+/// part of that one.
 fn in_few(facts: &[BlockFacts], blocks: impl Iterator<Item = BlockId>) -> Few {
     let mut few: Vec<(BlockId, u64)> = Vec::new();
     // The function that goes on if a plain block of it comes next.
@@ -462,7 +456,8 @@ pub(super) fn time_of(metric: Metric, task: &Task<'_>) -> u64 {
     if running { task.duration_ns() } else { 0 }
 }
 
-/// The weight of a task, which is handed out piece by piece so that the pieces add up to its time exactly.
+/// The weight of a task, which is handed out piece by piece so that the pieces add up to its time
+/// exactly.
 #[derive(Debug, Default)]
 struct Cut {
     ns: u64,

@@ -1,8 +1,8 @@
 //! Calling contexts: which function called which other from where, with recursion folded.
 //!
-//! A call from a function that is already further up hangs below its outermost invocation, so the tree has no more
-//! nodes than there are paths without recursion. Profiles are kept by node; call sites and flame graphs are sums over
-//! nodes.
+//! A call from a function that is already further up hangs below its outermost invocation, so the
+//! tree has no more nodes than there are paths without recursion. Profiles are kept by node; call
+//! sites and flame graphs are sums over nodes.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, FunctionId};
@@ -56,12 +56,7 @@ impl Default for Tree {
             site_ids: FxHashMap::default(),
         };
         let site = tree.site(SiteKey::Program);
-        tree.nodes.push(Node {
-            parent: Self::ROOT,
-            site,
-            function: None,
-            home: Self::ROOT,
-        });
+        tree.nodes.push(Node { parent: Self::ROOT, site, function: None, home: Self::ROOT });
         tree
     }
 }

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::measurement::{PhaseRun, Run, StateTimes};
 
-/// Where a thread that gives up its processor while it waits for a lock is put (deconstructing overhead, section IV).
+/// Where a thread that gives up its processor while it waits for a lock is put (deconstructing
+/// overhead, section IV).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocking {
@@ -62,7 +63,8 @@ impl Account {
         sum
     }
 
-    /// Outside of phases there is no work to distribute: whatever a thread waited for, the section was serial.
+    /// Outside of phases there is no work to distribute: whatever a thread waited for, the section
+    /// was serial.
     fn outside(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
         let mut outside = Self::of_stretch(times, wall_ns, processors);
         outside.serialization =
@@ -87,26 +89,13 @@ impl Account {
         let spin = of(times, State::Spin);
         // There were more threads than processors, which shared the processors.
         let used = running + scheduling + spin;
-        let share = if used > capacity {
-            capacity / used
-        } else {
-            1.0
-        };
+        let share = if used > capacity { capacity / used } else { 1.0 };
         let unused = (capacity - used * share).max(0.0);
-        let waits = [
-            State::Lock,
-            State::Barrier,
-            State::Condition,
-            State::Message,
-        ]
-        .map(|state| of(times, state));
+        let waits = [State::Lock, State::Barrier, State::Condition, State::Message]
+            .map(|state| of(times, state));
         let waited: f64 = waits.iter().sum();
         // A thread that waits needs no processor, so a wait accounts only for unused time.
-        let part = if waited > unused {
-            unused / waited
-        } else {
-            1.0
-        };
+        let part = if waited > unused { unused / waited } else { 1.0 };
         let [lock, barrier, condition, message] = waits.map(|ns| ns * part);
         Self {
             running: running * share,
@@ -207,17 +196,13 @@ mod tests {
         times
     }
 
-    /// Ten of serial code, then a phase of twenty in which two threads run for 30, wait for a lock for 4 and in the
-    /// barrier for 6.
+    /// Ten of serial code, then a phase of twenty in which two threads run for 30, wait for a lock
+    /// for 4 and in the barrier for 6.
     fn run() -> Run {
         Run {
             t_ns: 30,
             times: states(40, 4, 6),
-            phases: vec![PhaseRun {
-                wall_ns: 20,
-                times: states(30, 4, 6),
-                ..PhaseRun::default()
-            }],
+            phases: vec![PhaseRun { wall_ns: 20, times: states(30, 4, 6), ..PhaseRun::default() }],
             ..Run::default()
         }
     }

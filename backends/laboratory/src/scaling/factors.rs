@@ -12,7 +12,8 @@ pub struct Factors {
     pub work: f64,
     /// Dealing out work and waiting for it (equation 3).
     pub distribution: Distribution,
-    /// The rest: competition for resources. It is negative if the parallel program does less, or has more cache.
+    /// The rest: competition for resources. It is negative if the parallel program does less, or
+    /// has more cache.
     pub delay: Delay,
 }
 
@@ -32,11 +33,12 @@ pub struct Distribution {
 pub struct Delay {
     /// Waiting for locks.
     pub software: f64,
-    /// The inferred part: delay without that of the software. It has what the parallel program does in addition to
-    /// the sequential one, and what slows it down in the hardware. [`Delay::overhead`] and [`Delay::inflation`] add
-    /// up to it.
+    /// The inferred part: delay without that of the software. It has what the parallel program does
+    /// in addition to the sequential one, and what slows it down in the hardware.
+    /// [`Delay::overhead`] and [`Delay::inflation`] add up to it.
     pub hardware: f64,
-    /// A part of `hardware`: (T_1 - T_s) without the runtime's work, by which one processor alone takes longer.
+    /// A part of `hardware`: (T_1 - T_s) without the runtime's work, by which one processor alone
+    /// takes longer.
     pub overhead: f64,
     /// A part of `hardware`: by how much the same work takes longer on P processors.
     pub inflation: f64,
@@ -59,8 +61,8 @@ impl Delay {
 }
 
 impl Factors {
-    /// The factors of an account. `t_s` is the sequential time, and `work_1` the time of the program's own code on
-    /// one processor, ns.
+    /// The factors of an account. `t_s` is the sequential time, and `work_1` the time of the
+    /// program's own code on one processor, ns.
     #[must_use]
     pub fn of(account: &Account, t_s: f64, work_1: f64, blocking: Blocking) -> Self {
         let all = account.total();
@@ -88,7 +90,8 @@ impl Factors {
         self.work + self.distribution.total() + self.delay.total()
     }
 
-    /// Whether the speedup is superlinear, which the total delay shows by being negative (section III).
+    /// Whether the speedup is superlinear, which the total delay shows by being negative (section
+    /// III).
     #[must_use]
     pub fn superlinear(&self) -> bool {
         self.delay.total() < 0.0

@@ -1,4 +1,5 @@
-//! Measured speedups, as `contech scale --format json` writes them, to plot them together with what was expected.
+//! Measured speedups, as `contech scale --format json` writes them, to plot them together with what
+//! was expected.
 
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Speedups of one program, by number of threads, ascending. It has only the needed parts of the document.
+/// Speedups of one program, by number of threads, ascending. It has only the needed parts of the
+/// document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// T_s, seconds; T_1 if no baseline was given.
@@ -74,7 +76,8 @@ impl Measured {
     }
 }
 
-/// Whether these can be the numbers of threads of points: each is at least 1, and larger than the one before.
+/// Whether these can be the numbers of threads of points: each is at least 1, and larger than the
+/// one before.
 pub(crate) fn ascending(mut threads: impl Iterator<Item = u32>) -> bool {
     let mut before = 0;
     threads.all(|threads| threads > std::mem::replace(&mut before, threads))
@@ -104,10 +107,7 @@ mod tests {
     fn what_contech_scale_writes_is_read_again() {
         let point = |threads, t_ns| Point {
             threads,
-            runs: vec![Run {
-                t_ns,
-                ..Run::default()
-            }],
+            runs: vec![Run { t_ns, ..Run::default() }],
             ..Point::default()
         };
         let measurement = Measurement {
@@ -119,15 +119,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let file = folder.path().join("scale.json");
         std::fs::write(&file, serde_json::to_vec(&report).expect("JSON")).expect("written");
-        let point = |threads, t, actual| MeasuredPoint {
-            threads,
-            t,
-            speedup: Actual { actual },
-        };
-        let expected = Measured {
-            baseline: 6.0,
-            points: vec![point(1, 6.0, 1.0), point(3, 2.5, 2.4)],
-        };
+        let point = |threads, t, actual| MeasuredPoint { threads, t, speedup: Actual { actual } };
+        let expected =
+            Measured { baseline: 6.0, points: vec![point(1, 6.0, 1.0), point(3, 2.5, 2.4)] };
         assert_eq!(Measured::read(&file).expect("read"), expected);
     }
 }

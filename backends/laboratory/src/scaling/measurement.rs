@@ -42,8 +42,8 @@ pub struct Point {
     pub threads: u32,
     /// The runs.
     pub runs: Vec<Run>,
-    /// If the work depends on P: one-processor runs of the work of this P (work inflation, chart 3.f). Otherwise
-    /// empty.
+    /// If the work depends on P: one-processor runs of the work of this P (work inflation, chart
+    /// 3.f). Otherwise empty.
     #[serde(default)]
     pub one: Vec<Run>,
     /// What the lanes of one of the runs did over time.
@@ -174,7 +174,8 @@ impl Estimate {
     }
 }
 
-/// How far the runs of one thing lie apart: the slowest minus the fastest, over their estimate `t` ns.
+/// How far the runs of one thing lie apart: the slowest minus the fastest, over their estimate `t`
+/// ns.
 #[must_use]
 pub fn spread(runs: &[Run], t: f64) -> f64 {
     let times = || runs.iter().map(|run| run.t_ns);
@@ -195,8 +196,8 @@ impl PhaseRun {
         self.pieces += phase.pieces;
     }
 
-    /// Whether the phase is parallel on so many processors. A region in which only one of several threads takes part
-    /// is serial.
+    /// Whether the phase is parallel on so many processors. A region in which only one of several
+    /// threads takes part is serial.
     #[must_use]
     pub fn parallel(&self, processors: u32) -> bool {
         self.threads != 1 || processors == 1
@@ -216,10 +217,7 @@ impl Run {
             match phases.iter_mut().find(|other| other.place == place) {
                 Some(other) => other.add(phase),
                 None => {
-                    let mut first = PhaseRun {
-                        place,
-                        ..PhaseRun::default()
-                    };
+                    let mut first = PhaseRun { place, ..PhaseRun::default() };
                     first.add(phase);
                     phases.push(first);
                 }
@@ -248,9 +246,6 @@ impl Activity {
     #[must_use]
     pub fn of(observation: &Observation) -> Self {
         let bins = |lane: &contech_observation::Lane| lane.bins.iter().map(|bin| bin.0).collect();
-        Self {
-            bin_ns: observation.bin_ns,
-            lanes: observation.lanes.iter().map(bins).collect(),
-        }
+        Self { bin_ns: observation.bin_ns, lanes: observation.lanes.iter().map(bins).collect() }
     }
 }

@@ -13,10 +13,7 @@ use super::stack::Stack;
 const WORTH: f64 = 0.02;
 
 fn mean(runs: &[&Run]) -> f64 {
-    over(
-        runs.iter().map(|run| run.t_ns as f64).sum(),
-        runs.len() as f64,
-    )
+    over(runs.iter().map(|run| run.t_ns as f64).sum(), runs.len() as f64)
 }
 
 /// The analysis of a measurement.
@@ -25,28 +22,14 @@ pub fn analyse(measurement: Measurement, estimate: Estimate, blocking: Blocking)
     let one = measurement.points.iter().find(|point| point.threads == 1);
     let first = one.map_or(&[][..], |point| &point.runs);
     let has_baseline = !measurement.baseline_runs.is_empty();
-    let baseline = if has_baseline {
-        &measurement.baseline_runs
-    } else {
-        first
-    };
+    let baseline = if has_baseline { &measurement.baseline_runs } else { first };
     let t_s = mean(&estimate.choose(baseline));
     let elision = Some(&measurement.elision_runs)
         .filter(|runs| !runs.is_empty())
         .map(|runs| mean(&estimate.choose(runs)));
-    let context = Context {
-        measurement: &measurement,
-        estimate,
-        blocking,
-        first,
-        t_s,
-        elision,
-    };
-    let points: Vec<Analysed> = measurement
-        .points
-        .iter()
-        .map(|point| context.point(point))
-        .collect();
+    let context = Context { measurement: &measurement, estimate, blocking, first, t_s, elision };
+    let points: Vec<Analysed> =
+        measurement.points.iter().map(|point| context.point(point)).collect();
     let mut report = Report {
         command: measurement.command.clone(),
         cpus: measurement.cpus,
@@ -83,11 +66,7 @@ impl Context<'_> {
         let t_p = mean(&runs);
         let p = f64::from(point.threads);
         let account = Account::mean(runs.iter().map(|run| Account::of(run, point.threads)));
-        let one = if point.one.is_empty() {
-            self.first
-        } else {
-            &point.one
-        };
+        let one = if point.one.is_empty() { self.first } else { &point.one };
         let ones = self.estimate.choose(one);
         let t_1 = mean(&ones);
         // The runtime's time with one thread is part of T_1, but of no code of the program.
@@ -99,10 +78,8 @@ impl Context<'_> {
             contech_observation::State::Scheduling,
             contech_observation::State::Spin,
         ];
-        let ran: f64 = runs
-            .iter()
-            .flat_map(|run| on.map(|state| run.times[state as usize] as f64))
-            .sum();
+        let ran: f64 =
+            runs.iter().flat_map(|run| on.map(|state| run.times[state as usize] as f64)).sum();
         let cpu: f64 = runs.iter().map(|run| run.cpu_ns as f64).sum();
         Analysed {
             threads: point.threads,
@@ -114,11 +91,7 @@ impl Context<'_> {
             idle: idle / SECOND,
             inflation: (p * t_p - idle - t_1) / SECOND,
             work: (p * t_p - idle) / SECOND,
-            preempted: if cpu > 0.0 {
-                over(ran - cpu, ran).max(0.0)
-            } else {
-                0.0
-            },
+            preempted: if cpu > 0.0 { over(ran - cpu, ran).max(0.0) } else { 0.0 },
             speedup: Speedups::of(p, self.t_s, t_1, t_p, idle, self.elision),
             factors: Factors::of(&account, self.t_s, work_1, self.blocking),
             account,
@@ -153,9 +126,9 @@ impl Context<'_> {
     }
 }
 
-/// The phase of the run `at` with one thread. A program that makes no threads for one thread has no such phase in
-/// `one`. Then the time that `one` takes in addition to the serial part of `at` is divided among the phases by their
-/// running time.
+/// The phase of the run `at` with one thread. A program that makes no threads for one thread has no
+/// such phase in `one`. Then the time that `one` takes in addition to the serial part of `at` is
+/// divided among the phases by their running time.
 fn with_one(one: &Run, at: &Run, phase: &PhaseRun) -> Option<PhaseRun> {
     if let Some(same) = one.phases.iter().find(|one| one.place == phase.place) {
         return Some(same.clone());

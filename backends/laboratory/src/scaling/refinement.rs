@@ -1,7 +1,8 @@
-//! Partition refinement (deconstructing overhead, section VII): the size of the parts of a loop that what a run lost by
-//! scheduling and by imbalance asks for.
+//! Partition refinement (deconstructing overhead, section VII): the size of the parts of a loop
+//! that what a run lost by scheduling and by imbalance asks for.
 
-/// The largest load imbalance that P workers can have, as a fraction of P T: one works and the others wait.
+/// The largest load imbalance that P workers can have, as a fraction of P T: one works and the
+/// others wait.
 fn largest_imbalance(workers: u32) -> f64 {
     1.0 - 1.0 / f64::from(workers.max(1))
 }
@@ -9,8 +10,8 @@ fn largest_imbalance(workers: u32) -> f64 {
 /// The factor by which the size of partitions is to be multiplied (equation 9):
 /// (P^2 scheduling + P - 1) / (P^2 imbalance + P - 1), where both are fractions of P T.
 ///
-/// Fractions are clamped to 0 and 1, and imbalance to its maximum, so that the ratio is between 1 / (P + 1) and 1 +
-/// P^2 / (P - 1). With one worker the equation is not defined, and the ratio is 1.
+/// Fractions are clamped to 0 and 1, and imbalance to its maximum, so that the ratio is between 1 /
+/// (P + 1) and 1 + P^2 / (P - 1). With one worker the equation is not defined, and the ratio is 1.
 pub(super) fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
     if workers < 2 {
         return 1.0;

@@ -13,8 +13,8 @@ use super::stack::Stack;
 pub struct Analysed {
     /// P.
     pub threads: u32,
-    /// Whether there were more threads than processors. They then took turns, and most of what is called inflation is
-    /// that.
+    /// Whether there were more threads than processors. They then took turns, and most of what is
+    /// called inflation is that.
     pub oversubscribed: bool,
     /// T_P, seconds.
     pub t: f64,
@@ -30,8 +30,8 @@ pub struct Analysed {
     pub inflation: f64,
     /// W_P, seconds of processor time: P T_P - I_P.
     pub work: f64,
-    /// Share of the threads' running time in which they had no processor, because of other programs or too many
-    /// threads.
+    /// Share of the threads' running time in which they had no processor, because of other programs
+    /// or too many threads.
     pub preempted: f64,
     /// Factored speedups.
     pub speedup: Speedups,
@@ -81,8 +81,9 @@ pub struct Report {
 pub struct Finding {
     /// The rank; 1 is the most important.
     pub rank: usize,
-    /// `overhead`, `scheduling`, `serialization`, `imbalance`, `barrier`, `condition`, `lock`, `spin`, `message`,
-    /// `inflation`, `contention`, `cache`, `memory`, `preemption`, `superlinear`, `threads`, `scales`.
+    /// `overhead`, `scheduling`, `serialization`, `imbalance`, `barrier`, `condition`, `lock`,
+    /// `spin`, `message`, `inflation`, `contention`, `cache`, `memory`, `preemption`,
+    /// `superlinear`, `threads`, `scales`.
     pub cause: String,
     /// Function and source line; may be empty.
     #[serde(rename = "where")]

@@ -9,7 +9,8 @@ use super::ratio::over;
 pub struct Speedups {
     /// P.
     pub linear: f64,
-    /// P T_s / T_elision, which is above the maximal one by the cost of scheduling on one processor (section 2.8).
+    /// P T_s / T_elision, which is above the maximal one by the cost of scheduling on one processor
+    /// (section 2.8).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elision: Option<f64>,
     /// P T_s / T_1: no idle time, no inflation.
@@ -44,7 +45,8 @@ mod tests {
 
     #[test]
     fn each_curve_leaves_out_what_it_is_named_for() {
-        // Two processors for 8 units: 16 = 10 of work on one, 4 idle, 2 of inflation; the baseline takes 9.
+        // Two processors for 8 units: 16 = 10 of work on one, 4 idle, 2 of inflation; the baseline
+        // takes 9.
         let speedups = Speedups::of(2.0, 9.0, 10.0, 8.0, 4.0, None);
         assert_eq!(speedups.maximal, 18.0 / 10.0);
         assert_eq!(speedups.idle, 18.0 / 14.0);
@@ -53,7 +55,8 @@ mod tests {
     }
 
     proptest! {
-        /// Fact 2.5: T_s / T_P = P T_s / (T_1 + I_P + F_P); and the order of the curves when nothing is negative.
+        /// Fact 2.5: T_s / T_P = P T_s / (T_1 + I_P + F_P); and the order of the curves when
+        /// nothing is negative.
         #[test]
         fn the_facts_of_section_2_hold(
             p in 1u32..64, t_s in 1.0f64..100.0, overhead in 0.0f64..50.0, idle in 0.0f64..50.0, inflation in 0.0f64..50.0,

@@ -1,13 +1,14 @@
-//! Speedup stacks (Eklov et al., sections 2 and 6): what keeps a parallel phase from linear speedup, one limit after
-//! the other, in the order of the paper: cache and memory, synchronisation. What one thread takes with the caches to
-//! itself is not measured here.
+//! Speedup stacks (Eklov et al., sections 2 and 6): what keeps a parallel phase from linear
+//! speedup, one limit after the other, in the order of the paper: cache and memory,
+//! synchronisation. What one thread takes with the caches to itself is not measured here.
 
 use serde::Serialize;
 
 use super::measurement::PhaseRun;
 use super::ratio::over;
 
-/// The stack of the phases of one place at P threads. The components and the measured speedup add up to P.
+/// The stack of the phases of one place at P threads. The components and the measured speedup add
+/// up to P.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stack {
     /// Index of the place in the measurement.
@@ -58,11 +59,7 @@ mod tests {
     /// One thread takes 1,200. Each of four takes 350 beside the others, and 400 with its waits.
     #[test]
     fn limits_are_added_in_the_order_of_the_paper() {
-        let phase = |wall_ns, slowest_ns| PhaseRun {
-            wall_ns,
-            slowest_ns,
-            ..PhaseRun::default()
-        };
+        let phase = |wall_ns, slowest_ns| PhaseRun { wall_ns, slowest_ns, ..PhaseRun::default() };
         let stack = Stack::of(4, 400.0, &phase(1200, 1200), &phase(400, 350));
         assert!((stack.memory - (4.0 - 1200.0 / 350.0)).abs() < 1e-12);
         assert!((stack.synchronization - (1200.0 / 350.0 - 3.0)).abs() < 1e-12);

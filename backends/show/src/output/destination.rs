@@ -29,8 +29,8 @@ struct Document<'a, R> {
 }
 
 impl Destination {
-    /// Writes a result in the requested form to the requested place. JSON always has the warnings, and a text begins
-    /// with them if `in_text` says so.
+    /// Writes a result in the requested form to the requested place. JSON always has the warnings,
+    /// and a text begins with them if `in_text` says so.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -42,7 +42,8 @@ impl Destination {
                 Ok(writeln!(out)?)
             }),
             Format::Csv => to(path, |out| report.view().write_csv(out)),
-            // The view shows what a terminal would obey, and has styles, which the terminal is to obey.
+            // The view shows what a terminal would obey, and has styles, which the terminal is to
+            // obey.
             Format::Text => bytes_to(path, |out| {
                 let screen = path.map_or_else(Screen::stdout, |_| Screen::file());
                 let mut before = View::default();

@@ -15,8 +15,8 @@ use contech_plain::Plain;
 pub use broken_pipe::is_broken_pipe;
 pub use destination::{Destination, json};
 
-/// Calls `write` with a buffered writer of text to `path`, or to standard output when there is none (or it is `-`).
-/// The text may have names of the program in it: see [`Plain`].
+/// Calls `write` with a buffered writer of text to `path`, or to standard output when there is none
+/// (or it is `-`). The text may have names of the program in it: see [`Plain`].
 ///
 /// # Errors
 /// As for [`bytes_to`].
@@ -26,7 +26,8 @@ pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>)
 
 /// Calls `write` with a buffered writer, as [`to`] does, of bytes that are no text.
 ///
-/// A regular file is written under a temporary name beside it and renamed at the end, so a failure leaves the old one.
+/// A regular file is written under a temporary name beside it and renamed at the end, so a failure
+/// leaves the old one.
 ///
 /// # Errors
 /// When the file cannot be written, naming it; and whatever `write` returns.
@@ -87,7 +88,8 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Res
     Ok(())
 }
 
-/// Calls `write` with a folder that gets the name `folder`, which must be new or empty, once all is in it.
+/// Calls `write` with a folder that gets the name `folder`, which must be new or empty, once all is
+/// in it.
 ///
 /// # Errors
 /// When there are files in it or it cannot be made, naming it; and whatever `write` returns.

@@ -1,4 +1,5 @@
-//! The page of a report or a measurement: one file that contains its style, its script and its data, and fetches nothing.
+//! The page of a report or a measurement: one file that contains its style, its script and its
+//! data, and fetches nothing.
 
 mod section;
 
@@ -27,7 +28,8 @@ const SCRIPTS: [&str; 14] = [
     include_str!("assets/glossary.js"),
     include_str!("assets/navigate.js"),
 ];
-/// The script that fills the page of a recorded run, and the one that fills the page of a measured run.
+/// The script that fills the page of a recorded run, and the one that fills the page of a measured
+/// run.
 const MAIN: &str = include_str!("assets/main.js");
 const SCALE: &str = include_str!("assets/scale.js");
 /// What the words of the page mean: the chapter of the book, which has a paragraph for each.
@@ -47,12 +49,7 @@ pub fn recorded(command: &str, sections: &[Section], data: &impl Serialize) -> R
 /// # Errors
 /// When the data cannot be put into JSON.
 pub fn measured<F: Serialize>(data: &MeasuredPage<F>) -> Result<String> {
-    let MeasuredPage {
-        brand,
-        command,
-        sections,
-        ..
-    } = data;
+    let MeasuredPage { brand, command, sections, .. } = data;
     assemble(SCALE_TEMPLATE, brand, SCALE, command, sections, data)
 }
 
@@ -86,7 +83,8 @@ fn assemble(
     sections: &[Section],
     data: &impl Serialize,
 ) -> Result<String> {
-    // Within a script element only `<` can end it or start a comment, and JSON has it only in strings.
+    // Within a script element only `<` can end it or start a comment, and JSON has it only in
+    // strings.
     let json = serde_json::to_string(data)?.replace('<', "\\u003c");
     let script = [&SCRIPTS[..], &[main]].concat().join("\n");
     let sections: String = sections.iter().map(frame).collect();
@@ -123,25 +121,21 @@ fn frame(section: &Section) -> String {
     )
 }
 
-/// The glossary as a list of terms. Names of one term are separated by commas; code loses its marks.
+/// The glossary as a list of terms. Names of one term are separated by commas; code loses its
+/// marks.
 #[must_use]
 pub fn glossary() -> String {
     let entry = |paragraph: &str| {
         let (term, text) = paragraph.strip_prefix("**")?.split_once(".**")?;
         let id = term.split(',').next()?.to_lowercase().replace(' ', "-");
         let [term, text] = [term, text.trim()].map(|text| escape(&text.replace('`', "")));
-        Some(format!(
-            "<div><dt id=\"term-{id}\">{term}</dt><dd>{text}</dd></div>\n"
-        ))
+        Some(format!("<div><dt id=\"term-{id}\">{term}</dt><dd>{text}</dd></div>\n"))
     };
     GLOSSARY.split("\n\n").filter_map(entry).collect()
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -19,21 +19,13 @@ impl Section {
     /// The section of a result of the analysis `id`.
     #[must_use]
     pub fn of(id: &'static str, menu: &'static str, report: &impl Render) -> Self {
-        Self {
-            id,
-            menu,
-            parts: report.view().to_page(),
-        }
+        Self { id, menu, parts: report.view().to_page() }
     }
 
     /// The section of an analysis that has no result, with the reason.
     #[must_use]
     pub fn without(id: &'static str, menu: &'static str, reason: &str) -> Self {
         let text = reason.to_owned();
-        Self {
-            id,
-            menu,
-            parts: vec![PagePart::Line { text }],
-        }
+        Self { id, menu, parts: vec![PagePart::Line { text }] }
     }
 }

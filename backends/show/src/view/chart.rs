@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// What the values along an axis or in a cell are. This decides how they are written, and whether zero belongs to the
-/// axis.
+/// What the values along an axis or in a cell are. This decides how they are written, and whether
+/// zero belongs to the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -45,20 +45,13 @@ impl Axis {
     /// An axis with even spacing.
     #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit) -> Self {
-        Self {
-            label: label.into(),
-            unit,
-            scale: Scale::Linear,
-        }
+        Self { label: label.into(), unit, scale: Scale::Linear }
     }
 
     /// The same axis, spaced by powers of two.
     #[must_use]
     pub fn log2(self) -> Self {
-        Self {
-            scale: Scale::Log2,
-            ..self
-        }
+        Self { scale: Scale::Log2, ..self }
     }
 }
 
@@ -124,8 +117,8 @@ pub struct Note {
 pub struct ActivityState {
     /// Its name, which is one of [`super::states`].
     pub name: String,
-    /// A letter for each bin, which gives 64ths of it in the order of base 64, so that a page with many lanes stays
-    /// small.
+    /// A letter for each bin, which gives 64ths of it in the order of base 64, so that a page with
+    /// many lanes stays small.
     pub levels: String,
 }
 
@@ -140,10 +133,7 @@ impl ActivityState {
             char::from(LETTERS[usize::try_from(step).unwrap_or(0)])
         };
         let levels: String = times.map(letter).collect();
-        levels.contains(|letter| letter != 'A').then(|| Self {
-            name: name.to_owned(),
-            levels,
-        })
+        levels.contains(|letter| letter != 'A').then(|| Self { name: name.to_owned(), levels })
     }
 }
 
@@ -177,7 +167,8 @@ pub enum Chart {
         /// The values, row by row.
         values: Vec<Vec<u64>>,
     },
-    /// Flame graphs of the same boxes, side by side. A box is as wide as its own value and the boxes on it.
+    /// Flame graphs of the same boxes, side by side. A box is as wide as its own value and the
+    /// boxes on it.
     Flames {
         /// What they show, in words.
         title: String,

@@ -1,4 +1,5 @@
-//! The CSV form of a table: it has keys as header, and raw numbers (nanoseconds, bytes, shares of one).
+//! The CSV form of a table: it has keys as header, and raw numbers (nanoseconds, bytes, shares of
+//! one).
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -26,8 +27,9 @@ fn raw(cell: &Cell) -> String {
     }
 }
 
-/// Words for a cell. A spreadsheet takes what begins with one of four characters for a formula and computes it, and a
-/// function may have any name: those words get an apostrophe, which says that they are words. Numbers stay numbers.
+/// Words for a cell. A spreadsheet takes what begins with one of four characters for a formula and
+/// computes it, and a function may have any name: those words get an apostrophe, which says that
+/// they are words. Numbers stay numbers.
 #[must_use]
 pub fn words(text: &str) -> Cow<'_, str> {
     // What is before the sign and shows nothing does not keep a spreadsheet from computing.
@@ -53,11 +55,7 @@ mod tests {
             .table()
             .text_rows(0);
         let mut out = Vec::new();
-        View::default()
-            .line("not in csv")
-            .table(table)
-            .write_csv(&mut out)
-            .expect("memory");
+        View::default().line("not in csv").table(table).write_csv(&mut out).expect("memory");
         assert_eq!(
             String::from_utf8(out).expect("utf-8"),
             "function,time_ns,share\n\"f<int, 2>\",4200,0.25\n"
@@ -66,14 +64,7 @@ mod tests {
 
     #[test]
     fn words_are_no_formulas_and_numbers_are_numbers() {
-        for formula in [
-            "=1+1",
-            "+f(x)",
-            "-cmd|' /C calc'!A0",
-            "@SUM(A1)",
-            "\t=1",
-            " =1",
-        ] {
+        for formula in ["=1+1", "+f(x)", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1"] {
             assert_eq!(words(formula), format!("'{formula}"));
         }
         for other in ["", "f<int>", "a=b", "-1.5", "+2e9", "'=1"] {

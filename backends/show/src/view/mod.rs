@@ -1,6 +1,8 @@
-//! The form of a result before it is text or CSV: headings, sentences, key/value pairs, and tables of typed cells.
+//! The form of a result before it is text or CSV: headings, sentences, key/value pairs, and tables
+//! of typed cells.
 //!
-//! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
+//! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from
+//! the data itself.
 
 pub mod chart;
 pub mod csv;
@@ -136,7 +138,8 @@ impl View {
         self
     }
 
-    /// A picture of characters that only the terminal form has, in several widths, the widest first.
+    /// A picture of characters that only the terminal form has, in several widths, the widest
+    /// first.
     #[must_use]
     pub fn drawing(mut self, forms: Vec<Vec<String>>) -> Self {
         self.parts.push(Part::Drawing(forms));
@@ -174,14 +177,12 @@ impl View {
             Part::Table(table) => Some(table),
             _ => None,
         });
-        self.csv
-            .as_ref()
-            .or(first)
-            .map_or(Ok(()), |table| csv::write(table, out))
+        self.csv.as_ref().or(first).map_or(Ok(()), |table| csv::write(table, out))
     }
 }
 
-/// A table that gets its columns one by one: a title for text and the page, a key for CSV, and a value of each row.
+/// A table that gets its columns one by one: a title for text and the page, a key for CSV, and a
+/// value of each row.
 #[derive(Clone, Debug)]
 pub struct Columns<R> {
     of: Vec<R>,
@@ -244,11 +245,8 @@ impl Table {
     #[must_use]
     pub fn of<R>(rows: impl IntoIterator<Item = R>) -> Columns<R> {
         let of: Vec<R> = rows.into_iter().collect();
-        let table = Self {
-            columns: Vec::new(),
-            rows: vec![Vec::new(); of.len()],
-            text_rows: usize::MAX,
-        };
+        let table =
+            Self { columns: Vec::new(), rows: vec![Vec::new(); of.len()], text_rows: usize::MAX };
         Columns { of, table }
     }
 

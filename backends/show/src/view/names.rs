@@ -11,7 +11,8 @@ pub enum Part {
     Task,
 }
 
-/// What the source calls the code or data of a symbol. A name of C is itself: a demangler takes some for types (`x`, `f`).
+/// What the source calls the code or data of a symbol. A name of C is itself: a demangler takes
+/// some for types (`x`, `f`).
 #[must_use]
 pub fn demangled(symbol: &str) -> String {
     match symbol.starts_with('_') {
@@ -20,7 +21,8 @@ pub fn demangled(symbol: &str) -> String {
     }
 }
 
-/// Which part of which function of the source this is: `f(int) [clone .omp_outlined.1]` is a region of `f(int)`.
+/// Which part of which function of the source this is: `f(int) [clone .omp_outlined.1]` is a region
+/// of `f(int)`.
 ///
 /// The name is empty where the compiler does not tell the function.
 #[must_use]
@@ -39,14 +41,13 @@ pub fn part(function: &str) -> (Part, &str) {
 pub fn label(function: &str) -> String {
     match part(function) {
         (Part::Whole, name) => spoken(name),
-        (Part::Region, name) => format!("{} parallel region", spoken(name))
-            .trim_start()
-            .to_owned(),
+        (Part::Region, name) => format!("{} parallel region", spoken(name)).trim_start().to_owned(),
         (Part::Task, _) => "OpenMP task".to_owned(),
     }
 }
 
-/// Where Rust's threads begin. The closure of a thread is usually inlined there, and then has this name.
+/// Where Rust's threads begin. The closure of a thread is usually inlined there, and then has this
+/// name.
 const THREAD: &str = "std::sys::backtrace::__rust_begin_short_backtrace";
 
 /// Whether a function is one of the standard library of Rust or C++.
@@ -57,8 +58,8 @@ pub fn is_standard(function: &str) -> bool {
     function != THREAD && crates.iter().any(|c| name.starts_with(c))
 }
 
-/// A function's name without its parameters, and without what stands between `<` and `>` of a template or a generic:
-/// a sentence names the line as well, which tells overloads apart.
+/// A function's name without its parameters, and without what stands between `<` and `>` of a
+/// template or a generic: a sentence names the line as well, which tells overloads apart.
 #[must_use]
 pub fn spoken(function: &str) -> String {
     if function == THREAD {
@@ -87,7 +88,8 @@ pub fn spoken(function: &str) -> String {
                 let Some(after) = after_bracket(rest) else {
                     return function.to_owned();
                 };
-                // After the parameters come qualifiers (`const`, `&`), a clone, or what is within the function.
+                // After the parameters come qualifiers (`const`, `&`), a clone, or what is within
+                // the function.
                 let within = said.rfind('{') > said.rfind('}');
                 rest = match after.find("::") {
                     _ if within => after,
@@ -105,13 +107,10 @@ pub fn spoken(function: &str) -> String {
     without_closures(said)
 }
 
-/// The name without Rust's closures and bodies of `async`, in both manglings: they belong to the function around them,
-/// and the line tells which it is.
+/// The name without Rust's closures and bodies of `async`, in both manglings: they belong to the
+/// function around them, and the line tells which it is.
 fn without_closures(mut said: String) -> String {
-    while let Some(at) = ["::{closure#", "::{{closure"]
-        .iter()
-        .find_map(|c| said.find(c))
-    {
+    while let Some(at) = ["::{closure#", "::{{closure"].iter().find_map(|c| said.find(c)) {
         let end = said[at..].find('}').map_or(said.len(), |end| at + end);
         let after = said[end..].trim_start_matches('}').len();
         said.replace_range(at..said.len() - after, "");
@@ -125,22 +124,13 @@ fn operator<'a>(said: &str, rest: &'a str) -> Option<&'a str> {
     if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
         return None;
     }
-    let known = [
-        "()", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">",
-    ];
-    known
-        .iter()
-        .find(|symbols| rest.starts_with(**symbols))
-        .map(|symbols| &rest[..symbols.len()])
+    let known = ["()", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">"];
+    known.iter().find(|symbols| rest.starts_with(**symbols)).map(|symbols| &rest[..symbols.len()])
 }
 
 /// What follows the bracket that `text` begins with and the one that closes it.
 fn after_bracket(text: &str) -> Option<&str> {
-    let (open, close) = if text.starts_with('<') {
-        ('<', '>')
-    } else {
-        ('(', ')')
-    };
+    let (open, close) = if text.starts_with('<') { ('<', '>') } else { ('(', ')') };
     let mut depth = 0_usize;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
@@ -173,18 +163,9 @@ mod tests {
                 "std::vector<NVector<Index>, std::allocator<NVector<Index> > >::_M_default_append(unsigned long)",
                 "std::vector::_M_default_append",
             ),
-            (
-                "(anonymous namespace)::work(void (*)(int))",
-                "(anonymous namespace)::work",
-            ),
-            (
-                "main::{lambda(int)#1}::operator()(int) const",
-                "main::{lambda#1}::operator()",
-            ),
-            (
-                "f(int)::{lambda()#1}::operator()() const",
-                "f::{lambda#1}::operator()",
-            ),
+            ("(anonymous namespace)::work(void (*)(int))", "(anonymous namespace)::work"),
+            ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda#1}::operator()"),
+            ("f(int)::{lambda()#1}::operator()() const", "f::{lambda#1}::operator()"),
             ("operator<< <int>(std::ostream&, int)", "operator<<"),
             ("a::operator<(a const&) const", "a::operator<"),
             ("pool::run<f::{closure#0}>", "pool::run"),
@@ -216,10 +197,7 @@ mod tests {
     #[test]
     fn regions_and_tasks_belong_to_their_function() {
         assert_eq!(part("main.omp_outlined.1"), (Part::Region, "main"));
-        assert_eq!(
-            part("a::f(int) [clone .omp_outlined]"),
-            (Part::Region, "a::f(int)")
-        );
+        assert_eq!(part("a::f(int) [clone .omp_outlined]"), (Part::Region, "a::f(int)"));
         assert_eq!(part(".omp_outlined."), (Part::Region, ""));
         assert_eq!(part(".omp_task_entry..5"), (Part::Task, ""));
         assert_eq!(part("main"), (Part::Whole, "main"));

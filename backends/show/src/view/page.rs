@@ -1,4 +1,5 @@
-//! The form of a view that the HTML report draws: raw values with their units, which the page's script formats.
+//! The form of a view that the HTML report draws: raw values with their units, which the page's
+//! script formats.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -60,9 +61,7 @@ impl View {
             Part::TextLine(_) | Part::Drawing(_) => None,
             Part::Line(text) if text.is_empty() => None,
             Part::Line(text) => Some(PagePart::Line { text: text.clone() }),
-            Part::Chart(chart) => Some(PagePart::Chart {
-                chart: chart.clone(),
-            }),
+            Part::Chart(chart) => Some(PagePart::Chart { chart: chart.clone() }),
             Part::Table(table) | Part::PageTable(table) => Some(to_table(table)),
         };
         self.parts.iter().filter_map(part).collect()
@@ -71,15 +70,8 @@ impl View {
 
 fn to_table(table: &Table) -> PagePart {
     let columns = table.columns.iter().enumerate().map(|(at, column)| {
-        let unit = table
-            .rows
-            .iter()
-            .filter_map(|row| row.get(at))
-            .find_map(unit);
-        PageColumn {
-            title: column.title.clone(),
-            unit,
-        }
+        let unit = table.rows.iter().filter_map(|row| row.get(at)).find_map(unit);
+        PageColumn { title: column.title.clone(), unit }
     });
     let row = |row: &Vec<Cell>| row.iter().map(value).collect();
     PagePart::Table {
@@ -141,12 +133,7 @@ mod tests {
         let view = View::default().heading("A").line("").table(table);
         let parts = view.to_page();
         assert_eq!(parts.len(), 2, "an empty line is no part");
-        let PagePart::Table {
-            columns,
-            rows,
-            total,
-        } = &parts[1]
-        else {
+        let PagePart::Table { columns, rows, total } = &parts[1] else {
             panic!("the table comes last");
         };
         let units: Vec<_> = columns.iter().map(|column| column.unit).collect();

@@ -1,7 +1,7 @@
 //! What text is written for: so many columns, in colours or not.
 //!
-//! A terminal says how wide it is, unless `COLUMNS` does. Names of the program are never broken where a line can be
-//! broken elsewhere.
+//! A terminal says how wide it is, unless `COLUMNS` does. Names of the program are never broken
+//! where a line can be broken elsewhere.
 
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
@@ -90,8 +90,8 @@ pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The parts of a word that a line may be broken between: `a::b<c,d>` has `a::`, `b<c,` and `d>`. No part takes more
-/// than `most` columns.
+/// The parts of a word that a line may be broken between: `a::b<c,d>` has `a::`, `b<c,` and `d>`.
+/// No part takes more than `most` columns.
 pub(super) fn pieces(word: &str, most: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = word;
@@ -120,8 +120,8 @@ pub(super) fn pieces(word: &str, most: usize) -> Vec<&str> {
     pieces
 }
 
-/// The text in lines of at most `most` columns, the first of them `indent` columns shorter. Spaces within a line stay
-/// as they are.
+/// The text in lines of at most `most` columns, the first of them `indent` columns shorter. Spaces
+/// within a line stay as they are.
 pub(super) fn broken(text: &str, most: usize, indent: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -152,16 +152,12 @@ pub(super) fn broken(text: &str, most: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// The text in lines of `width` columns after `first`; lines after the first one begin with as many spaces as `first`
-/// has columns, if that leaves half of the width, and otherwise with two.
+/// The text in lines of `width` columns after `first`; lines after the first one begin with as many
+/// spaces as `first` has columns, if that leaves half of the width, and otherwise with two.
 pub fn hanging(first: &str, text: &str, width: usize) -> Vec<String> {
     let before = self::width(first);
     let indent = if before * 2 > width { 2 } else { before };
-    let lines = broken(
-        text,
-        width.saturating_sub(indent),
-        before.saturating_sub(indent),
-    );
+    let lines = broken(text, width.saturating_sub(indent), before.saturating_sub(indent));
     let mut from = String::from(first);
     let lines = lines.into_iter().map(|line| {
         let whole = format!("{}{line}", std::mem::take(&mut from));
@@ -241,8 +237,8 @@ pub fn fail(tool: &str, error: &anyhow::Error) {
     show(&message(&lines(&text), screen.width), screen, ERROR);
 }
 
-/// Writes a message to standard error in lines of its width, and no matter whether somebody reads it. It begins with
-/// who speaks: `contech: ` or `warning: `.
+/// Writes a message to standard error in lines of its width, and no matter whether somebody reads
+/// it. It begins with who speaks: `contech: ` or `warning: `.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{ $crate::view::screen::remark(&::std::format!($($text)*)); }};
@@ -256,10 +252,7 @@ mod tests {
     #[test]
     fn lines_are_broken_between_words_and_hang_below_the_text() {
         let lines = message("contech: one two three four", 18);
-        assert_eq!(
-            lines,
-            ["contech: one two", "         three", "         four"]
-        );
+        assert_eq!(lines, ["contech: one two", "         three", "         four"]);
         // Half of a narrow line is not spent on indentation.
         let lines = hanging("contech:     81%  1.02 s  ", "io in part (a.c:1)", 40);
         assert_eq!(lines, ["contech:     81%  1.02 s  io in part", "  (a.c:1)"]);
@@ -271,10 +264,7 @@ mod tests {
     fn a_name_is_broken_only_where_it_is_longer_than_a_line() {
         let lines = message("in a::b::c now", 9);
         assert_eq!(lines, ["in", "a::b::c", "now"]);
-        assert_eq!(
-            pieces("space::name<first,second>", 14),
-            ["space::", "name<first,", "second>"]
-        );
+        assert_eq!(pieces("space::name<first,second>", 14), ["space::", "name<first,", "second>"]);
         assert_eq!(pieces("abcdef", 4), ["abcd", "ef"]);
         // Characters of two columns.
         assert_eq!(pieces("日本語", 4), ["日本", "語"]);
@@ -286,10 +276,7 @@ mod tests {
         let text = "2 processors for 402 ms: 58% went to std::vector<int,std::allocator<int>>::push_back (hot_lock.c:13).";
         for columns in 20..120 {
             let lines = message(&format!("contech: {text}"), columns);
-            assert!(
-                lines.iter().all(|line| width(line) <= columns),
-                "{columns}: {lines:?}"
-            );
+            assert!(lines.iter().all(|line| width(line) <= columns), "{columns}: {lines:?}");
             let all: String = lines.concat().split_whitespace().collect();
             let words: String = text.split_whitespace().collect();
             assert_eq!(all, format!("contech:{words}"));

@@ -34,13 +34,7 @@ pub(super) fn write(parts: &[Part], out: &mut dyn Write, screen: Screen) -> io::
             Part::Drawing(forms) => {
                 let fits =
                     |form: &&Vec<String>| form.iter().all(|line| width(line) <= screen.width);
-                for line in forms
-                    .iter()
-                    .find(fits)
-                    .or(forms.last())
-                    .into_iter()
-                    .flatten()
-                {
+                for line in forms.iter().find(fits).or(forms.last()).into_iter().flatten() {
                     writeln!(out, "{line}")?;
                 }
             }
@@ -78,17 +72,11 @@ impl Shown<'_> {
 
     /// The columns of the widest part that stays in one line. Numbers stay whole.
     fn narrowest(&self) -> usize {
-        let words = |text: &str| {
-            text.split(' ')
-                .flat_map(|word| pieces(word, WORD))
-                .map(width)
-                .max()
-        };
+        let words =
+            |text: &str| text.split(' ').flat_map(|word| pieces(word, WORD)).map(width).max();
         let whole = |text: &str| Some(width(text));
-        let cells = self
-            .cells
-            .iter()
-            .filter_map(|cell| if self.right { whole(cell) } else { words(cell) });
+        let cells =
+            self.cells.iter().filter_map(|cell| if self.right { whole(cell) } else { words(cell) });
         cells.chain(words(self.title)).max().unwrap_or(0)
     }
 }
@@ -105,7 +93,8 @@ fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result
                 |cell: &Cell| matches!(cell, Cell::Text(_) | Cell::Function(_) | Cell::Empty);
             Shown {
                 title: &column.title,
-                // What stands for a control character is as wide as it is long, and nothing of a table is two lines.
+                // What stands for a control character is as wide as it is long, and nothing of a
+                // table is two lines.
                 cells: cells().map(|cell| line(&show(cell)).into_owned()).collect(),
                 right: !cells().all(words),
             }
@@ -123,10 +112,9 @@ fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result
     let hidden = table.rows.len() - rows.len();
     if hidden > 0 {
         let more = units::count(hidden as u64);
-        for line in paragraph(
-            &format!("... {more} more (all of them: --format csv or json)"),
-            screen.width,
-        ) {
+        for line in
+            paragraph(&format!("... {more} more (all of them: --format csv or json)"), screen.width)
+        {
             writeln!(out, "{line}")?;
         }
     }
@@ -138,7 +126,8 @@ fn too_wide(columns: &[Shown<'_>], most: usize) -> bool {
     columns.iter().map(Shown::widest).sum::<usize>() + gaps > most
 }
 
-/// The widths of columns that together take at most `most`: the widest ones become narrower. `None` if there are none.
+/// The widths of columns that together take at most `most`: the widest ones become narrower. `None`
+/// if there are none.
 fn widths(columns: &[Shown<'_>], most: usize) -> Option<Vec<usize>> {
     let room = most.checked_sub(columns.len().saturating_sub(1) * GAP.len())?;
     let mut widths: Vec<usize> = columns.iter().map(Shown::widest).collect();
@@ -150,9 +139,7 @@ fn widths(columns: &[Shown<'_>], most: usize) -> Option<Vec<usize>> {
         return None;
     }
     // One column less each time. A name of megabytes does not make that long.
-    widths
-        .iter_mut()
-        .for_each(|width| *width = (*width).min(room));
+    widths.iter_mut().for_each(|width| *width = (*width).min(room));
     while widths.iter().sum::<usize>() > room {
         let can = |at: &usize| widths[*at] > narrowest[*at];
         let at = (0..widths.len()).filter(can).max_by_key(|&at| widths[at])?;
@@ -169,16 +156,12 @@ fn write_rows(
 ) -> io::Result<()> {
     if columns.iter().any(|column| !column.title.is_empty()) {
         let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
-        write_row(columns, &titles, widths, out, |text| {
-            screen.styled(TITLE, text)
-        })?;
+        write_row(columns, &titles, widths, out, |text| screen.styled(TITLE, text))?;
     }
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {
-        let cells: Vec<&str> = columns
-            .iter()
-            .map(|column| column.cells.get(row).map_or("", String::as_str))
-            .collect();
+        let cells: Vec<&str> =
+            columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)).collect();
         write_row(columns, &cells, widths, out, str::to_owned)?;
     }
     Ok(())
@@ -192,11 +175,8 @@ fn write_row(
     out: &mut dyn Write,
     styled: impl Fn(&str) -> String,
 ) -> io::Result<()> {
-    let cells: Vec<Vec<String>> = cells
-        .iter()
-        .zip(widths)
-        .map(|(cell, &width)| broken(cell, width, 0))
-        .collect();
+    let cells: Vec<Vec<String>> =
+        cells.iter().zip(widths).map(|(cell, &width)| broken(cell, width, 0)).collect();
     for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
         let mut line = String::new();
         // Spaces are written when something follows them.
@@ -221,7 +201,8 @@ fn write_row(
     Ok(())
 }
 
-/// Writes each row as a paragraph of titles and values, where the columns do not fit beside each other.
+/// Writes each row as a paragraph of titles and values, where the columns do not fit beside each
+/// other.
 fn write_records(columns: &[Shown<'_>], out: &mut dyn Write, screen: Screen) -> io::Result<()> {
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {
@@ -232,10 +213,7 @@ fn write_records(columns: &[Shown<'_>], out: &mut dyn Write, screen: Screen) -> 
                 values.push(format!("{} {cell}", column.title).trim_start().to_owned());
             }
         }
-        for (at, line) in broken(&values.join(", "), screen.width - 2, 0)
-            .iter()
-            .enumerate()
-        {
+        for (at, line) in broken(&values.join(", "), screen.width - 2, 0).iter().enumerate() {
             let indent = if at == 0 { "" } else { "  " };
             writeln!(out, "{indent}{line}")?;
         }
@@ -263,8 +241,7 @@ mod tests {
 
     fn text(view: &View, width: usize, colour: bool) -> String {
         let mut out = Vec::new();
-        view.write_text(&mut out, Screen { width, colour })
-            .expect("memory");
+        view.write_text(&mut out, Screen { width, colour }).expect("memory");
         String::from_utf8(out).expect("utf-8")
     }
 
@@ -279,14 +256,8 @@ mod tests {
         let expected = "Blocks\n──────\nfunction  executions\nmain               7\nwork       1,234,567\n... 1 more (all of them: --format csv or json)\n";
         assert_eq!(text(&view, 80, false), expected);
         let coloured = text(&view, 80, true);
-        assert!(
-            coloured.starts_with("\u{1b}[1mBlocks\u{1b}[0m\n"),
-            "{coloured:?}"
-        );
-        assert_eq!(
-            anstream::adapter::strip_str(&coloured).to_string(),
-            expected
-        );
+        assert!(coloured.starts_with("\u{1b}[1mBlocks\u{1b}[0m\n"), "{coloured:?}");
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), expected);
     }
 
     #[test]

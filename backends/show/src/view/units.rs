@@ -40,10 +40,7 @@ pub fn time(ns: u64) -> String {
 
 /// The whole number that a float is shown as; 0 for negative numbers and NaN.
 #[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "`as` saturates, and NaN becomes 0"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and NaN becomes 0")]
 pub fn whole(value: f64) -> u64 {
     value as u64
 }
@@ -77,26 +74,15 @@ pub fn share(share: f64) -> String {
 }
 
 fn three_digits(value: f64) -> String {
-    let decimals = if value < 10.0 {
-        2
-    } else {
-        usize::from(value < 100.0)
-    };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.decimals$}")
 }
 
 /// Part of a whole; 0 if the whole is 0.
 #[must_use]
 pub fn ratio(part: u64, whole: u64) -> f64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio for people needs no more than 53 bits"
-    )]
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people needs no more than 53 bits")]
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 #[cfg(test)]
@@ -105,10 +91,7 @@ mod tests {
 
     #[test]
     fn counts_are_grouped_by_thousands() {
-        assert_eq!(
-            [0, 999, 1000, 12_345_678].map(count),
-            ["0", "999", "1,000", "12,345,678"]
-        );
+        assert_eq!([0, 999, 1000, 12_345_678].map(count), ["0", "999", "1,000", "12,345,678"]);
     }
 
     #[test]
@@ -117,10 +100,7 @@ mod tests {
             [17, 4_200, 33_000_000, 1_340_000_000].map(time),
             ["17 ns", "4.20 us", "33.0 ms", "1.34 s"]
         );
-        assert_eq!(
-            [96, 3584, 2 << 30].map(bytes),
-            ["96 B", "3.50 KiB", "2.00 GiB"]
-        );
+        assert_eq!([96, 3584, 2 << 30].map(bytes), ["96 B", "3.50 KiB", "2.00 GiB"]);
     }
 
     #[test]

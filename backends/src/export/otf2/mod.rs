@@ -1,5 +1,5 @@
-//! An OTF2 archive, for Vampir, Scalasca and Python: executors are locations, in the groups of their processes, and
-//! functions and waits are regions.
+//! An OTF2 archive, for Vampir, Scalasca and Python: executors are locations, in the groups of
+//! their processes, and functions and waits are regions.
 
 mod records;
 
@@ -19,7 +19,8 @@ use crate::analysis::{Cause, Change, Graph, State, end_of, sweep};
 use crate::parallelism::{Doing, block_before};
 use crate::view::names;
 
-/// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is known of none.
+/// Numbers of OTF2: its definitions, the kinds of groups and locations, and the paradigm of what is
+/// known of none.
 const CLOCK: u8 = 5;
 const TREE_NODE: u8 = 12;
 const GROUP: u8 = 13;
@@ -33,7 +34,8 @@ const NONE: u8 = 22;
 /// A region.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Region {
-    /// The name of a function, or of what else was done, its file, and its first line, 0 where that is not known.
+    /// The name of a function, or of what else was done, its file, and its first line, 0 where that
+    /// is not known.
     Code(String, String, u32),
     Wait(Cause),
 }
@@ -128,11 +130,7 @@ fn stack(
         // What was inlined into a function has another name.
         let begins = function.filter(|function| names::label(&function.name) == name);
         let line = begins.map_or(0, |function| function.line);
-        Region::Code(
-            name,
-            place.map_or_else(String::new, |place| place.file),
-            line,
-        )
+        Region::Code(name, place.map_or_else(String::new, |place| place.file), line)
     };
     let stack = match state {
         State::Running => [Some(code(main_block(task, change.call, counts)?)), None],
@@ -162,7 +160,8 @@ fn define_regions(
     let nothing = definitions.text("")?;
     let mut regions: Vec<_> = regions.into_iter().collect();
     regions.sort_unstable_by_key(|region| region.1);
-    // The kinds of regions are numbered as 15: barrier, 28: message, 33: wait for a thread, and 1: function.
+    // The kinds of regions are numbered as 15: barrier, 28: message, 33: wait for a thread, and 1:
+    // function.
     for (region, number) in regions {
         let (name, (file, line), role, paradigm) = match region {
             Region::Code(name, file, line) => (name, (file, line), 1, COMPILER),
@@ -173,12 +172,7 @@ fn define_regions(
                     Cause::Join => 33,
                     _ => 0,
                 };
-                (
-                    format!("waits: {}", cause.name()),
-                    (String::new(), 0),
-                    role,
-                    NONE,
-                )
+                (format!("waits: {}", cause.name()), (String::new(), 0), role, NONE)
             }
         };
         let (name, file) = (definitions.text(&name)?, definitions.text(&file)?);
@@ -209,9 +203,8 @@ fn define_locations(
 ) -> Result<()> {
     let meta = graph.meta();
     let ranks = meta.ranks.iter();
-    let mut processes: Vec<_> = ranks
-        .map(|rank| (format!("rank {}", rank.rank), rank.host.as_str()))
-        .collect();
+    let mut processes: Vec<_> =
+        ranks.map(|rank| (format!("rank {}", rank.rank), rank.host.as_str())).collect();
     if processes.is_empty() {
         processes.push((program(graph), &meta.host));
     }
@@ -227,13 +220,7 @@ fn define_locations(
             definitions.put(TREE_NODE, &[node, name, host, 0].map(Number))?;
         }
         let name = definitions.text(name)?;
-        let fields = [
-            Number(group),
-            Number(name),
-            Byte(PROCESS),
-            Number(node),
-            Number(UNDEFINED),
-        ];
+        let fields = [Number(group), Number(name), Byte(PROCESS), Number(node), Number(UNDEFINED)];
         definitions.put(GROUP, &fields)?;
     }
     for &(executor, events) in written {

@@ -1,5 +1,6 @@
-//! The bytes of the files of an OTF2 archive, as OTF2 3.0 writes them (trace format 2): a header, records, and marks of the
-//! end. Files of events and definitions are cut into chunks of one length.
+//! The bytes of the files of an OTF2 archive, as OTF2 3.0 writes them (trace format 2): a header,
+//! records, and marks of the end. Files of events and definitions are cut into chunks of one
+//! length.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -14,7 +15,8 @@ pub(super) const UNDEFINED: u64 = u64::MAX;
 const EVENTS: u64 = 256 << 10;
 const DEFINITIONS: u64 = 4 << 20;
 
-/// A chunk begins with the mark and "little endian"; the numbers of its first and last event follow.
+/// A chunk begins with the mark and "little endian"; the numbers of its first and last event
+/// follow.
 const HEADER: [u8; 2] = [3, 0x42];
 const TIMESTAMP: u8 = 5;
 /// The end of a file, and of what is written of it.
@@ -42,7 +44,8 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.push(0);
 }
 
-/// A file in chunks. It is open only while a chunk is written, because there may be more locations than open files.
+/// A file in chunks. It is open only while a chunk is written, because there may be more locations
+/// than open files.
 #[derive(Debug)]
 struct Chunks {
     path: PathBuf,
@@ -54,12 +57,7 @@ struct Chunks {
 
 impl Chunks {
     fn new(path: PathBuf, size: u64) -> Self {
-        let mut this = Self {
-            path,
-            size,
-            chunk: Vec::new(),
-            events: 0,
-        };
+        let mut this = Self { path, size, chunk: Vec::new(), events: 0 };
         this.begin();
         this
     }
@@ -78,7 +76,8 @@ impl Chunks {
         Ok(file.write_all(&self.chunk)?)
     }
 
-    /// Makes room for a record of at most so many bytes, in a new chunk if need be, which it then says.
+    /// Makes room for a record of at most so many bytes, in a new chunk if need be, which it then
+    /// says.
     fn room(&mut self, bytes: usize) -> Result<bool> {
         let is_new = (self.chunk.len() + bytes + END.len()) as u64 >= self.size;
         if is_new {
@@ -105,10 +104,7 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self {
-            chunks: Chunks::new(path, EVENTS),
-            at_ns: None,
-        }
+        Self { chunks: Chunks::new(path, EVENTS), at_ns: None }
     }
 
     /// Events written so far.
@@ -152,11 +148,7 @@ pub(super) struct Definitions {
 
 impl Definitions {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self {
-            chunks: Chunks::new(path, DEFINITIONS),
-            count: 0,
-            strings: FxHashMap::default(),
-        }
+        Self { chunks: Chunks::new(path, DEFINITIONS), count: 0, strings: FxHashMap::default() }
     }
 
     fn record(&mut self, kind: u8, data: &[u8]) -> Result<()> {
@@ -200,7 +192,8 @@ impl Definitions {
         Ok(own)
     }
 
-    /// Writes the end, and the file that viewers open, with the number of locations and one that tells traces apart.
+    /// Writes the end, and the file that viewers open, with the number of locations and one that
+    /// tells traces apart.
     pub(super) fn finish(self, anchor: &Path, locations: u64, trace: u64) -> Result<()> {
         let mut bytes = HEADER.to_vec();
         text(&mut bytes, "OTF2");

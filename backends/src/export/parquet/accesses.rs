@@ -15,7 +15,8 @@ use crate::tables::{ACCESSES, Rows as _, number};
 /// A stretch ends with the task in which it has so many accesses.
 const MOST: u64 = 1 << 24;
 
-/// Writes all accesses, `folder/context=N/from_ns=T/accesses.parquet`, and returns how many there are.
+/// Writes all accesses, `folder/context=N/from_ns=T/accesses.parquet`, and returns how many there
+/// are.
 pub(super) fn write(folder: &Path, graph: &Graph) -> Result<u64> {
     fs::create_dir(folder).with_context(|| cannot(folder))?;
     let info = graph.info();
@@ -63,12 +64,7 @@ fn of_context(
                 table.insert(File::create(&file, &ACCESSES)?)
             }
         };
-        let mut rows = Rows {
-            table,
-            task: number(task.id()),
-            blocks,
-            result: Ok(()),
-        };
+        let mut rows = Rows { table, task: number(task.id()), blocks, result: Ok(()) };
         let mut at = Moment::first(position, &task);
         reader.open(&task);
         while let Some(batch) = reader.next()? {

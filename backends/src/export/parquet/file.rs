@@ -1,4 +1,5 @@
-//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by a thread each.
+//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by a thread
+//! each.
 
 use std::fs;
 use std::path::Path;
@@ -128,11 +129,7 @@ impl File {
                     (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED)
                 }
                 Kind::MaybeInt => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
-                Kind::Text => (
-                    Physical::BYTE_ARRAY,
-                    ConvertedType::UTF8,
-                    Repetition::OPTIONAL,
-                ),
+                Kind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::OPTIONAL),
                 Kind::Flag => (Physical::BOOLEAN, ConvertedType::NONE, Repetition::REQUIRED),
             };
             let leaf = Type::primitive_type_builder(column.name, physical);
@@ -161,11 +158,7 @@ impl File {
         Ok(Self {
             writer: writer.with_context(|| cannot(path))?,
             properties,
-            columns: table
-                .columns
-                .iter()
-                .map(|column| Gathered::new(column.kind))
-                .collect(),
+            columns: table.columns.iter().map(|column| Gathered::new(column.kind)).collect(),
             texts: FxHashMap::default(),
             rows: 0,
             written: 0,
@@ -183,9 +176,7 @@ impl File {
                 .map(|(column, about)| scope.spawn(|| column.encode(about.clone(), properties)))
                 .collect();
             let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
             threads.into_iter().map(join).collect()
         });

@@ -32,14 +32,8 @@ pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result
         written.extend(accesses?.map(|rows| ("accesses", rows)));
         Ok(())
     })?;
-    let rows = written
-        .iter()
-        .map(|(name, rows)| format!("{} {name}", count(*rows)));
-    say!(
-        "{}: {}",
-        folder.display(),
-        rows.collect::<Vec<_>>().join(", ")
-    );
+    let rows = written.iter().map(|(name, rows)| format!("{} {name}", count(*rows)));
+    say!("{}: {}", folder.display(), rows.collect::<Vec<_>>().join(", "));
     Ok(())
 }
 
@@ -50,7 +44,5 @@ fn of_tables(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u64)>> {
         File::create(&folder.join(name), table).map(Some)
     };
     let written = tables::write(graph, create)?.into_iter();
-    written
-        .map(|(table, file)| Ok((table.name, file.finish()?)))
-        .collect()
+    written.map(|(table, file)| Ok((table.name, file.finish()?))).collect()
 }

@@ -1,5 +1,5 @@
-//! A trace for ui.perfetto.dev: a track for each context, its tasks and waits as slices, dependences as flows, and the
-//! number of running contexts as a counter.
+//! A trace for ui.perfetto.dev: a track for each context, its tasks and waits as slices,
+//! dependences as flows, and the number of running contexts as a counter.
 
 mod message;
 
@@ -20,17 +20,10 @@ use crate::analysis::source::Place;
 use crate::analysis::{Cause, Graph, State, Task, sweep};
 use crate::view::units::plural;
 
-/// Names of what slices say of themselves; their numbers are the places in this list, counted from 1.
-const SAYS: [&str; 8] = [
-    "task",
-    "operation",
-    "object",
-    "blocks",
-    "reads",
-    "writes",
-    "bytes",
-    "context",
-];
+/// Names of what slices say of themselves; their numbers are the places in this list, counted
+/// from 1.
+const SAYS: [&str; 8] =
+    ["task", "operation", "object", "blocks", "reads", "writes", "bytes", "context"];
 
 /// Numbers of the tracks: a process of each rank, the counter, then the lanes.
 const COUNTED: u64 = 1 << 32;
@@ -77,9 +70,7 @@ impl Writer<'_> {
         }
         let interned = std::mem::take(&mut self.interned);
         packet.interned_data = (interned != InternedData::default()).then_some(interned);
-        let trace = Trace {
-            packet: vec![packet],
-        };
+        let trace = Trace { packet: vec![packet] };
         self.buffer.clear();
         trace.encode(&mut self.buffer)?;
         Ok(self.out.write_all(&self.buffer)?)
@@ -94,28 +85,20 @@ impl Writer<'_> {
     }
 
     fn track(&mut self, track: TrackDescriptor) -> Result<()> {
-        self.packet(TracePacket {
-            track_descriptor: Some(track),
-            ..TracePacket::default()
-        })
+        self.packet(TracePacket { track_descriptor: Some(track), ..TracePacket::default() })
     }
 
     /// The tracks of the processes and of the contexts.
     fn processes(&mut self, graph: &Graph, lanes: &[Vec<ContextId>]) -> Result<()> {
-        let says = (1..).zip(SAYS).map(|(iid, name)| Name {
-            iid,
-            name: name.to_owned(),
-        });
+        let says = (1..).zip(SAYS).map(|(iid, name)| Name { iid, name: name.to_owned() });
         self.interned.debug_annotation_names = says.collect();
         let meta = graph.meta();
         let program = program(graph);
         let mut processes: Vec<(i32, String)> = vec![(pid(meta.pid), program.clone())];
         if !meta.ranks.is_empty() {
             let of = |(at, rank): (i32, &taskgraph::RankMeta)| {
-                let name = format!(
-                    "{program} rank {} (pid {}, {})",
-                    rank.rank, rank.pid, rank.host
-                );
+                let name =
+                    format!("{program} rank {} (pid {}, {})", rank.rank, rank.pid, rank.host);
                 (at, name)
             };
             processes = (1..).zip(&meta.ranks).map(of).collect();
@@ -168,9 +151,7 @@ impl Writer<'_> {
             uuid: COUNTED,
             name: "running contexts".to_owned(),
             parent_uuid: 1,
-            counter: Some(Counter {
-                unit_name: "contexts".to_owned(),
-            }),
+            counter: Some(Counter { unit_name: "contexts".to_owned() }),
             ..TrackDescriptor::default()
         })?;
         let mut running = 0i64;
@@ -207,19 +188,11 @@ impl Writer<'_> {
         counts: &mut BlockCounts,
     ) -> Result<()> {
         let mut event = TrackEvent {
-            kind: if slice.to_ns > slice.from_ns {
-                BEGIN
-            } else {
-                INSTANT
-            },
+            kind: if slice.to_ns > slice.from_ns { BEGIN } else { INSTANT },
             track_uuid,
             ..TrackEvent::default()
         };
-        let mut end = TrackEvent {
-            kind: END,
-            track_uuid,
-            ..TrackEvent::default()
-        };
+        let mut end = TrackEvent { kind: END, track_uuid, ..TrackEvent::default() };
         match &slice.what {
             What::Gap { context, cause } => {
                 self.wait(graph, &mut event, *cause, before.as_ref())?;
@@ -294,10 +267,7 @@ impl Writer<'_> {
         }
         let iid = self.names.len() as u64 + 1;
         self.names.insert(name.to_owned(), iid);
-        self.interned.event_names.push(Name {
-            iid,
-            name: name.to_owned(),
-        });
+        self.interned.event_names.push(Name { iid, name: name.to_owned() });
         iid
     }
 
@@ -362,19 +332,11 @@ fn says(name: &str) -> u64 {
 }
 
 fn number(name: &str, value: u64) -> Annotation {
-    Annotation {
-        name_iid: says(name),
-        uint_value: Some(value),
-        string_value: None,
-    }
+    Annotation { name_iid: says(name), uint_value: Some(value), string_value: None }
 }
 
 fn text(name: &str, value: String) -> Annotation {
-    Annotation {
-        name_iid: says(name),
-        uint_value: None,
-        string_value: Some(value),
-    }
+    Annotation { name_iid: says(name), uint_value: None, string_value: Some(value) }
 }
 
 /// The number of an edge: a hash, with which no two of a trace's edges are likely to clash.

@@ -12,10 +12,7 @@ pub(crate) struct Costs {
 
 impl Costs {
     pub(super) fn new(width: usize) -> Self {
-        Self {
-            width,
-            ..Self::default()
-        }
+        Self { width, ..Self::default() }
     }
 
     /// The numbers of a calling context and a line.

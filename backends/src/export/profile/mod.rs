@@ -1,10 +1,10 @@
-//! What every calling context of a run spent at which line: time, waiting, instructions, accesses and cache misses, in
-//! one pass. The profile formats are views of it.
+//! What every calling context of a run spent at which line: time, waiting, instructions, accesses
+//! and cache misses, in one pass. The profile formats are views of it.
 //!
-//! Running and waiting are those of `parallelism`: for every context they add up to its life. The time of a task is
-//! divided among its blocks by executed IR instructions, or belongs to the one call of unrecorded code that it spends its
-//! time in. The caches are those of `misses`. Memory grows with the calling contexts, at most 65,536, and with the
-//! contexts that live at one time.
+//! Running and waiting are those of `parallelism`: for every context they add up to its life. The
+//! time of a task is divided among its blocks by executed IR instructions, or belongs to the one
+//! call of unrecorded code that it spends its time in. The caches are those of `misses`. Memory
+//! grows with the calling contexts, at most 65,536, and with the contexts that live at one time.
 
 mod costs;
 mod misses;
@@ -104,8 +104,7 @@ impl Profile {
 pub(super) fn name(info: &StaticInfo, function: Option<FunctionId>) -> String {
     let name = function.and_then(|id| info.function(id));
     let name = name.map(|function| names::label(&function.name));
-    name.filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "(not recorded)".to_owned())
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "(not recorded)".to_owned())
 }
 
 /// The analysis; without sizes no caches are modelled.
@@ -142,7 +141,8 @@ struct Life<'g> {
     next: Option<Segment<'g>>,
 }
 
-/// What the analysis is made of. The graph outlives it, because it reads the lives of contexts along the way.
+/// What the analysis is made of. The graph outlives it, because it reads the lives of contexts
+/// along the way.
 #[derive(Clone, Debug)]
 pub(super) struct Config<'g> {
     pub(super) graph: &'g Graph,
@@ -191,10 +191,7 @@ impl<'g> Analysis for Profiler<'g> {
             context: ContextId::default(),
             walk: Walk::new(self.graph.info()),
             costs: Costs::new(self.metrics().len()),
-            caches: self
-                .caches
-                .as_ref()
-                .map(|caches| LookUps::new(CacheModel::new(caches))),
+            caches: self.caches.as_ref().map(|caches| LookUps::new(CacheModel::new(caches))),
             own: FxHashMap::default(),
             all: FxHashMap::default(),
             waits: FxHashMap::default(),
@@ -206,23 +203,16 @@ impl<'g> Analysis for Profiler<'g> {
         shard.context = task.id().context;
         shard.walk.enter(self.graph, task);
         // What a context waits for before a task is not what the task does.
-        while let Some(part) = self.part(shard, task.id(), |part| {
-            part.state != State::Running && part.call.is_none()
-        })? {
+        while let Some(part) =
+            self.part(shard, task.id(), |part| part.state != State::Running && part.call.is_none())?
+        {
             self.spent(shard, task.id(), &part, &[]);
         }
         Ok(())
     }
 
     fn piece(&self, shard: &mut Shard<'g>, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let Shard {
-            context,
-            walk,
-            costs,
-            caches,
-            own,
-            ..
-        } = shard;
+        let Shard { context, walk, costs, caches, own, .. } = shard;
         walk.piece(*context, piece, |node, part| {
             let mut counted = false;
             part.for_each_times(|block, times| {
@@ -325,11 +315,7 @@ impl<'g> Profiler<'g> {
                 place.insert(Life { segments, next })
             }
         };
-        if !life
-            .next
-            .as_ref()
-            .is_some_and(|part| part.task.id() <= id && wanted(part))
-        {
+        if !life.next.as_ref().is_some_and(|part| part.task.id() <= id && wanted(part)) {
             return Ok(None);
         }
         let next = life.segments.next().transpose()?;
@@ -353,10 +339,8 @@ impl<'g> Profiler<'g> {
             None => shard.walk.top(id.context),
         };
         let about = block.and_then(|block| info.block(block));
-        let line = about.map_or(0, |block| {
-            info.call_line_of(block)
-                .unwrap_or_else(|| info.line_of(block))
-        });
+        let line = about
+            .map_or(0, |block| info.call_line_of(block).unwrap_or_else(|| info.line_of(block)));
         if let State::Waiting(cause) = part.state {
             *shard.waits.entry((node, line, cause)).or_default() += ns;
             return;
@@ -382,10 +366,8 @@ impl<'g> Profiler<'g> {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let metric = |name: &str, about: &str| Metric {
-            name: name.to_owned(),
-            about: about.to_owned(),
-        };
+        let metric =
+            |name: &str, about: &str| Metric { name: name.to_owned(), about: about.to_owned() };
         let mut metrics = vec![
             metric("Time", "nanoseconds in which contexts ran"),
             metric("Wait", "nanoseconds in which contexts waited"),

@@ -52,9 +52,7 @@ impl<'g> Walk<'g> {
     pub(super) fn enter(&mut self, graph: &Graph, task: &Task<'_>) {
         let id = task.id();
         if id.seq == 0 {
-            let creator = graph
-                .context(id.context)
-                .and_then(|context| context.creator);
+            let creator = graph.context(id.context).and_then(|context| context.creator);
             let state = self.states.entry(id.context).or_default();
             state.creator = creator.and_then(|task| self.created.get(&task).copied());
         }
@@ -85,7 +83,8 @@ impl<'g> Walk<'g> {
         top
     }
 
-    /// Calls `f` with parts of a piece, in order, and with the node of the tree that each belongs to.
+    /// Calls `f` with parts of a piece, in order, and with the node of the tree that each belongs
+    /// to.
     pub(super) fn piece(
         &mut self,
         context: ContextId,
@@ -130,9 +129,7 @@ impl<'g> Walk<'g> {
                 while from < all {
                     let to = all.min(from + CHUNK);
                     batch.expand(run, from..to);
-                    batch
-                        .pieces()
-                        .for_each(|piece| self.parts(state, &piece, f));
+                    batch.pieces().for_each(|piece| self.parts(state, &piece, f));
                     from = to;
                 }
                 self.batch = batch;

@@ -80,9 +80,7 @@ fn threads_that_do_little_cost_their_own_start() {
     for from in (0..200).map(|at| at * 40_000) {
         b.work(main, from, from + 20_000, |w| w.block(code.call, &[]));
         let thread = b.create(main);
-        b.work(thread, from + 20_000, from + 40_000, |w| {
-            w.block(code.held, &[])
-        });
+        b.work(thread, from + 20_000, from + 40_000, |w| w.block(code.held, &[]));
     }
     let report = account(b, 2);
     let found = |row: &&Row| row.cause == Loss::Scheduling && row.threads;

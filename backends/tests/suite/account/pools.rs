@@ -18,9 +18,9 @@ fn job(b: &mut GraphBuilder, worker: ContextId, at: u64, ms: u64, code: BlockId)
     work(b, worker, at, at + ms, &[code]);
 }
 
-/// After 1 ms a thread makes jobs of so many ms each for two others, and one for each of them to end. Each of them waits
-/// for its first one. With `counted` they count with the same lock what they have done, and the thread waits until all
-/// is done.
+/// After 1 ms a thread makes jobs of so many ms each for two others, and one for each of them to
+/// end. Each of them waits for its first one. With `counted` they count with the same lock what
+/// they have done, and the thread waits until all is done.
 fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
     let mut b = builder("./pool");
     let code = code(&mut b, "f");
@@ -32,11 +32,7 @@ fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
         signal = Some(b.sync_at(maker, CONDITION, SyncOp::CondSignal, MS, MS));
         b.sync_at(maker, LOCK, SyncOp::MutexUnlock, MS, MS);
     }
-    let longest = jobs
-        .iter()
-        .map(|own| own.iter().sum::<u64>())
-        .max()
-        .unwrap_or(0);
+    let longest = jobs.iter().map(|own| own.iter().sum::<u64>()).max().unwrap_or(0);
     let mut done = None;
     for (worker, own) in [one, other].into_iter().zip(jobs) {
         b.sync_at(worker, LOCK, SyncOp::MutexLock, 0, 0);
@@ -86,10 +82,7 @@ fn whoever_is_free_takes_the_next_job_whoever_took_it_in_the_recorded_run() {
     let report = pool([&[9], &[1; 3]], false);
     assert_eq!(report.replayed_ns, 10 * MS, "{report:?}");
     let cause = report.losses[0].cause;
-    assert!(
-        matches!(cause, Loss::Imbalance | Loss::Serial),
-        "{report:?}"
-    );
+    assert!(matches!(cause, Loss::Imbalance | Loss::Serial), "{report:?}");
 }
 
 #[test]
@@ -97,10 +90,7 @@ fn threads_that_count_what_is_done_with_the_lock_of_the_jobs_take_the_next_one_a
     let report = pool([&[1; 6], &[1; 2]], true);
     assert_eq!(report.replayed_ns, 5 * MS, "{report:?}");
     // More was taken than made, because both were told to end at once; that is no room of a queue.
-    assert!(
-        report.losses.iter().all(|row| row.room.is_none()),
-        "{report:?}"
-    );
+    assert!(report.losses.iter().all(|row| row.room.is_none()), "{report:?}");
 }
 
 /// Waits for a condition from one time to another, ns, with the lock.
@@ -119,7 +109,8 @@ fn waits(
     b.sync_at(context, LOCK, SyncOp::CondReacquire, to, to);
 }
 
-/// One thread makes things, another one takes them from a queue with one place. Both need so long (ms) for each.
+/// One thread makes things, another one takes them from a queue with one place. Both need so long
+/// (ms) for each.
 fn queue_of_one(costs: &[(u64, u64)]) -> Report {
     /// How long it takes to go on after a wait, ns.
     const LATER: u64 = 100;
@@ -159,10 +150,7 @@ fn a_queue_with_few_places_is_told_where_more_would_help() {
     let first = &report.losses[0];
     assert_eq!(first.room, Some(1), "{report:?}");
     let sentence = first.sentence();
-    assert!(
-        sentence.contains("room in a queue that has 1 place"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("room in a queue that has 1 place"), "{sentence}");
     // Who takes longer each time has to be faster.
     let report = queue_of_one(&[(1, 4); 20]);
     assert_eq!(report.losses[0].room, None, "{report:?}");

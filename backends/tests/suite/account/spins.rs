@@ -8,8 +8,9 @@ use super::{Loss, MS, account, builder, code, first, wait, work};
 const COUNT: u64 = 7;
 const TURN: u64 = 8;
 
-/// One thread works for 3 ms and has no processor for `away` ms of these. It counts itself at a word and looks at
-/// another one, which a thread changes that works for 9 ms and counts itself before or after that.
+/// One thread works for 3 ms and has no processor for `away` ms of these. It counts itself at a
+/// word and looks at another one, which a thread changes that works for 9 ms and counts itself
+/// before or after that.
 fn met(before: bool, away: u64) -> Report {
     let mut b = builder("./barrier");
     let code = code(&mut b, "atomic operation");
@@ -55,8 +56,8 @@ fn who_waits_for_its_ticket_does_not_wait_at_a_barrier() {
     assert_eq!(first(&report), (Loss::Producer, 6, "a.c:30".to_owned()));
 }
 
-/// One thread works for 3 ms and waits for a condition, which a thread signals that works for 9 ms. Before, both take a
-/// mutex: by the same call, or by another one.
+/// One thread works for 3 ms and waits for a condition, which a thread signals that works for 9 ms.
+/// Before, both take a mutex: by the same call, or by another one.
 fn signalled(same: bool) -> Report {
     let mut b = builder("./signalled");
     let code = code(&mut b, "pthread_mutex_lock");
@@ -65,13 +66,7 @@ fn signalled(same: bool) -> Report {
     work(&mut b, quick, 3, 3, &[code.call]);
     let took = b.sync_at(quick, COUNT, SyncOp::MutexLock, 3 * MS, 3 * MS);
     work(&mut b, slow, 0, 9, &[code.held]);
-    work(
-        &mut b,
-        slow,
-        9,
-        9,
-        &[if same { code.call } else { code.held }],
-    );
+    work(&mut b, slow, 9, 9, &[if same { code.call } else { code.held }]);
     let last = b.sync_at(slow, COUNT, SyncOp::MutexLock, 9 * MS, 9 * MS);
     b.edge(took, last);
     work(&mut b, slow, 9, 9, &[code.held]);

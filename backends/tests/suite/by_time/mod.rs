@@ -1,8 +1,10 @@
-//! The actions of all contexts in the order of time, one by one: what the driver's pieces are compared with.
+//! The actions of all contexts in the order of time, one by one: what the driver's pieces are
+//! compared with.
 //!
-//! Tasks have a start and an end but their actions have no times of their own: they are taken to be evenly spread over
-//! the task, and over the time before it in which it could have begun. Analyses that ask what contexts do to one another while they run at the same time read
-//! the graph this way; task by task, two long tasks would seem to run one after the other.
+//! Tasks have a start and an end but their actions have no times of their own: they are taken to be
+//! evenly spread over the task, and over the time before it in which it could have begun. Analyses
+//! that ask what contexts do to one another while they run at the same time read the graph this
+//! way; task by task, two long tasks would seem to run one after the other.
 //!
 //! Memory is what is seen of one task for each context.
 
@@ -27,16 +29,12 @@ struct Spread {
 impl Spread {
     fn new(start_ns: u64, end_ns: u64, count: u64) -> Self {
         let length = u128::from(end_ns.saturating_sub(start_ns));
-        Self {
-            start_ns,
-            step: (length << FRACTION) / u128::from(count.max(1)),
-        }
+        Self { start_ns, step: (length << FRACTION) / u128::from(count.max(1)) }
     }
 
     fn time(self, index: u64) -> u64 {
         let passed = (u128::from(index) * self.step + self.step / 2) >> FRACTION;
-        self.start_ns
-            .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
+        self.start_ns.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 }
 
@@ -57,8 +55,9 @@ struct Inside<T> {
     count: u64,
 }
 
-/// Calls `each` with what `see` sees of every action of the graph, its context (by position in `Graph::contexts`)
-/// and its time. A context keeps its turn for `slice_ns` after another one would be due.
+/// Calls `each` with what `see` sees of every action of the graph, its context (by position in
+/// `Graph::contexts`) and its time. A context keeps its turn for `slice_ns` after another one would
+/// be due.
 ///
 /// # Errors
 /// When the graph cannot be read.
@@ -138,12 +137,8 @@ impl<T> Stream<T> {
                 let spread = Spread::new(start_ns, task.end_ns(), count);
                 let mut actions = Vec::new();
                 task.for_each_action(|action| actions.push(see(&action)))?;
-                self.inside = Some(Inside {
-                    actions: actions.into_iter(),
-                    spread,
-                    index: 0,
-                    count,
-                });
+                self.inside =
+                    Some(Inside { actions: actions.into_iter(), spread, index: 0, count });
                 return Ok(true);
             }
         }

@@ -1,18 +1,16 @@
 //! What `export` writes of a graph whose numbers are known.
 //!
-//! In [`two`](crate::samples::two) the parent runs `main` for 100 us and `work` for the rest, but for the last block of its
-//! task from 600 to 700, which is one of 31 instructions. The child runs `work` only. No block begins a function, so that
-//! `work` is called from code that was not recorded.
+//! In [`two`](crate::samples::two) the parent runs `main` for 100 us and `work` for the rest, but
+//! for the last block of its task from 600 to 700, which is one of 31 instructions. The child runs
+//! `work` only. No block begins a function, so that `work` is called from code that was not
+//! recorded.
 
 use super::folder::Folder;
 
 #[test]
 fn stacks_have_the_time_of_their_functions_and_the_causes_of_their_waits() {
     let folder = Folder::new();
-    assert_eq!(
-        folder.ok("export two.tg --folded -"),
-        "two;main 103225\ntwo;main;work 946775\n"
-    );
+    assert_eq!(folder.ok("export two.tg --folded -"), "two;main 103225\ntwo;main;work 946775\n");
     assert_eq!(
         folder.ok("export two.tg --folded - --weight wait"),
         "two;main;[join] 100000\ntwo;main;work;[barrier] 200000\ntwo;main;work;[lock] 150000\n"

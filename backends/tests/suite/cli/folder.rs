@@ -37,10 +37,7 @@ impl Folder {
     /// Standard output of a run that succeeds silently.
     pub(crate) fn ok(&self, line: &str) -> String {
         let output = self.run(line);
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{line}: {output:?}"
-        );
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -54,9 +51,7 @@ impl Folder {
         let mut shell = Command::new("sh");
         shell.args(["-c", r#"trap "" XFSZ; ulimit -f 0; exec "$@""#, "sh"]);
         shell.arg(env!("CARGO_BIN_EXE_contech-backend"));
-        shell
-            .args(line.split_whitespace())
-            .current_dir(self.0.path());
+        shell.args(line.split_whitespace()).current_dir(self.0.path());
         Self::failed(line, &shell.output().unwrap())
     }
 

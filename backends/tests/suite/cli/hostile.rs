@@ -1,6 +1,8 @@
-//! Names that would do something where they are shown: to a terminal, a spreadsheet, a viewer of profiles or a browser.
+//! Names that would do something where they are shown: to a terminal, a spreadsheet, a viewer of
+//! profiles or a browser.
 //!
-//! What is shown depends on what is slow, so all of the sample's names are hostile, and all outputs are made.
+//! What is shown depends on what is slow, so all of the sample's names are hostile, and all outputs
+//! are made.
 
 use std::fs;
 use std::process::Output;
@@ -11,7 +13,8 @@ use taskgraph::{Note, NoteKind};
 use super::folder::Folder;
 use crate::samples::{two, write};
 
-/// Begins as a formula, colours, sets a title, rings, goes back, begins lines, and ends the page's script.
+/// Begins as a formula, colours, sets a title, rings, goes back, begins lines, and ends the page's
+/// script.
 const NAME: &str = "=cmd|' /C calc'!A0\u{1b}[31m\u{1b}]0;title\u{7}\rback\nforged 99\n;semi\tt\u{9b}5m\u{202e}</script><svg onload=alert(1)>";
 
 fn hostile() -> GraphBuilder {
@@ -108,16 +111,11 @@ fn a_spreadsheet_computes_nothing() {
             continue;
         }
         let text = run(&folder, &format!("{command} --format csv"));
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         for record in reader.records() {
             for field in &record.expect(&command) {
                 let formula = field.starts_with(['=', '+', '-', '@']);
-                assert!(
-                    !formula || field.parse::<f64>().is_ok(),
-                    "{command}: {field}"
-                );
+                assert!(!formula || field.parse::<f64>().is_ok(), "{command}: {field}");
                 words += u32::from(field.starts_with("'=cmd"));
             }
         }
@@ -132,17 +130,11 @@ fn exports_have_a_line_for_each_stack_and_nothing_for_a_terminal() {
         run(&folder, &format!("export h.tg --{form} -"));
     }
     for weight in ["work", "span", "wait", "misses"] {
-        let text = run(
-            &folder,
-            &format!("export h.tg --folded - --weight {weight}"),
-        );
+        let text = run(&folder, &format!("export h.tg --folded - --weight {weight}"));
         for line in text.lines() {
             let (stack, number) = line.rsplit_once(' ').expect(line);
             assert!(number.parse::<u64>().is_ok(), "{weight}: {line}");
-            assert!(
-                !stack.starts_with("forged") && !stack.contains(";semi"),
-                "{line}"
-            );
+            assert!(!stack.starts_with("forged") && !stack.contains(";semi"), "{line}");
         }
     }
     let text = run(&folder, "export h.tg --callgrind -");

@@ -26,7 +26,8 @@ fn measured_speedups_stand_beside_the_bounds() {
         row.map(|row| row.map(str::to_owned).collect::<Vec<_>>())
             .unwrap_or_else(|| panic!("{processors} processors in\n{text}"))
     };
-    // Three is no power of two, and a hundred is beyond --p-max: they are there because they were measured.
+    // Three is no power of two, and a hundred is beyond --p-max: they are there because they were
+    // measured.
     for (threads, actual) in points {
         let row = row(&threads.to_string());
         assert_eq!((row.len(), &row[3]), (4, &format!("{actual:.2}")));
@@ -49,10 +50,8 @@ fn measured_speedups_stand_beside_the_bounds() {
     let sections = page["sections"].as_array().unwrap();
     let section = sections.iter().find(|s| s["id"] == "workspan").unwrap();
     let parts = section["parts"].as_array().unwrap();
-    let chart = parts
-        .iter()
-        .find(|part| part["chart"]["title"] == "Bounds of the speedup")
-        .unwrap();
+    let chart =
+        parts.iter().find(|part| part["chart"]["title"] == "Bounds of the speedup").unwrap();
     let curves = chart["chart"]["series"].as_array().unwrap();
     assert_eq!(curves.len(), 4);
     assert_eq!(
@@ -77,10 +76,7 @@ fn a_file_without_measured_speedups_is_refused_with_what_is_wrong() {
     let long = scale_json(&[(1, 1.0), (2, 2.0)]);
     for (content, wrong) in [
         (String::new(), "is empty"),
-        (
-            "threads,speedup\n1,1\n".to_owned(),
-            "is no measured speedup",
-        ),
+        ("threads,speedup\n1,1\n".to_owned(), "is no measured speedup"),
         (long[..long.len() - 5].to_owned(), "is no measured speedup"),
         ("\0\u{1}\u{2}".to_owned(), "is no measured speedup"),
         (r#"{"findings":[]}"#.to_owned(), "is no measured speedup"),

@@ -14,10 +14,7 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("cache two.tg --sizes 8K..1K", "reversed"),
         ("cache two.tg --sizes 0", "is zero"),
         ("misses two.tg --sizes 32M..1M", "reversed"),
-        (
-            "misses two.tg --sizes 1K --ways 64",
-            "more than the 16 lines",
-        ),
+        ("misses two.tg --sizes 1K --ways 64", "more than the 16 lines"),
         ("misses two.tg --sizes 0", "is zero"),
         ("races two.tg --memory 0", "is zero"),
         ("predict two.tg --processors 0", "not a list of numbers"),
@@ -27,10 +24,7 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("sharing two.tg --line 256", "a line is 8, 16"),
         ("memuse two.tg --points 0", "0"),
         ("cache two.tg --sizes 12Q", "not a size"),
-        (
-            "cache two.tg --sizes 1K --ways 32",
-            "more than the 16 lines",
-        ),
+        ("cache two.tg --sizes 1K --ways 32", "more than the 16 lines"),
         ("cache two.tg --ways 0", "not a number of ways"),
         ("cache two.tg --sample 2", "not a share of the lines"),
         ("cache two.tg --line 48", "power of two"),
@@ -60,14 +54,7 @@ fn a_file_that_is_no_graph_is_named() {
     fs::write(folder.path("text.tg"), "not a graph at all\n".repeat(20)).unwrap();
     let whole = fs::read(folder.path("two.tg")).unwrap();
     fs::write(folder.path("cut.tg"), &whole[..whole.len() - 20]).unwrap();
-    for analysis in [
-        "stats",
-        "parallelism",
-        "blocks",
-        "cache",
-        "verify",
-        "report",
-    ] {
+    for analysis in ["stats", "parallelism", "blocks", "cache", "verify", "report"] {
         for name in ["missing.tg", "empty.tg", "text.tg", "cut.tg"] {
             let message = folder.fails(&format!("{analysis} {name}"));
             assert!(message.contains(name), "{analysis}: {message}");
@@ -114,21 +101,14 @@ fn no_result_replaces_a_graph() {
         assert_eq!(fs::read(folder.path("two.tg")).unwrap(), before, "{line}");
     }
     let message = folder.fails("export two.tg --folded a --otf2 a");
-    assert!(
-        message.contains("--folded and --otf2 have the same file, a"),
-        "{message}"
-    );
+    assert!(message.contains("--folded and --otf2 have the same file, a"), "{message}");
 }
 
 #[test]
 fn verify_finds_a_changed_byte_and_says_where() {
     let folder = Folder::new();
     let whole = fs::read(folder.path("two.tg")).unwrap();
-    assert!(
-        folder
-            .ok("verify two.tg")
-            .starts_with("valid: 15 tasks, 5 edges, ")
-    );
+    assert!(folder.ok("verify two.tg").starts_with("valid: 15 tasks, 5 edges, "));
     for at in (0..whole.len()).step_by(31) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x10;
@@ -144,9 +124,7 @@ fn an_incomplete_recording_is_announced_everywhere() {
     let mut b = builder("./cut");
     b.meta_mut().complete = false;
     b.meta_mut().lost_bytes = 2048;
-    b.meta_mut()
-        .notes
-        .push(Note::new(NoteKind::Remark, "1 thread appeared unannounced"));
+    b.meta_mut().notes.push(Note::new(NoteKind::Remark, "1 thread appeared unannounced"));
     let block = b.block("main", "main.c", 3, &[MemOp::load(8)]);
     let main = b.context("main");
     b.work(main, 0, 10, |w| w.block(block, &[0x1000]));
@@ -166,22 +144,12 @@ fn an_incomplete_recording_is_announced_everywhere() {
         "memuse cut.tg",
     ] {
         let output = folder.run(line);
-        assert!(
-            output.status.success(),
-            "{line}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         for stream in [output.stdout, output.stderr] {
             let text = String::from_utf8(stream).unwrap();
             assert!(text.contains("recording is incomplete"), "{line}: {text}");
-            assert!(
-                text.contains("2.00 KiB of the trace are lost"),
-                "{line}: {text}"
-            );
-            assert!(
-                text.contains("1 thread appeared unannounced"),
-                "{line}: {text}"
-            );
+            assert!(text.contains("2.00 KiB of the trace are lost"), "{line}: {text}");
+            assert!(text.contains("1 thread appeared unannounced"), "{line}: {text}");
         }
     }
 }

@@ -14,10 +14,7 @@ fn a_share_that_is_missing_damaged_or_of_another_plan_is_named_and_done_again() 
         folder.ok(&format!("shard run {plan} 1"));
     }
     let said = folder.fails("shard merge one");
-    assert!(
-        said.contains("share 2 is missing") && said.contains("shard run one 2"),
-        "{said}"
-    );
+    assert!(said.contains("share 2 is missing") && said.contains("shard run one 2"), "{said}");
     folder.ok("shard run one 2");
     let merged = folder.ok("shard merge one");
     let share = folder.path("one/1.share");
@@ -60,14 +57,8 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
             "shard plan p --workers 2 --graph two.tg races",
             "races cannot be divided; cache, workspan can",
         ),
-        (
-            "shard plan p --workers 2 --graph none.tg cache",
-            "cannot find the graph none.tg",
-        ),
-        (
-            "shard plan p --workers 2 --graph two.tg cache --size 1",
-            "--size",
-        ),
+        ("shard plan p --workers 2 --graph none.tg cache", "cannot find the graph none.tg"),
+        ("shard plan p --workers 2 --graph two.tg cache --size 1", "--size"),
         ("shard run p 1", "make it with shard plan"),
     ] {
         let said = folder.fails(line);
@@ -77,10 +68,9 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     let plan = folder.path("p/plan.json");
     let own = fs::read_to_string(&plan).unwrap();
     let version = format!("\"tools\": \"{}\"", env!("CARGO_PKG_VERSION"));
-    for (from, to) in [
-        (version.as_str(), "\"tools\": \"0.0.7\""),
-        ("\"format\": ", "\"format\": 9"),
-    ] {
+    for (from, to) in
+        [(version.as_str(), "\"tools\": \"0.0.7\""), ("\"format\": ", "\"format\": 9")]
+    {
         assert!(own.contains(from), "{own}");
         fs::write(&plan, own.replace(from, to)).unwrap();
         for step in ["run p 1", "merge p"] {
@@ -91,10 +81,7 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     fs::write(&plan, &own).unwrap();
     // No worker leaves half of a share.
     let said = folder.full("shard run p 1");
-    assert!(
-        said.contains("cannot write p/1.share") && said.contains("File too large"),
-        "{said}"
-    );
+    assert!(said.contains("cannot write p/1.share") && said.contains("File too large"), "{said}");
     assert_eq!(fs::read_dir(folder.path("p")).unwrap().count(), 1);
     let said = folder.fails("shard run p 4");
     assert!(said.contains("the plan has 1 to 3"), "{said}");
@@ -102,8 +89,5 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     graph.push(0);
     fs::write(folder.path("two.tg"), graph).unwrap();
     let said = folder.fails("shard run p 1");
-    assert!(
-        said.contains("is not the graph that the plan was made for"),
-        "{said}"
-    );
+    assert!(said.contains("is not the graph that the plan was made for"), "{said}");
 }

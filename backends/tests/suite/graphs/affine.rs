@@ -34,23 +34,15 @@ fn program(random: &mut Rng) -> (StaticInfo, Vec<Arc<PathFunction>>, Vec<Slots>)
     let (mut functions, mut all) = (Vec::new(), Vec::new());
     for number in 0..LOOPS {
         let depth = 1 + number % 3;
-        let mut slots = Slots {
-            addresses: 0,
-            counts: depth,
-        };
-        let moving: Vec<bool> = (0..depth)
-            .map(|_| depth == 1 || random.u8(..3) > 0)
-            .collect();
+        let mut slots = Slots { addresses: 0, counts: depth };
+        let moving: Vec<bool> = (0..depth).map(|_| depth == 1 || random.u8(..3) > 0).collect();
         // A block for each loop, and one that comes after the loop in the outermost one.
         let mut nodes = Vec::new();
         for level in (0..depth).chain(Some(0).filter(|_| depth > 1)) {
             let own = &moving[..=level as usize];
             nodes.push(node(random, &mut info, &mut slots, own));
         }
-        let leaf = |slot| Leaf {
-            slot,
-            width: if slot < slots.addresses { 6 } else { 4 },
-        };
+        let leaf = |slot| Leaf { slot, width: if slot < slots.addresses { 6 } else { 4 } };
         let entry = PathNode {
             block: Some(BlockId::new(0)),
             leaves: (0..slots.addresses + slots.counts).map(leaf).collect(),
@@ -76,7 +68,8 @@ fn program(random: &mut Rng) -> (StaticInfo, Vec<Arc<PathFunction>>, Vec<Slots>)
     (info, functions, all)
 }
 
-/// A node with a block of a few accesses, which move with the iterations of the loops that it is in, if these move any.
+/// A node with a block of a few accesses, which move with the iterations of the loops that it is
+/// in, if these move any.
 fn node(random: &mut Rng, info: &mut StaticInfo, slots: &mut Slots, moving: &[bool]) -> PathNode {
     let accesses = u32::from(moving.len() == 1) + random.u32(..4);
     let block = BlockId::new(u32::try_from(info.blocks.len()).expect("small"));
@@ -88,11 +81,7 @@ fn node(random: &mut Rng, info: &mut StaticInfo, slots: &mut Slots, moving: &[bo
     let mut operands = Vec::new();
     for _ in 0..accesses {
         let size = [1, 4, 8, 16, 40, 100][random.u64(..6) as usize];
-        info.ops.push(if random.u64(..100) < 50 {
-            MemOp::load(size)
-        } else {
-            MemOp::store(size)
-        });
+        info.ops.push(if random.u64(..100) < 50 { MemOp::load(size) } else { MemOp::store(size) });
         let mut terms = vec![Expr::Slot(slots.addresses)];
         slots.addresses += 1;
         // Some addresses alternate.
@@ -105,26 +94,15 @@ fn node(random: &mut Rng, info: &mut StaticInfo, slots: &mut Slots, moving: &[bo
             if random.u64(..100) < 10 {
                 stride = stride.wrapping_mul(9).wrapping_neg();
             }
-            terms.push(Expr::Mul(
-                Box::new(Expr::Const(stride)),
-                Box::new(Expr::Iter(l)),
-            ));
+            terms.push(Expr::Mul(Box::new(Expr::Const(stride)), Box::new(Expr::Iter(l))));
         }
         operands.push(Expr::Add(terms));
     }
-    PathNode {
-        block: Some(block),
-        leaves: vec![],
-        operands,
-    }
+    PathNode { block: Some(block), leaves: vec![], operands }
 }
 
 fn path(number: u32) -> Option<Path> {
-    let step = Step::Loop {
-        index: 0,
-        cut: false,
-        resumed: false,
-    };
+    let step = Step::Loop { index: 0, cut: false, resumed: false };
     (number < LOOPS).then(|| Path {
         function: number,
         fresh: true,
@@ -132,7 +110,8 @@ fn path(number: u32) -> Option<Path> {
     })
 }
 
-/// A task of some hundred loops in each of several contexts at one time, read from a file that `at` names.
+/// A task of some hundred loops in each of several contexts at one time, read from a file that `at`
+/// names.
 pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
     let mut random = Rng::with_seed(seed);
     let (info, functions, slots) = program(&mut random);
@@ -167,9 +146,7 @@ pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph 
         writer.put_order(*task).expect("writable");
     }
     let contexts: Vec<_> = all.into_iter().map(|context| context.1).collect();
-    writer
-        .finish(contexts, RunMeta::default())
-        .expect("writable");
+    writer.finish(contexts, RunMeta::default()).expect("writable");
     open(at).expect("a graph just written")
 }
 
@@ -198,11 +175,7 @@ fn task(
         for _ in 0..=random.u64(..repeated + 1) {
             let mut state = State::default();
             let taken = encoder.segment(
-                Segment {
-                    path: number,
-                    bytes: &bytes,
-                    counts: &[],
-                },
+                Segment { path: number, bytes: &bytes, counts: &[] },
                 || &mut state,
                 || path(number),
             );

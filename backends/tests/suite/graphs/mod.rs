@@ -13,7 +13,8 @@ use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, MemOp, SyncOp, TaskId};
 
-/// Contexts of many short tasks between operations on locks, now and then a long one, a pause or an allocation.
+/// Contexts of many short tasks between operations on locks, now and then a long one, a pause or an
+/// allocation.
 pub(crate) fn storm(seed: u64) -> Graph {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
@@ -44,11 +45,7 @@ pub(crate) fn storm(seed: u64) -> Graph {
                 }
             });
             clock = end + if random.u8(..25) == 0 { 9 } else { 0 };
-            let waits = if random.u8(..30) == 0 {
-                random.u64(..900)
-            } else {
-                0
-            };
+            let waits = if random.u8(..30) == 0 { random.u64(..900) } else { 0 };
             let known = if random.u8(..9) == 0 { 3 } else { 2 };
             let op = ops[random.usize(..known)];
             b.sync_at(own, 0x10, op, clock, clock + waits);
@@ -61,9 +58,7 @@ pub(crate) fn storm(seed: u64) -> Graph {
 /// All predecessors of every task.
 pub(crate) fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
     let tasks = graph.tasks().map(|task| task.expect("readable"));
-    tasks
-        .map(|task| (task.id(), task.predecessors().expect("readable")))
-        .collect()
+    tasks.map(|task| (task.id(), task.predecessors().expect("readable"))).collect()
 }
 
 /// For every task, the tasks that come before it by some path.

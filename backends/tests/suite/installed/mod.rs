@@ -1,7 +1,8 @@
 //! A folder with `contech` and the programs a test starts with it.
 //!
-//! Another process writes what is to be started: a file that this one has open for writing is open in every process that
-//! another test forks meanwhile, until that one executes something, and cannot be started ("text file busy").
+//! Another process writes what is to be started: a file that this one has open for writing is open
+//! in every process that another test forks meanwhile, until that one executes something, and
+//! cannot be started ("text file busy").
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +17,7 @@ impl Folder {
     /// With `contech` in it.
     pub(crate) fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
-        install(
-            env!("CARGO_BIN_EXE_contech").as_ref(),
-            &folder.path("contech"),
-        );
+        install(env!("CARGO_BIN_EXE_contech").as_ref(), &folder.path("contech"));
         folder
     }
 

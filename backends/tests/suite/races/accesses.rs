@@ -14,30 +14,15 @@ fn two_writes_that_nothing_orders() {
     assert_eq!(report.races.len(), 1);
     let race = &report.races[0];
     assert_eq!((race.address, race.count), (X, 1));
-    assert_eq!(
-        (race.a.context, race.a.place.line, race.a.write),
-        (1, 11, true)
-    );
-    assert_eq!(
-        (race.b.context, race.b.place.line, race.b.write),
-        (2, 12, true)
-    );
-    assert_eq!(
-        race.missing,
-        "No task of context 1 comes before 2:1; neither holds a lock."
-    );
+    assert_eq!((race.a.context, race.a.place.line, race.a.write), (1, 11, true));
+    assert_eq!((race.b.context, race.b.place.line, race.b.write), (2, 12, true));
+    assert_eq!(race.missing, "No task of context 1 comes before 2:1; neither holds a lock.");
 }
 
 #[test]
 fn atomics_race_with_plain_accesses_only() {
-    let atomic = |op: MemOp| MemOp {
-        flags: MemOp::ATOMIC,
-        ..op
-    };
-    let add = || MemOp {
-        flags: MemOp::ATOMIC,
-        ..MemOp::new(OpKind::Rmw, 8, 0)
-    };
+    let atomic = |op: MemOp| MemOp { flags: MemOp::ATOMIC, ..op };
+    let add = || MemOp { flags: MemOp::ATOMIC, ..MemOp::new(OpKind::Rmw, 8, 0) };
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
     p.access(one, X, add());
@@ -59,10 +44,7 @@ fn atomics_race_with_plain_accesses_only() {
 fn data_passed_by_an_atomic_flag_is_reported_with_the_doubt() {
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
-    let flag = |op: MemOp| MemOp {
-        flags: MemOp::ATOMIC,
-        ..op
-    };
+    let flag = |op: MemOp| MemOp { flags: MemOp::ATOMIC, ..op };
     p.write(one, X);
     p.access(one, X + 64, flag(MemOp::store(4)));
     p.access(two, X + 64, flag(MemOp::load(4)));
@@ -76,8 +58,7 @@ fn data_passed_by_an_atomic_flag_is_reported_with_the_doubt() {
 fn bulk_copies_race_as_a_whole() {
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
-    let copy =
-        p.b.block("copy", "race.c", 70, &[MemOp::new(OpKind::Copy, 0, 0)]);
+    let copy = p.b.block("copy", "race.c", 70, &[MemOp::new(OpKind::Copy, 0, 0)]);
     p.work(one, |w| w.block(copy, &[0x8000, 0x9000, 1000]));
     p.write(two, 0x8000 + 992);
     p.write(two, 0x8000 + 1000);
@@ -91,9 +72,7 @@ fn the_same_pair_of_lines_is_reported_once_and_counted() {
     let (one, two) = (p.one, p.two);
     let block = p.b.block("worker", "race.c", 50, &[MemOp::store(8)]);
     for context in [one, two] {
-        p.work(context, |w| {
-            (0..100).for_each(|i| w.block(block, &[X + 8 * i]))
-        });
+        p.work(context, |w| (0..100).for_each(|i| w.block(block, &[X + 8 * i])));
     }
     let report = p.races();
     assert_eq!((report.races.len(), report.races[0].count), (1, 100));

@@ -5,7 +5,8 @@ use taskgraph::{AllocKind, MemOp, SyncOp};
 
 use super::program::{NONE, Program, X};
 
-/// A block of memory made before the threads, read by one and freed by two; `ordered` says in which way that is ordered.
+/// A block of memory made before the threads, read by one and freed by two; `ordered` says in which
+/// way that is ordered.
 fn read_and_free(
     ordered: impl FnOnce(&mut Program, &mut dyn FnMut(&mut Program), &mut dyn FnMut(&mut Program)),
 ) -> Report {
@@ -41,16 +42,9 @@ fn a_read_that_nothing_orders_with_the_free_of_its_memory_races_with_it() {
         });
         assert_eq!(report.races.len(), 1, "{free_first}");
         let race = &report.races[0];
-        let (free, read) = if race.a.free {
-            (&race.a, &race.b)
-        } else {
-            (&race.b, &race.a)
-        };
+        let (free, read) = if race.a.free { (&race.a, &race.b) } else { (&race.b, &race.a) };
         assert!(free.free && !free.write && !read.free && !read.write);
-        assert_eq!(
-            (free.place.function.as_str(), free.place.line),
-            ("done", 99)
-        );
+        assert_eq!((free.place.function.as_str(), free.place.line), ("done", 99));
         assert_eq!((read.place.line, race.address), (12, X));
     }
 }
@@ -66,7 +60,8 @@ fn a_free_after_the_last_read_under_the_same_lock_does_not_race() {
 
 #[test]
 fn what_follows_in_freed_memory_is_none_of_the_earlier_life() {
-    // One context's block is freed and handed to another, which nothing orders with those of before.
+    // One context's block is freed and handed to another, which nothing orders with those of
+    // before.
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
     p.alloc(one, X, 4096 * 16);
@@ -100,8 +95,8 @@ fn tasks_on_the_stack_of_one_thread_share_nothing_but_what_is_theirs() {
 
 #[test]
 fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
-    // Both are visited up to their new lives first. What `one` wrote in its turn comes then, and `two` follows an
-    // earlier task of `one` only.
+    // Both are visited up to their new lives first. What `one` wrote in its turn comes then, and
+    // `two` follows an earlier task of `one` only.
     const VARIABLES: u64 = 0x7000_0000;
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
@@ -117,7 +112,8 @@ fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
 
 #[test]
 fn lives_of_memory_are_told_apart_when_tasks_are_visited_in_another_order() {
-    // `two` starts first and is visited first, as a whole; in the run `one` freed before `two` allocated.
+    // `two` starts first and is visited first, as a whole; in the run `one` freed before `two`
+    // allocated.
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
     let block = p.b.block("worker", "race.c", 50, &[MemOp::store(8)]);
@@ -172,19 +168,15 @@ fn a_mapping_that_is_replaced_has_two_lives_too() {
     assert_eq!(p.lines(), NONE);
 }
 
-/// Random lives of a few overlapping pieces of memory, in tasks that now and then hand over; each context has a place
-/// of its own at `own`, which it writes after each action.
+/// Random lives of a few overlapping pieces of memory, in tasks that now and then hand over; each
+/// context has a place of its own at `own`, which it writes after each action.
 fn random_lives(seed: u64, own: u64) -> String {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut p = Program::new();
     let contexts = [p.main, p.one, p.two];
     let ops: Vec<_> = (0..6)
         .map(|line| {
-            let op = if line % 2 == 0 {
-                MemOp::store(8)
-            } else {
-                MemOp::load(8)
-            };
+            let op = if line % 2 == 0 { MemOp::store(8) } else { MemOp::load(8) };
             p.b.block("worker", "race.c", 50 + line, &[op])
         })
         .collect();

@@ -29,10 +29,7 @@ fn two_different_locks_order_nothing() {
     let report = p.races();
     assert_eq!(report.races.len(), 1);
     let missing = &report.races[0].missing;
-    assert!(
-        missing.contains("1:2 holds lock 0xfeed, 2:2 holds 0xbeef: not the same"),
-        "{missing}"
-    );
+    assert!(missing.contains("1:2 holds lock 0xfeed, 2:2 holds 0xbeef: not the same"), "{missing}");
 }
 
 #[test]
@@ -44,11 +41,7 @@ fn an_access_after_the_unlock_is_not_covered() {
     p.locked(two, Some(release), |p| _ = p.read(two, X));
     let report = p.races();
     assert_eq!(
-        (
-            report.races.len(),
-            report.races[0].a.place.line,
-            report.races[0].b.place.line
-        ),
+        (report.races.len(), report.races[0].a.place.line, report.races[0].b.place.line),
         (1, 12, 13)
     );
     let missing = &report.races[0].missing;
@@ -74,25 +67,17 @@ fn readers_of_a_rwlock_may_read_together_but_not_write() {
             p.access(
                 context,
                 X,
-                if writes && context == two {
-                    MemOp::store(8)
-                } else {
-                    MemOp::load(8)
-                },
+                if writes && context == two { MemOp::store(8) } else { MemOp::load(8) },
             );
             p.sync(context, 0x10, SyncOp::RwUnlock);
         }
         let report = p.races();
-        let lines: Vec<_> = report
-            .races
-            .iter()
-            .map(|race| (race.a.place.line, race.b.place.line))
-            .collect();
+        let lines: Vec<_> =
+            report.races.iter().map(|race| (race.a.place.line, race.b.place.line)).collect();
         assert_eq!(lines, expected);
         for race in &report.races {
             assert!(
-                race.missing
-                    .contains("both hold lock 0x10, but not both exclusively"),
+                race.missing.contains("both hold lock 0x10, but not both exclusively"),
                 "{}",
                 race.missing
             );
@@ -132,19 +117,14 @@ fn what_a_thread_that_nobody_announced_shares_is_not_known() {
     p.write(two, X + 8);
     let report = p.races();
     let lines = |races: &[contech_backends::races::Race]| -> Vec<_> {
-        let lines = races
-            .iter()
-            .map(|race| (race.a.place.line, race.b.place.line));
+        let lines = races.iter().map(|race| (race.a.place.line, race.b.place.line));
         lines.collect()
     };
     assert_eq!(lines(&report.races), [(13, 14)]);
     assert_eq!(report.unknown.len(), 1);
     assert_eq!(lines(&report.unknown[0].pairs), [(11, 12)]);
     let sentence = &report.unknown[0].reason;
-    assert!(
-        sentence.contains("a thread that libpool.so made"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("a thread that libpool.so made"), "{sentence}");
 }
 
 #[test]
@@ -162,16 +142,9 @@ fn a_use_after_the_end_of_an_object_is_told_unless_a_new_one_was_made() {
         p.sync(two, X, op);
         let report = p.races();
         let destroyed = report.destroyed.iter();
-        destroyed
-            .map(|d| (d.address, d.operation.clone(), d.count))
-            .collect::<Vec<_>>()
+        destroyed.map(|d| (d.address, d.operation.clone(), d.count)).collect::<Vec<_>>()
     };
-    for op in [
-        SyncOp::MutexLock,
-        SyncOp::RwRead,
-        SyncOp::SemPost,
-        SyncOp::MutexTryFail,
-    ] {
+    for op in [SyncOp::MutexLock, SyncOp::RwRead, SyncOp::SemPost, SyncOp::MutexTryFail] {
         assert_eq!(used(&|_| {}, op), [(X, op.to_string(), 1)]);
         let made = |p: &mut Program| _ = p.sync(p.two, X, SyncOp::ObjectInit);
         assert_eq!(used(&made, op), []);

@@ -12,17 +12,12 @@ pub(crate) const X: u64 = 0x1000;
 pub(crate) const LOCK: u64 = 0xfeed;
 
 pub(crate) fn report(graph: &Graph) -> Report {
-    run::<Races>(
-        Options {
-            windows: None,
-            memory: "64M".parse().expect("size"),
-        },
-        graph,
-    )
-    .expect("a readable graph")
+    run::<Races>(Options { windows: None, memory: "64M".parse().expect("size") }, graph)
+        .expect("a readable graph")
 }
 
-/// A program under test: two threads besides main, and a block for each kind of access at a line of its own.
+/// A program under test: two threads besides main, and a block for each kind of access at a line of
+/// its own.
 pub(crate) struct Program {
     pub(crate) b: GraphBuilder,
     pub(crate) main: ContextId,
@@ -36,14 +31,7 @@ impl Program {
     pub(crate) fn new() -> Self {
         let mut b = GraphBuilder::new();
         let main = b.context("main");
-        let mut program = Self {
-            main,
-            one: main,
-            two: main,
-            b,
-            line: 10,
-            clock: 0,
-        };
+        let mut program = Self { main, one: main, two: main, b, line: 10, clock: 0 };
         program.work(main, |_| {});
         program.one = program.b.create(main);
         program.work(program.one, |_| {});
@@ -110,10 +98,7 @@ impl Program {
     /// The races as pairs of lines (11 is that of the first access made).
     pub(crate) fn lines(self) -> Vec<(u32, u32)> {
         let races = self.races().races;
-        races
-            .iter()
-            .map(|race| (race.a.place.line, race.b.place.line))
-            .collect()
+        races.iter().map(|race| (race.a.place.line, race.b.place.line)).collect()
     }
 }
 

@@ -15,8 +15,8 @@ const PAGE: u64 = 16 << 10;
 /// An access: its task, address and length, and operation.
 type Accessed = (TaskId, u64, u64, MemOp);
 
-/// Random contexts, edges and accesses; every access at a line of its own, which names it. With fills, most stores are of
-/// several pages.
+/// Random contexts, edges and accesses; every access at a line of its own, which names it. With
+/// fills, most stores are of several pages.
 fn random(seed: u64, steps: u64, fills: bool) -> (GraphBuilder, BTreeMap<u32, Accessed>) {
     let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
@@ -50,11 +50,7 @@ fn random(seed: u64, steps: u64, fills: bool) -> (GraphBuilder, BTreeMap<u32, Ac
         for _ in 0..random.u64(..4) {
             let size = [1, 2, 4, 8][random.u64(..4) as usize];
             let addr = X + random.u64(..20);
-            let op = if random.u64(..100) < 50 {
-                MemOp::load(size)
-            } else {
-                MemOp::store(size)
-            };
+            let op = if random.u64(..100) < 50 { MemOp::load(size) } else { MemOp::store(size) };
             let fill = fills && op.kind == OpKind::Store && random.u64(..100) < 80;
             let (addr, size, op) = match (fill, fills) {
                 (true, _) => {
@@ -66,11 +62,7 @@ fn random(seed: u64, steps: u64, fills: bool) -> (GraphBuilder, BTreeMap<u32, Ac
                 _ => (addr, u64::from(size), op),
             };
             let op = MemOp {
-                flags: if !fill && random.u64(..100) < 20 {
-                    MemOp::ATOMIC
-                } else {
-                    0
-                },
+                flags: if !fill && random.u64(..100) < 20 { MemOp::ATOMIC } else { 0 },
                 ..op
             };
             let line = 100 + accesses.len() as u32;
@@ -81,9 +73,7 @@ fn random(seed: u64, steps: u64, fills: bool) -> (GraphBuilder, BTreeMap<u32, Ac
             accesses.insert(line, (id, addr, size, op));
         }
         let added = b.work(context, step * 10 + random.u64(..40), step * 10 + 60, |w| {
-            executions
-                .iter()
-                .for_each(|(block, operands)| w.block(*block, operands));
+            executions.iter().for_each(|(block, operands)| w.block(*block, operands));
         });
         assert_eq!(added, id);
         *seqs.get_mut(&context).expect("known") += 1;
@@ -98,8 +88,8 @@ fn random(seed: u64, steps: u64, fills: bool) -> (GraphBuilder, BTreeMap<u32, Ac
     (b, accesses)
 }
 
-/// The first and the last of some bytes, and the first ones of pages among them: what is found of a page must be found of
-/// each of its bytes.
+/// The first and the last of some bytes, and the first ones of pages among them: what is found of a
+/// page must be found of each of its bytes.
 fn sampled(bytes: std::ops::Range<u64>) -> impl Iterator<Item = u64> {
     let few = bytes.end.saturating_sub(bytes.start) < 64;
     let all = bytes.clone().take(if few { 64 } else { 1 });
@@ -133,28 +123,19 @@ fn racy_bytes_equal_those_of_reachability(fills: bool) {
         let mut covered = Vec::new();
         for race in &report.races {
             let lines = (race.a.place.line, race.b.place.line);
-            let bytes = real
-                .get(&lines)
-                .unwrap_or_else(|| panic!("seed {seed}: {lines:?} is no race"));
-            assert!(
-                bytes.contains(&race.address),
-                "seed {seed}: {lines:?} at {:#x}",
-                race.address
-            );
+            let bytes =
+                real.get(&lines).unwrap_or_else(|| panic!("seed {seed}: {lines:?} is no race"));
+            assert!(bytes.contains(&race.address), "seed {seed}: {lines:?} at {:#x}", race.address);
             covered.push(bytes);
         }
         let racy: BTreeSet<u64> = real.values().cloned().flat_map(sampled).collect();
         assert!(
-            racy.iter()
-                .all(|byte| covered.iter().any(|bytes| bytes.contains(byte))),
+            racy.iter().all(|byte| covered.iter().any(|bytes| bytes.contains(byte))),
             "seed {seed}: {racy:x?} but {covered:x?}"
         );
         racy_graphs += usize::from(!racy.is_empty());
     }
-    assert!(
-        racy_graphs > 50,
-        "only {racy_graphs} graphs have races: the test says little"
-    );
+    assert!(racy_graphs > 50, "only {racy_graphs} graphs have races: the test says little");
 }
 
 #[test]

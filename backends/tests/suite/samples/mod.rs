@@ -1,4 +1,5 @@
-//! Sample graphs for tests and for looking at reports: one context, two with a lock and a barrier, many, none.
+//! Sample graphs for tests and for looking at reports: one context, two with a lock and a barrier,
+//! many, none.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -42,11 +43,8 @@ pub fn builder(command: &str) -> GraphBuilder {
 
 /// Makes a block end in a call.
 pub fn calls(builder: &mut GraphBuilder, block: BlockId, callee: &str, line: u32) {
-    builder.info_mut().blocks[block.index()].call = Some(CallSite {
-        callee: callee.to_owned(),
-        line,
-        inlined: 0,
-    });
+    builder.info_mut().blocks[block.index()].call =
+        Some(CallSite { callee: callee.to_owned(), line, inlined: 0 });
 }
 
 /// No context, no task.
@@ -58,12 +56,7 @@ pub fn nothing() -> GraphBuilder {
 pub fn single() -> GraphBuilder {
     let mut b = builder("./single --n 4000");
     let small = b.block("small_loop", "src/single.c", 12, &[MemOp::load(8)]);
-    let large = b.block(
-        "large_loop",
-        "src/single.c",
-        24,
-        &[MemOp::load(8), MemOp::store(8)],
-    );
+    let large = b.block("large_loop", "src/single.c", 24, &[MemOp::load(8), MemOp::store(8)]);
     let main = b.context("main");
     b.work(main, 0, 4_000_000, |w| {
         for i in 0..4000u64 {
@@ -77,15 +70,16 @@ pub fn single() -> GraphBuilder {
     b
 }
 
-/// Two contexts: the child waits for the parent's lock; both meet at a barrier; the parent joins the child.
+/// Two contexts: the child waits for the parent's lock; both meet at a barrier; the parent joins
+/// the child.
 ///
 /// ```text
 ///            0     100   200   300   400   500   600   700
 /// context 0  work  C work (lock held) | work | barrier....| work | join
 /// ```
-/// Times in microseconds: context 0 works 0-100, creates, holds the lock 100-300, works 300-400, waits at the barrier
-/// 400-600, works 600-700, joins 700-800. Context 1 works 100-150, waits for the lock 150-300, holds it 300-500, works
-/// 500-600 (the barrier opens), works 600-800.
+/// Times in microseconds: context 0 works 0-100, creates, holds the lock 100-300, works 300-400,
+/// waits at the barrier 400-600, works 600-700, joins 700-800. Context 1 works 100-150, waits for
+/// the lock 150-300, holds it 300-500, works 500-600 (the barrier opens), works 600-800.
 pub fn two() -> GraphBuilder {
     const US: u64 = 1000;
     let mut b = builder("./two");
@@ -108,9 +102,7 @@ pub fn two() -> GraphBuilder {
         }
     };
     let main = b.context("main");
-    b.work(main, 0, 100 * US, |w| {
-        (0..10).for_each(|i| w.block(setup, &[0x1000 + i * 8]))
-    });
+    b.work(main, 0, 100 * US, |w| (0..10).for_each(|i| w.block(setup, &[0x1000 + i * 8])));
     let child = b.create(main);
     let taken = b.sync_at(main, 0xfeed, SyncOp::MutexLock, 100 * US, 100 * US);
     b.work(main, 100 * US, 300 * US, run(20, None));
@@ -130,7 +122,8 @@ pub fn two() -> GraphBuilder {
     b
 }
 
-/// `contexts` contexts that work in phases between barriers, unevenly, with a lock that some of them wait for.
+/// `contexts` contexts that work in phases between barriers, unevenly, with a lock that some of
+/// them wait for.
 pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
     let mut b = builder(&format!("./many --threads {contexts} --phases {phases}"));
     let mut random = fastrand::Rng::with_seed(7);
@@ -146,19 +139,12 @@ pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
         })
         .collect();
     let init = b.block("main", "src/main.cpp", 12, &[MemOp::store(8)]);
-    let lock_call = b.block(
-        "solver::Grid<double>::reduce",
-        "src/grid/reduce.cpp",
-        88,
-        &[],
-    );
+    let lock_call = b.block("solver::Grid<double>::reduce", "src/grid/reduce.cpp", 88, &[]);
     let barrier_call = b.block("solver::Grid<double>::step", "src/grid/step.cpp", 140, &[]);
     calls(&mut b, lock_call, "pthread_mutex_lock", 88);
     calls(&mut b, barrier_call, "pthread_barrier_wait", 140);
     let main = b.context("main");
-    b.work(main, 0, 2_000_000, |w| {
-        (0..500).for_each(|i| w.block(init, &[0x40_0000 + i * 64]))
-    });
+    b.work(main, 0, 2_000_000, |w| (0..500).for_each(|i| w.block(init, &[0x40_0000 + i * 64])));
     let mut all = vec![main];
     for _ in 1..contexts {
         b.work(main, 0, 0, |_| {});
@@ -198,9 +184,7 @@ pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
                     got + 30_000,
                     got + 30_000,
                 ));
-                b.work(context, got + 30_000, got + 31_000, |w| {
-                    w.block(barrier_call, &[])
-                });
+                b.work(context, got + 30_000, got + 31_000, |w| w.block(barrier_call, &[]));
                 at = got + 31_000;
                 free_at = got + 30_000;
             }
@@ -210,9 +194,7 @@ pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
         clock = latest;
     }
     for &context in &all {
-        b.work(context, clock, clock + 50_000, |w| {
-            w.block(init, &[0x40_0000])
-        });
+        b.work(context, clock, clock + 50_000, |w| w.block(init, &[0x40_0000]));
     }
     for &context in &all[1..] {
         b.join(main, context);

@@ -26,17 +26,7 @@ fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_paralle
     ];
     #[allow(clippy::items_after_statements, reason = "beside its blocks")]
     fn sort(r: &mut Recorder, b: [BlockId; 9], context: ContextId, n: u32) {
-        let [
-            entry,
-            to_partition,
-            start,
-            scan,
-            end,
-            spawn,
-            recur,
-            sync,
-            leave,
-        ] = b;
+        let [entry, to_partition, start, scan, end, spawn, recur, sync, leave] = b;
         r.run(context, entry);
         if n > 4 {
             r.run(context, to_partition);
@@ -69,25 +59,13 @@ fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_paralle
             "partition (called at program.c:20 from pqsort), with nothing parallel inside"
         )
     );
-    let options = Options {
-        parallel: vec![parallel("partition=16").expect("a change")],
-        ..ops()
-    };
-    let what_if = run::<WorkSpan>(options, &graph)
-        .expect("a report")
-        .what_if
-        .expect("asked for");
+    let options = Options { parallel: vec![parallel("partition=16").expect("a change")], ..ops() };
+    let what_if = run::<WorkSpan>(options, &graph).expect("a report").what_if.expect("asked for");
     assert_eq!(what_if.work, now.work);
     // Eight partitions on the path, each cut to 16 operations.
     assert_eq!(what_if.span, now.span - top.on_span.local.span + 8 * 16);
-    let options = Options {
-        scale: vec![scale("program.c:20=0").expect("a change")],
-        ..ops()
-    };
-    let what_if = run::<WorkSpan>(options, &graph)
-        .expect("a report")
-        .what_if
-        .expect("asked for");
+    let options = Options { scale: vec![scale("program.c:20=0").expect("a change")], ..ops() };
+    let what_if = run::<WorkSpan>(options, &graph).expect("a report").what_if.expect("asked for");
     assert_eq!(what_if.span, now.span - top.on_span.local.span);
 }
 
@@ -99,10 +77,7 @@ fn a_change_of_what_the_program_does_not_have_is_refused() {
     r.run(context, body);
     let graph = r.graph();
     for site in ["nosuch=0.5", "program.c:9999=0.5", "other.c:20=0.5"] {
-        let options = Options {
-            scale: vec![scale(site).expect("a change")],
-            ..ops()
-        };
+        let options = Options { scale: vec![scale(site).expect("a change")], ..ops() };
         let error = run::<WorkSpan>(options, &graph).expect_err(site);
         assert!(error.to_string().starts_with(site), "{error}");
     }

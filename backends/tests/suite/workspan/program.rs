@@ -22,11 +22,7 @@ impl Recorder {
 
     /// A block of `ops` IR operations that ends with a call on `line`.
     pub(crate) fn call(&mut self, function: &str, line: u32, ops: u32, callee: &str) -> BlockId {
-        let call = CallSite {
-            callee: callee.to_owned(),
-            line,
-            inlined: 0,
-        };
+        let call = CallSite { callee: callee.to_owned(), line, inlined: 0 };
         self.declare(function, line, ops, 0, Some(call))
     }
 
@@ -69,10 +65,7 @@ impl Recorder {
 
     /// Ends the current task of a context; it takes a nanosecond for each operation.
     pub(crate) fn cut(&mut self, context: ContextId) {
-        let ns = self.open[context.index()]
-            .iter()
-            .map(|&block| self.weight(block))
-            .sum();
+        let ns = self.open[context.index()].iter().map(|&block| self.weight(block)).sum();
         self.cut_after(context, ns);
     }
 

@@ -69,10 +69,9 @@ impl Random {
                             Step::Call(callee),
                             recorder.call(&name, line, ops, &format!("f{callee}")),
                         ),
-                        _ => (
-                            Step::Spawn(callee),
-                            recorder.call(&name, line, ops, "pthread_create"),
-                        ),
+                        _ => {
+                            (Step::Spawn(callee), recorder.call(&name, line, ops, "pthread_create"))
+                        }
                     }
                 });
                 let steps = steps.collect();
@@ -81,24 +80,10 @@ impl Random {
                     recorder.call(&name, line, ops, callee)
                 };
                 let (spawns, syncs) = (mark("contech_cilk_spawn"), mark("contech_cilk_sync"));
-                Function {
-                    spawns,
-                    syncs,
-                    entry,
-                    steps,
-                    sync,
-                    end,
-                }
+                Function { spawns, syncs, entry, steps, sync, end }
             })
             .collect();
-        Self {
-            recorder,
-            functions,
-            shadow: Shadow::default(),
-            fuel: 60,
-            times: random,
-            serial,
-        }
+        Self { recorder, functions, shadow: Shadow::default(), fuel: 60, times: random, serial }
     }
 
     fn block(&mut self, context: ContextId, block: BlockId) {
@@ -115,11 +100,7 @@ impl Random {
         for at in 0..self.functions[f].steps.len() {
             let (step, block) = self.functions[f].steps[at];
             let deeper = depth < 12 && self.fuel > 0;
-            let enter = |kind| Site {
-                id: block.get(),
-                caller: f as u32,
-                kind,
-            };
+            let enter = |kind| Site { id: block.get(), caller: f as u32, kind };
             match step {
                 Step::Call(callee) if deeper => {
                     self.fuel -= 1;
@@ -133,11 +114,7 @@ impl Random {
                         self.block(context, self.functions[f].spawns);
                     }
                     self.block(context, block);
-                    let child = if self.serial {
-                        context
-                    } else {
-                        self.recorder.create(context)
-                    };
+                    let child = if self.serial { context } else { self.recorder.create(context) };
                     self.shadow.enter(enter(Kind::Spawn));
                     self.invoke(child, callee, depth + 1);
                     children.push(child);
@@ -173,25 +150,16 @@ fn random_fork_join_programs_have_the_profiles_of_the_papers_algorithm() {
     for (seed, serial) in (1..=120).flat_map(|seed| [(seed, false), (seed, true)]) {
         let mut program = Random::new(seed, serial);
         let context = program.recorder.main();
-        let nobody = Site {
-            id: u32::from(u16::MAX),
-            caller: u32::from(u16::MAX),
-            kind: Kind::Call,
-        };
+        let nobody =
+            Site { id: u32::from(u16::MAX), caller: u32::from(u16::MAX), kind: Kind::Call };
         program.shadow.enter(nobody);
         program.invoke(context, 0, 0);
-        let Random {
-            recorder, shadow, ..
-        } = program;
+        let Random { recorder, shadow, .. } = program;
         let got = run::<WorkSpan>(Options::default(), &recorder.graph()).expect("a report");
         let mut on_span = vec![Measure::default(); usize::from(u16::MAX) + 1];
         shadow.on_span(|site, measure| on_span[site as usize] += measure);
         let total = shadow.on_work(u32::from(u16::MAX)).top_call_site;
-        assert_eq!(
-            (got.work, got.span),
-            (total.work, total.span),
-            "seed {seed}, serial {serial}"
-        );
+        assert_eq!((got.work, got.span), (total.work, total.span), "seed {seed}, serial {serial}");
         for row in got.sites.iter().filter(|row| !row.caller.is_empty()) {
             let at = got_block(row);
             assert!(

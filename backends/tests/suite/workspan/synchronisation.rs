@@ -32,9 +32,7 @@ fn a_barrier_adds_the_slowest_of_each_phase_to_the_span_of_who_created_all() {
         r.run(worker, phase);
         r.run(worker, leave);
     }
-    workers
-        .into_iter()
-        .for_each(|worker| r.join(context, worker));
+    workers.into_iter().for_each(|worker| r.join(context, worker));
     r.run(context, end);
     let report = report(&r.graph());
     // main, the first creation, a worker's entry, the long phase of each, a worker's end.
@@ -43,7 +41,8 @@ fn a_barrier_adds_the_slowest_of_each_phase_to_the_span_of_who_created_all() {
     assert_eq!((whole.work, whole.span), (report.work, report.span));
     let worker = site(&report, "worker", 2);
     assert_eq!((worker.count, worker.kind), (2, "spawn"));
-    // A worker waits for the other one, but that is not its own work: its span is its own instructions.
+    // A worker waits for the other one, but that is not its own work: its span is its own
+    // instructions.
     assert_eq!(worker.on_work.top_call_site.span, 2 * 112);
     let local: u64 = report.sites.iter().map(|s| s.on_span.local.span).sum();
     assert_eq!(local, report.span);
@@ -77,17 +76,12 @@ fn locks_count_as_the_order_they_had_or_not_at_all() {
         released = Some(r.builder().sync(worker, 0xfeed, SyncOp::MutexUnlock));
         r.run(worker, leave);
     }
-    workers
-        .into_iter()
-        .for_each(|worker| r.join(context, worker));
+    workers.into_iter().for_each(|worker| r.join(context, worker));
     r.run(context, end);
     let graph = r.graph();
     let ordered = report(&graph);
     assert_eq!(ordered.span, 1 + 1 + 1 + 3 * 50 + 1 + 1);
-    let free = Options {
-        locks: Locks::Free,
-        ..ops()
-    };
+    let free = Options { locks: Locks::Free, ..ops() };
     let free = run::<WorkSpan>(free, &graph).expect("a report");
     assert_eq!(free.span, 1 + 3 + 1 + 50 + 1 + 1);
     assert_eq!(free.work, ordered.work);
@@ -95,7 +89,8 @@ fn locks_count_as_the_order_they_had_or_not_at_all() {
 
 #[test]
 fn the_slowest_of_a_team_that_one_task_creates_is_on_the_span() {
-    // OpenMP: one Create for a region, an edge from it to each implicit task, one Join after all of them.
+    // OpenMP: one Create for a region, an edge from it to each implicit task, one Join after all of
+    // them.
     for slowest in [0, 1, 2] {
         let mut r = Recorder::default();
         let main = r.block("main", 1, 1, Block::ENTRY);

@@ -1,5 +1,5 @@
-//! `contech/observe.h` for Rust: put this file beside yours and say `mod observe;`. Nothing to link; while no observer is
-//! there, a call costs a look at a variable.
+//! `contech/observe.h` for Rust: put this file beside yours and say `mod observe;`. Nothing to
+//! link; while no observer is there, a call costs a look at a variable.
 #![allow(dead_code, reason = "a program uses what it needs")]
 
 use std::ffi::{CStr, c_char, c_void};

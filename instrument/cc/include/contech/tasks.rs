@@ -1,9 +1,11 @@
-//! Marks for libraries that run tasks: which code is the library's own, and where tasks are generated, begin, end and
-//! are waited for. In a program that is recorded each task is then a context, and the library's own code is none. Put
-//! this file beside yours and say `mod tasks;`. In programs that `cargo contech` does not build the marks are nothing.
-//! `cargo contech` adds this module to rayon-core.
+//! Marks for libraries that run tasks: which code is the library's own, and where tasks are
+//! generated, begin, end and are waited for. In a program that is recorded each task is then a
+//! context, and the library's own code is none. Put this file beside yours and say `mod tasks;`. In
+//! programs that `cargo contech` does not build the marks are nothing. `cargo contech` adds this
+//! module to rayon-core.
 //!
-//! The stack frames that enter a library and that run a task tell the recorder which memory is a task's.
+//! The stack frames that enter a library and that run a task tell the recorder which memory is a
+//! task's.
 #![allow(
     dead_code,
     missing_docs,
@@ -32,7 +34,8 @@ macro_rules! marks {
             #[inline(always)]
             fn $name($($argument: $type),*) $(-> $result)? {
                 #[cfg(contech)]
-                // SAFETY: the recorder's function has these types, and pointers are to what outlives the call.
+                // SAFETY: the recorder's function has these types, and pointers are to what
+                // outlives the call.
                 return unsafe { $symbol($($argument),*) };
                 #[cfg(not(contech))]
                 {
@@ -94,7 +97,8 @@ impl Drop for Library {
     }
 }
 
-/// The tasks that are generated from here on, by this task and those that it generates, are a group.
+/// The tasks that are generated from here on, by this task and those that it generates, are a
+/// group.
 pub struct Group(());
 
 impl Group {
@@ -105,7 +109,8 @@ impl Group {
         Group(())
     }
 
-    /// Enters the library to wait for the group, whose tasks have all ended when the result is dropped.
+    /// Enters the library to wait for the group, whose tasks have all ended when the result is
+    /// dropped.
     #[inline(always)]
     pub fn join(self) -> Library {
         Library::ending(u64::MAX)
@@ -141,7 +146,8 @@ impl Task {
         self.run_with(|()| f(), ())
     }
 
-    /// Runs the task with an argument, in a stack frame of its own. That is the same code wherever the task runs.
+    /// Runs the task with an argument, in a stack frame of its own. That is the same code wherever
+    /// the task runs.
     #[inline(never)]
     pub fn run_with<A, R>(self, f: impl FnOnce(A) -> R, argument: A) -> R {
         struct Running(Kept);
@@ -180,7 +186,8 @@ impl Drop for Away<'_> {
 }
 
 impl Turns {
-    /// The calling task generates another, which nothing waits for. In a library this generates none.
+    /// The calling task generates another, which nothing waits for. In a library this generates
+    /// none.
     #[inline(always)]
     pub fn generate() -> Self {
         let mut state = State([0; 5]);
@@ -254,7 +261,8 @@ std::thread_local! {
     static SERIAL: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
 }
 
-/// The turns that begin until this is dropped come one after the other, as they share what only one thread may use.
+/// The turns that begin until this is dropped come one after the other, as they share what only one
+/// thread may use.
 pub struct Serial(usize, usize);
 
 impl Serial {

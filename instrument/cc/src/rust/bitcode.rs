@@ -1,4 +1,5 @@
-//! What an object file holds: bitcode of LLVM, machine code with the bitcode that it was made from, or neither.
+//! What an object file holds: bitcode of LLVM, machine code with the bitcode that it was made from,
+//! or neither.
 
 use object::{Object as _, ObjectSection as _, SectionKind};
 
@@ -40,11 +41,7 @@ pub(crate) fn content(bytes: &[u8]) -> Content<'_> {
         return Content::Embedded(bitcode);
     }
     let runs = |s: object::Section<'_, '_>| s.kind() == SectionKind::Text && s.size() > 0;
-    if file.sections().any(runs) {
-        Content::Plain
-    } else {
-        Content::Nothing
-    }
+    if file.sections().any(runs) { Content::Plain } else { Content::Nothing }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The command `cargo contech`: cargo with our program in front of rustc, and `contech run` in front of what runs.
+//! The command `cargo contech`: cargo with our program in front of rustc, and `contech run` in
+//! front of what runs.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -106,14 +107,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     renew(&folder, &programs, &link::identity(options.clone())?)?;
     toolchain.prepare(options)?;
     if tests && !SELECTED.iter().any(|s| has(&arguments, s)) {
-        arguments.push(
-            if asked == "bench" {
-                "--benches"
-            } else {
-                "--tests"
-            }
-            .into(),
-        );
+        arguments.push(if asked == "bench" { "--benches" } else { "--tests" }.into());
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let this =
@@ -140,17 +134,11 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         command.env(WRAPPER, &this);
     }
     let begun = SystemTime::now();
-    let status = command.status().map_err(|cause| Error::Exec {
-        program: cargo.into(),
-        cause,
-    })?;
+    let status = command.status().map_err(|cause| Error::Exec { program: cargo.into(), cause })?;
     if builds && status.success() {
         tell_of_links(&programs, begun, root.filter(|_| installs).as_deref());
     }
-    Ok(status
-        .code()
-        .and_then(|c| u8::try_from(c).ok())
-        .map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(status.code().and_then(|c| u8::try_from(c).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// What a test run may be restricted to. Without one of these, documentation tests are left out.
@@ -225,18 +213,13 @@ fn configured_targets() -> Vec<String> {
     ask.args("-Zunstable-options config get --format json-value build.target".split(' '));
     // Only nightly toolchains show their configuration unasked.
     let said = ask.env("RUSTC_BOOTSTRAP", "1").output();
-    let said = said
-        .ok()
-        .and_then(|said| serde_json::from_slice(&said.stdout).ok());
+    let said = said.ok().and_then(|said| serde_json::from_slice(&said.stdout).ok());
     let named = match said {
         Some(Value::Array(all)) => all,
         said => said.into_iter().collect(),
     };
     let names = named.iter().filter_map(|name| name.as_str());
-    names
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// Cargo's target folder for this package.
@@ -244,23 +227,13 @@ fn target_folder(manifest: Option<&OsStr>) -> Result<PathBuf, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut ask = Command::new(&cargo);
     ask.args(["metadata", "--no-deps", "--format-version=1"]);
-    ask.args(
-        manifest
-            .map(|m| [OsStr::new("--manifest-path"), m])
-            .into_iter()
-            .flatten(),
-    );
-    let output = ask.output().map_err(|cause| Error::Exec {
-        program: cargo.into(),
-        cause,
-    })?;
+    ask.args(manifest.map(|m| [OsStr::new("--manifest-path"), m]).into_iter().flatten());
+    let output = ask.output().map_err(|cause| Error::Exec { program: cargo.into(), cause })?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("error: ");
     let read = serde_json::from_slice::<Value>(&output.stdout).ok();
     let folder = read.as_ref().and_then(|v| v["target_directory"].as_str());
-    folder
-        .map(PathBuf::from)
-        .ok_or_else(|| Error::Cargo(said.to_owned()))
+    folder.map(PathBuf::from).ok_or_else(|| Error::Cargo(said.to_owned()))
 }
 
 /// Removes the programs that another pass or other options made, because cargo knows of neither.
@@ -277,8 +250,8 @@ fn renew(folder: &Path, programs: &Path, identity: &str) -> Result<(), Error> {
         .map_err(|cause| Error::file(&mark, cause))
 }
 
-/// Says where the programs are (in the folder they were installed to, if there is one) and what was left out of those
-/// that were linked since `begun`.
+/// Says where the programs are (in the folder they were installed to, if there is one) and what was
+/// left out of those that were linked since `begun`.
 fn tell_of_links(programs: &Path, begun: SystemTime, installed: Option<&Path>) {
     let folders = |path: &Path| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
@@ -286,15 +259,9 @@ fn tell_of_links(programs: &Path, begun: SystemTime, installed: Option<&Path>) {
     };
     let mut lines = BTreeSet::new();
     for profile in folders(programs) {
-        for link in ["deps", "examples"]
-            .iter()
-            .flat_map(|f| folders(&profile.join(f)))
-        {
+        for link in ["deps", "examples"].iter().flat_map(|f| folders(&profile.join(f))) {
             let report = link.join(REPORT);
-            let new = report
-                .metadata()
-                .and_then(|m| m.modified())
-                .is_ok_and(|at| at >= begun);
+            let new = report.metadata().and_then(|m| m.modified()).is_ok_and(|at| at >= begun);
             if new {
                 let text = fs::read_to_string(report).unwrap_or_default();
                 lines.extend(text.lines().skip(1).map(str::to_owned));
@@ -310,7 +277,8 @@ fn tell_of_links(programs: &Path, begun: SystemTime, installed: Option<&Path>) {
     );
 }
 
-/// Records the program that cargo would run: the variable of cargo that this command set, the program, its arguments.
+/// Records the program that cargo would run: the variable of cargo that this command set, the
+/// program, its arguments.
 fn runs(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let [wrapper, program, own @ ..] = arguments.as_slice() else {
         return Err(Error::Cargo("cargo names no program to run".to_owned()));
@@ -329,21 +297,12 @@ fn runs(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     }
     let contech = locate::command("contech")?;
     let mut command = Command::new(&contech);
-    command
-        .arg("run")
-        .arg("-o")
-        .arg(output)
-        .arg("--")
-        .arg(program)
-        .args(own);
+    command.arg("run").arg("-o").arg(output).arg("--").arg(program).args(own);
     if !wrapper.is_empty() {
         command.env(WRAPPER, wrapper);
     }
     let cause = command.exec();
-    Err(Error::Exec {
-        program: contech,
-        cause,
-    })
+    Err(Error::Exec { program: contech, cause })
 }
 
 /// What the link of a program said. Cargo gives programs a second name, so it is found by the file.
@@ -359,13 +318,8 @@ fn report_of(program: &Path) -> Option<String> {
         other.is_some_and(|other| (other.dev(), other.ino()) == (this.dev(), this.ino()))
     };
     let folder = program.parent()?;
-    let deps = fs::read_dir(folder.join("deps"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let deps = fs::read_dir(folder.join("deps")).into_iter().flatten().flatten();
     let beside = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files = deps.chain(beside).map(|entry| entry.path());
-    files
-        .find(|file| file.is_file() && file != program && same(file))
-        .and_then(|file| read(&file))
+    files.find(|file| file.is_file() && file != program && same(file)).and_then(|file| read(&file))
 }

@@ -30,8 +30,9 @@ const FOR_BITCODE: &[u8] = b"-plugin-opt=";
 /// The level for bitcode that is optimised already: it is only compiled well.
 const OPTIMISED: char = '2';
 
-/// Replaces the inputs of a link that hold bitcode. Beside the output, a folder `OUTPUT.contech` keeps the objects
-/// for the next link, and says in [`REPORT`] what was instrumented and what was not.
+/// Replaces the inputs of a link that hold bitcode. Beside the output, a folder `OUTPUT.contech`
+/// keeps the objects for the next link, and says in [`REPORT`] what was instrumented and what was
+/// not.
 pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let mut words = response::expand(&arguments);
     if !classify(Language::C, &words).links {
@@ -48,18 +49,13 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
         .filter(|&at| words[at].as_bytes().first() != Some(&b'-'))
         .filter(|&at| Path::new(&words[at]) != output)
         .collect();
-    let made = in_parallel(&inputs, |&at| {
-        maker.input(Path::new(&words[at]), level, &folder, &archives)
-    })?;
+    let made =
+        in_parallel(&inputs, |&at| maker.input(Path::new(&words[at]), level, &folder, &archives))?;
     let mut report = String::new();
     let (mut objects, mut crates) = (0, 0);
     for (&at, input) in inputs.iter().zip(&made) {
         let instrumented = usize::from(input.instrumented > 0);
-        *(if input.archive {
-            &mut crates
-        } else {
-            &mut objects
-        }) += instrumented;
+        *(if input.archive { &mut crates } else { &mut objects }) += instrumented;
         if let Some(left) = input.left_text(Path::new(&words[at])) {
             report += &format!("not instrumented: {left}\n");
         }
@@ -83,7 +79,8 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
     Ok(words.into_iter().filter_map(without_bitcode).collect())
 }
 
-/// Makes the archives of a toolchain, which every program links; `tell` hears how many of how many are made.
+/// Makes the archives of a toolchain, which every program links; `tell` hears how many of how many
+/// are made.
 pub(crate) fn make_shared(
     options: Options,
     archives: &[PathBuf],
@@ -126,10 +123,7 @@ type Member<'d> = (String, &'d [u8], Content<'d>);
 
 /// The members of an archive that the linker reads.
 fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
-    let damaged = |cause| Error::Archive {
-        path: path.to_owned(),
-        cause,
-    };
+    let damaged = |cause| Error::Archive { path: path.to_owned(), cause };
     let mut members = Vec::new();
     for member in ArchiveFile::parse(bytes).map_err(damaged)?.members() {
         let member = member.map_err(damaged)?;
@@ -180,11 +174,7 @@ fn libraries(words: &[OsString]) -> Vec<PathBuf> {
     let value = |at: usize, flag: &str| {
         let rest = words[at].as_bytes().strip_prefix(flag.as_bytes())?;
         let next = || words.get(at + 1).map(|w| w.as_bytes());
-        Some(OsStr::from_bytes(if rest.is_empty() {
-            next()?
-        } else {
-            rest
-        }))
+        Some(OsStr::from_bytes(if rest.is_empty() { next()? } else { rest }))
     };
     let all = |flag| (0..words.len()).filter_map(move |at| value(at, flag));
     let mut found = Vec::new();
@@ -277,12 +267,8 @@ struct Maker {
 
 impl Maker {
     fn new(options: Options) -> Result<Self, Error> {
-        let invocation = compilation(
-            options.clone(),
-            Path::new("in"),
-            OPTIMISED,
-            Path::new("out"),
-        )?;
+        let invocation =
+            compilation(options.clone(), Path::new("in"), OPTIMISED, Path::new("out"))?;
         let mut hash = Xxh3::new();
         for word in &invocation.arguments {
             hash.write(word.as_bytes());
@@ -292,10 +278,7 @@ impl Maker {
             let bytes = fs::read(&file).map_err(|cause| Error::file(&file, cause))?;
             hash.write(&bytes);
         }
-        Ok(Self {
-            options,
-            identity: hash.digest128(),
-        })
+        Ok(Self { options, identity: hash.digest128() })
     }
 
     /// A name for what is made of these bytes.
@@ -348,10 +331,7 @@ impl Maker {
     /// What a library has of objects that are not instrumented.
     fn left(path: &Path) -> Result<Input, Error> {
         let bytes = fs::read(path).map_err(|cause| Error::file(path, cause))?;
-        let mut input = Input {
-            archive: true,
-            ..Input::default()
-        };
+        let mut input = Input { archive: true, ..Input::default() };
         for (name, _, content) in members(path, &bytes)? {
             if content == Content::Plain {
                 input.left.push(name);
@@ -369,10 +349,7 @@ impl Maker {
         archives: &Path,
     ) -> Result<Input, Error> {
         let members = members(path, bytes)?;
-        let mut input = Input {
-            archive: true,
-            ..Input::default()
-        };
+        let mut input = Input { archive: true, ..Input::default() };
         let mut embedded = false;
         for (name, _, content) in &members {
             match content {
@@ -388,11 +365,8 @@ impl Maker {
         if input.instrumented == 0 {
             return Ok(input);
         }
-        let (level, folder) = if embedded {
-            (OPTIMISED, store::shared())
-        } else {
-            (level, archives.to_owned())
-        };
+        let (level, folder) =
+            if embedded { (OPTIMISED, store::shared()) } else { (level, archives.to_owned()) };
         let made = self.place(path, level, bytes, &folder);
         let new = store::make(&made, |to| {
             let work = to.with_extension("members");
@@ -469,14 +443,10 @@ fn compilation(
     ]
     .map(OsString::from)
     .into();
-    words.extend([
-        format!("-O{level}").into(),
-        from.into(),
-        "-o".into(),
-        to.into(),
-    ]);
+    words.extend([format!("-O{level}").into(), from.into(), "-o".into(), to.into()]);
     if level == '0' && options.atomics.is_none() {
-        // At this level the fences of a crate are calls, so that files with fences cannot be told from others.
+        // At this level the fences of a crate are calls, so that files with fences cannot be told
+        // from others.
         options.atomics = Some(Atomics::All);
     }
     let line = classify(Language::C, &words);
@@ -487,10 +457,8 @@ fn compilation(
 /// Runs a step of making `path`.
 fn done(mut command: Command, path: &Path) -> Result<(), Error> {
     let ran = command.stdin(Stdio::null()).output();
-    let output = ran.map_err(|cause| Error::Exec {
-        program: command.get_program().into(),
-        cause,
-    })?;
+    let output =
+        ran.map_err(|cause| Error::Exec { program: command.get_program().into(), cause })?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
         if !said.is_empty() {
@@ -498,10 +466,7 @@ fn done(mut command: Command, path: &Path) -> Result<(), Error> {
         }
         return Ok(());
     }
-    Err(Error::NotInstrumented {
-        path: path.to_owned(),
-        said,
-    })
+    Err(Error::NotInstrumented { path: path.to_owned(), said })
 }
 
 #[cfg(test)]
@@ -515,10 +480,7 @@ mod tests {
         assert_eq!(without_bitcode(word), None);
         let word = OsString::from("-Wl,--gc-sections,-plugin-opt=O0,-z,now");
         assert_eq!(level(&word), Some('0'));
-        assert_eq!(
-            without_bitcode(word),
-            Some("-Wl,--gc-sections,-z,now".into())
-        );
+        assert_eq!(without_bitcode(word), Some("-Wl,--gc-sections,-z,now".into()));
         let word = OsString::from("-Wl,-O1");
         assert_eq!(level(&word), None);
         assert_eq!(without_bitcode(word.clone()), Some(word));

@@ -1,4 +1,5 @@
-//! This program in front of rustc: crates of the program are compiled to bitcode, and linked with `contech-cc`.
+//! This program in front of rustc: crates of the program are compiled to bitcode, and linked with
+//! `contech-cc`.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -23,10 +24,7 @@ pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, E
         }
     }
     let cause = Command::new(&rustc).args(all).exec();
-    Err(Error::Exec {
-        program: rustc.into(),
-        cause,
-    })
+    Err(Error::Exec { program: rustc.into(), cause })
 }
 
 /// What tells a source that the marks for tasks mean something.
@@ -35,8 +33,8 @@ const MARKS: [&str; 2] = ["--cfg=contech", "--check-cfg=cfg(contech)"];
 /// The feature of a target that asks for static executables.
 const STATIC: &str = "+crt-static";
 
-/// Whether a crate is one of the program, which is compiled for a target. Build scripts and procedural macros are not:
-/// cargo compiles them for the host.
+/// Whether a crate is one of the program, which is compiled for a target. Build scripts and
+/// procedural macros are not: cargo compiles them for the host.
 fn has_target(arguments: &[OsString]) -> bool {
     let is_target = |a: &OsString| a.to_str().is_some_and(|a| a.starts_with("--target"));
     arguments.iter().any(is_target)
@@ -44,16 +42,13 @@ fn has_target(arguments: &[OsString]) -> bool {
 
 /// The arguments for a crate of the program.
 fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
-    // What comes later wins: the program may ask for more debugging information, but not for another linker.
+    // What comes later wins: the program may ask for more debugging information, but not for
+    // another linker.
     let mut all: Vec<OsString> = vec!["-Cdebuginfo=line-tables-only".into()];
     all.extend_from_slice(arguments);
     let mut flag = OsString::from("-Clinker=");
     flag.push(linker);
-    all.extend([
-        "-Clinker-plugin-lto".into(),
-        flag,
-        "-Clink-arg=--contech-bitcode".into(),
-    ]);
+    all.extend(["-Clinker-plugin-lto".into(), flag, "-Clink-arg=--contech-bitcode".into()]);
     let mut is_static = false;
     for word in &mut all {
         // rustc takes the positive form wherever it stands, so the word itself is changed.
@@ -63,11 +58,7 @@ fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
         }
     }
     // A static executable cannot load the recorder.
-    if is_static
-        && arguments
-            .windows(2)
-            .any(|two| two == ["--crate-type", "bin"])
-    {
+    if is_static && arguments.windows(2).any(|two| two == ["--crate-type", "bin"]) {
         say!("contech: {STATIC} is left out, because the recorder is a shared library");
     }
     all

@@ -26,7 +26,8 @@ fn cache(name: &str) -> PathBuf {
     folder(set, std::env::home_dir()).join("contech").join(name)
 }
 
-/// What lies there is linked into programs, so it is no folder that is everybody's (`/tmp`), even where there is no home.
+/// What lies there is linked into programs, so it is no folder that is everybody's (`/tmp`), even
+/// where there is no home.
 fn folder(set: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
     let named = |path: &PathBuf| path.is_absolute();
     set.filter(named)
@@ -34,8 +35,8 @@ fn folder(set: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
         .unwrap_or_else(|| "target".into())
 }
 
-/// Makes `to`, unless it is there: `make` writes another file, which then gets the name. So nobody sees half of it,
-/// and two who make it at the same time do not disturb each other.
+/// Makes `to`, unless it is there: `make` writes another file, which then gets the name. So nobody
+/// sees half of it, and two who make it at the same time do not disturb each other.
 pub(crate) fn make(
     to: &Path,
     make: impl FnOnce(&Path) -> Result<(), Error>,

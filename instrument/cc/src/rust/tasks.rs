@@ -1,6 +1,7 @@
-//! Libraries whose tasks are recorded as such: their sources get marks ([`MARKS`]) before rustc reads them. What is
-//! generic in them is compiled with the program's crates, where an optimised function has no name left to look for, so
-//! the marks stand in the source. Every line keeps its number.
+//! Libraries whose tasks are recorded as such: their sources get marks ([`MARKS`]) before rustc
+//! reads them. What is generic in them is compiled with the program's crates, where an optimised
+//! function has no name left to look for, so the marks stand in the source. Every line keeps its
+//! number.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -26,16 +27,8 @@ struct Library {
 }
 
 const LIBRARIES: [Library; 2] = [
-    Library {
-        name: "rayon_core",
-        tested: "1.12 and 1.13",
-        changes: RAYON,
-    },
-    Library {
-        name: "tokio",
-        tested: "1.54",
-        changes: TOKIO,
-    },
+    Library { name: "rayon_core", tested: "1.12 and 1.13", changes: RAYON },
+    Library { name: "tokio", tested: "1.54", changes: TOKIO },
 ];
 
 macro_rules! enters {
@@ -44,15 +37,13 @@ macro_rules! enters {
             $file,
             1,
             $function,
-            concat!(
-                $function,
-                " let _library = crate::contech::Library::enter();"
-            ),
+            concat!($function, " let _library = crate::contech::Library::enter();"),
         )
     };
 }
 
-/// Jobs on a stack (`join`, `install`) and on the heap (`spawn`), what waits for them, and where the pool begins.
+/// Jobs on a stack (`join`, `install`) and on the heap (`spawn`), what waits for them, and where
+/// the pool begins.
 const RAYON: &[Change] = &[
     (
         "job.rs",
@@ -85,10 +76,7 @@ const RAYON: &[Change] = &[
         "let task = *this.task.get(); (*this.result.get()) = JobResult::call(move |stolen| task.run_with(func, stolen));",
     ),
     enters!("job.rs", "pub(super) fn new(job: BODY) -> Box<Self> {"),
-    enters!(
-        "job.rs",
-        "pub(super) unsafe fn push(&self, job_ref: JobRef) -> JobRef {"
-    ),
+    enters!("job.rs", "pub(super) unsafe fn push(&self, job_ref: JobRef) -> JobRef {"),
     (
         "join/mod.rs",
         1,
@@ -114,32 +102,17 @@ const RAYON: &[Change] = &[
         "let _library = crate::contech::Library::enter(); let n_threads = Ord::min(",
     ),
     enters!("registry.rs", "pub fn run(self) {"),
-    enters!(
-        "registry.rs",
-        "pub(super) fn global_registry() -> &'static Arc<Registry> {"
-    ),
+    enters!("registry.rs", "pub(super) fn global_registry() -> &'static Arc<Registry> {"),
     enters!("registry.rs", "pub(super) fn current() -> Arc<Registry> {"),
-    enters!(
-        "registry.rs",
-        "pub(super) fn inject_or_push(&self, job_ref: JobRef) {"
-    ),
-    enters!(
-        "registry.rs",
-        "pub(super) fn inject(&self, injected_job: JobRef) {"
-    ),
+    enters!("registry.rs", "pub(super) fn inject_or_push(&self, job_ref: JobRef) {"),
+    enters!("registry.rs", "pub(super) fn inject(&self, injected_job: JobRef) {"),
     enters!(
         "registry.rs",
         "pub(super) fn inject_broadcast(&self, injected_jobs: impl ExactSizeIterator<Item = JobRef>) {"
     ),
-    enters!(
-        "registry.rs",
-        "pub(super) fn increment_terminate_count(&self) {"
-    ),
+    enters!("registry.rs", "pub(super) fn increment_terminate_count(&self) {"),
     enters!("registry.rs", "pub(super) fn terminate(&self) {"),
-    enters!(
-        "registry.rs",
-        "pub(super) unsafe fn push(&self, job: JobRef) {"
-    ),
+    enters!("registry.rs", "pub(super) unsafe fn push(&self, job: JobRef) {"),
     enters!("registry.rs", "pub(super) fn yield_now(&self) -> Yield {"),
     enters!("registry.rs", "pub(super) fn yield_local(&self) -> Yield {"),
     (
@@ -216,8 +189,9 @@ const RAYON: &[Change] = &[
     ),
 ];
 
-/// What a task's waker and `JoinHandle` do to its state is recorded as the atomic operations that it is: so a wake is
-/// an edge to the next poll, which reads the state first. Queues, lists of tasks, timers and parking are tokio's own.
+/// What a task's waker and `JoinHandle` do to its state is recorded as the atomic operations that
+/// it is: so a wake is an edge to the next poll, which reads the state first. Queues, lists of
+/// tasks, timers and parking are tokio's own.
 const TOKIO: &[Change] = &[
     (
         "runtime/task/core.rs",
@@ -303,10 +277,7 @@ const TOKIO: &[Change] = &[
         "        if self.state().transition_to_notified_and_cancel() {\n",
         "        self.header().turns.wake(); if self.state().transition_to_notified_and_cancel() {\n",
     ),
-    enters!(
-        "runtime/scheduler/defer.rs",
-        "pub(crate) fn defer(&self, waker: &Waker) {"
-    ),
+    enters!("runtime/scheduler/defer.rs", "pub(crate) fn defer(&self, waker: &Waker) {"),
     (
         "runtime/scheduler/defer.rs",
         1,
@@ -409,10 +380,7 @@ const TOKIO: &[Change] = &[
         "impl Drop for LocalSet {\n    fn drop(&mut self) {\n",
         "impl Drop for LocalSet {\n    fn drop(&mut self) { let _serial = crate::contech::Serial::new(Arc::as_ptr(&self.context.shared) as usize);\n",
     ),
-    enters!(
-        "task/local.rs",
-        "fn schedule(&self, task: task::Notified<Arc<Self>>) {"
-    ),
+    enters!("task/local.rs", "fn schedule(&self, task: task::Notified<Arc<Self>>) {"),
     enters!(
         "runtime/blocking/pool.rs",
         "pub(crate) fn shutdown(&mut self, timeout: Option<Duration>) {"
@@ -429,7 +397,8 @@ fn value<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
     arguments.get(at + 1).map(OsString::as_os_str)
 }
 
-/// The arguments of rustc, with marks in the sources if they are those of a library whose tasks are known.
+/// The arguments of rustc, with marks in the sources if they are those of a library whose tasks are
+/// known.
 pub(crate) fn marked(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let name = value(&arguments, "--crate-name").unwrap_or_default();
     let Some(library) = LIBRARIES.iter().find(|l| name == l.name) else {
@@ -441,11 +410,7 @@ pub(crate) fn marked(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Erro
         return Ok(arguments);
     };
     let from = Path::new(&arguments[root]).with_file_name("");
-    let extra = |a: &OsString| {
-        a.to_str()?
-            .strip_prefix("extra-filename=")
-            .map(str::to_owned)
-    };
+    let extra = |a: &OsString| a.to_str()?.strip_prefix("extra-filename=").map(str::to_owned);
     let extra = arguments.iter().find_map(extra).unwrap_or_default();
     let to = Path::new(out).join(format!("contech-{}{extra}", library.name));
     if !copy(&from, &to, library.changes)? {
@@ -468,8 +433,9 @@ pub(crate) fn marked(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Erro
 
 /// Copies a crate's sources with changes. Returns whether each change found what it changes.
 ///
-/// Cargo compiles a crate again when a source is newer than its last build, and the copies are made during the build. So
-/// they are as old as the sources, and the root names the sources, so that cargo knows of them.
+/// Cargo compiles a crate again when a source is newer than its last build, and the copies are made
+/// during the build. So they are as old as the sources, and the root names the sources, so that
+/// cargo knows of them.
 fn copy(from: &Path, to: &Path, changes: &[Change]) -> Result<bool, Error> {
     let at = |path: &Path, cause| Error::file(path, cause);
     let mut folders: Vec<PathBuf> = vec![PathBuf::new()];

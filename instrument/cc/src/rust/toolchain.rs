@@ -15,14 +15,8 @@ const HOST: &str = "x86_64-unknown-linux-gnu";
 /// The LLVM of our clang, which reads the bitcode of older ones too.
 const LLVM: u32 = 22;
 /// Crates of the toolchain that few programs link. They are instrumented when one does.
-const SELDOM: [&str; 6] = [
-    "compiler_builtins",
-    "getopts",
-    "proc_macro",
-    "profiler_builtins",
-    "sysroot",
-    "test",
-];
+const SELDOM: [&str; 6] =
+    ["compiler_builtins", "getopts", "proc_macro", "profiler_builtins", "sysroot", "test"];
 
 /// What rustc says of itself.
 #[derive(Debug)]
@@ -38,10 +32,8 @@ impl Toolchain {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
         let said = |arguments: &[&str]| {
             let ran = Command::new(&rustc).args(arguments).output();
-            let output = ran.map_err(|cause| Error::Exec {
-                program: rustc.clone().into(),
-                cause,
-            })?;
+            let output =
+                ran.map_err(|cause| Error::Exec { program: rustc.clone().into(), cause })?;
             if output.status.success() {
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             } else {
@@ -73,11 +65,7 @@ impl Toolchain {
                  instance `rustup toolchain install 1.95 && cargo +1.95 contech ...`"
             )));
         }
-        Ok(Self {
-            host: HOST,
-            release,
-            sysroot,
-        })
+        Ok(Self { host: HOST, release, sysroot })
     }
 
     /// Makes the instrumented standard library, unless an earlier run has, and says so.
@@ -132,15 +120,14 @@ impl Toolchain {
     }
 }
 
-/// What a program says on its standard error, up to an empty line (a backtrace may follow), as one sentence.
+/// What a program says on its standard error, up to an empty line (a backtrace may follow), as one
+/// sentence.
 pub(crate) fn sentence(said: &[u8]) -> String {
     let said = String::from_utf8_lossy(said);
     let first = said.trim().split("\n\n").next().unwrap_or_default();
     let words = |line: &str| {
         let line = line.trim();
-        let mark = ["error: ", "help: "]
-            .iter()
-            .find_map(|m| line.strip_prefix(m));
+        let mark = ["error: ", "help: "].iter().find_map(|m| line.strip_prefix(m));
         mark.unwrap_or(line).to_owned()
     };
     first.lines().map(words).collect::<Vec<_>>().join(": ")
@@ -153,10 +140,7 @@ mod tests {
     #[test]
     fn what_rustup_says_of_a_missing_toolchain_is_one_sentence() {
         let said = b"error: toolchain 'x' is not installed\nhelp: run `rustup`\n\nStack backtrace:\n   0: a\n";
-        assert_eq!(
-            sentence(said),
-            "toolchain 'x' is not installed: run `rustup`"
-        );
+        assert_eq!(sentence(said), "toolchain 'x' is not installed: run `rustup`");
     }
 
     fn refusal(host: &str, llvm: &str) -> Option<String> {

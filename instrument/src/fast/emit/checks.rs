@@ -28,9 +28,7 @@ impl<'m> Emitter<'_, 'm> {
         let cursor = self.load_cursor()?;
         let limit = ir::global_offset(self.targets.tls, self.targets.limit);
         let limit = self.load(limit)?;
-        let full = self
-            .builder
-            .build_int_compare(IntPredicate::UGE, cursor, limit, "")?;
+        let full = self.builder.build_int_compare(IntPredicate::UGE, cursor, limit, "")?;
         self.checks.push((full, slow));
         Ok(())
     }
@@ -40,10 +38,7 @@ impl<'m> Emitter<'_, 'm> {
             let end = ir::split_unlikely(condition);
             self.builder.position_before(&end);
             let mut cursor = self.load_cursor()?;
-            if let Slow::LoopCut {
-                counter, increment, ..
-            } = slow
-            {
+            if let Slow::LoopCut { counter, increment, .. } = slow {
                 let i64_type = self.context.i64_type();
                 let count = self.builder.build_load(i64_type, counter, "")?;
                 self.put(cursor, 0, count)?;
@@ -54,12 +49,8 @@ impl<'m> Emitter<'_, 'm> {
             }
             let next = ir::flush(&self.builder, self.targets.flush, cursor)?;
             self.builder.build_store(self.cursor, next)?;
-            if let Slow::LoopCut {
-                counter, resume, ..
-            } = slow
-            {
-                self.builder
-                    .build_store(counter, self.context.i64_type().const_zero())?;
+            if let Slow::LoopCut { counter, resume, .. } = slow {
+                self.builder.build_store(counter, self.context.i64_type().const_zero())?;
                 self.builder.build_store(self.path, resume)?;
             }
         }

@@ -13,7 +13,8 @@ use super::{Built, COUNT_BYTES, Emitter};
 /// An edge with code on it: its source node and the node it leads to.
 pub(super) type EdgeKey = (usize, usize);
 
-/// Makes a place for the code of every edge that needs some: the code goes before the returned instruction.
+/// Makes a place for the code of every edge that needs some: the code goes before the returned
+/// instruction.
 pub(super) fn split_edges<'m>(
     fast: &Fast<'m>,
 ) -> Result<HashMap<EdgeKey, InstructionValue<'m>>, String> {
@@ -132,16 +133,11 @@ impl<'m> Emitter<'_, 'm> {
 
     /// Writes the count of a recorded loop, on the edge that leaves it.
     fn count(&self, n: usize) -> Built {
-        let Some(counter) = self
-            .fast
-            .recorded_loop_at(n)
-            .and_then(|l| self.counters.get(&l))
+        let Some(counter) = self.fast.recorded_loop_at(n).and_then(|l| self.counters.get(&l))
         else {
             return Ok(());
         };
-        let count = self
-            .builder
-            .build_load(self.context.i64_type(), *counter, "")?;
+        let count = self.builder.build_load(self.context.i64_type(), *counter, "")?;
         let base = self.load_cursor()?;
         self.put(base, 0, count)?;
         let next = self.offset(base, COUNT_BYTES)?;
@@ -160,16 +156,12 @@ impl<'m> Emitter<'_, 'm> {
         let i64_type = self.context.i64_type();
         let count = self.builder.build_load(i64_type, counter, "")?;
         let one = i64_type.const_int(1, false);
-        let next = self
-            .builder
-            .build_int_add(count.into_int_value(), one, "")?;
+        let next = self.builder.build_int_add(count.into_int_value(), one, "")?;
         self.builder.build_store(counter, next)?;
         if !c.records {
             return Ok(());
         }
-        let cut = fast.paths.edges[n]
-            .iter()
-            .find(|e| matches!(e.to, To::LoopCut(_)));
+        let cut = fast.paths.edges[n].iter().find(|e| matches!(e.to, To::LoopCut(_)));
         let (Some(cut), Some(base)) = (cut, fast.paths.base(n, Some(l))) else {
             return Ok(());
         };

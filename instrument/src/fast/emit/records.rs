@@ -10,9 +10,9 @@ use crate::ir;
 /// Most leaves that are stored together: all of them stay in registers until the last is known.
 const GROUP: usize = 4;
 
-/// The places where the leaves that become known at `places` are stored, in order. Where the program stores in
-/// between, a few leaves are stored together: a processor merges neighbouring stores into one write, but not across
-/// other stores.
+/// The places where the leaves that become known at `places` are stored, in order. Where the
+/// program stores in between, a few leaves are stored together: a processor merges neighbouring
+/// stores into one write, but not across other stores.
 fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
     let mut grouped = places.to_vec();
     for group in grouped.chunks_mut(GROUP) {
@@ -30,7 +30,8 @@ impl<'m> Emitter<'_, 'm> {
     pub(super) fn records(&mut self, n: usize, records: &[Record]) -> Built {
         let node = &self.fast.graph.nodes[n];
         let (mut at, mut base) = (0, None);
-        // All places are found before anything is inserted, because several leaves may follow one instruction.
+        // All places are found before anything is inserted, because several leaves may follow one
+        // instruction.
         let place = |r: &Record| match r.source.val().instruction() {
             Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
             _ => node.first,

@@ -28,8 +28,7 @@ impl<'m> Emitter<'_, 'm> {
         if self.fast.paths.sums[n] == Sum::Varies
             && let Some(base) = self.fast.paths.base(n, resumes)
         {
-            self.builder
-                .build_store(self.path, self.path_address(base))?;
+            self.builder.build_store(self.path, self.path_address(base))?;
         }
         Ok(())
     }
@@ -44,12 +43,11 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Handles a return right after a call, where nothing is written: the cursor moves from the place where the call
-    /// left it to the place where the caller looks for it.
+    /// Handles a return right after a call, where nothing is written: the cursor moves from the
+    /// place where the call left it to the place where the caller looks for it.
     pub(super) fn pass_on(&self, n: usize) -> Built {
         if self.found_in(n) != self.left_in(n) {
-            self.builder
-                .position_before(&self.fast.graph.nodes[n].first);
+            self.builder.position_before(&self.fast.graph.nodes[n].first);
             self.reload(n)?;
             self.sync(n)?;
         }
@@ -81,8 +79,9 @@ impl<'m> Emitter<'_, 'm> {
         }
     }
 
-    /// The slot where the next code looks for the cursor after the end of a segment; `None` means thread-local
-    /// storage. Only calls that take the cursor, and returns of functions that took it, use a slot.
+    /// The slot where the next code looks for the cursor after the end of a segment; `None` means
+    /// thread-local storage. Only calls that take the cursor, and returns of functions that took
+    /// it, use a slot.
     fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
         let node = &self.fast.graph.nodes[n];
         match node.last.get_opcode() {

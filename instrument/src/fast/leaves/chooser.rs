@@ -28,7 +28,8 @@ pub(super) struct Chooser<'a, 'b, 'm> {
     facts: &'a mut Facts<'b, 'm>,
     /// How often each node executes in a call of the function.
     frequency: &'a [f64],
-    /// With these, an operand pays its share of a leaf that serves others, too; without, it pays for all it needs.
+    /// With these, an operand pays its share of a leaf that serves others, too; without, it pays
+    /// for all it needs.
     uses: Option<&'a Uses>,
     slots: Vec<Slot>,
     by_base: HashMap<(u64, u32), Vec<usize>>,
@@ -112,7 +113,8 @@ impl Chooser<'_, '_, '_> {
         self.out[node] = Some(self.known.clone());
     }
 
-    /// Ends the pass: returns how many slots there are, and what is recorded in each node, in execution order.
+    /// Ends the pass: returns how many slots there are, and what is recorded in each node, in
+    /// execution order.
     pub(super) fn finish(mut self) -> (u32, Vec<Vec<Record>>) {
         for records in &mut self.records {
             records.sort_by_key(|r| r.order);
@@ -133,7 +135,8 @@ impl Chooser<'_, '_, '_> {
         false
     }
 
-    /// The cheapest expression of an operand, or of an address as a leaf of its own unless `forced`.
+    /// The cheapest expression of an operand, or of an address as a leaf of its own unless
+    /// `forced`.
     pub(super) fn operand(
         &mut self,
         node: usize,
@@ -149,10 +152,7 @@ impl Chooser<'_, '_, '_> {
         let Some(source) = address.filter(|_| !forced) else {
             return self.expression(node, sym);
         };
-        let whole = Sym::Leaf {
-            source,
-            need: ADDRESS_BITS,
-        };
+        let whole = Sym::Leaf { source, need: ADDRESS_BITS };
         if self.cost(node, sym) <= self.cost(node, &whole) {
             self.expression(node, sym)
         } else {
@@ -210,7 +210,8 @@ impl Chooser<'_, '_, '_> {
             .unwrap_or_else(|| self.record(at, source, need));
         self.known.add(slot);
         if let Some(l) = outermost {
-            // A leaf that is invariant in the whole loop is known in all of it, and at the end of its preheader.
+            // A leaf that is invariant in the whole loop is known in all of it, and at the end of
+            // its preheader.
             if let Some(out) = &mut self.out[at] {
                 out.add(slot);
             }
@@ -242,21 +243,13 @@ impl Chooser<'_, '_, '_> {
     }
 
     fn difference(&mut self, source: Source, slot: usize) -> Expr {
-        let delta = self
-            .facts
-            .of(source)
-            .offset
-            .wrapping_sub(self.slots[slot].offset);
+        let delta = self.facts.of(source).offset.wrapping_sub(self.slots[slot].offset);
         let expr = Expr::Slot(u32::try_from(slot).unwrap_or(u32::MAX));
-        if delta == 0 {
-            expr
-        } else {
-            Expr::Add(vec![expr, Expr::Const(delta)])
-        }
+        if delta == 0 { expr } else { Expr::Add(vec![expr, Expr::Const(delta)]) }
     }
 
-    /// Where a leaf that `node` needs is recorded: in the node, or before the outermost loop in which the leaf is
-    /// invariant.
+    /// Where a leaf that `node` needs is recorded: in the node, or before the outermost loop in
+    /// which the leaf is invariant.
     fn target(&self, node: usize, source: Source) -> (usize, Option<usize>) {
         let graph = self.graph;
         let defined = graph.place(source.val()).map(|p| p.node);
@@ -297,10 +290,7 @@ impl Chooser<'_, '_, '_> {
         }
         let slot = self.slots.len();
         let facts = self.facts.of(source).clone();
-        self.slots.push(Slot {
-            offset: facts.offset,
-            exact,
-        });
+        self.slots.push(Slot { offset: facts.offset, exact });
         self.by_base.entry(facts.base).or_default().push(slot);
         self.by_source.insert((source, width), slot);
         for kill in &facts.kills {

@@ -16,7 +16,8 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Counts the leaves that operands could be made of. `frequency` is how often each node executes.
+    /// Counts the leaves that operands could be made of. `frequency` is how often each node
+    /// executes.
     pub(super) fn count(
         graph: &Graph<'_>,
         operands: &[Vec<Sym>],
@@ -24,10 +25,7 @@ impl Uses {
         frequency: &[f64],
         facts: &mut Facts<'_, '_>,
     ) -> Self {
-        let mut uses = Self {
-            stretch: stretches(graph),
-            times: HashMap::new(),
-        };
+        let mut uses = Self { stretch: stretches(graph), times: HashMap::new() };
         for (node, (syms, addresses)) in operands.iter().zip(addresses).enumerate() {
             let mut count = |source| {
                 let key = (facts.of(source).base, uses.stretch[node]);

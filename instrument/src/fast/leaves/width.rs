@@ -13,10 +13,7 @@ pub(super) struct Facts<'a, 'm> {
 
 impl<'a, 'm> Facts<'a, 'm> {
     pub(super) fn new(analysis: &'a Analysis<'m>) -> Self {
-        Self {
-            analysis,
-            known: HashMap::new(),
-        }
+        Self { analysis, known: HashMap::new() }
     }
 
     pub(super) fn of(&mut self, source: Source) -> &LeafFacts {
@@ -58,10 +55,6 @@ pub(super) fn width(facts: &LeafFacts, source: Source, need: u8) -> (u8, u8) {
         33..=48 => 6,
         _ => 8,
     };
-    let exact = if width * 8 >= facts.active {
-        facts.bits
-    } else {
-        width * 8
-    };
+    let exact = if width * 8 >= facts.active { facts.bits } else { width * 8 };
     (width, exact)
 }

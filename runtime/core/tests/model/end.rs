@@ -50,8 +50,8 @@ fn beside(
     spawn(move || act(&desk, &thread))
 }
 
-/// The same while `other` goes on. How many records the thread had made before, how many it made, and
-/// what arrived.
+/// The same while `other` goes on. How many records the thread had made before, how many it made,
+/// and what arrived.
 fn hand_over(
     desk: &Desk,
     thread: &Arc<Thread>,
@@ -67,7 +67,8 @@ fn hand_over(
     (made, thread.made.load(Acquire), records)
 }
 
-/// All that was made before the trace closed is there, perhaps some of what was made after; then the end, once.
+/// All that was made before the trace closed is there, perhaps some of what was made after; then
+/// the end, once.
 fn check(desk: &Desk, thread: &Thread, made_before: usize) {
     let mut arrived = Arrived::default();
     write(desk, &mut arrived);
@@ -128,8 +129,8 @@ fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_no
     });
 }
 
-/// A thread takes back what it records between its events, some before and some while another one hands over all there
-/// is.
+/// A thread takes back what it records between its events, some before and some while another one
+/// hands over all there is.
 fn take_back(resume: bool) {
     model(Some(3), move || {
         let (desk, thread) = (desk(), Thread::new(1));

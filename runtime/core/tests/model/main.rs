@@ -4,12 +4,10 @@
     unused_imports,
     reason = "the included files are a library's; these tests use of them what records pass through"
 )]
-#![allow(
-    unsafe_code,
-    reason = "stands in for instrumented code, which writes at the cursor"
-)]
-//! Every interleaving of the way from a thread's buffer to the writer, and of the order of atomic operations, by loom:
-//! the runtime's own source files, with loom's locks and atomics in place of the standard library's.
+#![allow(unsafe_code, reason = "stands in for instrumented code, which writes at the cursor")]
+//! Every interleaving of the way from a thread's buffer to the writer, and of the order of atomic
+//! operations, by loom: the runtime's own source files, with loom's locks and atomics in place of
+//! the standard library's.
 
 #[path = "../../src/bias.rs"]
 mod bias;
@@ -114,7 +112,8 @@ mod thread;
 
 type Test = (&'static str, fn());
 
-/// Without the test harness: under it the included files would bring their own tests, for which loom is not made.
+/// Without the test harness: under it the included files would bring their own tests, for which
+/// loom is not made.
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let wanted: Vec<&String> = wanted.iter().filter(|a| !a.starts_with('-')).collect();

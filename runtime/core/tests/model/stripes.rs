@@ -1,5 +1,5 @@
-//! The order of atomic operations: each value must be the one that its ticket says. The stripe may be owned by one of the
-//! threads, or shared.
+//! The order of atomic operations: each value must be the one that its ticket says. The stripe may
+//! be owned by one of the threads, or shared.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::SeqCst;
@@ -66,7 +66,8 @@ impl Ordered {
         }
     }
 
-    /// Counts one up, as instrumented code does, in the weakest order there is. Others can come in between.
+    /// Counts one up, as instrumented code does, in the weakest order there is. Others can come in
+    /// between.
     fn count(&self) -> u64 {
         self.variable.fetch_add(1, Relaxed)
     }
@@ -158,9 +159,7 @@ fn a_holder_that_comes_back_late_leaves_the_lock_to_the_one_that_took_it_over() 
         late.join().unwrap();
         third.join().unwrap();
         assert!(ordered.stripe.is_held_by(2));
-        ordered
-            .stripe
-            .give(&ordered.me(2), Taken::Now(Entry::Within));
+        ordered.stripe.give(&ordered.me(2), Taken::Now(Entry::Within));
         assert!(ordered.stripe.try_take(3));
     });
 }
@@ -203,7 +202,8 @@ fn interrupted(ordered: &Ordered, at: At) {
     }
     let before = ordered.count();
     if matches!(at, At::Done) {
-        // What the handler writes comes after, and takes the next ticket: the event of this operation is drawn again.
+        // What the handler writes comes after, and takes the next ticket: the event of this
+        // operation is drawn again.
         ordered.count();
         ordered.stripe.draw(true);
     }
@@ -279,9 +279,7 @@ fn is_found_out(what: u8) {
     PLANTED.store(what, SeqCst);
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let passed = catch_unwind(AssertUnwindSafe(
-        tickets_of_writes_are_the_order_of_their_values,
-    ));
+    let passed = catch_unwind(AssertUnwindSafe(tickets_of_writes_are_the_order_of_their_values));
     std::panic::set_hook(hook);
     PLANTED.store(0, SeqCst);
     let found = passed.expect_err("nothing was found");

@@ -1,5 +1,5 @@
-//! A thread that records numbers, and the writer that reads them: they use the desk as `flush`, `switch`, `finish` and
-//! `recorder` of the runtime do.
+//! A thread that records numbers, and the writer that reads them: they use the desk as `flush`,
+//! `switch`, `finish` and `recorder` of the runtime do.
 
 use std::collections::BTreeMap;
 
@@ -184,10 +184,7 @@ pub(crate) struct Arrived {
 /// Writes all there is now.
 pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
     while let Some(message) = desk.queue.take() {
-        let Message::Stream {
-            context, records, ..
-        } = message
-        else {
+        let Message::Stream { context, records, .. } = message else {
             unreachable!("only records are sent here");
         };
         match records {

@@ -18,20 +18,14 @@ fn the_clock_goes_on_at_a_rate() {
     std::thread::sleep(std::time::Duration::from_millis(2));
     let passed = ticks() - before;
     let hz = stated_hz();
-    assert!(
-        passed > 0 && (hz == 0 || passed > hz / 1000),
-        "{passed} {hz}"
-    );
+    assert!(passed > 0 && (hz == 0 || passed > hz / 1000), "{passed} {hz}");
 }
 
 #[test]
 fn each_thread_has_a_pointer_of_its_own() {
     let here = thread_pointer();
     assert_eq!(here, thread_pointer());
-    assert_ne!(
-        Ok(here),
-        std::thread::spawn(thread_pointer).join().map_err(drop)
-    );
+    assert_ne!(Ok(here), std::thread::spawn(thread_pointer).join().map_err(drop));
 }
 
 #[test]
@@ -56,18 +50,13 @@ fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
         // SAFETY: the kernel passes the context of the interrupted code.
         let context = unsafe { &*context.cast::<libc::ucontext_t>() };
         let here = (&raw const *context).addr();
-        let near = registers(context)
-            .iter()
-            .filter(|r| r.abs_diff(here) < 1 << 16)
-            .count();
+        let near = registers(context).iter().filter(|r| r.abs_diff(here) < 1 << 16).count();
         SEEN[0].store(near, SeqCst);
         // SAFETY: the interrupted code is mapped.
-        SEEN[1].store(
-            usize::from(unsafe { is_in_system_call(program_counter(context)) }),
-            SeqCst,
-        );
+        SEEN[1].store(usize::from(unsafe { is_in_system_call(program_counter(context)) }), SeqCst);
     }
-    // SAFETY: the action and the mask live through the calls, and the handler only reads and stores.
+    // SAFETY: the action and the mask live through the calls, and the handler only reads and
+    // stores.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
@@ -76,15 +65,8 @@ fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
         let thread = libc::syscall(libc::SYS_gettid);
         libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGURG);
     }
-    assert!(
-        SEEN[0].load(SeqCst) > 0,
-        "the stack pointer is among the registers"
-    );
-    assert_eq!(
-        SEEN[1].load(SeqCst),
-        1,
-        "the signal came at the end of a system call"
-    );
+    assert!(SEEN[0].load(SeqCst) > 0, "the stack pointer is among the registers");
+    assert_eq!(SEEN[1].load(SeqCst), 1, "the signal came at the end of a system call");
 }
 
 /// An address in the calling function's stack frame, or near it.
@@ -138,10 +120,7 @@ fn a_result_is_passed_on_and_a_failure_is_errno() {
         // SAFETY: the calls take no pointers.
         unsafe { system_call(number, a, b, c, d, e, f) }
     };
-    assert_eq!(
-        call(libc::SYS_getpid, [0; 6]),
-        i64::from(std::process::id())
-    );
+    assert_eq!(call(libc::SYS_getpid, [0; 6]), i64::from(std::process::id()));
     assert_eq!(call(libc::SYS_close, [usize::MAX, 0, 0, 0, 0, 0]), -1);
     assert_eq!(Errno::get(), libc::EBADF);
 }
@@ -196,11 +175,7 @@ extern "C" fn from_block(a: usize) -> usize {
     a + block().caller.load(Relaxed)
 }
 extern "C" fn chooses(a: usize) -> usize {
-    if a == 1 {
-        sum as *const () as usize
-    } else {
-        second as *const () as usize
-    }
+    if a == 1 { sum as *const () as usize } else { second as *const () as usize }
 }
 extern "C" fn destroys() {
     SLOW.fetch_add(1, Relaxed);
@@ -251,10 +226,7 @@ fn stubs_pass_arguments_on_and_add_their_caller() {
         let plain = stub(contech_interpose_test_plain);
         assert_eq!(plain(1, 2, 3), 321);
         for (name, one) in [
-            (
-                "after",
-                contech_interpose_test_after as extern "C-unwind" fn(),
-            ),
+            ("after", contech_interpose_test_after as extern "C-unwind" fn()),
             ("block", contech_interpose_test_in_block),
         ] {
             let told = stub(one)(0, 2, 3);
@@ -269,17 +241,10 @@ fn stubs_pass_arguments_on_and_add_their_caller() {
 
 #[test]
 fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
-    let (counted, lock) = (
-        stub(contech_interpose_test_counted),
-        stub(contech_interpose_test_lock),
-    );
+    let (counted, lock) = (stub(contech_interpose_test_counted), stub(contech_interpose_test_lock));
     block().left.store(1, Relaxed);
     assert_eq!(counted(1, 2, 3), 321, "one is left");
-    assert_eq!(
-        counted(1, 2, 3),
-        2,
-        "none is left: the slow function has argument and caller"
-    );
+    assert_eq!(counted(1, 2, 3), 2, "none is left: the slow function has argument and caller");
     block().left.store(9, Relaxed);
     // What the attempt finds, and whether the mutex is robust.
     let tried = |found: c_int, robust: c_int| {
@@ -354,11 +319,7 @@ fn a_full_buffer_is_handed_over_and_an_ended_thread_uses_its_scratch_again() {
     assert_eq!(check_flush(at(100)).addr(), 50);
     assert_eq!(block().cursor.load(Relaxed), 50);
     block().limit.store(SCRATCH - 1, Relaxed);
-    assert_eq!(
-        flush(at(300)).addr(),
-        301,
-        "the scratch memory is not set up"
-    );
+    assert_eq!(flush(at(300)).addr(), 301, "the scratch memory is not set up");
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub use calls::{raw_call, system_call};
 pub use flush::keeping_all;
 pub use pack::pack;
 
-/// The clock: ticks at a constant rate, the same on every core except for a few ticks. Only differences have a
-/// meaning.
+/// The clock: ticks at a constant rate, the same on every core except for a few ticks. Only
+/// differences have a meaning.
 #[inline(always)]
 #[must_use]
 pub fn ticks() -> u64 {
@@ -24,7 +24,8 @@ pub fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Waits until every earlier instruction is done. [`ticks`] alone may be read ahead of a slow instruction.
+/// Waits until every earlier instruction is done. [`ticks`] alone may be read ahead of a slow
+/// instruction.
 #[inline(always)]
 pub fn in_order() {
     // SAFETY: every x86-64 processor has LFENCE, which changes no memory.
@@ -71,8 +72,8 @@ pub unsafe fn jump_target(buffer: *const u64) -> usize {
     /// The C library mixes in the guard and then rotates the word by this many bits.
     const ROTATION: u32 = 0x11;
     let guard: u64;
-    // SAFETY: the instruction reads the pointer guard, which the C library keeps at this place of every thread's
-    // control block.
+    // SAFETY: the instruction reads the pointer guard, which the C library keeps at this place of
+    // every thread's control block.
     unsafe {
         asm!("mov {g}, qword ptr fs:[0x30]", g = out(reg) guard, options(nostack, readonly, pure));
     }
@@ -99,31 +100,30 @@ pub fn program_counter(context: &libc::ucontext_t) -> usize {
     usize::try_from(at).unwrap_or(0)
 }
 
-/// Whether code that was interrupted at `at` waits in a system call. The kernel shows the instruction after the call,
-/// or the call itself if it is to be made again after the handler.
+/// Whether code that was interrupted at `at` waits in a system call. The kernel shows the
+/// instruction after the call, or the call itself if it is to be made again after the handler.
 ///
 /// # Safety
 /// Code around `at` is mapped and stays so.
 #[must_use]
 pub unsafe fn is_in_system_call(at: usize) -> bool {
     const SYSCALL: [u8; 2] = [0x0f, 0x05];
-    [at, at.wrapping_sub(size_of_val(&SYSCALL))]
-        .into_iter()
-        .any(|at| {
-            let instruction = std::ptr::with_exposed_provenance::<[u8; 2]>(at);
-            // SAFETY: the caller promises that the code is mapped.
-            unsafe { instruction.read_unaligned() == SYSCALL }
-        })
+    [at, at.wrapping_sub(size_of_val(&SYSCALL))].into_iter().any(|at| {
+        let instruction = std::ptr::with_exposed_provenance::<[u8; 2]>(at);
+        // SAFETY: the caller promises that the code is mapped.
+        unsafe { instruction.read_unaligned() == SYSCALL }
+    })
 }
 
 /// Bytes of a stack of our own in a thread of the program.
 pub const OWN_STACK: usize = 64 << 10;
 
-/// Runs `f` on the stack whose upper end is `top`, unless that is 0 or the stack that is in use already.
+/// Runs `f` on the stack whose upper end is `top`, unless that is 0 or the stack that is in use
+/// already.
 ///
 /// # Safety
-/// `top` is 0, or the upper end of [`OWN_STACK`] bytes of memory, aligned to 64 bytes, that nobody else uses meanwhile: no
-/// signal handler either.
+/// `top` is 0, or the upper end of [`OWN_STACK`] bytes of memory, aligned to 64 bytes, that nobody
+/// else uses meanwhile: no signal handler either.
 pub unsafe fn on_own_stack<R>(top: usize, f: impl FnOnce() -> R) -> R {
     struct Call<F, R>(Option<F>, Option<R>);
     extern "C-unwind" fn call<F: FnOnce() -> R, R>(call: *mut Call<F, R>) {
@@ -168,7 +168,8 @@ unsafe extern "C-unwind" fn call_on_stack(top: usize, function: usize, argument:
     )
 }
 
-/// Subtracts in one instruction, so that no handler of this thread comes in between. Another thread may.
+/// Subtracts in one instruction, so that no handler of this thread comes in between. Another thread
+/// may.
 #[inline(always)]
 pub fn subtract_here(word: &AtomicI64, what: i64) {
     // SAFETY: the instruction changes only the word, which is live.
@@ -177,8 +178,8 @@ pub fn subtract_here(word: &AtomicI64, what: i64) {
     }
 }
 
-/// Adds, with wrap-around, in one instruction, so that no handler of this thread comes in between. Another thread may.
-/// Whoever sees the sum sees what this thread did before.
+/// Adds, with wrap-around, in one instruction, so that no handler of this thread comes in between.
+/// Another thread may. Whoever sees the sum sees what this thread did before.
 #[inline(always)]
 pub fn add_here(word: &AtomicU64, what: u64) {
     // SAFETY: the instruction changes only the word, which is live.
@@ -187,8 +188,8 @@ pub fn add_here(word: &AtomicU64, what: u64) {
     }
 }
 
-/// Adds in one instruction and returns the old value, so that no handler of this thread comes in between. Another
-/// thread may.
+/// Adds in one instruction and returns the old value, so that no handler of this thread comes in
+/// between. Another thread may.
 #[inline(always)]
 pub fn fetch_add_here(word: &AtomicUsize, what: usize) -> usize {
     let mut what = what;

@@ -1,5 +1,5 @@
-//! Replacing the program. The library is told before, because nobody can tell it afterwards. If the exec fails, the
-//! program goes on, and so does the library.
+//! Replacing the program. The library is told before, because nobody can tell it afterwards. If the
+//! exec fails, the program goes on, and so does the library.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,8 @@ fn is_found(name: &CStr) -> bool {
     })
 }
 
-/// Says that the program is to be replaced, if `runs` says that there is one to run, as far as this can be known.
+/// Says that the program is to be replaced, if `runs` says that there is one to run, as far as this
+/// can be known.
 fn before<L: Life>(runs: impl FnOnce() -> bool) {
     let _errno = Errno::save();
     if L::is_at_home() && runs() {
@@ -44,11 +45,7 @@ unsafe fn runs(file: *const c_char, search: bool) -> bool {
     }
     // SAFETY: the caller says so.
     let name = unsafe { CStr::from_ptr(file) };
-    if search {
-        is_found(name)
-    } else {
-        is_executable(name)
-    }
+    if search { is_found(name) } else { is_executable(name) }
 }
 
 /// Functions that replace the program. Those with a `file` know where it is, or `search` for it.

@@ -1,15 +1,17 @@
-//! The signals that end a process, and how to let one do so after something else has been done first.
+//! The signals that end a process, and how to let one do so after something else has been done
+//! first.
 //!
-//! A handler that replaces the default action of such a signal writes what it has, calls [`end`] and returns. Then the
-//! process ends by the signal that its parent would have seen without the handler.
+//! A handler that replaces the default action of such a signal writes what it has, calls [`end`]
+//! and returns. Then the process ends by the signal that its parent would have seen without the
+//! handler.
 
 use std::ffi::c_int;
 
 use crate::kernel::call;
 use crate::memory;
 
-/// The classic signals (signal(7)) whose default action ends the process and that may be handled. SIGKILL may not be
-/// handled.
+/// The classic signals (signal(7)) whose default action ends the process and that may be handled.
+/// SIGKILL may not be handled.
 const CLASSIC: [c_int; 22] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -34,8 +36,8 @@ const CLASSIC: [c_int; 22] = [
     libc::SIGPWR,
     libc::SIGSYS,
 ];
-/// The signals that an instruction causes and causes again when the handler returns. (That of SIGTRAP is not
-/// repeated.)
+/// The signals that an instruction causes and causes again when the handler returns. (That of
+/// SIGTRAP is not repeated.)
 const FAULTS: [c_int; 4] = [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
 /// The first real-time signal that the C library leaves to programs.
 const REAL_TIME: c_int = 34;
@@ -48,8 +50,8 @@ pub fn is_fatal(signal: c_int) -> bool {
     CLASSIC.contains(&signal) || (REAL_TIME..=LAST).contains(&signal)
 }
 
-/// Whether an instruction of the program caused the signal, which came with this `si_code`. Signals that programs and
-/// the kernel's timers send have no positive code or are not among these signals.
+/// Whether an instruction of the program caused the signal, which came with this `si_code`. Signals
+/// that programs and the kernel's timers send have no positive code or are not among these signals.
 fn is_fault(signal: c_int, code: c_int) -> bool {
     code > 0 && FAULTS.contains(&signal)
 }
@@ -63,29 +65,19 @@ struct Action {
     mask: u64,
 }
 
-/// Gives a signal its default action by a system call, because the C library's functions may be intercepted.
+/// Gives a signal its default action by a system call, because the C library's functions may be
+/// intercepted.
 fn restore(signal: c_int) {
-    let default = Action {
-        handler: libc::SIG_DFL,
-        flags: 0,
-        restorer: 0,
-        mask: 0,
-    };
-    let (signal, action) = (
-        usize::try_from(signal).unwrap_or(0),
-        (&raw const default).expose_provenance(),
-    );
+    let default = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+    let (signal, action) =
+        (usize::try_from(signal).unwrap_or(0), (&raw const default).expose_provenance());
     // SAFETY: the action is live and has the kernel's layout, whose mask is eight bytes.
-    let _ = unsafe {
-        call(
-            libc::SYS_rt_sigaction,
-            [signal, action, 0, size_of::<u64>()],
-        )
-    };
+    let _ = unsafe { call(libc::SYS_rt_sigaction, [signal, action, 0, size_of::<u64>()]) };
 }
 
-/// Lets a signal whose handler this thread is in do its default action once the handler has returned. An instruction
-/// that caused the signal does so again; any other signal is sent again (it is blocked until then).
+/// Lets a signal whose handler this thread is in do its default action once the handler has
+/// returned. An instruction that caused the signal does so again; any other signal is sent again
+/// (it is blocked until then).
 pub fn end(signal: c_int, code: c_int) {
     restore(signal);
     if is_fault(signal, code) {
@@ -114,13 +106,11 @@ mod tests {
         }
         // The C library uses these two itself.
         assert!(!is_fatal(32) && !is_fatal(33));
-        assert_eq!(
-            (1..=LAST).filter(|s| is_fatal(*s)).count(),
-            CLASSIC.len() + 31
-        );
+        assert_eq!((1..=LAST).filter(|s| is_fatal(*s)).count(), CLASSIC.len() + 31);
     }
 
-    /// Whether a copy of this process that sends itself the signal is ended by it; `None` if there is no such signal.
+    /// Whether a copy of this process that sends itself the signal is ended by it; `None` if there
+    /// is no such signal.
     fn ends_a_copy(signal: c_int) -> Option<bool> {
         // SAFETY: the copy only makes system calls, and leaves no memory image behind.
         unsafe {

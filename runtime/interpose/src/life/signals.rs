@@ -1,5 +1,6 @@
-//! The program's signal handlers, which run inside of [`Life::handle`], and the signals that end the process, which
-//! come to [`Life::killed`]. A program that asks for the handler of a signal sees its own, or the default action.
+//! The program's signal handlers, which run inside of [`Life::handle`], and the signals that end
+//! the process, which come to [`Life::killed`]. A program that asks for the handler of a signal
+//! sees its own, or the default action.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -22,8 +23,8 @@ const ADDRESS: u64 = (1 << 48) - 1;
 const TAKES_INFO: u64 = 1 << 48;
 const RESETS: u64 = 1 << 49;
 
-/// The program's handler of each signal: its address, and above that its flags. It is one word because a handler may be
-/// replaced while it runs. Zero is no handler.
+/// The program's handler of each signal: its address, and above that its flags. It is one word
+/// because a handler may be replaced while it runs. Zero is no handler.
 static HANDLERS: [AtomicU64; SIGNALS] = [const { AtomicU64::new(0) }; SIGNALS];
 
 fn entry(signal: c_int) -> Option<&'static AtomicU64> {
@@ -45,7 +46,8 @@ fn stand_in<L: Life>() -> Action {
 }
 
 fn default_action() -> Action {
-    // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty mask.
+    // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty
+    // mask.
     unsafe { std::mem::zeroed() }
 }
 
@@ -53,8 +55,9 @@ fn is_handler(handler: usize) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN
 }
 
-/// The action to install in place of the one that the program asks for, and the word to keep. A handler that runs once
-/// is always wrapped, because it leaves the default action behind, which may end the process.
+/// The action to install in place of the one that the program asks for, and the word to keep. A
+/// handler that runs once is always wrapped, because it leaves the default action behind, which may
+/// end the process.
 fn wrap<L: Life>(signal: c_int, wanted: &Action) -> (Action, u64) {
     if wanted.sa_sigaction == libc::SIG_DFL && is_fatal(signal) {
         return (stand_in::<L>(), 0);
@@ -93,15 +96,16 @@ fn unwrap<L: Life>(installed: &Action, word: u64) -> Action {
 /// True once handlers stand in for the defaults and wrap those of the program.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Stands in for the default action of every signal that ends the process, and wraps the handlers that are already
-/// there.
+/// Stands in for the default action of every signal that ends the process, and wraps the handlers
+/// that are already there.
 pub fn install<L: Life>() {
     if !INSTALLED.swap(true, Relaxed) {
         (1..=LAST).for_each(adopt::<L>);
     }
 }
 
-/// Wraps the handler that is already installed for a signal. A default action that ends the process gets a stand-in.
+/// Wraps the handler that is already installed for a signal. A default action that ends the process
+/// gets a stand-in.
 fn adopt<L: Life>(signal: c_int) {
     let mut now = default_action();
     // SAFETY: the call only asks, and the pointer is to a live action.
@@ -149,9 +153,7 @@ pub unsafe extern "C-unwind" fn sigaction<L: Life>(
         entry.store(*word, SeqCst);
     }
     let mut installed = default_action();
-    let new = wrapped
-        .as_ref()
-        .map_or(std::ptr::null(), |(action, _)| std::ptr::from_ref(action));
+    let new = wrapped.as_ref().map_or(std::ptr::null(), |(action, _)| std::ptr::from_ref(action));
     // SAFETY: both actions are live or null.
     let result = unsafe { (real().sigaction)(signal, new, &raw mut installed) };
     if result != 0 {
@@ -204,12 +206,7 @@ pub unsafe extern "C-unwind" fn sysv_signal<L: Life>(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
-    set::<L>(
-        signal,
-        handler,
-        libc::SA_RESETHAND | libc::SA_NODEFER,
-        false,
-    )
+    set::<L>(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false)
 }
 
 /// `sigset` of System V, which also blocks (`SIG_HOLD`) and unblocks.
@@ -302,7 +299,8 @@ unsafe extern "C" fn on_fatal<L: Life>(signal: c_int, info: *mut siginfo_t, cont
     if L::is_at_home()
         && let Some(stack) = memory::map(STACK)
     {
-        // SAFETY: the stack is freshly mapped, and all signals are blocked; nothing refers to it afterwards.
+        // SAFETY: the stack is freshly mapped, and all signals are blocked; nothing refers to it
+        // afterwards.
         unsafe {
             arch::on_own_stack(stack.addr() + STACK, || L::killed(&fatal));
             memory::unmap(stack, STACK);

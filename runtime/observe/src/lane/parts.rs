@@ -1,5 +1,5 @@
-//! The words that other modules keep in each lane. A lane only holds them; the module that a part belongs to says what
-//! they mean.
+//! The words that other modules keep in each lane. A lane only holds them; the module that a part
+//! belongs to says what they mean.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -31,7 +31,8 @@ impl Member {
 /// The largest depth of the stack of frames.
 const FRAMES: usize = 250;
 
-/// A lane's part in OpenMP (`openmp`), which its thread alone uses. A part that is all zero is empty.
+/// A lane's part in OpenMP (`openmp`), which its thread alone uses. A part that is all zero is
+/// empty.
 pub(crate) struct OpenMp {
     /// The phase of the outermost region that the thread is in.
     pub(crate) region: AtomicPtr<c_void>,
@@ -39,17 +40,19 @@ pub(crate) struct OpenMp {
     /// Number of frames that found no room.
     pub(crate) beyond: AtomicU32,
     pub(crate) frames: [AtomicU64; FRAMES],
-    /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is no such wait. Many
-    /// waits for tasks have nothing to wait for.
+    /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is
+    /// no such wait. Many waits for tasks have nothing to wait for.
     pub(crate) pending: AtomicU64,
-    /// Number of waits that had nothing to wait for since such waits were last counted, and the ticks that they took.
+    /// Number of waits that had nothing to wait for since such waits were last counted, and the
+    /// ticks that they took.
     pub(crate) asks: AtomicU64,
     pub(crate) asking: AtomicU64,
     /// When the thread asked for a lock that it does not have yet; 0 if there is none.
     pub(crate) asked: AtomicU64,
     /// 1 + the depth at which a call that is being timed began; 0 if no call is being timed.
     pub(crate) timed: AtomicU32,
-    /// When the current task within that call began, and the ticks of the tasks within the call so far.
+    /// When the current task within that call began, and the ticks of the tasks within the call so
+    /// far.
     pub(crate) nested_from: AtomicU64,
     pub(crate) nested: AtomicU64,
     /// A running average of the ticks of such a call.

@@ -1,6 +1,6 @@
-//! Functions of libomp whose time is the runtime's own work: making tasks, and handing out iterations. About every
-//! 16th call of a thread is timed, and counts for those since the last timed one. The other calls cost two more
-//! instructions.
+//! Functions of libomp whose time is the runtime's own work: making tasks, and handing out
+//! iterations. About every 16th call of a thread is timed, and counts for those since the last
+//! timed one. The other calls cost two more instructions.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -23,8 +23,8 @@ macro_rules! timed {
         }
 
         unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {
-            // A function of ours may have several addresses, so the address stored in the static above does not tell
-            // whether the real function is known.
+            // A function of ours may have several addresses, so the address stored in the static
+            // above does not tell whether the real function is known.
             static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             let mut real = FOUND.load(Relaxed);
             if real.is_null() {
@@ -56,7 +56,8 @@ const PARTS: usize = 3;
 /// Ticks measured for an empty call: the cost of reading the clock twice.
 pub(super) const READING: u64 = 40;
 
-/// A call that takes more ticks was interrupted: its time counts, but does not stand for other calls.
+/// A call that takes more ticks was interrupted: its time counts, but does not stand for other
+/// calls.
 const UNUSUAL: u64 = 20_000;
 
 /// Times a call, which stands for the calls since the last one that was timed.
@@ -71,7 +72,8 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
         return call();
     };
     let part = &lane.openmp;
-    // A task that runs within a timed call may itself make tasks in timed calls, so the outer call's values are kept.
+    // A task that runs within a timed call may itself make tasks in timed calls, so the outer
+    // call's values are kept.
     let outer = part.timed.replace(part.depth() + 1);
     let nested = part.nested.swap(0, Relaxed);
     let nested_from = part.nested_from.load(Relaxed);

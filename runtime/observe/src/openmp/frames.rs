@@ -1,5 +1,5 @@
-//! Each thread's stack of regions, waits and tasks, which nest; the end of one returns the thread to its earlier
-//! state.
+//! Each thread's stack of regions, waits and tasks, which nest; the end of one returns the thread
+//! to its earlier state.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -44,8 +44,9 @@ pub(super) fn set_region(lane: &Lane, region: Option<&'static Instance>) {
 pub(super) const FREE: u64 = 1000;
 /// Number of such waits that are counted at once.
 const ASKS: u64 = 32;
-/// If a task begins within these ticks after the thread was free, the task was already there. Then the time that
-/// passed is the time to take the task from the thread's own queue or from another's, which is work of the runtime.
+/// If a task begins within these ticks after the thread was free, the task was already there. Then
+/// the time that passed is the time to take the task from the thread's own queue or from another's,
+/// which is work of the runtime.
 const FOUND: u64 = 10_000;
 
 fn place_of(frame: u64) -> usize {
@@ -85,8 +86,8 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     }
     part.pending.store(0, Relaxed);
     pop(lane, Kind::Wait, || now);
-    // There was nothing to wait for, but to find that out is work of the runtime, which is counted a few dozen times
-    // at once.
+    // There was nothing to wait for, but to find that out is work of the runtime, which is counted
+    // a few dozen times at once.
     let count = part.asks.load(Relaxed) + 1;
     let ticks = part.asking.load(Relaxed) + passed.saturating_sub(READING);
     let full = count >= ASKS;
@@ -97,7 +98,8 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     }
 }
 
-/// Changes the state if it is another one. The time that was waited belongs to the place of the topmost frame.
+/// Changes the state if it is another one. The time that was waited belongs to the place of the
+/// topmost frame.
 fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     settle(lane);
     let state = lane.state();
@@ -111,8 +113,7 @@ fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     {
         let (since, idle_from) = (lane.since(), lane.idle_from.load(Relaxed));
         let end = if idle_from == 0 { now } else { idle_from };
-        lane.sites
-            .add_ticks(place_of(top), State::ALL[state], end.saturating_sub(since));
+        lane.sites.add_ticks(place_of(top), State::ALL[state], end.saturating_sub(since));
     }
     lane.switch(to, now);
 }
@@ -158,7 +159,8 @@ fn frame(lane: &Lane, kind: Kind, place: usize, prior: usize) {
     part.depth.store(depth + 1, Relaxed);
 }
 
-/// Ends the innermost frame of that kind and all frames within it. The thread returns to the state it was in before.
+/// Ends the innermost frame of that kind and all frames within it. The thread returns to the state
+/// it was in before.
 pub(super) fn pop(lane: &Lane, kind: Kind, now: impl FnOnce() -> u64) {
     let part = &lane.openmp;
     let beyond = part.beyond.load(Relaxed);
@@ -211,18 +213,10 @@ mod tests {
         task(lane, zero + 6_700 + FOUND, zero + 20_000);
         pop_wait(lane, zero + 20_500);
         let running = 5_000 + 1_000 + (13_300 - FOUND);
-        assert_eq!(
-            ticks(lane, zero + 20_500),
-            [running, 300 + 400, FOUND + 500]
-        );
+        assert_eq!(ticks(lane, zero + 20_500), [running, 300 + 400, FOUND + 500]);
         // The wait is counted once.
-        let joins = lane
-            .sites
-            .all()
-            .filter(|site| site.1 == State::Join as usize);
-        let joins: Vec<_> = joins
-            .map(|(place, _, count, ticks)| (place, count, ticks))
-            .collect();
+        let joins = lane.sites.all().filter(|site| site.1 == State::Join as usize);
+        let joins: Vec<_> = joins.map(|(place, _, count, ticks)| (place, count, ticks)).collect();
         assert_eq!(joins, [(7, 1, FOUND + 500)]);
     }
 

@@ -1,6 +1,6 @@
-//! Callbacks that are registered when the program first uses what they report. Registering them always would be slow:
-//! libomp calls those of critical sections for each lock too, and those of task groups at each barrier and each wait
-//! for tasks.
+//! Callbacks that are registered when the program first uses what they report. Registering them
+//! always would be slow: libomp calls those of critical sections for each lock too, and those of
+//! task groups at each barrier and each wait for tasks.
 
 use std::ffi::c_void;
 use std::sync::atomic::{
@@ -13,8 +13,8 @@ use contech_interpose::{exports, lookup};
 use super::tasks;
 use crate::real::real;
 
-/// States of a group of callbacks: not wanted yet; wanted (before libomp started, or after); being registered;
-/// registered.
+/// States of a group of callbacks: not wanted yet; wanted (before libomp started, or after); being
+/// registered; registered.
 const UNUSED: u8 = 0;
 const WANTED: u8 = 1;
 const BUSY: u8 = 2;
@@ -31,10 +31,8 @@ pub(super) struct Late {
 
 /// The callbacks of critical, ordered and atomic sections and of nested locks.
 pub(super) static MUTEXES: Late = Late::new(|set| {
-    let reports = [
-        event::MUTEX_ACQUIRED.to(tasks::acquired),
-        event::MUTEX_ACQUIRE.to(tasks::acquire),
-    ];
+    let reports =
+        [event::MUTEX_ACQUIRED.to(tasks::acquired), event::MUTEX_ACQUIRE.to(tasks::acquire)];
     ask(set, &reports, |_, _| ());
 });
 /// Called when libomp has started: registers the callbacks that are already wanted.
@@ -49,10 +47,7 @@ pub(super) fn start(set: SetCallback, groups: [&Late; 2]) {
 
 impl Late {
     pub(super) const fn new(register: fn(SetCallback)) -> Self {
-        Self {
-            state: AtomicU8::new(UNUSED),
-            register,
-        }
+        Self { state: AtomicU8::new(UNUSED), register }
     }
 
     /// Registers the callbacks now, or as soon as libomp starts.
@@ -90,7 +85,8 @@ macro_rules! first {
         /// The function itself; until it is known, the observer's function that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
-        // The callbacks are registered before the first call goes on, so libomp reports that call too.
+        // The callbacks are registered before the first call goes on, so libomp reports that call
+        // too.
         exports! {
             $name [through] = $real;
         }

@@ -1,5 +1,5 @@
-//! OpenMP: what LLVM's libomp tells a tool (OMPT), and the cost of making tasks and handing out iterations, which
-//! libomp does not tell.
+//! OpenMP: what LLVM's libomp tells a tool (OMPT), and the cost of making tasks and handing out
+//! iterations, which libomp does not tell.
 
 mod costs;
 mod frames;

@@ -25,11 +25,7 @@ const WORK_DYNAMIC: std::ops::RangeInclusive<c_int> = 11..=13;
 
 /// The callback of waits for task groups.
 pub(super) static GROUPS: Late = Late::new(|set| {
-    ask(
-        set,
-        &[event::SYNC_REGION_WAIT.to(sync_region_wait)],
-        |_, _| (),
-    );
+    ask(set, &[event::SYNC_REGION_WAIT.to(sync_region_wait)], |_, _| ());
 });
 
 /// The phase in a region's word, and whether the region is within another one.

@@ -19,10 +19,7 @@ use crate::{clock, tls};
 const BEGUN: u64 = 1;
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
-    if matches!(
-        status,
-        STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL | STATUS_TASKWAIT_COMPLETE
-    ) {
+    if matches!(status, STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL | STATUS_TASKWAIT_COMPLETE) {
         return;
     }
     let Some(lane) = tls::lane() else { return };
@@ -50,7 +47,8 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     }
 }
 
-/// Subtracts the time of a task that runs within a call that is being timed: it is not the call's own time.
+/// Subtracts the time of a task that runs within a call that is being timed: it is not the call's
+/// own time.
 fn timed(lane: &Lane, begins: bool) {
     let part = &lane.openmp;
     if part.timed.load(Relaxed) != part.depth() + 1 {
@@ -60,12 +58,12 @@ fn timed(lane: &Lane, begins: bool) {
         part.nested_from.store(clock::now(), Relaxed);
     } else {
         let passed = clock::now().saturating_sub(part.nested_from.load(Relaxed));
-        part.nested
-            .store(part.nested.load(Relaxed) + passed, Relaxed);
+        part.nested.store(part.nested.load(Relaxed) + passed, Relaxed);
     }
 }
 
-/// Kinds of locks of `omp_set_lock` and the like, which [`crate::locks`] observes as it does other locks.
+/// Kinds of locks of `omp_set_lock` and the like, which [`crate::locks`] observes as it does other
+/// locks.
 const LOCKS: std::ops::RangeInclusive<c_int> = 1..=2;
 
 pub(super) unsafe extern "C" fn acquire(

@@ -9,11 +9,7 @@ fn clock(cost: Cost) -> Clock {
 }
 
 fn passed(operations: u64, events: u64, foreign: Foreign) -> Passed {
-    Passed {
-        operations,
-        events,
-        foreign,
-    }
+    Passed { operations, events, foreign }
 }
 
 #[test]
@@ -29,10 +25,7 @@ fn operations_before_the_first_event_are_given_their_time() {
 
 #[test]
 fn what_events_cost_is_not_the_programs_time() {
-    let cost = Cost {
-        event: 5 << (EVENT_BITS - 1),
-        reading: 30,
-    };
+    let cost = Cost { event: 5 << (EVENT_BITS - 1), reading: 30 };
     let mut clock = clock(cost);
     clock.passed(1000 + 250 + 30, passed(500, 100, Foreign::None));
     assert_eq!(clock.time_of(500), 1000);
@@ -41,10 +34,7 @@ fn what_events_cost_is_not_the_programs_time() {
 
 #[test]
 fn what_is_left_of_the_cost_is_taken_from_the_next_interval() {
-    let cost = Cost {
-        reading: 40,
-        ..Cost::default()
-    };
+    let cost = Cost { reading: 40, ..Cost::default() };
     let mut clock = clock(cost);
     clock.passed(25, passed(10, 1, Foreign::None));
     assert_eq!(clock.time_of(10), 0);
@@ -59,8 +49,8 @@ fn time_of_code_that_counts_nothing_is_its_callers() {
     // Foreign code was called by the ten operations that no event reports.
     clock.passed(5_000, passed(10, 0, Foreign::Own));
     assert_eq!(clock.done(), 5_000);
-    // Of the hundred operations that an event reports, the last ten belong to an invocation that was called after the
-    // foreign code.
+    // Of the hundred operations that an event reports, the last ten belong to an invocation that
+    // was called after the foreign code.
     clock.passed(5_000, passed(100, 1, Foreign::Before));
     clock.ends(100, Foreign::Before);
     assert_eq!((clock.time_of(100), clock.of_own(10)), (10_000, 10));
@@ -71,11 +61,7 @@ fn time_of_code_that_counts_nothing_is_its_callers() {
 }
 
 fn foreign() -> impl Strategy<Value = Foreign> {
-    prop_oneof![
-        Just(Foreign::None),
-        Just(Foreign::Before),
-        Just(Foreign::Own)
-    ]
+    prop_oneof![Just(Foreign::None), Just(Foreign::Before), Just(Foreign::Own)]
 }
 
 proptest! {

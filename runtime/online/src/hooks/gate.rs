@@ -16,14 +16,15 @@ use crate::write::{self, When};
 /// The profile, for the thread that made it.
 pub(super) struct Owned(pub(super) UnsafeCell<Option<Profile>>);
 
-// SAFETY: a hook gets access only in the thread whose pointer is in GATE, and GATE is cleared until the hook ends.
+// SAFETY: a hook gets access only in the thread whose pointer is in GATE, and GATE is cleared until
+// the hook ends.
 unsafe impl Sync for Owned {}
 
 pub(super) static PROFILE: Owned = Owned(UnsafeCell::new(None));
 /// The thread pointer of the owner, the first thread that called a hook.
 pub(super) static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// The thread pointer of the owner while a hook may run at once. Zero before the first hook and while a hook runs (a
-/// signal handler's hook that interrupts it does nothing).
+/// The thread pointer of the owner while a hook may run at once. Zero before the first hook and
+/// while a hook runs (a signal handler's hook that interrupts it does nothing).
 pub(super) static GATE: AtomicUsize = AtomicUsize::new(0);
 /// Whether another thread ran instrumented code.
 static FOREIGN: AtomicBool = AtomicBool::new(false);
@@ -51,17 +52,19 @@ impl Within {
         }
         GATE.store(0, Ordering::Relaxed);
         let state = state();
-        // With this value a signal handler's event reads the log at once, finds the gate closed and is dropped.
+        // With this value a signal handler's event reads the log at once, finds the gate closed and
+        // is dropped.
         state.least.store(ALL, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: this is the owner's thread, and GATE is closed until this value is dropped. So nothing else has a
-        // reference, and the program's code does not run meanwhile. The gate was open, which it is only after the
-        // profile was made.
+        // SAFETY: this is the owner's thread, and GATE is closed until this value is dropped. So
+        // nothing else has a reference, and the program's code does not run meanwhile. The gate was
+        // open, which it is only after the profile was made.
         let profile = unsafe { (*PROFILE.0.get()).as_mut().unwrap_unchecked() };
         Some(Self { profile, state })
     }
 
-    /// Reads the log, because of its last event (`by_event`) or for another reason. Returns the time.
+    /// Reads the log, because of its last event (`by_event`) or for another reason. Returns the
+    /// time.
     #[inline(always)]
     fn read(&mut self, by_event: bool) -> u64 {
         let state = self.state;
@@ -79,7 +82,8 @@ impl Drop for Within {
     fn drop(&mut self) {
         self.profile.resume();
         compiler_fence(Ordering::SeqCst);
-        // The gate opens before `least` changes: until both are done, a handler's events are dropped as a whole.
+        // The gate opens before `least` changes: until both are done, a handler's events are
+        // dropped as a whole.
         GATE.store(thread_pointer(), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.state.least.store(0, Ordering::Relaxed);
@@ -121,7 +125,8 @@ fn opened(first: fn()) -> Option<Within> {
     Within::at_once().or_else(|| if open(first) { Within::at_once() } else { None })
 }
 
-/// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a profile.
+/// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a
+/// profile.
 fn with(f: impl FnOnce(&mut Profile, u64)) {
     if OWNER.load(Ordering::Relaxed) != 0
         && let Some(mut within) = opened(|| ())
@@ -160,8 +165,8 @@ pub(crate) fn write_now(when: When) {
     });
 }
 
-/// Number of readings of the log so far, and the cycles that they took. Only calls outside of hooks, in a process
-/// with one thread, are valid.
+/// Number of readings of the log so far, and the cycles that they took. Only calls outside of
+/// hooks, in a process with one thread, are valid.
 pub(crate) fn readings() -> (u64, u64) {
     // SAFETY: the gate is open to this thread, and no hook is running.
     unsafe { (*PROFILE.0.get()).as_ref() }.map_or((0, 0), Profile::readings)

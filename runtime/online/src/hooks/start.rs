@@ -1,4 +1,5 @@
-//! The first event: it finds out what to measure, what events cost and where the stack is, and opens the gate.
+//! The first event: it finds out what to measure, what events cost and where the stack is, and
+//! opens the gate.
 
 use std::sync::atomic::Ordering;
 
@@ -62,10 +63,7 @@ fn calibrated(stack: Bounds) -> Cost {
 
 /// The bounds of this thread's stack; all of memory if they are unknown.
 fn stack() -> Bounds {
-    let everywhere = Bounds {
-        low: 0,
-        size: usize::MAX & !(align_of::<usize>() - 1),
-    };
+    let everywhere = Bounds { low: 0, size: usize::MAX & !(align_of::<usize>() - 1) };
     // SAFETY: the call that fills the attribute object initialises it, and it is destroyed below.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
@@ -81,9 +79,6 @@ fn stack() -> Bounds {
         // The first thread's stack grows when its limit is raised, so only the upper end is fixed.
         let high = low as usize + size;
         let low = high.saturating_sub(size.max(1 << 30));
-        Bounds {
-            low,
-            size: high - low,
-        }
+        Bounds { low, size: high - low }
     }
 }

@@ -1,4 +1,5 @@
-//! Events in the usual case: the call site is known, there is memory, and no jump left an invocation. These functions call nothing; in any other case they do nothing and return false.
+//! Events in the usual case: the call site is known, there is memory, and no jump left an
+//! invocation. These functions call nothing; in any other case they do nothing and return false.
 
 use workspan::Site;
 
@@ -15,8 +16,7 @@ impl Profile {
         let Some((site, slot)) = self.arrives_at_once(at) else {
             return false;
         };
-        self.shadow
-            .enter_at(began, site, Invocation { slot, function })
+        self.shadow.enter_at(began, site, Invocation { slot, function })
     }
 
     /// A function was invoked and returns without having called anything.
@@ -28,7 +28,8 @@ impl Profile {
         self.shadow.leaf_at(now, site, own)
     }
 
-    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of time.
+    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of
+    /// time.
     #[inline(always)]
     pub(crate) fn leave_at_once(&mut self, at: usize, now: u64, after: u64) -> bool {
         self.slot(at) == self.top().slot && self.shadow.leave_at(now - after, now).is_some()
@@ -39,11 +40,7 @@ impl Profile {
     fn arrives_at_once(&self, at: Arrival<'_>) -> Option<(Site, usize)> {
         let (slot, top) = (self.slot(at.slot), self.top());
         let id = self.sites.at_once(at.from)?;
-        let site = Site {
-            id,
-            caller: top.function,
-            kind: at.kind,
-        };
+        let site = Site { id, caller: top.function, kind: at.kind };
         (slot < top.slot).then_some((site, slot))
     }
 }

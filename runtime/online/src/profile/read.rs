@@ -11,9 +11,10 @@ use crate::clock::{Foreign, Passed};
 use crate::log::{New, Reading};
 
 impl Profile {
-    /// Reads what is new in the log. `by` is the slot of the caller of code that counts no operations, since the last
-    /// reading. If no event made the log be read (`by_event`), what was done since the last one is the innermost
-    /// invocation's. Returns how many events were whole, and the time.
+    /// Reads what is new in the log. `by` is the slot of the caller of code that counts no
+    /// operations, since the last reading. If no event made the log be read (`by_event`), what was
+    /// done since the last one is the innermost invocation's. Returns how many events were whole,
+    /// and the time.
     pub(crate) fn read(&mut self, new: &New, by: u64, by_event: bool) -> (usize, u64) {
         let told_last = new.events.last().filter(|_| by_event);
         let slot = told_last.map(|event| event.slot.load(Relaxed));
@@ -22,11 +23,7 @@ impl Profile {
             by if slot == Some(usize::try_from(by).unwrap_or(0)) => Foreign::Own,
             _ => Foreign::Before,
         };
-        self.clock.read(Passed {
-            operations: new.operations,
-            events: new.told,
-            foreign,
-        });
+        self.clock.read(Passed { operations: new.operations, events: new.told, foreign });
         let split = match foreign {
             Foreign::None => new.events.len(),
             _ => new.events.len() - usize::from(told_last.is_some()),
@@ -53,8 +50,8 @@ impl Profile {
         (read, self.clock.done())
     }
 
-    /// Returns one if the first event, which a handler interrupted, will never be whole. The handler then jumped,
-    /// because an invocation that was there before goes on or returns.
+    /// Returns one if the first event, which a handler interrupted, will never be whole. The
+    /// handler then jumped, because an invocation that was there before goes on or returns.
     #[inline(always)]
     fn given_up(&mut self, new: &New) -> usize {
         if new.has_begun() && self.has_jumped(new) {
@@ -144,7 +141,8 @@ impl Profile {
         };
         self.spawn = 0;
         Arrival {
-            // SAFETY: by the contract, `what` without its flags is the address of the function's variable.
+            // SAFETY: by the contract, `what` without its flags is the address of the function's
+            // variable.
             function: unsafe { function(what) },
             slot: event.slot.load(Relaxed),
             from: event.from.load(Relaxed),
@@ -167,7 +165,8 @@ impl Profile {
 #[inline(always)]
 unsafe fn function<'f>(what: u64) -> &'f Function {
     let address = usize::try_from(what & !abi::FLAGS).unwrap_or(0);
-    // SAFETY: this function's contract; variables live as long as their code, and only the owner's thread gets here.
+    // SAFETY: this function's contract; variables live as long as their code, and only the owner's
+    // thread gets here.
     unsafe { &*std::ptr::with_exposed_provenance(address) }
 }
 
@@ -192,15 +191,12 @@ mod tests {
             log::read(state, &new, read);
             (profile.running(), profile.jumped, now)
         };
-        let function = Box::leak(Box::new(Function {
-            code: 1,
-            number: Cell::new(0),
-        }));
+        let function = Box::leak(Box::new(Function { code: 1, number: Cell::new(0) }));
         let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
         event(function + abi::ENTER, 2000, 8, 1);
-        // A handler comes in the middle of the next event, causes a reading of the log, and jumps back to the second
-        // function.
+        // A handler comes in the middle of the next event, causes a reading of the log, and jumps
+        // back to the second function.
         let _never = begun(function + abi::LEAF, 1000, 1);
         event(function + abi::ENTER, 900, 9, 1);
         assert_eq!(read(), (2, 0, 4));
@@ -218,15 +214,13 @@ mod tests {
         let (_one, state) = log::tests::log();
         let stack = Bounds { low: 0, size: 4096 };
         let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
-        let function = Box::leak(Box::new(Function {
-            code: 1,
-            number: Cell::new(0),
-        }));
+        let function = Box::leak(Box::new(Function { code: 1, number: Cell::new(0) }));
         let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
         event(function + abi::ENTER, 2000, 8, 2);
         event(abi::LEAVE, 2000, 0, 3);
-        // The outer one executes four operations and calls what counts none, which makes the log be read.
+        // The outer one executes four operations and calls what counts none, which makes the log be
+        // read.
         state.left.store(state.left.load(Relaxed) - 4, Relaxed);
         let new = log::new(state);
         let (read, now) = profile.read(&new, 3000, false);

@@ -1,5 +1,5 @@
-//! The small numbers of events: why a context ended, how a thread comes to a context, and whether accesses are
-//! recorded.
+//! The small numbers of events: why a context ended, how a thread comes to a context, and whether
+//! accesses are recorded.
 
 use contech_program::numbered;
 
@@ -8,13 +8,15 @@ numbered! {
     pub enum EndReason {
         /// The thread's function returned, pthread_exit or cancellation.
         Finished = 0;
-        /// The process ended while the context still ran (exit, quick_exit, or another thread returned from main).
+        /// The process ended while the context still ran (exit, quick_exit, or another thread
+        /// returned from main).
         ProcessExit = 1;
         /// A fatal signal ended the process.
         Signal = 2;
         /// exec replaced the program.
         Exec = 3;
-        /// The process ended while the context still ran, which had left the scope that others wait for.
+        /// The process ended while the context still ran, which had left the scope that others wait
+        /// for.
         Left = 4;
     }
 }

@@ -1,4 +1,5 @@
-//! From one row for each event: the event itself, the struct of its bytes, and encoding and decoding.
+//! From one row for each event: the event itself, the struct of its bytes, and encoding and
+//! decoding.
 
 use contech_program::{AllocKind, SyncOp};
 
@@ -90,7 +91,8 @@ macro_rules! events {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $event { $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)* },)* }
 
-        /// The bytes of each event, as they lie in a buffer and in the file. None of them is aligned.
+        /// The bytes of each event, as they lie in a buffer and in the file. None of them is
+        /// aligned.
         pub mod raw {
             use super::*;
 
@@ -121,7 +123,8 @@ macro_rules! events {
             most
         };
 
-        /// Bytes of the fields of the event with this id, without the id itself; `None` if no event has it.
+        /// Bytes of the fields of the event with this id, without the id itself; `None` if no event
+        /// has it.
         #[must_use]
         pub fn field_bytes(id: u32) -> Option<usize> {
             match id {
@@ -147,10 +150,12 @@ macro_rules! events {
                 len
             }
 
-            /// Decodes the fields of the event `id`; `fields` must have exactly [`field_bytes`]`(id)` bytes.
+            /// Decodes the fields of the event `id`; `fields` must have exactly
+            /// [`field_bytes`]`(id)` bytes.
             ///
             /// # Errors
-            /// [`Error::Invalid`] for an unknown id, a wrong length, or a number that no writer produces.
+            /// [`Error::Invalid`] for an unknown id, a wrong length, or a number that no writer
+            /// produces.
             pub fn decode(id: u32, fields: &[u8]) -> Result<$event> {
                 let invalid = |detail: &str| Error::Invalid {
                     what: "event",

@@ -1,4 +1,5 @@
-//! Turns a context's chunks into records. Records are found backwards, from their ends, and given out forwards.
+//! Turns a context's chunks into records. Records are found backwards, from their ends, and given
+//! out forwards.
 
 use contech_program::path::Walk;
 
@@ -81,8 +82,8 @@ impl Decoder {
         self.off = !recorded;
     }
 
-    /// Whether the bytes are complete records of instrumented code, whatever came before them. Events do not count as
-    /// such.
+    /// Whether the bytes are complete records of instrumented code, whatever came before them.
+    /// Events do not count as such.
     pub fn is_code(&mut self, payload: &[u8], program: &Program) -> bool {
         let is_event = |found: &Located| {
             found.number == NO_PATH
@@ -91,8 +92,8 @@ impl Decoder {
         self.parse(payload, program).is_ok() && !self.records.iter().any(is_event)
     }
 
-    /// Exchanges working memory with `other`, but not what is known of the streams. A thread that decodes many
-    /// contexts in turn needs working memory once, not once for each context.
+    /// Exchanges working memory with `other`, but not what is known of the streams. A thread that
+    /// decodes many contexts in turn needs working memory once, not once for each context.
     pub fn swap_buffers(&mut self, other: &mut Decoder) {
         std::mem::swap(&mut self.records, &mut other.records);
         std::mem::swap(&mut self.counts, &mut other.counts);
@@ -102,10 +103,5 @@ impl Decoder {
 }
 
 fn short(have: usize, need: usize) -> Error {
-    Error::Truncated {
-        what: "record",
-        offset: 0,
-        need: need as u64,
-        have: have as u64,
-    }
+    Error::Truncated { what: "record", offset: 0, need: need as u64, have: have as u64 }
 }

@@ -1,4 +1,5 @@
-//! Turns segments into the blocks that they execute, which the program crate's walker finds on their paths.
+//! Turns segments into the blocks that they execute, which the program crate's walker finds on
+//! their paths.
 
 use contech_program::BlockId;
 use contech_program::path::{
@@ -11,7 +12,8 @@ use crate::Result;
 use crate::event::Event;
 use crate::program::Program;
 
-/// Many iterations of the same blocks whose operands change by constants. This is the compact form of an affine loop.
+/// Many iterations of the same blocks whose operands change by constants. This is the compact form
+/// of an affine loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Affine<'a> {
     /// Blocks of one iteration in order, each with the end of its operands in `starts`.
@@ -44,7 +46,8 @@ impl Affine<'_> {
 
 /// Takes what the decoder produces, in program order.
 pub trait Sink {
-    /// Takes one block execution with the operands of its operations, as the naive form records them.
+    /// Takes one block execution with the operands of its operations, as the naive form records
+    /// them.
     fn block(&mut self, block: u32, operands: &[u64]);
     /// Takes one runtime event.
     fn event(&mut self, event: Event);
@@ -63,11 +66,7 @@ impl Decoder {
     /// runs backwards.
     pub fn chunk(&mut self, payload: &[u8], program: &Program, sink: &mut impl Sink) -> Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let mut expander = Expander {
-            program,
-            sink,
-            scratch: &mut scratch,
-        };
+        let mut expander = Expander { program, sink, scratch: &mut scratch };
         let decoded = self.segments(payload, program, &mut expander);
         self.scratch = scratch;
         decoded
@@ -100,18 +99,11 @@ impl<S: Sink> Records for Expander<'_, S> {
         } else if !state.fits(f) {
             return false;
         }
-        let Scratch {
-            walk,
-            operands,
-            starts,
-        } = &mut *self.scratch;
+        let Scratch { walk, operands, starts } = &mut *self.scratch;
         walk.restart();
         let mut reading = Reading {
             f,
-            recorded: Recorded {
-                bytes: segment.bytes,
-                counts: segment.counts,
-            },
+            recorded: Recorded { bytes: segment.bytes, counts: segment.counts },
             at: 0,
             starts,
             iterations: 0,
@@ -120,7 +112,8 @@ impl<S: Sink> Records for Expander<'_, S> {
         while reading.left > 0 {
             match walk.next(f, path, state, &mut reading) {
                 Walked::End => break,
-                // Nests come only to visitors that take them (`Visit::nest`). Here each block comes by itself.
+                // Nests come only to visitors that take them (`Visit::nest`). Here each block comes
+                // by itself.
                 Walked::Nest(..) => {}
                 Walked::Run(l) => {
                     let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());

@@ -25,7 +25,8 @@ pub struct Plan {
 pub enum Recorded {
     /// This many bytes.
     Bytes(usize),
-    /// A count. Before it stand `last` bytes, and before these `each` bytes for each counted iteration.
+    /// A count. Before it stand `last` bytes, and before these `each` bytes for each counted
+    /// iteration.
     Loop {
         /// Bytes of the last iteration, which is not counted.
         last: usize,
@@ -77,11 +78,7 @@ impl FastFunction {
             match self.code.collapsed_at(node) {
                 Some(index) => {
                     let cut = matches!(edge.target, Target::LoopCut(_));
-                    steps.push(Step::Loop {
-                        index,
-                        cut,
-                        resumed,
-                    });
+                    steps.push(Step::Loop { index, cut, resumed });
                 }
                 None => steps.push(Step::Node(node)),
             }
@@ -102,11 +99,7 @@ impl FastFunction {
             return Ok(Plan {
                 start: s.node,
                 resumes: s.resumes,
-                path: Path {
-                    function,
-                    fresh: s.fresh,
-                    steps,
-                },
+                path: Path { function, fresh: s.fresh, steps },
                 end: edge.target,
                 recorded,
             });
@@ -131,11 +124,8 @@ impl FastFunction {
                 Step::Loop { index, cut, .. } => (index, cut),
             };
             // A loop that computes its count records nothing.
-            if let Some(PathLoop::Collapsed {
-                body,
-                last,
-                count: None,
-            }) = self.code.loops.get(index as usize)
+            if let Some(PathLoop::Collapsed { body, last, count: None }) =
+                self.code.loops.get(index as usize)
             {
                 let last = if cut { 0 } else { *last as usize };
                 recorded.push(Recorded::Loop {

@@ -1,5 +1,5 @@
-//! Gives a chunk's records out unexpanded: as segments with the bytes of their leaves, not as the blocks they stand
-//! for.
+//! Gives a chunk's records out unexpanded: as segments with the bytes of their leaves, not as the
+//! blocks they stand for.
 
 use std::mem::{replace, take};
 use std::ops::Range;
@@ -11,13 +11,9 @@ use crate::event::{Event, NOWHERE, Recorded, raw};
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
-/// No segment executes more nodes than this, and no event repeats more records, whatever they claim. This many take
-/// many minutes, so tests and the fuzzer are content with fewer.
-pub(super) const MOST_EXECUTIONS: u64 = if cfg!(any(test, fuzzing)) {
-    1 << 16
-} else {
-    1 << 38
-};
+/// No segment executes more nodes than this, and no event repeats more records, whatever they
+/// claim. This many take many minutes, so tests and the fuzzer are content with fewer.
+pub(super) const MOST_EXECUTIONS: u64 = if cfg!(any(test, fuzzing)) { 1 << 16 } else { 1 << 38 };
 
 /// Bytes given out beyond a record, so that it can be copied in words.
 const SLACK: usize = 32;
@@ -43,12 +39,13 @@ pub struct Segment<'a> {
 pub trait Records {
     /// Takes one block execution in naive form, with the operands of its operations.
     fn block(&mut self, block: u32, operands: &[u64]);
-    /// Takes one runtime event. With `inside`, a function goes on after the event with what is known now.
+    /// Takes one runtime event. With `inside`, a function goes on after the event with what is
+    /// known now.
     fn event(&mut self, event: Event, inside: bool);
     /// Takes one segment. Returns false if the segment cannot be used.
     fn segment(&mut self, segment: Segment<'_>) -> bool;
-    /// Takes the first of so many segments of one path without counts, each so many bytes after the one before, or
-    /// several of them. Returns how many, and 0 if the first one cannot be used.
+    /// Takes the first of so many segments of one path without counts, each so many bytes after the
+    /// one before, or several of them. Returns how many, and 0 if the first one cannot be used.
     fn segments(&mut self, first: Segment<'_>, _times: usize, _stride: usize) -> usize {
         usize::from(self.segment(first))
     }
@@ -106,7 +103,8 @@ impl Decoder {
         outcome
     }
 
-    /// Gives out once more, `count` times, the records of the last `bytes` before the event at `offset`.
+    /// Gives out once more, `count` times, the records of the last `bytes` before the event at
+    /// `offset`.
     #[cold]
     fn again(
         &mut self,
@@ -125,10 +123,8 @@ impl Decoder {
         let turn = &payload[from.ok_or_else(|| bad("of more than there is"))?..offset];
         let rest = (take(&mut self.records), take(&mut self.counts));
         let parsed = self.parse(turn, program);
-        let (records, counts) = (
-            replace(&mut self.records, rest.0),
-            replace(&mut self.counts, rest.1),
-        );
+        let (records, counts) =
+            (replace(&mut self.records, rest.0), replace(&mut self.counts, rest.1));
         parsed?;
         if records.iter().any(|r| r.id == raw::Again::ID) {
             return Err(bad("of a repetition"));
@@ -219,7 +215,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// Gives out the first of `left` segments that are `stride` bytes apart, or several. Returns how many, at least one.
+    /// Gives out the first of `left` segments that are `stride` bytes apart, or several. Returns
+    /// how many, at least one.
     #[inline]
     fn segment(
         &mut self,
@@ -254,11 +251,7 @@ impl Decoder {
                 bytes: &payload[offset..end],
                 resumed,
                 counts: &self.counts[counts_after..],
-                known: Known {
-                    follower: &mut self.follower,
-                    payload,
-                    program,
-                },
+                known: Known { follower: &mut self.follower, payload, program },
             };
             match left > 1 && !resumed && repeats() {
                 true => sink.segments(first, left, stride).min(left),
@@ -269,8 +262,7 @@ impl Decoder {
         match follows {
             Some(_) => {
                 let times = *taken.as_ref().unwrap_or(&1);
-                self.follower
-                    .went_on(number, (offset, stride, times), counts);
+                self.follower.went_on(number, (offset, stride, times), counts);
             }
             None => self.follower.forget(),
         }

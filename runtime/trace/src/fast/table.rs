@@ -17,8 +17,8 @@ pub enum Target {
     Cut(u32),
     /// The segment ends in a boundary call, return or unwind, and what was known is forgotten.
     End,
-    /// The segment ends on the back edge of this collapsed loop, because its buffer became full. The next segment goes
-    /// on with the next iteration.
+    /// The segment ends on the back edge of this collapsed loop, because its buffer became full.
+    /// The next segment goes on with the next iteration.
     LoopCut(u32),
 }
 
@@ -55,7 +55,8 @@ pub struct Start {
     pub base: u32,
     /// Number of paths.
     pub paths: u32,
-    /// Set if the segment resumes this collapsed loop (whose header is `node`) after a [`Target::LoopCut`].
+    /// Set if the segment resumes this collapsed loop (whose header is `node`) after a
+    /// [`Target::LoopCut`].
     pub resumes: Option<u32>,
 }
 
@@ -64,10 +65,11 @@ pub struct Start {
 pub struct FastFunction {
     /// Index in the module's functions.
     pub function: u32,
-    /// The function's nodes and loops. Blocks are those of the module, and expressions may name its globals.
+    /// The function's nodes and loops. Blocks are those of the module, and expressions may name its
+    /// globals.
     pub code: Arc<PathFunction>,
-    /// Out edges of each node, with ascending increments. Of a collapsed loop's nodes, only the header's edges are
-    /// used: they are the edges that leave the whole loop.
+    /// Out edges of each node, with ascending increments. Of a collapsed loop's nodes, only the
+    /// header's edges are used: they are the edges that leave the whole loop.
     pub edges: Vec<Vec<Edge>>,
     /// Segment starts, whose `base` ascend and adjoin.
     pub starts: Vec<Start>,
@@ -84,16 +86,7 @@ impl FastFunction {
         starts: Vec<Start>,
     ) -> Self {
         let (nodes, edges) = nodes.into_iter().unzip();
-        Self {
-            function,
-            code: Arc::new(PathFunction {
-                slots,
-                nodes,
-                loops,
-            }),
-            edges,
-            starts,
-        }
+        Self { function, code: Arc::new(PathFunction { slots, nodes, loops }), edges, starts }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -127,25 +120,16 @@ impl FastFunction {
                 resumes: w.varint32()?.checked_sub(1),
             })
         })?;
-        Ok(FastFunction {
-            function,
-            code,
-            edges,
-            starts,
-        })
+        Ok(FastFunction { function, code, edges, starts })
     }
 
-    /// Checks that every index is in range, so that the decoder can rely on it; `operands_of` gives the
-    /// number of recorded operands of each block of the module.
+    /// Checks that every index is in range, so that the decoder can rely on it; `operands_of` gives
+    /// the number of recorded operands of each block of the module.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the first thing out of range.
     pub fn check(&self, operands_of: &[usize], globals: usize) -> Result<()> {
-        let bad = |detail: String| Error::Invalid {
-            what: "fast function",
-            offset: 0,
-            detail,
-        };
+        let bad = |detail: String| Error::Invalid { what: "fast function", offset: 0, detail };
         let operands = |b: BlockId| operands_of.get(b.index()).copied();
         self.code.check_with(operands, globals).map_err(bad)?;
         if self.edges.len() != self.code.nodes.len() {
@@ -215,9 +199,5 @@ fn take_edge(w: &mut Reader<'_>) -> Result<Edge> {
         2 => LoopStep::Next(of),
         _ => return Err(w.error("edge: unknown step")),
     };
-    Ok(Edge {
-        target,
-        increment,
-        step,
-    })
+    Ok(Edge { target, increment, step })
 }

@@ -22,10 +22,7 @@ impl Sink for Seen {
 }
 
 fn table(loads: &[usize], fast: Vec<FastFunction>) -> ModuleTable {
-    let block = |n: &usize| Block {
-        ops: vec![MemOp::load(8); *n],
-        ..Block::default()
-    };
+    let block = |n: &usize| Block { ops: vec![MemOp::load(8); *n], ..Block::default() };
     ModuleTable {
         functions: vec![Function::default()],
         blocks: loads.iter().map(block).collect(),
@@ -35,11 +32,7 @@ fn table(loads: &[usize], fast: Vec<FastFunction>) -> ModuleTable {
 }
 
 fn edge(target: Target, increment: u32) -> Edge {
-    Edge {
-        target,
-        increment,
-        step: LoopStep::None,
-    }
+    Edge { target, increment, step: LoopStep::None }
 }
 
 fn node(
@@ -49,22 +42,12 @@ fn node(
     edges: Vec<Edge>,
 ) -> (PathNode, Vec<Edge>) {
     let leaves = leaves.iter().map(|&(slot, width)| Leaf { slot, width });
-    let node = PathNode {
-        block: Some(BlockId::new(block)),
-        leaves: leaves.collect(),
-        operands,
-    };
+    let node = PathNode { block: Some(BlockId::new(block)), leaves: leaves.collect(), operands };
     (node, edges)
 }
 
 fn start(node: u32, fresh: bool, base: u32, paths: u32) -> Start {
-    Start {
-        node,
-        fresh,
-        base,
-        paths,
-        resumes: None,
-    }
+    Start { node, fresh, base, paths, resumes: None }
 }
 
 fn strided(slot: u32, l: u32, stride: u64) -> Expr {
@@ -75,16 +58,11 @@ fn strided(slot: u32, l: u32, stride: u64) -> Expr {
 fn program(loads: &[usize], f: FastFunction) -> Program {
     let mut bytes = Vec::new();
     f.encode(&mut bytes);
-    assert_eq!(
-        FastFunction::decode(&mut Reader::new("test", &bytes)).unwrap(),
-        f,
-        "encoding"
-    );
+    assert_eq!(FastFunction::decode(&mut Reader::new("test", &bytes)).unwrap(), f, "encoding");
     let paths: u32 = f.starts.iter().map(|s| s.paths).sum();
     let count = u32::try_from(loads.len()).unwrap() + paths;
     let mut p = Program::default();
-    p.add(BASE, count, &mut table(loads, vec![f]), &[0x9000])
-        .unwrap();
+    p.add(BASE, count, &mut table(loads, vec![f]), &[0x9000]).unwrap();
     p
 }
 
@@ -133,7 +111,8 @@ fn diamond() -> FastFunction {
     )
 }
 
-/// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3. It accesses base + 100 i + 8 j.
+/// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3. It accesses base + 100 i + 8
+/// j.
 fn nest() -> Program {
     let address = Expr::Add(vec![
         strided(0, 0, 100),
@@ -150,16 +129,8 @@ fn nest() -> Program {
             node(4, &[], vec![], vec![edge(Target::End, 0)]),
         ],
         vec![
-            PathLoop::Collapsed {
-                body: vec![1, 2, 3],
-                last: 3,
-                count: Some(Expr::Slot(1)),
-            },
-            PathLoop::Collapsed {
-                body: vec![2],
-                last: 1,
-                count: Some(Expr::Const(2)),
-            },
+            PathLoop::Collapsed { body: vec![1, 2, 3], last: 3, count: Some(Expr::Slot(1)) },
+            PathLoop::Collapsed { body: vec![2], last: 1, count: Some(Expr::Const(2)) },
         ],
         vec![start(0, true, 0, 1)],
     );
@@ -174,14 +145,12 @@ fn trip_counts_no_program_has_are_errors_and_end() {
     assert!(error.contains("its loops have no end"), "{error}");
 }
 
-/// A gather loop: the leaf of each iteration is recorded, and the count last. The loop may be cut and resumed.
+/// A gather loop: the leaf of each iteration is recorded, and the count last. The loop may be cut
+/// and resumed.
 fn gather_loop() -> FastFunction {
     let address = Expr::Add(vec![
         Expr::Slot(0),
-        Expr::Mul(
-            Box::new(Expr::Const(8)),
-            Box::new(Expr::Sext(32, Box::new(Expr::Slot(1)))),
-        ),
+        Expr::Mul(Box::new(Expr::Const(8)), Box::new(Expr::Sext(32, Box::new(Expr::Slot(1))))),
     ]);
     FastFunction::new(
         0,
@@ -196,20 +165,10 @@ fn gather_loop() -> FastFunction {
             ),
             node(2, &[], vec![], vec![edge(Target::End, 0)]),
         ],
-        vec![PathLoop::Collapsed {
-            body: vec![1],
-            last: 1,
-            count: None,
-        }],
+        vec![PathLoop::Collapsed { body: vec![1], last: 1, count: None }],
         vec![
             start(0, true, 0, 2),
-            Start {
-                node: 1,
-                fresh: false,
-                base: 2,
-                paths: 2,
-                resumes: Some(0),
-            },
+            Start { node: 1, fresh: false, base: 2, paths: 2, resumes: Some(0) },
         ],
     )
 }
@@ -217,13 +176,7 @@ fn gather_loop() -> FastFunction {
 #[test]
 fn no_cut_or_flipped_stream_or_table_panics() {
     let p = program(&[0, 2, 0], gather_loop());
-    let s = Stream::new(3)
-        .value(0x800, 6)
-        .value(5, 4)
-        .value(1, 4)
-        .value(7, 4)
-        .value(2, 6)
-        .path(0);
+    let s = Stream::new(3).value(0x800, 6).value(5, 4).value(1, 4).value(7, 4).value(2, 6).path(0);
     for n in 0..s.0.len() {
         let _ = decode(&p, &[&s.0[n..]]);
         let _ = decode(&p, &[&s.0[..n]]);
@@ -238,7 +191,8 @@ fn no_cut_or_flipped_stream_or_table_panics() {
         };
         let mut p = Program::default();
         if p.add(BASE, 7, &mut table(&[0, 2, 0], vec![f]), &[]).is_ok() {
-            // A damaged computed count could run for ever. Recorded counts are bounded by the bytes.
+            // A damaged computed count could run for ever. Recorded counts are bounded by the
+            // bytes.
             let f = p.function(0);
             let computed = |l: &PathLoop| matches!(l, PathLoop::Collapsed { count: Some(_), .. });
             if !f.code.loops.iter().any(computed) {

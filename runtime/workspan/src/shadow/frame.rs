@@ -4,10 +4,10 @@ use super::Site;
 use crate::measure::{Above, Leaves};
 use crate::prof::{Pool, Prof};
 
-/// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a strand ends: what
-/// must not be counted moves that moment. Prefix and continuation are one path, from the frame's begin to now, and
-/// the path of the longest child includes the prefix before it. So no spawn has to move anything from one variable to
-/// the other.
+/// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a
+/// strand ends: what must not be counted moves that moment. Prefix and continuation are one path,
+/// from the frame's begin to now, and the path of the longest child includes the prefix before it.
+/// So no spawn has to move anything from one variable to the other.
 #[derive(Debug, Default)]
 pub(super) struct Frame<T> {
     pub(super) tag: T,
@@ -19,16 +19,16 @@ pub(super) struct Frame<T> {
     /// The work is `now - since`; without the children's work it is `now - own_since`.
     pub(super) since: u64,
     pub(super) own_since: u64,
-    /// The path (prefix and continuation) is `now - path_since`. The frame's own part of it is `now - own_since -
-    /// own_lost`, where `own_lost` is what the path does not go through.
+    /// The path (prefix and continuation) is `now - path_since`. The frame's own part of it is
+    /// `now - own_since - own_lost`, where `own_lost` is what the path does not go through.
     pub(super) path_since: u64,
     pub(super) own_lost: u64,
-    /// The longest path through a child spawned since the last sync, including the prefix (after a sync it is the
-    /// prefix alone), and the frame's own part of that path.
+    /// The longest path through a child spawned since the last sync, including the prefix (after a
+    /// sync it is the prefix alone), and the frame's own part of that path.
     pub(super) longest: u64,
     pub(super) longest_own: u64,
-    /// The profile of the prefix, that of the continuation without the leaves called last, those leaves, and the
-    /// profile of the longest child, which is in `spawned` if that child is a leaf.
+    /// The profile of the prefix, that of the continuation without the leaves called last, those
+    /// leaves, and the profile of the longest child, which is in `spawned` if that child is a leaf.
     pub(super) before: Prof,
     pub(super) continuation: Prof,
     pub(super) called: Leaves,
@@ -37,8 +37,8 @@ pub(super) struct Frame<T> {
 }
 
 impl<T> Frame<T> {
-    /// Begins an invocation at `now` (lines 1-4). The profiles are empty, as those of a frame that was left always
-    /// are.
+    /// Begins an invocation at `now` (lines 1-4). The profiles are empty, as those of a frame that
+    /// was left always are.
     #[inline(always)]
     pub(super) fn begin(&mut self, now: u64, site: Site, tag: T, above: Above) {
         (self.tag, self.site, self.above, self.plain) = (tag, site, above, true);
@@ -52,8 +52,8 @@ impl<T> Frame<T> {
         now - self.path_since
     }
 
-    /// A spawned child with this span returned at `now`. Returns whether it makes the longest path (lines 8-13); the
-    /// caller then sets the profile of the longest child.
+    /// A spawned child with this span returned at `now`. Returns whether it makes the longest path
+    /// (lines 8-13); the caller then sets the profile of the longest child.
     #[inline(always)]
     pub(super) fn spawned(&mut self, now: u64, span: u64, pool: &mut Pool) -> bool {
         self.plain = false;
@@ -114,9 +114,9 @@ impl<T> Frame<T> {
         self.called.count = 0;
     }
 
-    /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines 14-19, which Cilk
-    /// executes at the end of every function). Returns its span, its own part of the span, and the profile of both,
-    /// and leaves no profile in the frame.
+    /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines
+    /// 14-19, which Cilk executes at the end of every function). Returns its span, its own part of
+    /// the span, and the profile of both, and leaves no profile in the frame.
     #[inline(always)]
     pub(super) fn end(&mut self, synced: u64, now: u64, pool: &mut Pool) -> (u64, u64, Prof) {
         let (span, own) = (self.path_length(now), self.own(now));
@@ -147,11 +147,7 @@ impl<T> Frame<T> {
     where
         T: Default,
     {
-        for prof in [
-            &mut self.before,
-            &mut self.continuation,
-            &mut self.longest_prof,
-        ] {
+        for prof in [&mut self.before, &mut self.continuation, &mut self.longest_prof] {
             pool.init(prof);
         }
         *self = Self::default();

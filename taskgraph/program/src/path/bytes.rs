@@ -35,28 +35,20 @@ impl PathFunction {
         }
     }
 
-    /// Reads the bytes of a function. [`PathFunction::check`] says whether the function is consistent.
+    /// Reads the bytes of a function. [`PathFunction::check`] says whether the function is
+    /// consistent.
     ///
     /// # Errors
     /// The bytes are not those of a function.
     pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
-        Ok(Self {
-            slots: r.varint32()?,
-            nodes: r.list(take_node)?,
-            loops: r.list(take_loop)?,
-        })
+        Ok(Self { slots: r.varint32()?, nodes: r.list(take_node)?, loops: r.list(take_loop)? })
     }
 }
 
 fn take_node<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<PathNode, E> {
     Ok(PathNode {
         block: r.varint32()?.checked_sub(1).map(BlockId::new),
-        leaves: r.list(|r| {
-            Ok(Leaf {
-                slot: r.varint32()?,
-                width: r.u8()?,
-            })
-        })?,
+        leaves: r.list(|r| Ok(Leaf { slot: r.varint32()?, width: r.u8()? }))?,
         operands: r.list(Expr::decode)?,
     })
 }
@@ -86,11 +78,9 @@ impl Path {
             // The kind takes three bits, below the index.
             let (kind, index) = match *step {
                 Step::Node(n) => (0, n),
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => (1 + u64::from(cut) + 2 * u64::from(resumed), index),
+                Step::Loop { index, cut, resumed } => {
+                    (1 + u64::from(cut) + 2 * u64::from(resumed), index)
+                }
                 Step::Enter(l) => (5, l),
                 Step::Next(l) => (6, l),
             };
@@ -103,11 +93,7 @@ impl Path {
     /// # Errors
     /// The bytes are not those of a path.
     pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
-        Ok(Self {
-            function: r.varint32()?,
-            fresh: r.u8()? != 0,
-            steps: r.list(take_step)?,
-        })
+        Ok(Self { function: r.varint32()?, fresh: r.u8()? != 0, steps: r.list(take_step)? })
     }
 }
 
@@ -116,11 +102,9 @@ fn take_step<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Step, E> {
     let index = u32::try_from(coded >> 3).map_err(|_| r.error("a step over 32 bits"))?;
     Ok(match coded & 7 {
         0 => Step::Node(index),
-        kind @ 1..=4 => Step::Loop {
-            index,
-            cut: (kind - 1) & 1 != 0,
-            resumed: (kind - 1) & 2 != 0,
-        },
+        kind @ 1..=4 => {
+            Step::Loop { index, cut: (kind - 1) & 1 != 0, resumed: (kind - 1) & 2 != 0 }
+        }
         5 => Step::Enter(index),
         6 => Step::Next(index),
         n => return Err(r.error(format!("step kind {n}"))),

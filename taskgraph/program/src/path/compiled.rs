@@ -31,10 +31,7 @@ impl CompiledFunction {
             .iter()
             .enumerate()
             .map(|(i, n)| {
-                let masks = n
-                    .block
-                    .map(|b| operand_masks(info.ops_of(b)))
-                    .unwrap_or_default();
+                let masks = n.block.map(|b| operand_masks(info.ops_of(b))).unwrap_or_default();
                 let counts = match n.block {
                     Some(b) => layout.blocks.get(b.index()).and_then(|l| l.counts),
                     None => Some(Counts::default()),
@@ -42,12 +39,7 @@ impl CompiledFunction {
                 CompiledNode {
                     block: n.block.map_or(NO_BLOCK, BlockId::get),
                     leaves: n.leaves.clone().into_boxed_slice(),
-                    operands: n
-                        .operands
-                        .iter()
-                        .zip(masks)
-                        .map(|(e, m)| Value::new(e, m))
-                        .collect(),
+                    operands: n.operands.iter().zip(masks).map(|(e, m)| Value::new(e, m)).collect(),
                     counts,
                     collapsed: f.collapsed_at(index(i)),
                 }
@@ -75,12 +67,7 @@ impl CompiledFunction {
         let loops: Box<[_]> = f.loops.iter().enumerate().map(compile).collect();
         let nest = |at| NestShape::of(at, &nodes, &loops, info);
         let nests = (0..loops.len()).map(nest).collect();
-        Self {
-            slots: f.slots as usize,
-            nodes,
-            loops,
-            nests,
-        }
+        Self { slots: f.slots as usize, nodes, loops, nests }
     }
 }
 
@@ -115,10 +102,7 @@ fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32]) -> Option<Flat> {
             strides.push(v.stride(l)?);
             operands.push((*n, k));
         }
-        blocks.push((
-            BlockId::new(node.block),
-            u32::try_from(operands.len()).ok()?,
-        ));
+        blocks.push((BlockId::new(node.block), u32::try_from(operands.len()).ok()?));
         counts = counts.zip(node.counts).map(|(a, b)| a.plus(b));
     }
     Some(Flat {
@@ -150,8 +134,8 @@ pub struct CompiledPath {
     pub path: Path,
     /// What the path stores, in order.
     pub stored: Box<[Stored]>,
-    /// What an execution counts outside whole iterations of its loops, if every execution counts the same and none of
-    /// its loops contains another.
+    /// What an execution counts outside whole iterations of its loops, if every execution counts
+    /// the same and none of its loops contains another.
     pub counts: Option<Counts>,
     /// What a whole iteration of each of its loops counts, under the same conditions.
     pub each: Box<[Counts]>,
@@ -163,8 +147,8 @@ pub struct CompiledPath {
     pub nested: bool,
     /// The steps of the path that set iteration numbers of plain loops.
     pub moves: Box<[Step]>,
-    /// An execution in which each of its loops has iterations hides what its executions before left, but for these
-    /// numbers.
+    /// An execution in which each of its loops has iterations hides what its executions before
+    /// left, but for these numbers.
     pub hides: bool,
 }
 
@@ -184,11 +168,7 @@ impl CompiledPath {
                     }
                     node.counts
                 }
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => {
+                Step::Loop { index, cut, resumed } => {
                     let Some(l) = &f.loops[index as usize] else {
                         continue;
                     };

@@ -2,8 +2,8 @@
 
 use crate::wire::{Malformed, Reader, put_varint};
 
-/// An expression over leaf values and iteration numbers. All arithmetic wraps in 64 bits; [`Expr::Zext`] and
-/// [`Expr::Sext`] first reduce to their width, so any width is exact.
+/// An expression over leaf values and iteration numbers. All arithmetic wraps in 64 bits;
+/// [`Expr::Zext`] and [`Expr::Sext`] first reduce to their width, so any width is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// A constant.
@@ -12,7 +12,8 @@ pub enum Expr {
     Slot(u32),
     /// The iteration number of this loop, 0 in the first iteration.
     Iter(u32),
-    /// The run-time address of a global of the module; in a graph constants take the place of globals.
+    /// The run-time address of a global of the module; in a graph constants take the place of
+    /// globals.
     Global(u32),
     /// Sum.
     Add(Vec<Expr>),
@@ -32,7 +33,8 @@ const MAX_DEPTH: u32 = 80;
 const SHORT: u8 = 4;
 
 impl Expr {
-    /// The value of the expression. Slots and loops out of range count as 0 (tables are checked when they are read).
+    /// The value of the expression. Slots and loops out of range count as 0 (tables are checked
+    /// when they are read).
     #[must_use]
     pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         let at = |s: &[u64], i: u32| s.get(i as usize).copied().unwrap_or(0);
@@ -47,9 +49,7 @@ impl Expr {
             Expr::Mul(a, b) => of(a).wrapping_mul(of(b)),
             Expr::Zext(bits, a) => low(of(a), *bits),
             Expr::Sext(bits, a) => sign_extend(of(a), *bits),
-            Expr::Udiv(bits, a, b) => low(of(a), *bits)
-                .checked_div(low(of(b), *bits))
-                .unwrap_or(0),
+            Expr::Udiv(bits, a, b) => low(of(a), *bits).checked_div(low(of(b), *bits)).unwrap_or(0),
         }
     }
 
@@ -78,9 +78,9 @@ impl Expr {
             Expr::Mul(a, b) => both(a, b, &u64::wrapping_mul),
             Expr::Zext(bits, a) => each(a, &|v| low(v, *bits)),
             Expr::Sext(bits, a) => each(a, &|v| sign_extend(v, *bits)),
-            Expr::Udiv(bits, a, b) => both(a, b, &|a, b| {
-                low(a, *bits).checked_div(low(b, *bits)).unwrap_or(0)
-            }),
+            Expr::Udiv(bits, a, b) => {
+                both(a, b, &|a, b| low(a, *bits).checked_div(low(b, *bits)).unwrap_or(0))
+            }
         }
     }
 
@@ -115,15 +115,15 @@ impl Expr {
         self.any(&|e| matches!(e, Expr::Iter(i) if *i == l))
     }
 
-    /// A number of iterations of loop `l`, a small power of two, after which the low bits of the value are the same again.
-    /// `None` if there is none.
+    /// A number of iterations of loop `l`, a small power of two, after which the low bits of the
+    /// value are the same again. `None` if there is none.
     pub(crate) fn period(&self, l: u32, bits: u8) -> Option<u64> {
         let both = |a: &Self, b: &Self, bits| Some(a.period(l, bits)?.max(b.period(l, bits)?));
         match self {
             _ if !self.counts(l) => Some(1),
-            Expr::Add(terms) => terms
-                .iter()
-                .try_fold(1, |most, t| Some(t.period(l, bits)?.max(most))),
+            Expr::Add(terms) => {
+                terms.iter().try_fold(1, |most, t| Some(t.period(l, bits)?.max(most)))
+            }
             Expr::Mul(a, b) => both(a, b, bits),
             Expr::Zext(own, a) | Expr::Sext(own, a) => a.period(l, bits.min(*own)),
             Expr::Udiv(own, a, b) => both(a, b, *own),
@@ -150,7 +150,8 @@ impl Expr {
         }
     }
 
-    /// Whether every slot, loop and global of the expression is below these numbers, and every width is from 1 to 64.
+    /// Whether every slot, loop and global of the expression is below these numbers, and every
+    /// width is from 1 to 64.
     #[must_use]
     pub fn is_within(&self, slots: u32, loops: usize, globals: usize) -> bool {
         let beyond = |e: &Expr| match e {

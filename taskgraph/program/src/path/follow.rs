@@ -33,8 +33,8 @@ pub trait Source {
     /// # Errors
     /// They are not there.
     fn count(&mut self, l: &CompiledLoop, state: &State) -> Result<u64, Self::Error>;
-    /// Makes known what `count` whole iterations of a loop leave and, unless the path is cut there, the part of an
-    /// iteration after them.
+    /// Makes known what `count` whole iterations of a loop leave and, unless the path is cut there,
+    /// the part of an iteration after them.
     ///
     /// # Errors
     /// It is not there.
@@ -57,8 +57,9 @@ pub struct Recorded<'a> {
 }
 
 impl State {
-    /// Makes what is known before an execution what is known after it. `visit` also sees what is known then. Returns
-    /// false if a loop has more iterations than its operands have room for; see [`MOST_WRAPPING`].
+    /// Makes what is known before an execution what is known after it. `visit` also sees what is
+    /// known then. Returns false if a loop has more iterations than its operands have room for; see
+    /// [`MOST_WRAPPING`].
     pub fn follow<'f>(
         &mut self,
         path: &CompiledPath,
@@ -113,9 +114,9 @@ impl State {
         }
     }
 
-    /// Makes what is known before an execution what is known after it. The path counts the same but for the iterations
-    /// of its loops, none of which is in another. `visit` sees each loop as it is entered, how many whole iterations it
-    /// has, and whether the path is cut there.
+    /// Makes what is known before an execution what is known after it. The path counts the same but
+    /// for the iterations of its loops, none of which is in another. `visit` sees each loop as it
+    /// is entered, how many whole iterations it has, and whether the path is cut there.
     ///
     /// # Errors
     /// The first error of `source`.
@@ -141,11 +142,7 @@ impl State {
                     *i = i.wrapping_add(1);
                     continue;
                 }
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => (index as usize, cut, resumed),
+                Step::Loop { index, cut, resumed } => (index as usize, cut, resumed),
             };
             let Some(l) = &f.loops[index] else { continue };
             let n = source.count(l, self)?;

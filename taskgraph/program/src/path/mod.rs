@@ -1,8 +1,9 @@
 //! Paths: whole runs through a function instead of single blocks.
 //!
-//! An execution of a path stores the values ([`Leaf`]) that operands are computed from. A [`PathFunction`] says which
-//! blocks there are and how operands follow from the values; a [`Path`] says which blocks are executed in which
-//! order. Both are compiled once ([`CompiledFunction`], [`CompiledPath`]) and walked ([`Walk`]) for each execution.
+//! An execution of a path stores the values ([`Leaf`]) that operands are computed from. A
+//! [`PathFunction`] says which blocks there are and how operands follow from the values; a [`Path`]
+//! says which blocks are executed in which order. Both are compiled once ([`CompiledFunction`],
+//! [`CompiledPath`]) and walked ([`Walk`]) for each execution.
 
 /// Bytes in which the trip count of a loop is recorded.
 pub const COUNT_BYTES: usize = 6;

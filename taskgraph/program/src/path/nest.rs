@@ -1,4 +1,5 @@
-//! Nests: collapsed loops whose trip counts say what they execute, and whose operands change by constants.
+//! Nests: collapsed loops whose trip counts say what they execute, and whose operands change by
+//! constants.
 
 use std::ops::Range;
 
@@ -33,7 +34,8 @@ struct NestLoop {
     flat: Option<Innermost>,
 }
 
-/// The blocks of a loop, each with the end of its operands, and by how much each operand changes with an iteration.
+/// The blocks of a loop, each with the end of its operands, and by how much each operand changes
+/// with an iteration.
 #[derive(Debug)]
 struct Innermost {
     blocks: Box<[(BlockId, u32)]>,
@@ -48,8 +50,9 @@ enum NestStep {
     Loop(usize),
 }
 
-/// A collapsed loop and the loops in it. They have no leaves, and their trip counts stay the same while the nest runs. If
-/// each operand changes by a constant with each iteration of a loop, the nest stands for its accesses, too.
+/// A collapsed loop and the loops in it. They have no leaves, and their trip counts stay the same
+/// while the nest runs. If each operand changes by a constant with each iteration of a loop, the
+/// nest stands for its accesses, too.
 #[derive(Debug)]
 pub struct NestShape {
     /// The loops; the outermost is the first.
@@ -58,14 +61,15 @@ pub struct NestShape {
     operands: Box<[(u32, u32)]>,
     /// As many zeros.
     zeros: Box<[u64]>,
-    /// After so many iterations of the outermost loop its operands are the same again; 1 if they change by constants. `None`
-    /// if only the executions of blocks can be known without each of them.
+    /// After so many iterations of the outermost loop its operands are the same again; 1 if they
+    /// change by constants. `None` if only the executions of blocks can be known without each of
+    /// them.
     period: Option<u64>,
 }
 
 impl NestShape {
-    /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are those of its function. A
-    /// single loop whose operands change by constants is no nest.
+    /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are
+    /// those of its function. A single loop whose operands change by constants is no nest.
     pub fn of(
         l: usize,
         nodes: &[CompiledNode],
@@ -125,9 +129,9 @@ impl NestShape {
         !self.operands.is_empty()
     }
 
-    /// Appends the operands of the first iterations to the counts in `out`: for each iteration of a period of the outermost
-    /// loop those with which the others begin. Returns false if an operand leaves its bits on the way. `state` knows the
-    /// iteration number of the outermost loop.
+    /// Appends the operands of the first iterations to the counts in `out`: for each iteration of a
+    /// period of the outermost loop those with which the others begin. Returns false if an operand
+    /// leaves its bits on the way. `state` knows the iteration number of the outermost loop.
     pub fn start(&self, nodes: &[CompiledNode], state: &State, out: &mut Vec<u64>) -> bool {
         let mut iterations = state.iterations.clone();
         let inner = self.loops[1..].iter();
@@ -160,7 +164,8 @@ impl NestShape {
         true
     }
 
-    /// The blocks with operands, each with the places of its operands, one for each iteration of a period.
+    /// The blocks with operands, each with the places of its operands, one for each iteration of a
+    /// period.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, Range<usize>)> + '_ {
         let all = self.operands.len();
         let each = (0..usize::try_from(self.period()).unwrap_or(1)).map(move |i| i * all);
@@ -185,8 +190,8 @@ impl NestShape {
         2 * self.loops.len()
     }
 
-    /// Puts the trip counts and then the executions of each loop into `out`; returns the number of all executions.
-    /// `None` if a number does not fit.
+    /// Puts the trip counts and then the executions of each loop into `out`; returns the number of
+    /// all executions. `None` if a number does not fit.
     pub fn count(
         &self,
         first: u64,
@@ -237,8 +242,8 @@ impl NestShape {
     }
 }
 
-/// Finds out how the operands change with each iteration of the loops; returns after how many iterations of the outermost
-/// one they are the same again.
+/// Finds out how the operands change with each iteration of the loops; returns after how many
+/// iterations of the outermost one they are the same again.
 fn learn(found: &mut [NestLoop], nodes: &[CompiledNode], operands: &[(u32, u32)]) -> Option<u64> {
     let (outer, inner) = found.split_first_mut()?;
     let period = match outer.learn(nodes, operands) {
@@ -260,8 +265,8 @@ impl NestLoop {
         })
     }
 
-    /// Finds out how operands change with each iteration. `None` if one of the loop is not linear, or one of another
-    /// loop changes, too.
+    /// Finds out how operands change with each iteration. `None` if one of the loop is not linear,
+    /// or one of another loop changes, too.
     fn learn(&mut self, nodes: &[CompiledNode], operands: &[(u32, u32)]) -> Option<()> {
         let mut moves = Vec::new();
         for (of, (node, k)) in operands.iter().enumerate() {
@@ -280,13 +285,8 @@ impl NestLoop {
         let blocks: Option<Box<[_]>> = self.body.iter().map(block).collect();
         self.flat = blocks.map(|blocks| {
             let mut strides = vec![0; self.operands.len()];
-            moves
-                .iter()
-                .for_each(|(of, stride)| strides[of - first] = *stride);
-            Innermost {
-                blocks,
-                strides: strides.into(),
-            }
+            moves.iter().for_each(|(of, stride)| strides[of - first] = *stride);
+            Innermost { blocks, strides: strides.into() }
         });
         self.moves = moves.into();
         Some(())
@@ -360,8 +360,8 @@ impl Source<'_> {
     }
 }
 
-/// Executions of blocks by loops with known trip counts. Any number of executions is counted in the time that it takes to
-/// look at each loop once.
+/// Executions of blocks by loops with known trip counts. Any number of executions is counted in the
+/// time that it takes to look at each loop once.
 #[derive(Clone, Copy, Debug)]
 pub struct Nest<'f> {
     info: &'f StaticInfo,
@@ -378,20 +378,12 @@ pub struct Nest<'f> {
 }
 
 impl<'f> Nest<'f> {
-    /// All executions of a nest with these counts and operands, which come from [`NestShape::count`] and
-    /// [`NestShape::start`].
+    /// All executions of a nest with these counts and operands, which come from
+    /// [`NestShape::count`] and [`NestShape::start`].
     #[must_use]
     pub fn new(info: &'f StaticInfo, shape: &'f NestShape, counts: &'f [u64], cut: bool) -> Self {
         let (counts, starts) = counts.split_at(shape.counts());
-        Self {
-            info,
-            shape,
-            counts,
-            starts,
-            cut,
-            from: 0,
-            to: counts[shape.loops.len()],
-        }
+        Self { info, shape, counts, starts, cut, from: 0, to: counts[shape.loops.len()] }
     }
 
     /// A part of the executions, counted from 0.
@@ -399,11 +391,7 @@ impl<'f> Nest<'f> {
     pub fn part(&self, range: Range<u64>) -> Self {
         let within = |index: u64| self.from.saturating_add(index).min(self.to);
         let from = within(range.start);
-        Self {
-            from,
-            to: within(range.end).max(from),
-            ..*self
-        }
+        Self { from, to: within(range.end).max(from), ..*self }
     }
 
     /// How many executions of blocks the nest stands for.
@@ -412,8 +400,8 @@ impl<'f> Nest<'f> {
         self.to - self.from
     }
 
-    /// Calls `f` with blocks and how often each is executed. A block may come several times, and not in the order of
-    /// execution.
+    /// Calls `f` with blocks and how often each is executed. A block may come several times, and
+    /// not in the order of execution.
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
         if self.from < self.to {
             self.within(0, self.from, self.to, &mut f);

@@ -23,7 +23,8 @@ pub struct CompiledNode {
     pub collapsed: Option<u32>,
 }
 
-/// The whole iterations of a collapsed loop without inner loops and leaves whose operands are all linear.
+/// The whole iterations of a collapsed loop without inner loops and leaves whose operands are all
+/// linear.
 #[derive(Debug)]
 pub struct Flat {
     /// For each block, the block and the end of its operands, in order.
@@ -36,12 +37,13 @@ pub struct Flat {
     pub counts: Option<Counts>,
 }
 
-/// A loop whose operands leave their bits has at most this many iterations: they are executed one by one.
+/// A loop whose operands leave their bits has at most this many iterations: they are executed one
+/// by one.
 pub const MOST_WRAPPING: u64 = 1 << 24;
 
 impl Flat {
-    /// Replaces `starts` by the operands of the first iteration. Returns false if an operand leaves its bits within so
-    /// many iterations.
+    /// Replaces `starts` by the operands of the first iteration. Returns false if an operand leaves
+    /// its bits within so many iterations.
     #[inline]
     #[must_use]
     pub fn start(
@@ -82,7 +84,8 @@ pub struct CompiledLoop {
     pub flat: Option<Flat>,
     /// Whether the loop has inner loops.
     pub nested: bool,
-    /// What a whole iteration counts, if every iteration counts the same and the loop has no inner loops.
+    /// What a whole iteration counts, if every iteration counts the same and the loop has no inner
+    /// loops.
     pub each: Option<Counts>,
     /// What the last iteration counts, under the same conditions.
     pub end: Option<Counts>,

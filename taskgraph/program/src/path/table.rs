@@ -8,10 +8,12 @@ const MAX_NEST: u32 = 16;
 /// The most leaf slots of a function.
 const MAX_SLOTS: u32 = 1 << 20;
 
-/// A function stored as paths: which blocks there are, what each records, and how operands follow from it.
+/// A function stored as paths: which blocks there are, what each records, and how operands follow
+/// from it.
 ///
-/// A *path* ([`Path`]) is an acyclic run through the nodes. Its execution stores the *leaves* of its nodes; the operands
-/// of the nodes' blocks are expressions over the leaves known so far and the iteration numbers of loops.
+/// A *path* ([`Path`]) is an acyclic run through the nodes. Its execution stores the *leaves* of
+/// its nodes; the operands of the nodes' blocks are expressions over the leaves known so far and
+/// the iteration numbers of loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathFunction {
     /// Number of leaf slots.
@@ -49,8 +51,8 @@ pub enum PathLoop {
     Plain,
     /// All iterations are one step of a path.
     Collapsed {
-        /// The nodes of one iteration in order. The first node is the loop's own; any other node that is the first of
-        /// a collapsed loop stands for that whole loop.
+        /// The nodes of one iteration in order. The first node is the loop's own; any other node
+        /// that is the first of a collapsed loop stands for that whole loop.
         body: Vec<u32>,
         /// Number of nodes executed in the last iteration, at least 1.
         last: u32,
@@ -68,7 +70,8 @@ pub enum Step {
     Loop {
         /// The index of the loop.
         index: u32,
-        /// Whether only whole iterations are executed, because the recording was cut and another path goes on.
+        /// Whether only whole iterations are executed, because the recording was cut and another
+        /// path goes on.
         cut: bool,
         /// Whether the step goes on from such a cut, so that iteration numbers continue.
         resumed: bool,
@@ -84,8 +87,8 @@ pub enum Step {
 pub struct Path {
     /// Index of the path's function.
     pub function: u32,
-    /// Whether nothing is known at the path's start. Otherwise it goes on with the leaves and iteration numbers of
-    /// the path before.
+    /// Whether nothing is known at the path's start. Otherwise it goes on with the leaves and
+    /// iteration numbers of the path before.
     pub fresh: bool,
     /// What the path executes.
     pub steps: Vec<Step>,
@@ -118,16 +121,12 @@ impl PathNode {
 }
 
 impl PathFunction {
-    /// Makes this a function of a program in which block 0 of its module is `first_block`, with the addresses of
-    /// globals put in.
+    /// Makes this a function of a program in which block 0 of its module is `first_block`, with the
+    /// addresses of globals put in.
     pub fn place(&mut self, first_block: u32, globals: &[u64]) {
         for node in &mut self.nodes {
-            node.block = node
-                .block
-                .map(|b| BlockId::new(first_block.saturating_add(b.get())));
-            node.operands
-                .iter_mut()
-                .for_each(|e| e.set_globals(globals));
+            node.block = node.block.map(|b| BlockId::new(first_block.saturating_add(b.get())));
+            node.operands.iter_mut().for_each(|e| e.set_globals(globals));
         }
         for l in &mut self.loops {
             if let PathLoop::Collapsed { count: Some(e), .. } = l {
@@ -147,18 +146,11 @@ impl PathFunction {
     #[must_use]
     pub fn collapsed_at(&self, node: u32) -> Option<u32> {
         let at = |l: &PathLoop| matches!(l, PathLoop::Collapsed { body, .. } if body.first() == Some(&node));
-        self.loops
-            .iter()
-            .position(at)
-            .and_then(|i| u32::try_from(i).ok())
+        self.loops.iter().position(at).and_then(|i| u32::try_from(i).ok())
     }
 
     fn has_leaves(&self, nodes: &[u32]) -> bool {
-        let leaves = |n: &u32| {
-            self.nodes
-                .get(*n as usize)
-                .is_some_and(|n| !n.leaves.is_empty())
-        };
+        let leaves = |n: &u32| self.nodes.get(*n as usize).is_some_and(|n| !n.leaves.is_empty());
         nodes.iter().any(leaves)
     }
 
@@ -169,8 +161,8 @@ impl PathFunction {
         matches!(l, Some(PathLoop::Collapsed { count: None, .. }))
     }
 
-    /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if there is no such
-    /// block.
+    /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if
+    /// there is no such block.
     ///
     /// # Errors
     /// A description of what is out of range.
@@ -196,10 +188,7 @@ impl PathFunction {
             let leaf = |l: &Leaf| l.slot < self.slots && [1, 2, 4, 6, 8].contains(&l.width);
             if want != Some(n.operands.len())
                 || !n.leaves.iter().all(leaf)
-                || !n
-                    .operands
-                    .iter()
-                    .all(|e| e.is_within(self.slots, loops, globals))
+                || !n.operands.iter().all(|e| e.is_within(self.slots, loops, globals))
             {
                 return Err(format!("node {i}"));
             }
@@ -209,9 +198,7 @@ impl PathFunction {
                 continue;
             };
             let nodes = body.iter().all(|n| (*n as usize) < self.nodes.len());
-            let counted = count
-                .as_ref()
-                .is_none_or(|e| e.is_within(self.slots, loops, globals));
+            let counted = count.as_ref().is_none_or(|e| e.is_within(self.slots, loops, globals));
             let partial = (1..=body.len()).contains(&(*last as usize));
             // Leaves are found by counts that are stored, so that nobody has to compute any.
             let found = count.is_none() || !self.has_leaves(body);
@@ -222,16 +209,13 @@ impl PathFunction {
         Ok(())
     }
 
-    /// Whether inner loops come after outer ones (so that nesting ends), are at most [`MAX_NEST`] deep, and store
-    /// nothing.
+    /// Whether inner loops come after outer ones (so that nesting ends), are at most [`MAX_NEST`]
+    /// deep, and store nothing.
     fn nests(&self, outer: usize, body: &[u32]) -> bool {
-        body[1..]
-            .iter()
-            .filter_map(|n| self.collapsed_at(*n))
-            .all(|inner| {
-                let stored = self.stores_count(inner);
-                !stored && inner as usize > outer && self.depth(inner, MAX_NEST)
-            })
+        body[1..].iter().filter_map(|n| self.collapsed_at(*n)).all(|inner| {
+            let stored = self.stores_count(inner);
+            !stored && inner as usize > outer && self.depth(inner, MAX_NEST)
+        })
     }
 
     fn depth(&self, l: u32, left: u32) -> bool {

@@ -44,8 +44,8 @@ pub struct Value {
 enum Form {
     /// `constant + slot`, which is the form of most operands.
     Slot { constant: u64, slot: u32 },
-    /// constant + sum of coefficient * slot + sum of coefficient * iteration number + sum of coefficient * other
-    /// expression.
+    /// constant + sum of coefficient * slot + sum of coefficient * iteration number + sum of
+    /// coefficient * other expression.
     Sum {
         constant: u64,
         slots: Box<[(u32, u64)]>,
@@ -109,10 +109,7 @@ impl Form {
         let mut sum = Sum::default();
         sum.add(expr, 1);
         match (&sum.slots[..], &sum.loops[..], &sum.others[..]) {
-            ([(slot, 1)], [], []) => Self::Slot {
-                constant: sum.constant,
-                slot: *slot,
-            },
+            ([(slot, 1)], [], []) => Self::Slot { constant: sum.constant, slot: *slot },
             _ => sum.into(),
         }
     }
@@ -121,13 +118,7 @@ impl Form {
     fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         match self {
             Self::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
-            Self::Sum {
-                constant,
-                slots: of_slots,
-                loops,
-                others,
-                ready,
-            } => {
+            Self::Sum { constant, slots: of_slots, loops, others, ready } => {
                 let mut v = *constant;
                 for (slot, k) in of_slots {
                     v = v.wrapping_add(slots[*slot as usize].wrapping_mul(*k));
@@ -160,18 +151,13 @@ impl Value {
         self.form.eval(slots, iterations) & self.mask
     }
 
-    /// The values of several rows. The slots come as columns, each with the distance from one row's value to the next; there are
-    /// no iteration numbers.
+    /// The values of several rows. The slots come as columns, each with the distance from one row's
+    /// value to the next; there are no iteration numbers.
     #[must_use]
     pub fn eval_all(&self, rows: usize, columns: &[(&[u64], usize)]) -> Vec<u64> {
         let (constant, of_slots, others) = match &self.form {
             Form::Slot { constant, slot } => (*constant, &[(*slot, 1)][..], &[][..]),
-            Form::Sum {
-                constant,
-                slots,
-                others,
-                ..
-            } => (*constant, &**slots, &**others),
+            Form::Sum { constant, slots, others, .. } => (*constant, &**slots, &**others),
         };
         let mut sums = vec![constant; rows];
         for (slot, k) in of_slots {
@@ -205,13 +191,7 @@ impl Value {
             Form::Slot { constant, slot } => {
                 Expr::Add(vec![Expr::Const(*constant), replace(&Expr::Slot(*slot))])
             }
-            Form::Sum {
-                constant,
-                slots,
-                loops,
-                others,
-                ..
-            } => {
+            Form::Sum { constant, slots, loops, others, .. } => {
                 let times = |k: u64, e| Expr::Mul(Box::new(Expr::Const(k)), Box::new(e));
                 let mut terms = vec![Expr::Const(*constant)];
                 for (slot, k) in slots {
@@ -229,36 +209,22 @@ impl Value {
         Self::new(&expr, self.mask)
     }
 
-    /// Its mask, what of it stays while these slots change, and the terms that do not, before it is masked. `None` when it is
-    /// no such sum, or what is not linear depends on the iteration number of loop `l`.
+    /// Its mask, what of it stays while these slots change, and the terms that do not, before it is
+    /// masked. `None` when it is no such sum, or what is not linear depends on the iteration number
+    /// of loop `l`.
     #[must_use]
     pub fn split(&self, l: u32, changes: impl Fn(u32) -> bool) -> Option<(u64, Self, Vec<Term>)> {
-        let plain = |slot, factor| Term {
-            slot,
-            add: 0,
-            shift: 0,
-            signed: false,
-            factor,
-        };
+        let plain = |slot, factor| Term { slot, add: 0, shift: 0, signed: false, factor };
         let mut terms = Vec::new();
         let form = match &self.form {
             Form::Slot { constant, slot } if changes(*slot) => {
                 terms.push(plain(*slot, 1));
                 let constant = *constant;
-                let sum = Sum {
-                    constant,
-                    ..Sum::default()
-                };
+                let sum = Sum { constant, ..Sum::default() };
                 sum.into()
             }
             Form::Slot { .. } => self.form.clone(),
-            Form::Sum {
-                constant,
-                slots,
-                loops,
-                others,
-                ..
-            } => {
+            Form::Sum { constant, slots, loops, others, .. } => {
                 let mut fixed = (Vec::new(), Vec::new());
                 for &(slot, k) in slots {
                     match changes(slot) {
@@ -314,8 +280,8 @@ impl Value {
         }
     }
 
-    /// A number of iterations of loop `l`, a small power of two, after which the value is the same again; `None` if there is
-    /// none.
+    /// A number of iterations of loop `l`, a small power of two, after which the value is the same
+    /// again; `None` if there is none.
     #[must_use]
     pub fn period(&self, l: u32) -> Option<u64> {
         match &self.form {
@@ -402,18 +368,14 @@ fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
     }
 }
 
-/// The bits that are recorded of each operand of these operations: 48 bits of addresses and lengths, all bits of lane
-/// masks.
+/// The bits that are recorded of each operand of these operations: 48 bits of addresses and
+/// lengths, all bits of lane masks.
 #[must_use]
 pub fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
     let mut masks = Vec::new();
     for op in ops {
         op.for_each_width(|w| {
-            masks.push(if w == ADDRESS_BYTES {
-                ADDRESS_MASK
-            } else {
-                u64::MAX
-            });
+            masks.push(if w == ADDRESS_BYTES { ADDRESS_MASK } else { u64::MAX });
         });
     }
     masks
@@ -430,10 +392,7 @@ mod tests {
             Expr::Add(vec![Expr::Slot(0), Expr::Const(7)]),
             Expr::Add(vec![Expr::Slot(1), iter(24), Expr::Slot(1)]),
             Expr::Sext(32, Box::new(Expr::Add(vec![Expr::Slot(0), iter(3)]))),
-            Expr::Zext(
-                64,
-                Box::new(Expr::Udiv(7, Box::new(iter(9)), Box::new(Expr::Const(5)))),
-            ),
+            Expr::Zext(64, Box::new(Expr::Udiv(7, Box::new(iter(9)), Box::new(Expr::Const(5))))),
             Expr::Udiv(3, Box::new(iter(9)), Box::new(Expr::Const(8))),
             Expr::Udiv(64, Box::new(iter(9)), Box::new(Expr::Slot(1))),
             Expr::Add(vec![
@@ -446,16 +405,8 @@ mod tests {
         ];
         for e in &cases {
             let v = Value::new(e, ADDRESS_MASK);
-            for (slots, i) in [
-                ([0, 1], [0]),
-                ([u64::MAX, 5], [1 << 50]),
-                ([9, 1 << 47], [3]),
-            ] {
-                assert_eq!(
-                    v.eval(&slots, &i),
-                    e.eval(&slots, &i) & ADDRESS_MASK,
-                    "{e:?}"
-                );
+            for (slots, i) in [([0, 1], [0]), ([u64::MAX, 5], [1 << 50]), ([9, 1 << 47], [3])] {
+                assert_eq!(v.eval(&slots, &i), e.eval(&slots, &i) & ADDRESS_MASK, "{e:?}");
             }
         }
         assert_eq!(Value::new(&cases[1], ADDRESS_MASK).stride(0), Some(24));

@@ -1,4 +1,5 @@
-//! Walks one execution of a path: which nodes are executed, in order. The iterations of an affine loop are one step.
+//! Walks one execution of a path: which nodes are executed, in order. The iterations of an affine
+//! loop are one step.
 
 use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledPath};
@@ -30,10 +31,11 @@ impl State {
 pub trait Visit {
     /// How often the back edge of loop `index`, which is entered now, is taken.
     fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
-    /// A flat loop is about to execute so many whole iterations. Returns false if its nodes should be walked one by one.
+    /// A flat loop is about to execute so many whole iterations. Returns false if its nodes should
+    /// be walked one by one.
     fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
-    /// A nest is to be executed, its outermost loop with this trip count: the trip counts of all its loops if it is taken
-    /// as one, `None` to have its nodes one by one.
+    /// A nest is to be executed, its outermost loop with this trip count: the trip counts of all
+    /// its loops if it is taken as one, `None` to have its nodes one by one.
     fn nest(
         &mut self,
         _nest: &NestShape,
@@ -118,11 +120,7 @@ impl Walk {
                     let i = &mut state.iterations[l as usize];
                     *i = i.wrapping_add(1);
                 }
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => {
+                Step::Loop { index, cut, resumed } => {
                     if let Some(found) = self.enter(f, index, cut, resumed, state, visit) {
                         return found;
                     }
@@ -143,11 +141,7 @@ impl Walk {
         let at = index as usize;
         let l = f.loops[at].as_ref()?;
         let count = visit.count(index, l, state);
-        let base = if resumed {
-            state.iterations[at].wrapping_add(1)
-        } else {
-            0
-        };
+        let base = if resumed { state.iterations[at].wrapping_add(1) } else { 0 };
         state.iterations[at] = base;
         let whole = l.whole(count, cut);
         if let Some(nest) = f.nests[at].as_ref().filter(|_| whole >= MIN_RUN)
@@ -157,20 +151,10 @@ impl Walk {
             leave(state, at, base, count, cut);
             return Some(Walked::Nest(index, cut));
         }
-        let level = Level {
-            index,
-            base,
-            count,
-            done: 0,
-            at: 0,
-            cut,
-        };
+        let level = Level { index, base, count, done: 0, at: 0, cut };
         if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
             if l.tail(cut) > 0 {
-                self.levels.push(Level {
-                    done: count,
-                    ..level
-                });
+                self.levels.push(Level { done: count, ..level });
             } else {
                 leave(state, at, base, count, cut);
                 visit.ended(l);
@@ -202,9 +186,7 @@ impl Walk {
         };
         if level.at >= end {
             if last {
-                let Level {
-                    base, count, cut, ..
-                } = *level;
+                let Level { base, count, cut, .. } = *level;
                 leave(state, at, base, count, cut);
                 visit.ended(l);
                 self.levels.pop();
@@ -226,7 +208,8 @@ impl Walk {
     }
 }
 
-/// Ends a loop. After a cut the first iteration of the next path follows the last one executed here.
+/// Ends a loop. After a cut the first iteration of the next path follows the last one executed
+/// here.
 #[inline]
 fn leave(state: &mut State, at: usize, base: u64, count: u64, cut: bool) {
     let ended = base.wrapping_add(count);

@@ -15,32 +15,16 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<Action<'static>>) -> Result<()>
         let mut size = || r.varint();
         out.push(match what {
             other::FREE => Action::Free { addr },
-            other::MAP => Action::Map {
-                addr,
-                size: size()?,
-            },
-            other::FRESH => Action::Fresh {
-                addr,
-                size: size()?,
-            },
-            other::UNMAP => Action::Unmap {
-                addr,
-                size: size()?,
-            },
+            other::MAP => Action::Map { addr, size: size()? },
+            other::FRESH => Action::Fresh { addr, size: size()? },
+            other::UNMAP => Action::Unmap { addr, size: size()? },
             other::SYNC => {
                 let number = size()?;
                 let op = u8::try_from(number).ok().and_then(SyncOp::from_u8);
-                Action::Sync {
-                    op: op.unwrap_or(SyncOp::Other),
-                    object: addr,
-                }
+                Action::Sync { op: op.unwrap_or(SyncOp::Other), object: addr }
             }
             kind => match AllocKind::from_u8(kind) {
-                Some(kind) => Action::Alloc {
-                    addr,
-                    size: size()?,
-                    kind,
-                },
+                Some(kind) => Action::Alloc { addr, size: size()?, kind },
                 None => return Err(r.error(format!("action {kind} is none of this version"))),
             },
         });

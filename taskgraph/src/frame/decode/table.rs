@@ -39,7 +39,8 @@ struct Iterations {
 /// The columns of a frame.
 #[derive(Debug, Default)]
 pub(in crate::frame) struct Columns {
-    /// The values, column by column. Those behind the first `end` are of a frame before: new memory is slow.
+    /// The values, column by column. Those behind the first `end` are of a frame before: new memory
+    /// is slow.
     pub(in crate::frame) values: Vec<u64>,
     pub(in crate::frame) end: usize,
     /// For each loop and record, the first iteration.
@@ -52,13 +53,7 @@ impl Table {
 
     /// A table of which nothing is known.
     pub(super) fn empty() -> Self {
-        Self {
-            symbol: Self::OTHER,
-            records: 0,
-            at: 0,
-            shape: None,
-            loops: Vec::new(),
-        }
+        Self { symbol: Self::OTHER, records: 0, at: 0, shape: None, loops: Vec::new() }
     }
 
     /// Reads how the table's columns are stored, and appends the values of its records.
@@ -98,12 +93,7 @@ impl Table {
             let [all, from, to] = [sum, bounds[0], bounds[1].max(bounds[0])]
                 .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
             let at = columns.read(l.values.len(), (all, from..to), parts)?;
-            self.loops.push(Iterations {
-                at,
-                all: to - from,
-                width: l.values.len(),
-                firsts,
-            });
+            self.loops.push(Iterations { at, all: to - from, width: l.values.len(), firsts });
         }
         if !whole {
             at = columns.cut(at, (fields, all), rows);
@@ -127,10 +117,7 @@ impl Table {
         columns: &'c Columns,
     ) -> &'c [u64] {
         let at = self.at + k * self.records;
-        columns
-            .values
-            .get(at + rows.start..at + rows.end)
-            .unwrap_or(&[])
+        columns.values.get(at + rows.start..at + rows.end).unwrap_or(&[])
     }
 
     /// A field of one of the table's records.
@@ -140,7 +127,8 @@ impl Table {
         columns.values.get(at).copied()
     }
 
-    /// What the iterations of a loop store in one of its records; `None` for one that stores nothing.
+    /// What the iterations of a loop store in one of its records; `None` for one that stores
+    /// nothing.
     #[inline]
     pub(in crate::frame) fn iterated<'c>(
         &self,

@@ -1,5 +1,6 @@
-//! Executes paths whose collapsed loops are not nested. Their iterations need no walk. If each address is a sum of
-//! what is known before the loop and of what the iteration stores, all iterations are executed at once.
+//! Executes paths whose collapsed loops are not nested. Their iterations need no walk. If each
+//! address is a sum of what is known before the loop and of what the iteration stores, all
+//! iterations are executed at once.
 
 use contech_program::path::{Flat, MIN_RUN, MOST_WRAPPING, Term};
 
@@ -70,14 +71,7 @@ impl Emitter {
         if let Some((path, function)) = e.score.paths.get(path) {
             self.player.goes_on(path, function)?;
         }
-        Ok(Place {
-            path,
-            record,
-            step: 0,
-            field: 0,
-            iterated: 0,
-            within: None,
-        })
+        Ok(Place { path, record, step: 0, field: 0, iterated: 0, within: None })
     }
 
     /// Goes on with a record, until its end or until the batch is full.
@@ -93,13 +87,7 @@ impl Emitter {
         else {
             return Ok(());
         };
-        let here = Here {
-            e,
-            at: path.path.function as usize,
-            function,
-            frame,
-            table,
-        };
+        let here = Here { e, at: path.path.function as usize, function, frame, table };
         while !batch.is_full() {
             if let Some(mut within) = place.within.take() {
                 if !self.iterations(here, &mut within, &mut place, batch)? {
@@ -116,11 +104,7 @@ impl Emitter {
                 Step::Node(n) => self.node(here, n, || here.field(&mut place), batch)?,
                 Step::Enter(l) => iterations[l as usize] = 0,
                 Step::Next(l) => iterations[l as usize] = iterations[l as usize].wrapping_add(1),
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => {
+                Step::Loop { index, cut, resumed } => {
                     let base = match resumed {
                         true => iterations[index as usize].wrapping_add(1),
                         false => 0,
@@ -150,14 +134,7 @@ impl Emitter {
             None => 0,
         };
         self.player.state.iterations[index] = base;
-        let mut within = Within {
-            index,
-            cut,
-            base,
-            count,
-            done: 0,
-            stored: None,
-        };
+        let mut within = Within { index, cut, base, count, done: 0, stored: None };
         let whole = l.whole(count, cut);
         if let Some(flat) = l.flat.as_ref().filter(|_| whole >= MIN_RUN)
             && self.affine(here, flat, whole, batch)?
@@ -186,7 +163,8 @@ impl Emitter {
         Ok(())
     }
 
-    /// Executes iterations until the loop is over or the batch is full. Returns whether the loop is over.
+    /// Executes iterations until the loop is over or the batch is full. Returns whether the loop is
+    /// over.
     fn iterations(
         &mut self,
         here: Here<'_, '_>,
@@ -262,12 +240,7 @@ impl Emitter {
             for (k, moving) in iteration.moving.iter().enumerate() {
                 let moved = moving.stride.wrapping_mul(within.done);
                 let to = to[k..].iter_mut().step_by(width);
-                moving.write(
-                    fixed(moving).wrapping_add(moved),
-                    (stored, first),
-                    front,
-                    to,
-                );
+                moving.write(fixed(moving).wrapping_add(moved), (stored, first), front, to);
             }
         }
         within.done += room;
@@ -323,7 +296,8 @@ impl Emitter {
         Ok(())
     }
 
-    /// Appends all iterations of a flat loop as a run. Returns false if an operand would leave its bits on the way.
+    /// Appends all iterations of a flat loop as a run. Returns false if an operand would leave its
+    /// bits on the way.
     fn affine<'g>(
         &mut self,
         here: Here<'g, '_>,
@@ -343,11 +317,7 @@ impl Emitter {
             return Ok(true);
         }
         player.left = player.left.checked_sub(iterations).ok_or_else(endless)?;
-        let mut played = Played::Run {
-            blocks: &flat.blocks,
-            strides: &flat.strides,
-            iterations,
-        };
+        let mut played = Played::Run { blocks: &flat.blocks, strides: &flat.strides, iterations };
         let e = here.e;
         if e.space > 0 {
             prefix(e.info, &mut played, &mut player.operands, e.space);
@@ -372,7 +342,8 @@ impl Within {
 }
 
 impl Moving {
-    /// Writes the addresses of iterations from a given one on; `start` is what is known of the first.
+    /// Writes the addresses of iterations from a given one on; `start` is what is known of the
+    /// first.
     #[inline]
     fn write<'t>(
         &self,
@@ -394,17 +365,7 @@ impl Moving {
         let mask = self.mask;
         match *self.terms {
             [] => to.for_each(|to| *to = (next() & mask) | front),
-            [
-                (
-                    k,
-                    Term {
-                        shift: 0,
-                        add,
-                        factor,
-                        ..
-                    },
-                ),
-            ] => {
+            [(k, Term { shift: 0, add, factor, .. })] => {
                 for (to, v) in to.zip(column(k)) {
                     let moved = v.wrapping_add(add).wrapping_mul(factor);
                     *to = (next().wrapping_add(moved) & mask) | front;

@@ -68,10 +68,9 @@ impl<'k> Kernel<'k> {
         }
         for (i, place) in self.rows.places.iter().enumerate() {
             let place = *place as usize;
-            let (Some(to), Some(names)) = (
-                addresses.get_mut(place..place + N),
-                sites.get_mut(place..place + N),
-            ) else {
+            let (Some(to), Some(names)) =
+                (addresses.get_mut(place..place + N), sites.get_mut(place..place + N))
+            else {
                 continue;
             };
             for ((to, near), (column, step)) in to.iter_mut().zip(near).zip(&columns) {

@@ -28,13 +28,7 @@ impl Running {
         let paths = self.used.iter().filter_map(|s| s.checked_sub(first_path));
         let paths = paths.collect();
         self.clear();
-        Some(EncodedFrame {
-            bytes,
-            fault,
-            paths,
-            code: CodeOf::default(),
-            records,
-        })
+        Some(EncodedFrame { bytes, fault, paths, code: CodeOf::default(), records })
     }
 
     fn clear(&mut self) {
@@ -115,8 +109,7 @@ impl Running {
             put_varint(&mut bytes, length as u64);
         }
         let lengths = &self.scratch.lengths;
-        self.size
-            .judge(self.values, (&planes, lengths), sizes[2], packer)?;
+        self.size.judge(self.values, (&planes, lengths), sizes[2], packer)?;
         bytes.append(&mut packed);
         let header = unit::header(Tag::Frame, &bytes[unit::UNIT_HEADER..])?;
         bytes[..unit::UNIT_HEADER].copy_from_slice(&header);

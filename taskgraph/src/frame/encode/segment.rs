@@ -1,4 +1,5 @@
-//! Executions of paths: their bytes go to the table of the path unchanged, and what they execute is counted.
+//! Executions of paths: their bytes go to the table of the path unchanged, and what they execute is
+//! counted.
 
 use super::table::Table;
 use super::{Running, Segment};
@@ -53,8 +54,7 @@ impl Running {
             return false;
         };
         if !begins {
-            self.resumes
-                .put(self.ids.len(), path.path.function, &self.resumed);
+            self.resumes.put(self.ids.len(), path.path.function, &self.resumed);
         }
         self.values += values;
         self.counts = self.counts.plus(counts);
@@ -64,8 +64,8 @@ impl Running {
         true
     }
 
-    /// Appends more executions of the path that was executed last, recorded one `stride` after the other, until the frame is
-    /// full. Returns how many; none if something must be known for them.
+    /// Appends more executions of the path that was executed last, recorded one `stride` after the
+    /// other, until the frame is full. Returns how many; none if something must be known for them.
     pub(super) fn repeat(
         &mut self,
         path: &CompiledPath,
@@ -99,7 +99,8 @@ impl Running {
         times
     }
 
-    /// Counts what a segment executes. Returns `None` if a loop has more iterations than its addresses have room for.
+    /// Counts what a segment executes. Returns `None` if a loop has more iterations than its
+    /// addresses have room for.
     fn followed(
         &mut self,
         path: &CompiledPath,
@@ -110,10 +111,7 @@ impl Running {
         if path.path.fresh {
             state.begin(f);
         }
-        let mut recorded = Recorded {
-            bytes: segment.bytes,
-            counts: segment.counts,
-        };
+        let mut recorded = Recorded { bytes: segment.bytes, counts: segment.counts };
         let mut counts = path.counts.unwrap_or_default();
         let (info, layout, operands) = (&self.info, &self.layout, &mut self.operands);
         let visit = |what: Followed<'_, '_>, state: &State| {

@@ -1,10 +1,12 @@
-//! Decides how large frames become. What repeats often does so further apart than a small frame reaches.
+//! Decides how large frames become. What repeats often does so further apart than a small frame
+//! reaches.
 
 use crate::codec::Packer;
 use crate::error::Result;
 use crate::frame::{FULL_REPEATING, FULL_VALUES};
 
-/// Number of small frames until large ones are tried again. It doubles each time, up to [`MOST_SMALL`].
+/// Number of small frames until large ones are tried again. It doubles each time, up to
+/// [`MOST_SMALL`].
 const FIRST_SMALL: u32 = 4;
 const MOST_SMALL: u32 = 64;
 /// Number of large frames until one is judged again.
@@ -26,11 +28,7 @@ pub(super) struct Size {
 
 impl Default for Size {
     fn default() -> Self {
-        Self {
-            large: true,
-            left: 0,
-            small: FIRST_SMALL,
-        }
+        Self { large: true, left: 0, small: FIRST_SMALL }
     }
 }
 
@@ -38,15 +36,12 @@ impl Size {
     /// Number of values of a full frame.
     #[inline]
     pub(super) fn values(&self) -> usize {
-        if self.large {
-            FULL_REPEATING
-        } else {
-            FULL_VALUES
-        }
+        if self.large { FULL_REPEATING } else { FULL_VALUES }
     }
 
-    /// Judges the size after a frame with this many values, whose planes have these lengths and were packed to this
-    /// many bytes. When it is time to find out whether a large frame saves bytes, a part of the frame is packed, too.
+    /// Judges the size after a frame with this many values, whose planes have these lengths and
+    /// were packed to this many bytes. When it is time to find out whether a large frame saves
+    /// bytes, a part of the frame is packed, too.
     pub(super) fn judge(
         &mut self,
         values: usize,
@@ -76,11 +71,7 @@ impl Size {
         let saved = alone.saturating_sub(packed);
         self.large = saved > alone / 5 && saved > values / LEAST;
         self.left = if self.large { LARGE } else { self.small };
-        self.small = if self.large {
-            FIRST_SMALL
-        } else {
-            (2 * self.small).min(MOST_SMALL)
-        };
+        self.small = if self.large { FIRST_SMALL } else { (2 * self.small).min(MOST_SMALL) };
         Ok(())
     }
 }
@@ -96,18 +87,13 @@ mod tests {
         for i in 0..FULL_REPEATING {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let random = x.to_be_bytes()[0];
-            plane.push(if i < period {
-                random
-            } else {
-                plane[i - period]
-            });
+            plane.push(if i < period { random } else { plane[i - period] });
         }
         let mut packer = Packer::new(1).unwrap();
         let packed = packer.pack(&plane, &mut Vec::new()).unwrap();
         let mut size = Size::default();
         let planes = (plane.as_slice(), &[FULL_REPEATING][..]);
-        size.judge(plane.len(), planes, packed, &mut packer)
-            .unwrap();
+        size.judge(plane.len(), planes, packed, &mut packer).unwrap();
         size.values()
     }
 

@@ -1,12 +1,13 @@
-//! The records of one block or path in a frame. They are rows of bytes as they were recorded, and become columns at
-//! the end of the frame.
+//! The records of one block or path in a frame. They are rows of bytes as they were recorded, and
+//! become columns at the end of the frame.
 
 use super::takes::{COUNT_BYTES, Take, takes};
 use crate::column::{self, Coding};
 use crate::frame::shape::{Iterated, Shape};
 use crate::path::{CompiledFunction, CompiledPath};
 
-/// Number of frames that keep a coding. To choose a coding costs as much as to store a short column.
+/// Number of frames that keep a coding. To choose a coding costs as much as to store a short
+/// column.
 const KEPT: u32 = 16;
 /// A column with fewer values than this does not tell how the next frames should be coded.
 const FEW: usize = 16;
@@ -120,8 +121,9 @@ impl Table {
         self.fields.bytes.extend(bytes);
     }
 
-    /// Appends the execution of a path. `counts` are those of its loops; the count of the first loop is last. Returns
-    /// the number of values stored. If there are more iterations than bytes, it returns `None` and appends nothing.
+    /// Appends the execution of a path. `counts` are those of its loops; the count of the first
+    /// loop is last. Returns the number of values stored. If there are more iterations than bytes,
+    /// it returns `None` and appends nothing.
     #[inline]
     pub(super) fn put(&mut self, bytes: &[u8], counts: &[u64]) -> Option<usize> {
         if !self.is_plain {
@@ -141,7 +143,8 @@ impl Table {
     pub(super) fn put_plain(&mut self, bytes: &[u8]) {
         let rows = &mut self.fields;
         rows.len += 1;
-        // Most rows are short. It needs no call to copy some words and to take back what is too much.
+        // Most rows are short. It needs no call to copy some words and to take back what is too
+        // much.
         let (len, stride) = (rows.bytes.len(), rows.stride);
         match (stride, bytes.first_chunk::<16>(), bytes.first_chunk::<32>()) {
             (..=16, Some(words), _) => rows.bytes.extend_from_slice(words),
@@ -214,23 +217,14 @@ impl Table {
         planes: &mut Vec<u8>,
     ) {
         let choosing = self.kept == 0 && self.fields.len >= FEW;
-        self.kept = if choosing {
-            KEPT
-        } else {
-            self.kept.saturating_sub(1)
-        };
+        self.kept = if choosing { KEPT } else { self.kept.saturating_sub(1) };
         let loops = self.loops.iter().map(|l| &l.1);
         let mut codings = self.codings.iter_mut();
         for rows in std::iter::once(&self.fields).chain(loops) {
             let mut at = 0;
             scratch.before.clear();
             for (&width, coding) in rows.widths.iter().zip(&mut codings) {
-                let Scratch {
-                    column,
-                    before,
-                    coded,
-                    lengths,
-                } = scratch;
+                let Scratch { column, before, coded, lengths } = scratch;
                 rows.column(at, width, column);
                 if choosing {
                     *coding = column::choose(column, before);

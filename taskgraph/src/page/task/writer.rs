@@ -55,11 +55,7 @@ impl TaskPageWriter {
             Some(run) if (run.first.context, run.executor) == (t.id.context, t.executor) => {
                 run.tasks += 1;
             }
-            _ => self.runs.push(Run {
-                first: t.id,
-                executor: t.executor,
-                tasks: 1,
-            }),
+            _ => self.runs.push(Run { first: t.id, executor: t.executor, tasks: 1 }),
         }
         self.gaps.push(zigzag(t.start_ns.wrapping_sub(self.end_ns)));
         self.durations.push(t.end_ns.saturating_sub(t.start_ns));
@@ -199,19 +195,13 @@ impl TaskPageWriter {
             class.extend(self.class.iter().map(|class| class.to_le_bytes()[1]));
         }
         let (mut scratch, mut planes) = (Vec::new(), Vec::new());
-        for (column, values) in [
-            (Column::Start, &self.gaps),
-            (Column::Duration, &self.durations),
-        ] {
+        for (column, values) in [(Column::Start, &self.gaps), (Column::Duration, &self.durations)] {
             let head = &mut self.columns[column as usize];
             column::put(Coding::Plain, values, &[], &mut scratch, head, &mut planes);
             head.append(&mut planes);
         }
         let raw = join_columns(&mut self.columns);
-        *self = Self {
-            columns: std::mem::take(&mut self.columns),
-            ..Self::default()
-        };
+        *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
         raw
     }
 }

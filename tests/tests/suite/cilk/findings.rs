@@ -12,10 +12,7 @@ use super::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
 #[test]
 fn partition_is_what_holds_quicksort_back() -> Result<()> {
     for profile in [from_graph("quicksort")?, on_line("quicksort", "ops")?] {
-        let sort = number(
-            site(&profile, "main", "pqsort", "call")?,
-            "/on_work/top_call_site/span",
-        );
+        let sort = number(site(&profile, "main", "pqsort", "call")?, "/on_work/top_call_site/span");
         let partition = site(&profile, "pqsort", "partition", "call")?;
         let own = number(partition, "/on_span/local/span");
         assert!(own / sort > 0.9, "{own} of {sort}");
@@ -30,10 +27,7 @@ fn the_base_case_of_matrix_multiply_has_only_local_work() -> Result<()> {
     for profile in [from_graph("matmul")?, on_line("matmul", "time")?] {
         let base = site(&profile, "mm", "base", "call")?;
         assert_eq!(number(base, "/on_work/top_caller/work"), 0.0);
-        let all = number(
-            site(&profile, "main", "mm", "call")?,
-            "/on_work/top_call_site/work",
-        );
+        let all = number(site(&profile, "main", "mm", "call")?, "/on_work/top_call_site/work");
         assert!(number(base, "/on_work/local/work") / all > 0.8);
     }
     Ok(())
@@ -52,10 +46,8 @@ fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
     };
     let ((before, profile), (after, _)) = (parallelism("bfs")?, parallelism("bfs_fixed")?);
     assert!(after / before > 5.0, "{before} to {after}");
-    let level = number(
-        site(&profile, "main", "process_level", "call")?,
-        "/on_work/top_call_site/span",
-    );
+    let level =
+        number(site(&profile, "main", "process_level", "call")?, "/on_work/top_call_site/span");
     let nodes = profile["sites"]
         .as_array()
         .context("sites")?

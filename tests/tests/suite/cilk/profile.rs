@@ -8,7 +8,8 @@ use serde_json::Value;
 /// Caller, line, callee and kind of a call site.
 pub(crate) type Place = (String, u64, String, String);
 
-/// The number that `value` finds at each call site of the recorded functions; call sites at one place are added up.
+/// The number that `value` finds at each call site of the recorded functions; call sites at one
+/// place are added up.
 pub(crate) fn sites<T: Default + std::ops::AddAssign>(
     profile: &Value,
     value: impl Fn(&Value) -> T,
@@ -67,15 +68,11 @@ pub(crate) fn site<'p>(
     kind: &str,
 ) -> Result<&'p Value> {
     let sites = profile["sites"].as_array().context("sites")?;
-    let found = sites
-        .iter()
-        .find(|s| s["caller"] == caller && s["callee"] == callee && s["kind"] == kind);
+    let found =
+        sites.iter().find(|s| s["caller"] == caller && s["callee"] == callee && s["kind"] == kind);
     found.with_context(|| format!("{kind} of {callee} from {caller} in {profile:#}"))
 }
 
 pub(crate) fn number(value: &Value, path: &str) -> f64 {
-    value
-        .pointer(path)
-        .and_then(Value::as_f64)
-        .unwrap_or(f64::NAN)
+    value.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

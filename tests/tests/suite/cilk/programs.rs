@@ -28,9 +28,7 @@ pub(crate) const PROGRAMS: [&str; 13] = [
 ];
 
 pub(crate) fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("programs/cilk")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/cilk").join(name)
 }
 
 /// Compiles a program and runs it in `dir`; the program checks its own result.
@@ -92,9 +90,7 @@ pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
     middle.arg(dir.join("trace.bin")).arg(dir.join("graph.tg"));
     run(&mut middle)?.ok()?;
     let mut backend = Command::new(outputs.command("contech-backend"));
-    backend
-        .args(["workspan", "--metric", metric, "--format", "json"])
-        .arg(dir.join("graph.tg"));
+    backend.args(["workspan", "--metric", metric, "--format", "json"]).arg(dir.join("graph.tg"));
     Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
 }
 
@@ -109,9 +105,7 @@ pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
     let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
     let file = scratch.dir().join("online.json");
     let mut command = Command::new(&program);
-    command
-        .env("CONTECH_METRIC", metric)
-        .env("CONTECH_PROFILE", &file);
+    command.env("CONTECH_METRIC", metric).env("CONTECH_PROFILE", &file);
     run(&mut command)?.ok()?;
     let text = std::fs::read_to_string(&file)?;
     scratch.done();

@@ -33,13 +33,10 @@ fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<(
     // The operations that an inner invocation executes itself.
     let own = fib[2].0 - fib[1].0 - fib[0].0;
     for n in 2..fib.len() {
-        assert_eq!(
-            fib[n].0,
-            own + fib[n - 1].0 + fib[n - 2].0,
-            "work of fib({n})"
-        );
+        assert_eq!(fib[n].0, own + fib[n - 1].0 + fib[n - 2].0, "work of fib({n})");
     }
-    // From n = 4 on the spawned side is the longer one, by more than the call of the other side takes.
+    // From n = 4 on the spawned side is the longer one, by more than the call of the other side
+    // takes.
     let step = fib[4].1 - fib[3].1;
     for n in 4..fib.len() {
         assert_eq!(fib[n].1, step + fib[n - 1].1, "span of fib({n})");
@@ -47,21 +44,14 @@ fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<(
     let tree = sizes("tree", "leaves", 9)?;
     let (own, step) = (tree[1].0 - 2 * tree[0].0, tree[1].1 - tree[0].1);
     for depth in 1..tree.len() {
-        assert_eq!(
-            tree[depth].0,
-            own + 2 * tree[depth - 1].0,
-            "work at depth {depth}"
-        );
-        assert_eq!(
-            tree[depth].1,
-            step + tree[depth - 1].1,
-            "span at depth {depth}"
-        );
+        assert_eq!(tree[depth].0, own + 2 * tree[depth - 1].0, "work at depth {depth}");
+        assert_eq!(tree[depth].1, step + tree[depth - 1].1, "span at depth {depth}");
     }
     Ok(())
 }
 
-/// Work and span, in operations, of `loop` in a program whose parallel loop has `n` indices in grains of `grain`.
+/// Work and span, in operations, of `loop` in a program whose parallel loop has `n` indices in
+/// grains of `grain`.
 fn parallel_loop(
     program: &Path,
     dir: &Path,
@@ -95,8 +85,8 @@ fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()>
             let scratch = Scratch::new(&format!("cilk-loop-{name}-{on_line}"))?;
             let program = build(name, scratch.dir(), options)?;
             let of = |n, grain| parallel_loop(&program, scratch.dir(), on_line, n, grain);
-            // One grain is serial, and each of its indices costs the same. (The loop does not compare a single index
-            // with the grain.)
+            // One grain is serial, and each of its indices costs the same. (The loop does not
+            // compare a single index with the grain.)
             let ([two, span], [three, _]) = (of(2, 64)?, of(3, 64)?);
             assert_eq!(two, span, "{name}");
             let each = three - two;

@@ -1,5 +1,5 @@
-//! The observer is a guest in the program: the program ends as it would, and nothing is written that nobody asked
-//! for.
+//! The observer is a guest in the program: the program ends as it would, and nothing is written
+//! that nobody asked for.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,17 +38,10 @@ fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
         same(&native, &finished)?;
         let observation = read(&file).with_context(|| how.to_owned())?;
         // The other thread may not have begun.
-        ensure!(
-            (1..=2).contains(&observation.lanes.len()),
-            "{how}: {observation:?}"
-        );
+        ensure!((1..=2).contains(&observation.lanes.len()), "{how}: {observation:?}");
     }
     let left = std::fs::read_dir(scratch.dir())?.filter_map(Result::ok);
-    ensure!(
-        left.filter(|f| f.file_name().to_string_lossy().contains("tmp-"))
-            .count()
-            == 0
-    );
+    ensure!(left.filter(|f| f.file_name().to_string_lossy().contains("tmp-")).count() == 0);
     scratch.done();
     Ok(())
 }

@@ -16,21 +16,14 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
     let headers = workspace().join("instrument/cc/include");
     let include = format!("-I{}", headers.display());
     let module = headers.join("contech/observe.f90").display().to_string();
-    std::fs::copy(
-        headers.join("contech/observe.rs"),
-        scratch.join("observe.rs"),
-    )?;
+    std::fs::copy(headers.join("contech/observe.rs"), scratch.join("observe.rs"))?;
     for language in ["c", "cpp", "f90", "rs"] {
         let program = match language {
             "f90" => {
                 let source = workspace().join("tests/programs/observe/marks.f90");
                 let to = scratch.join("prog");
                 let mut command = Command::new(Outputs::get().fc());
-                command
-                    .args(["-O2", &module])
-                    .arg(source)
-                    .arg("-J")
-                    .arg(scratch.dir());
+                command.args(["-O2", &module]).arg(source).arg("-J").arg(scratch.dir());
                 run(command.env("CONTECH_OFF", "1").arg("-o").arg(&to))?.ok()?;
                 to
             }
@@ -39,11 +32,7 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
                 std::fs::copy(workspace().join("tests/programs/observe/marks.rs"), &source)?;
                 let to = scratch.join("prog");
                 let mut command = Command::new("rustc");
-                run(command
-                    .args(["--edition", "2024", "-O", "-o"])
-                    .arg(&to)
-                    .arg(&source))?
-                .ok()?;
+                run(command.args(["--edition", "2024", "-O", "-o"]).arg(&to).arg(&source))?.ok()?;
                 to
             }
             _ => build(&scratch, &format!("marks.{language}"), &[&include])?,
@@ -65,12 +54,7 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
             anyhow::bail!("{language}: {:?}", observation.phases);
         };
         ensure!((phase.model, phase.place.symbol.as_str()) == (Model::Marked, "marked"));
-        between(
-            "phase",
-            phase.times.of(State::Scheduling),
-            99,
-            phase.wall_ns / MS + 1,
-        )?;
+        between("phase", phase.times.of(State::Scheduling), 99, phase.wall_ns / MS + 1)?;
         ensure!(phase.times.of(State::Idle) == 0);
     }
     scratch.done();

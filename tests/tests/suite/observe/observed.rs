@@ -29,10 +29,7 @@ pub(crate) fn observed(program: &Path, arguments: &[&str], file: &Path) -> Comma
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env(
-            "LD_PRELOAD",
-            Outputs::get().command("libcontech_observe.so"),
-        )
+        .env("LD_PRELOAD", Outputs::get().command("libcontech_observe.so"))
         .env("CONTECH_OBSERVE", file);
     command
 }

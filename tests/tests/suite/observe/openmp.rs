@@ -28,26 +28,17 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
             ensure!(
                 (phase.model, phase.count, u64::from(phase.threads)) == (Model::OpenMp, 1, threads)
             );
-            // The threads of a phase are in it from shortly after its begin, when they arrive, to its end.
+            // The threads of a phase are in it from shortly after its begin, when they arrive, to
+            // its end.
             let total = phase.times.total();
             ensure!(total <= threads * phase.wall_ns + MS, "{phase:?}");
             ensure!(phase.times.of(State::Idle) < MS, "{phase:?}");
             ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
         }
         let others = threads - 1;
-        between(
-            "barrier",
-            barrier.times.of(State::Barrier),
-            300 * others,
-            most * others + 1,
-        )?;
+        between("barrier", barrier.times.of(State::Barrier), 300 * others, most * others + 1)?;
         // The threads are in the section one after the other.
-        between(
-            "lock",
-            lock.times.of(State::Lock),
-            180 * others * threads / 2,
-            most * others + 1,
-        )?;
+        between("lock", lock.times.of(State::Lock), 180 * others * threads / 2, most * others + 1)?;
         let joins = tasks.times.of(State::Join);
         between("join", joins, 100 * others.min(1), most * others.min(1) + 1)?;
         ensure!(!barrier.dynamic && tasks.dynamic);
@@ -97,23 +88,18 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
         let [tasks, iterations, fixed] = observation.phases.as_slice() else {
             anyhow::bail!("{:?}", observation.phases);
         };
-        // fib(24) makes 75,024 tasks, with two calls each. One thread gets all iterations at once; two threads ask
-        // for each of the million. The sample stands for all calls but those after the last timed one.
+        // fib(24) makes 75,024 tasks, with two calls each. One thread gets all iterations at once;
+        // two threads ask for each of the million. The sample stands for all calls but those after
+        // the last timed one.
         let calls = 2 * 75_024 + if threads == "1" { 0 } else { 1_000_000 };
-        let counted: u64 = observation
-            .lanes
-            .iter()
-            .map(|lane| lane.counts[State::Scheduling as usize])
-            .sum();
+        let counted: u64 =
+            observation.lanes.iter().map(|lane| lane.counts[State::Scheduling as usize]).sum();
         ensure!(counted.abs_diff(calls) < 200, "{counted} calls of {calls}");
         // No call takes less than a few nanoseconds.
         let scheduling = tasks.times.of(State::Scheduling);
         ensure!(scheduling > 75_024 * 4, "{tasks:?}");
         ensure!(tasks.dynamic && iterations.dynamic && !fixed.dynamic);
-        ensure!(
-            tasks.pieces == 75_024 && fixed.pieces == 0,
-            "{tasks:?} {fixed:?}"
-        );
+        ensure!(tasks.pieces == 75_024 && fixed.pieces == 0, "{tasks:?} {fixed:?}");
         let parts = if threads == "1" { 1 } else { 1_000_000 };
         ensure!(iterations.pieces.abs_diff(parts) < 200, "{iterations:?}");
         for phase in [tasks, iterations, fixed] {
@@ -130,38 +116,22 @@ fn libgomp_is_said_not_to_tell() -> Result<()> {
     let program = scratch.join("prog");
     let source = workspace().join("tests/programs/observe/rounds.c");
     let mut command = Command::new("gcc");
-    run(command
-        .args(["-O2", "-fopenmp"])
-        .arg(source)
-        .arg("-o")
-        .arg(&program))?
-    .ok()?;
+    run(command.args(["-O2", "-fopenmp"]).arg(source).arg("-o").arg(&program))?.ok()?;
     let file = scratch.join("gomp.obs");
     let mut command = observed(&program, &[], &file);
     run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
     let observation = read(&file)?;
     ensure!(observation.openmp.is_empty() && observation.phases.is_empty());
-    ensure!(
-        observation
-            .notes
-            .iter()
-            .any(|note| note.contains("libgomp")),
-        "{observation:?}"
-    );
+    ensure!(observation.notes.iter().any(|note| note.contains("libgomp")), "{observation:?}");
     // The program now runs on LLVM's library, as the note advises.
     let mut command = observed(&program, &[], &file);
     let observer = Outputs::get().command("libcontech_observe.so");
     let preload = format!("{}:/usr/lib/llvm-22/lib/libomp.so", observer.display());
-    command
-        .env("LD_PRELOAD", preload)
-        .env("OMP_NUM_THREADS", "2");
+    command.env("LD_PRELOAD", preload).env("OMP_NUM_THREADS", "2");
     run(&mut command)?.ok()?;
     let observation = read(&file)?;
     ensure!(observation.openmp.starts_with("LLVM OMP") && observation.phases.len() == 2);
-    ensure!(
-        observation.times().of(State::Barrier) > 0,
-        "{observation:?}"
-    );
+    ensure!(observation.times().of(State::Barrier) > 0, "{observation:?}");
     scratch.done();
     Ok(())
 }

@@ -28,12 +28,7 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         (State::Join, 100),
         (State::Sleep, 190),
     ] {
-        between(
-            state.name(),
-            main.times.of(state),
-            least,
-            observation.duration_ns / MS,
-        )?;
+        between(state.name(), main.times.of(state), least, observation.duration_ns / MS)?;
     }
     // Main runs for very little of the time, the other thread for all of it.
     let other = &observation.lanes[1];
@@ -51,20 +46,11 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         anyhow::bail!("{:?}", observation.phases);
     };
     ensure!((phase.model, phase.count, phase.threads) == (Model::Threads, 1, 2));
-    ensure!(
-        phase.wall_ns < observation.duration_ns - 190 * MS,
-        "{phase:?}"
-    );
+    ensure!(phase.wall_ns < observation.duration_ns - 190 * MS, "{phase:?}");
     ensure!(phase.times.of(State::Sleep) == 0);
-    ensure!(
-        phase.slowest_ns <= phase.wall_ns && phase.slowest_ns > 1000 * MS,
-        "{phase:?}"
-    );
+    ensure!(phase.slowest_ns <= phase.wall_ns && phase.slowest_ns > 1000 * MS, "{phase:?}");
     // The longest lock waits are at two calls in the program.
-    let places = observation
-        .waits
-        .iter()
-        .filter(|site| site.state == State::Lock);
+    let places = observation.waits.iter().filter(|site| site.state == State::Lock);
     ensure!(places.clone().filter(|site| site.ns > 50 * MS).count() == 2);
     for site in places {
         let module = site.place.module.context("a module")? as usize;
@@ -88,23 +74,12 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     ensure!((once.count, once.threads) == (1, 2), "{once:?}");
     for phase in [twice, once] {
         let module = phase.place.module.context("a module")? as usize;
-        ensure!(
-            Path::new(&observation.modules[module].path) == program,
-            "{phase:?}"
-        );
+        ensure!(Path::new(&observation.modules[module].path) == program, "{phase:?}");
     }
-    between(
-        "sleep",
-        twice.times.of(State::Sleep),
-        290,
-        6 * observation.duration_ns / MS,
-    )?;
+    between("sleep", twice.times.of(State::Sleep), 290, 6 * observation.duration_ns / MS)?;
     // Lanes are used again: there are seven threads besides main, at most three at a time.
     let threads: u32 = observation.lanes.iter().map(|lane| lane.threads).sum();
-    ensure!(
-        threads == 8 && observation.lanes.len() == 4,
-        "{threads} threads"
-    );
+    ensure!(threads == 8 && observation.lanes.len() == 4, "{threads} threads");
     scratch.done();
     Ok(())
 }
@@ -115,11 +90,7 @@ fn waits_of_rust_are_seen() -> Result<()> {
     let source = workspace().join("tests/programs/observe/rust_locks.rs");
     let program = scratch.join("prog");
     let mut command = Command::new("rustc");
-    run(command
-        .args(["--edition", "2024", "-O", "-o"])
-        .arg(&program)
-        .arg(source))?
-    .ok()?;
+    run(command.args(["--edition", "2024", "-O", "-o"]).arg(&program).arg(source))?.ok()?;
     let file = scratch.join("rust.obs");
     run(&mut observed(&program, &[], &file))?.ok()?;
     let observation = read(&file)?;
@@ -150,12 +121,7 @@ fn waiting_for_messages_is_seen() -> Result<()> {
         ensure!(finished.out() == "7\n7\n", "{finished}");
         let observation = read(&scratch.join(format!("{}.1", mpi.name())))?;
         let most = observation.duration_ns / MS;
-        between(
-            "message",
-            observation.lanes[0].times.of(State::Message),
-            100,
-            most,
-        )?;
+        between("message", observation.lanes[0].times.of(State::Message), 100, most)?;
     }
     scratch.done();
     Ok(())

@@ -1,9 +1,10 @@
 //! Replays a run on processors that nobody else uses, as it was or with losses removed.
 //!
-//! A context that can run gets a processor as soon as one is free, and keeps it until it waits. With a loss removed,
-//! processors that nobody else can use help with the code that the loss is charged to: what others waited for is
-//! divided among them. Nobody waits for a lock that is removed, and sleeping that is removed takes no time. Other
-//! waiting follows the edges that this run had.
+//! A context that can run gets a processor as soon as one is free, and keeps it until it waits.
+//! With a loss removed, processors that nobody else can use help with the code that the loss is
+//! charged to: what others waited for is divided among them. Nobody waits for a lock that is
+//! removed, and sleeping that is removed takes no time. Other waiting follows the edges that this
+//! run had.
 
 mod stocks;
 
@@ -23,7 +24,8 @@ pub(super) enum Schedule {
     /// Whoever has waited longest.
     #[default]
     Greedy,
-    /// Who became ready last on the same processor; without such a context, who waited longest on another one.
+    /// Who became ready last on the same processor; without such a context, who waited longest on
+    /// another one.
     Stealing,
 }
 
@@ -46,7 +48,8 @@ pub(super) struct Removable {
 pub(super) trait Watch {
     /// The context has begun.
     fn begins(&mut self, _context: u32) {}
-    /// The context waits: for the other context, or until some time has passed. Waits are counted in [`Strands::waits`].
+    /// The context waits: for the other context, or until some time has passed. Waits are counted
+    /// in [`Strands::waits`].
     fn waits(&mut self, _context: u32, _wait: u32, _other: Option<u32>) {}
     /// The context waits for this other context from now on, which has the lock.
     fn waits_for(&mut self, _context: u32, _other: u32) {}
@@ -57,7 +60,8 @@ pub(super) trait Watch {
     /// The context has done the strand.
     fn stops(&mut self, _context: u32, _strand: usize) {}
     fn ends(&mut self, _context: u32) {}
-    /// So much time (ns) passes until the next change, in which so many processors have nothing to do.
+    /// So much time (ns) passes until the next change, in which so many processors have nothing to
+    /// do.
     fn passes(&mut self, _ns: f64, _idle: f64) {}
 }
 
@@ -85,7 +89,8 @@ enum At {
     Begin,
     /// It waits for strands of others.
     Blocked,
-    /// It takes a lock, and what it takes from a queue with that lock, as soon as it has a processor.
+    /// It takes a lock, and what it takes from a queue with that lock, as soon as it has a
+    /// processor.
     Trying,
     /// It waits for others to make something.
     Lacking,
@@ -101,7 +106,8 @@ enum At {
     Ready,
 }
 
-/// How far a context is. All of it is in one place, because contexts are many and each change needs most of it.
+/// How far a context is. All of it is in one place, because contexts are many and each change needs
+/// most of it.
 #[derive(Debug)]
 struct Progress {
     /// Its next strand, and how far it is there.
@@ -144,7 +150,8 @@ struct Stock {
 #[derive(Clone, Copy, Debug)]
 struct Dealt {
     queue: u32,
-    /// Where the context's own jobs begin, where the job at hand ends, and where the context goes on after the last job.
+    /// Where the context's own jobs begin, where the job at hand ends, and where the context goes
+    /// on after the last job.
     own: u32,
     until: u32,
     last: u32,
@@ -163,8 +170,8 @@ struct Replay<'s, W> {
     contexts: Vec<Progress>,
     /// Contexts whose next strand may begin, if it needs nothing.
     woken: Vec<u32>,
-    /// Contexts that can run, by the processor on which they became ready; with [`Schedule::Greedy`] all are with the
-    /// first one.
+    /// Contexts that can run, by the processor on which they became ready; with
+    /// [`Schedule::Greedy`] all are with the first one.
     ready: Vec<VecDeque<u32>>,
     /// Number of contexts in `ready`.
     queued: usize,
@@ -210,9 +217,7 @@ pub(super) fn replay<W: Watch>(
         watch,
         now: 0.0,
         contexts: strands.contexts.array_windows().map(begin).collect(),
-        woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
-            .rev()
-            .collect(),
+        woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX)).rev().collect(),
         ready: vec![VecDeque::new(); places],
         queued: 0,
         running: vec![None; places],
@@ -376,8 +381,8 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Takes `first` and all that have woken on a processor through strands without duration, until they run, sleep,
-    /// wait or end. `first` keeps the processor if it runs.
+    /// Takes `first` and all that have woken on a processor through strands without duration, until
+    /// they run, sleep, wait or end. `first` keeps the processor if it runs.
     fn settle(&mut self, first: Option<u32>, processor: usize) {
         let queue = match self.schedule {
             Schedule::Greedy => 0,
@@ -398,8 +403,8 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Takes a context through strands without duration; whether it can run then. Without a processor it takes no lock:
-    /// others would wait for the lock until the context has one.
+    /// Takes a context through strands without duration; whether it can run then. Without a
+    /// processor it takes no lock: others would wait for the lock until the context has one.
     fn is_ready(&mut self, number: u32, has_processor: bool) -> bool {
         let context = number as usize;
         let strands = self.strands;
@@ -496,8 +501,8 @@ impl<W: Watch> Replay<'_, W> {
         lock.filter(|_| !self.is_removed(&self.removable.waits, wait))
     }
 
-    /// Whether a context has to wait for the lock that it takes before a strand. Otherwise it has the lock, or has given
-    /// it back.
+    /// Whether a context has to wait for the lock that it takes before a strand. Otherwise it has
+    /// the lock, or has given it back.
     fn is_locked(&mut self, number: u32, at: usize) -> bool {
         let Some((object, how)) = self.lock_of(at) else {
             return false;
@@ -551,8 +556,8 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Lets those that wait for a free lock try to take it, one of them or several that only read. Who has a processor
-    /// may be faster.
+    /// Lets those that wait for a free lock try to take it, one of them or several that only read.
+    /// Who has a processor may be faster.
     fn hand_on(&mut self, object: u64) {
         let Some(lock) = self.locks.get_mut(&object) else {
             return;
@@ -580,8 +585,9 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Where the order of locks differs from the recorded one, contexts may wait for each other in a circle, which the
-    /// program never did. One of them goes on without its lock, or what it takes. Returns false if there is none.
+    /// Where the order of locks differs from the recorded one, contexts may wait for each other in
+    /// a circle, which the program never did. One of them goes on without its lock, or what it
+    /// takes. Returns false if there is none.
     fn unlock(&mut self) -> bool {
         let waits = |lock: &Lock| lock.queue.front().map(|&(context, _)| context);
         let locks = self.locks.values_mut();
@@ -602,8 +608,7 @@ impl<W: Watch> Replay<'_, W> {
     fn sleep(&mut self, number: u32, at: usize, ns: u64, how: At) {
         self.contexts[number as usize].at = how;
         let until = whole(self.now + ns as f64);
-        self.timers
-            .push(Reverse((until, number, strand_number(at))));
+        self.timers.push(Reverse((until, number, strand_number(at))));
         self.watch.waits(number, self.strands.all[at].wait, None);
     }
 }

@@ -1,4 +1,5 @@
-//! What contexts make and take at queues in a replay, and the jobs of queues that are dealt out to them.
+//! What contexts make and take at queues in a replay, and the jobs of queues that are dealt out to
+//! them.
 
 use super::super::counted::Counted;
 use super::super::strands::NO_WAIT;
@@ -23,12 +24,7 @@ impl<W: Watch> Replay<'_, W> {
             Some(&dealt) if dealt.until == next => dealt,
             Some(_) => return,
             None => match self.strands.pools.get(&next) {
-                Some(pool) => Dealt {
-                    queue: pool.queue,
-                    own: next,
-                    until: next,
-                    last: pool.last,
-                },
+                Some(pool) => Dealt { queue: pool.queue, own: next, until: next, last: pool.last },
                 None => return,
             },
         };
@@ -48,8 +44,8 @@ impl<W: Watch> Replay<'_, W> {
         }
     }
 
-    /// Whether a context has to wait for what it takes from a queue before a strand. Otherwise it has taken it, or has
-    /// made something.
+    /// Whether a context has to wait for what it takes from a queue before a strand. Otherwise it
+    /// has taken it, or has made something.
     pub(super) fn lacks(&mut self, number: u32, at: usize) -> bool {
         let at = strand_number(at);
         let Some(&counted) = self.strands.counts.get(&at) else {

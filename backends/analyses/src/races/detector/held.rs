@@ -1,5 +1,6 @@
-//! Allocations of the task at hand whose marks are not in the shadow yet. Libraries allocate and free the same memory
-//! again and again without a look of the program at it, and nobody sees the marks but the last one's.
+//! Allocations of the task at hand whose marks are not in the shadow yet. Libraries allocate and
+//! free the same memory again and again without a look of the program at it, and nobody sees the
+//! marks but the last one's.
 
 use super::Detector;
 use crate::races::record::{Kind, Use};
@@ -29,20 +30,14 @@ pub(super) struct HeldMarks {
 
 impl Default for HeldMarks {
     fn default() -> Self {
-        Self {
-            all: Vec::new(),
-            pages: (0..PAGES).map(|_| false).collect(),
-        }
+        Self { all: Vec::new(), pages: (0..PAGES).map(|_| false).collect() }
     }
 }
 
 /// Where the pages of some bytes are noted.
 fn pages_of(addr: u64, size: u64) -> impl Iterator<Item = usize> {
     let last = addr.saturating_add(size.saturating_sub(1));
-    let (first, last) = (
-        page_of(addr >> GRANULE_SHIFT),
-        page_of(last >> GRANULE_SHIFT),
-    );
+    let (first, last) = (page_of(addr >> GRANULE_SHIFT), page_of(last >> GRANULE_SHIFT));
     let last = last.min(first + PAGES - 1);
     (first..=last).map(|page| usize::try_from(page % PAGES).unwrap_or(0))
 }
@@ -56,8 +51,8 @@ impl HeldMarks {
 }
 
 impl Detector {
-    /// Marks an allocation, later if it is small. What the task did before with the same allocation is forgotten: the
-    /// mark replaces all marks that are older.
+    /// Marks an allocation, later if it is small. What the task did before with the same allocation
+    /// is forgotten: the mark replaces all marks that are older.
     pub(super) fn allocate(&mut self, addr: u64, size: u64, op: u32) {
         let own = |held: &Held| (held.addr, held.size) == (addr, size);
         if let Some(before) = self.held.all.iter().position(own) {
@@ -69,12 +64,7 @@ impl Detector {
             return self.renew(addr, size, Kind::Alloc, op);
         }
         pages_of(addr, size).for_each(|page| self.held.pages[page] = true);
-        self.held.all.push(Held {
-            addr,
-            size,
-            made: op,
-            freed: None,
-        });
+        self.held.all.push(Held { addr, size, made: op, freed: None });
     }
 
     /// Marks a free.
@@ -94,13 +84,7 @@ impl Detector {
         for Held { addr, size, .. } in &held {
             pages_of(*addr, *size).for_each(|page| self.held.pages[page] = false);
         }
-        for Held {
-            addr,
-            size,
-            made,
-            freed,
-        } in held
-        {
+        for Held { addr, size, made, freed } in held {
             self.range(addr, size, Use::of(made, Kind::Alloc));
             if let Some(op) = freed {
                 self.range(addr, size, Use::of(op, Kind::Free));

@@ -8,7 +8,8 @@ use crate::races::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, address_of, page_of}
 
 /// The operation of allocations, which is none of the program.
 const NO_OP: u32 = u32::MAX;
-/// New memory larger than this is a stack. It is marked only where it is used, and so many bytes ahead.
+/// New memory larger than this is a stack. It is marked only where it is used, and so many bytes
+/// ahead.
 const STACK: u64 = 64 << 10;
 const AHEAD: u64 = 512;
 
@@ -47,10 +48,7 @@ impl Detector {
         let Some(lives) = self.allocations.get(&addr) else {
             return;
         };
-        let Some(at) = lives
-            .iter()
-            .rposition(|&(epoch, _)| self.clocks.ordered(epoch))
-        else {
+        let Some(at) = lives.iter().rposition(|&(epoch, _)| self.clocks.ordered(epoch)) else {
             return;
         };
         let (epoch, size) = lives[at];
@@ -96,11 +94,7 @@ impl Detector {
         self.range(addr, from - addr, by);
         self.range(to, stop - to, by);
         if kind == Kind::Alloc {
-            let mark = Record {
-                epoch: self.clocks.now(),
-                mask: 0xff,
-                by,
-            };
+            let mark = Record { epoch: self.clocks.now(), mask: 0xff, by };
             let marked = self.states.make(&[mark]);
             return self.shadow.fill(first, end, marked, &mut self.states);
         }

@@ -1,5 +1,6 @@
-//! Objects of synchronisation that are used after they were destroyed. The memory remembers that an object was destroyed
-//! until a new one is made there: by a call, or by a store (a static initialiser).
+//! Objects of synchronisation that are used after they were destroyed. The memory remembers that an
+//! object was destroyed until a new one is made there: by a call, or by a store (a static
+//! initialiser).
 
 use std::collections::BTreeMap;
 
@@ -54,10 +55,7 @@ impl Detector {
             self.settle_marks();
         }
         let bit = 1u8 << (object & 7);
-        let Some(state) = self
-            .shadow
-            .granule(object >> GRANULE_SHIFT, &mut self.states)
-        else {
+        let Some(state) = self.shadow.granule(object >> GRANULE_SHIFT, &mut self.states) else {
             return;
         };
         let records = self.states.records(*state).iter();
@@ -71,12 +69,7 @@ impl Detector {
         let used = self.clocks.task(self.clocks.now());
         let destroyed = self.clocks.task(end.epoch);
         let key = (op as u8, self.call_op(), end.by.op);
-        let new = Misuse {
-            object,
-            used,
-            destroyed,
-            count: 0,
-        };
+        let new = Misuse { object, used, destroyed, count: 0 };
         self.misuses.entry(key).or_insert(new).count += 1;
     }
 }

@@ -5,12 +5,13 @@ use taskgraph::{ContextId, TaskId};
 use super::super::context::{Created, Owner, State, Value};
 use super::Machine;
 
-/// Number of levels of creation that an edge is followed up; beyond it counts only for the whole program.
+/// Number of levels of creation that an edge is followed up; beyond it counts only for the whole
+/// program.
 const MOST_LEVELS: usize = 64;
 
 impl Machine {
-    /// The created contexts begin where their creator is. There is one, or several at once for a parallel region and
-    /// for the ranks of a run. Returns how many of the edges lead to them.
+    /// The created contexts begin where their creator is. There is one, or several at once for a
+    /// parallel region and for the ranks of a run. Returns how many of the edges lead to them.
     pub(super) fn create(
         &mut self,
         state: &mut State,
@@ -115,8 +116,8 @@ impl Machine {
         self.keep(from, value);
     }
 
-    /// One edge less is to come. A joined context is forgotten with the last one; what it created and did not join now
-    /// belongs to its creator.
+    /// One edge less is to come. A joined context is forgotten with the last one; what it created
+    /// and did not join now belongs to its creator.
     fn keep(&mut self, from: TaskId, mut value: Value) {
         value.left -= 1;
         if value.left == 0 {
@@ -132,7 +133,8 @@ impl Machine {
         }
     }
 
-    /// Adds the work of an ended context to the frame that created it. Returns the frame, if it is in this context.
+    /// Adds the work of an ended context to the frame that created it. Returns the frame, if it is
+    /// in this context.
     pub(super) fn absorb_work(
         &mut self,
         state: &mut State,
@@ -148,9 +150,7 @@ impl Machine {
         let add = |state: &mut State| {
             let at = state.frame_at(owner.serial)?;
             state.work += work;
-            state.frames[at + 1..]
-                .iter_mut()
-                .for_each(|frame| frame.start_work += work);
+            state.frames[at + 1..].iter_mut().for_each(|frame| frame.start_work += work);
             state.frames[at].children.remove(&ended);
             Some((at, owner))
         };
@@ -163,8 +163,8 @@ impl Machine {
         }
     }
 
-    /// Makes the clocks of `state` as late as the edge from `from` requires. Returns the frame whose child it comes
-    /// from, and what is known of the creation, if it is in this context.
+    /// Makes the clocks of `state` as late as the edge from `from` requires. Returns the frame
+    /// whose child it comes from, and what is known of the creation, if it is in this context.
     pub(super) fn raise(
         &mut self,
         state: &mut State,

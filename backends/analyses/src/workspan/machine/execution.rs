@@ -11,7 +11,8 @@ use super::super::steps::{Calls, Step};
 use super::super::tree::Tree;
 use super::{Machine, NOBODY};
 
-/// Invocations in a row of steps: their node, call site and calling function, and whose callers they are.
+/// Invocations in a row of steps: their node, call site and calling function, and whose callers
+/// they are.
 type Place = (u32, u32, u32, u32);
 
 impl Machine {
@@ -105,8 +106,8 @@ impl Machine {
         self.paths.add(path, node, measure);
     }
 
-    /// The innermost frame returns. The first frame of a context stays, for code that runs in it without a recorded
-    /// caller.
+    /// The innermost frame returns. The first frame of a context stays, for code that runs in it
+    /// without a recorded caller.
     pub(super) fn returned(&mut self, state: &mut State) {
         if state.frames.len() > 1 {
             self.pop(state);

@@ -1,7 +1,8 @@
-//! The walk over the graph: call stacks from blocks, work-span clocks, longest paths and their profiles.
+//! The walk over the graph: call stacks from blocks, work-span clocks, longest paths and their
+//! profiles.
 //!
-//! Tasks come in breadth-first order, so one pass is enough. It keeps the state of the contexts that have not been
-//! joined, and the values on edges whose end is still to come.
+//! Tasks come in breadth-first order, so one pass is enough. It keeps the state of the contexts
+//! that have not been joined, and the values on edges whose end is still to come.
 
 mod edges;
 mod execution;
@@ -35,17 +36,10 @@ pub(super) struct Rules {
     pub changes: Vec<Change>,
 }
 
-/// What `span` operations of a frame put on the longest path. A frame whose beginning is on the path puts the rest of
-/// its work there when it ends.
+/// What `span` operations of a frame put on the longest path. A frame whose beginning is on the
+/// path puts the rest of its work there when it ends.
 fn strand(span: u64) -> Measure {
-    Measure {
-        local: Sum {
-            count: 0,
-            work: span,
-            span,
-        },
-        ..Measure::default()
-    }
+    Measure { local: Sum { count: 0, work: span, span }, ..Measure::default() }
 }
 
 /// The walk.
@@ -171,8 +165,7 @@ impl Machine {
     pub(super) fn on_span(&mut self) -> Vec<Measure> {
         let mut measures = vec![Measure::default(); self.tree.nodes().len()];
         if let Some(path) = self.longest.take() {
-            self.paths
-                .print(path, |node, measure| measures[node as usize] = measure);
+            self.paths.print(path, |node, measure| measures[node as usize] = measure);
         }
         let current = self.current.iter().map(|current| &current.1);
         let running = current.chain(self.running.values());
@@ -205,9 +198,7 @@ impl Machine {
             clippy::cast_sign_loss,
             reason = "a what-if: 53 bits are enough, and the factor is not negative"
         )]
-        let amount = top
-            .factor
-            .map_or(amount, |factor| (amount as f64 * factor) as u64);
+        let amount = top.factor.map_or(amount, |factor| (amount as f64 * factor) as u64);
         let long = match top.grain {
             Some(grain) => amount.min(grain.saturating_sub(top.local_span)),
             None => amount,
@@ -253,16 +244,9 @@ impl Machine {
             }
             path => path,
         };
-        dropped
-            .into_iter()
-            .for_each(|path| self.paths.release(path));
-        let ended = Ended {
-            owner: state.owner,
-            work: state.work,
-            joined: false,
-            last: last.seq,
-            value,
-        };
+        dropped.into_iter().for_each(|path| self.paths.release(path));
+        let ended =
+            Ended { owner: state.owner, work: state.work, joined: false, last: last.seq, value };
         self.ended.insert(last.context, Box::new(ended));
     }
 

@@ -1,5 +1,5 @@
-//! The call stack of a context: frames that are pushed and popped, spawns that are executed before their
-//! continuation, and what a frame adds to the profile.
+//! The call stack of a context: frames that are pushed and popped, spawns that are executed before
+//! their continuation, and what a frame adds to the profile.
 
 use rustc_hash::FxHashSet;
 use taskgraph::{BlockId, ContextId, FunctionId};
@@ -11,22 +11,19 @@ use super::super::tree::{SiteKey, Tree};
 use super::{Machine, NOBODY, strand};
 
 impl Machine {
-    /// Makes the first invocation of a created context, unless it exists; returns whether it made it.
+    /// Makes the first invocation of a created context, unless it exists; returns whether it made
+    /// it.
     pub(super) fn first_frame(&mut self, state: &mut State, function: Option<u32>) -> bool {
         if !state.frames.is_empty() {
             return false;
         }
-        let (key, caller) = match state
-            .spawned_at
-            .and_then(|at| self.info.block(at).map(|b| (at, b)))
-        {
-            Some((at, block)) => (SiteKey::Spawn(at), block.function.get()),
-            None => (SiteKey::SpawnOutside, NOBODY),
-        };
+        let (key, caller) =
+            match state.spawned_at.and_then(|at| self.info.block(at).map(|b| (at, b))) {
+                Some((at, block)) => (SiteKey::Spawn(at), block.function.get()),
+                None => (SiteKey::SpawnOutside, NOBODY),
+            };
         let site = self.tree.site(key);
-        let node = self
-            .tree
-            .child(state.from, site, function.map(FunctionId::new));
+        let node = self.tree.child(state.from, site, function.map(FunctionId::new));
         self.push_at(state, node, site, caller, function);
         true
     }
@@ -117,11 +114,7 @@ impl Machine {
 
     /// The innermost frame waits for its serially executed spawns (Figure 3, lines 14-19).
     pub(super) fn sync(&mut self, state: &mut State) {
-        let Some(child) = state
-            .frames
-            .last_mut()
-            .and_then(|frame| frame.longest.take())
-        else {
+        let Some(child) = state.frames.last_mut().and_then(|frame| frame.longest.take()) else {
             return;
         };
         self.flush(state);
@@ -217,11 +210,7 @@ impl Machine {
         state.leave(&frame);
         let (work, span) = (state.work - frame.start_work, state.time - frame.start);
         let sum = |counts: bool| {
-            if counts {
-                Sum::one(work, span)
-            } else {
-                Sum::default()
-            }
+            if counts { Sum::one(work, span) } else { Sum::default() }
         };
         let mut measure = Measure {
             top_call_site: sum(frame.top_call_site),
@@ -272,17 +261,15 @@ impl Machine {
         state.frames[below].children.extend(children);
     }
 
-    /// Contexts that a context created and did not join belong to the frame that created the context.
+    /// Contexts that a context created and did not join belong to the frame that created the
+    /// context.
     fn lift(&mut self, state: &State, children: &FxHashSet<ContextId>) {
         let Some(own) = state.owner else {
             return;
         };
         for child in children {
             if let Some(owner) = self.owner_of(*child) {
-                *owner = Owner {
-                    since: own.since + state.ahead + owner.since,
-                    ..own
-                };
+                *owner = Owner { since: own.since + state.ahead + owner.since, ..own };
             }
         }
         if let Some(creator) = self.running.get_mut(&own.context)

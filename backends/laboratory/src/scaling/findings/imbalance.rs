@@ -6,8 +6,8 @@ use super::{Diagnosis, Finding, at, finding};
 use crate::scaling::ratio::over;
 use crate::view::units::{count, plural, share as percent, time, whole};
 
-/// If barriers are closer to each other than this, ns, their cost is waking up and not waiting for the slowest
-/// thread.
+/// If barriers are closer to each other than this, ns, their cost is waking up and not waiting for
+/// the slowest thread.
 const SHORT_PHASE: f64 = 100_000.0;
 
 impl Diagnosis<'_> {
@@ -22,9 +22,9 @@ impl Diagnosis<'_> {
         let most = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         match most.map(|(_, state)| state) {
             Some(State::Condition) => self.condition(share),
-            Some(State::Barrier) => self
-                .short_barriers(share)
-                .unwrap_or_else(|| self.unequal(share)),
+            Some(State::Barrier) => {
+                self.short_barriers(share).unwrap_or_else(|| self.unequal(share))
+            }
             _ => self.unequal(share),
         }
     }

@@ -52,9 +52,7 @@ impl Diagnosis<'_> {
     fn inflated(&self) -> (String, String) {
         let running = |run: &Run, place: usize| {
             let phases = run.phases.iter().filter(|phase| phase.place == place);
-            phases
-                .map(|phase| phase.times[State::Running as usize] as f64)
-                .sum::<f64>()
+            phases.map(|phase| phase.times[State::Running as usize] as f64).sum::<f64>()
         };
         let (Some(run), Some(one)) = (self.run, self.one) else {
             return (String::new(), String::new());
@@ -69,18 +67,16 @@ impl Diagnosis<'_> {
             if before == 0.0 {
                 return (self.name(place), String::new());
             }
-            let grew = format!(
-                " ({} there instead of {})",
-                time(whole(after)),
-                time(whole(before))
-            );
+            let grew =
+                format!(" ({} there instead of {})", time(whole(after)), time(whole(before)));
             (self.name(place), grew)
         })
     }
 
     /// What the shape of the curves (work inflation, section 2.5) says about the kind of inflation.
     fn kind_of_inflation(&self) -> (&'static str, &'static str, &'static str) {
-        // Every added processor slowed the code down by more than it gained, which is typical of lines that travel.
+        // Every added processor slowed the code down by more than it gained, which is typical of
+        // lines that travel.
         let one = self.point.speedup.maximal / f64::from(self.point.threads);
         if self.point.speedup.inflation < one {
             return (

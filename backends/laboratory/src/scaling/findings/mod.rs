@@ -1,4 +1,5 @@
-//! The diagnosis in words: what the time was lost to, the largest loss first, where, and what to try next.
+//! The diagnosis in words: what the time was lost to, the largest loss first, where, and what to
+//! try next.
 
 mod imbalance;
 mod inflation;
@@ -17,8 +18,8 @@ use crate::view::units::{count, share as percent, time};
 /// Losses below this share of the processors' time get no sentence.
 const WORTH: f64 = 0.02;
 
-/// The number of threads that the findings are about, and the findings. It is the largest number for which each
-/// thread had a processor.
+/// The number of threads that the findings are about, and the findings. It is the largest number
+/// for which each thread had a processor.
 pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     let parallel = || report.points.iter().filter(|point| point.threads > 1);
     let chosen = parallel()
@@ -51,9 +52,11 @@ pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     (point.threads, findings)
 }
 
-/// The most that a lock, and keeping its data consistent, can cost; a larger overhead has other reasons.
+/// The most that a lock, and keeping its data consistent, can cost; a larger overhead has other
+/// reasons.
 const LOCK_NS: f64 = 250.0;
-/// If making tasks takes more than this part of the time that is not waited, the tasks are too small.
+/// If making tasks takes more than this part of the time that is not waited, the tasks are too
+/// small.
 const SMALL_TASKS: f64 = 0.25;
 
 struct Diagnosis<'a> {
@@ -71,12 +74,7 @@ impl<'a> Diagnosis<'a> {
             let point = points.iter().find(|point| point.threads == threads)?;
             Estimate::Median.choose(&point.runs).first().copied()
         };
-        Self {
-            report,
-            point,
-            run: middle(point.threads),
-            one: middle(1),
-        }
+        Self { report, point, run: middle(point.threads), one: middle(1) }
     }
 
     fn all(&self) -> Vec<Finding> {
@@ -101,8 +99,8 @@ impl<'a> Diagnosis<'a> {
         merged(all)
     }
 
-    /// The share of time in which processors had no work within parallel phases and no thread waited for a lock or a
-    /// message.
+    /// The share of time in which processors had no work within parallel phases and no thread
+    /// waited for a lock or a message.
     fn without_work(&self) -> f64 {
         let account = &self.point.account;
         let ns = account.barrier + account.condition + account.unoccupied;
@@ -110,11 +108,7 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn of_all(&self, share: f64) -> String {
-        format!(
-            "{} of the time of {} processors",
-            percent(share),
-            self.point.threads
-        )
+        format!("{} of the time of {} processors", percent(share), self.point.threads)
     }
 
     fn name(&self, place: usize) -> String {
@@ -138,9 +132,7 @@ impl<'a> Diagnosis<'a> {
     /// The parallel phases.
     fn phases<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r PhaseRun> + use<'r> {
         let processors = self.point.threads;
-        run.phases
-            .iter()
-            .filter(move |phase| phase.parallel(processors))
+        run.phases.iter().filter(move |phase| phase.parallel(processors))
     }
 
     fn wait(&self, state: State) -> Option<(&'a WaitRun, f64)> {
@@ -193,22 +185,13 @@ impl<'a> Diagnosis<'a> {
         let share = making + starved + not_elided;
         let mut parts = vec![format!("{} in making them", percent(making))];
         if starved > 0.0 {
-            parts.push(format!(
-                "{} in waiting for those that make them",
-                percent(starved)
-            ));
+            parts.push(format!("{} in waiting for those that make them", percent(starved)));
         }
         if not_elided > 0.0 {
-            parts.push(format!(
-                "{} in code that the elision does without",
-                percent(not_elided)
-            ));
+            parts.push(format!("{} in code that the elision does without", percent(not_elided)));
         }
-        let detail = if parts.len() > 1 {
-            format!(" ({})", parts.join(", "))
-        } else {
-            String::new()
-        };
+        let detail =
+            if parts.len() > 1 { format!(" ({})", parts.join(", ")) } else { String::new() };
         let text = format!(
             "{} goes into making tasks and threads and handing out work{}{detail}{}.",
             self.of_all(share),
@@ -222,8 +205,9 @@ impl<'a> Diagnosis<'a> {
         finding("scheduling", place, share, text, &advice)
     }
 
-    /// The part of the overhead that the sequential elision does not have: the cost of tasks in addition to the
-    /// runtime's own work (work inflation, section 2.8: S_1 is about T_1 - T_elision).
+    /// The part of the overhead that the sequential elision does not have: the cost of tasks in
+    /// addition to the runtime's own work (work inflation, section 2.8: S_1 is about T_1 -
+    /// T_elision).
     fn not_elided(&self) -> f64 {
         let all = self.point.account.total();
         let overhead = self.point.factors.delay.overhead;
@@ -236,31 +220,24 @@ impl<'a> Diagnosis<'a> {
         if more >= WORTH { more } else { 0.0 }
     }
 
-    /// What partition refinement (deconstructing overhead, equation 9) suggests for a phase that deals out work at
-    /// run time, if it agrees that parts should be larger, or smaller.
+    /// What partition refinement (deconstructing overhead, equation 9) suggests for a phase that
+    /// deals out work at run time, if it agrees that parts should be larger, or smaller.
     fn refined(&self, phase: &PhaseRun, larger: bool) -> String {
         let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
         let all = account.total();
         let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
-        let ratio = refinement::ratio(
-            self.point.threads,
-            over(scheduling, all),
-            over(imbalance, all),
-        );
+        let ratio =
+            refinement::ratio(self.point.threads, over(scheduling, all), over(imbalance, all));
         // This is one step of the equation; if it is closer to 1, the size is about right.
         if !phase.dynamic || (0.8..=1.25).contains(&ratio) || (ratio > 1.0) != larger {
             return String::new();
         }
-        let (factor, how) = if ratio > 1.0 {
-            (ratio, "larger")
-        } else {
-            (1.0 / ratio, "smaller")
-        };
+        let (factor, how) = if ratio > 1.0 { (ratio, "larger") } else { (1.0 / ratio, "smaller") };
         format!(" Partition refinement (equation 9) would make its parts {factor:.1} times {how}.")
     }
 
-    /// The part of load imbalance that is waiting for tasks which take about as long to make as to execute: one
-    /// thread makes them and cannot keep the others busy.
+    /// The part of load imbalance that is waiting for tasks which take about as long to make as to
+    /// execute: one thread makes them and cannot keep the others busy.
     fn starved(&self) -> f64 {
         let Some(run) = self.run else { return 0.0 };
         let all = self.point.account.total();
@@ -268,11 +245,7 @@ impl<'a> Diagnosis<'a> {
             let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
             let busy = account.running + account.scheduling;
             let starved = account.scheduling > SMALL_TASKS * busy;
-            if starved {
-                account.barrier + account.unoccupied
-            } else {
-                0.0
-            }
+            if starved { account.barrier + account.unoccupied } else { 0.0 }
         });
         let starved = over(phases.sum(), all).min(self.without_work());
         if starved >= WORTH { starved } else { 0.0 }
@@ -314,11 +287,7 @@ impl<'a> Diagnosis<'a> {
                 time(wait.ns / number)
             ),
         });
-        let how = if state == State::Spin {
-            "busy waiting for locks"
-        } else {
-            "blocked by locks"
-        };
+        let how = if state == State::Spin { "busy waiting for locks" } else { "blocked by locks" };
         let text = format!("{} is {how}{}{detail}.", self.of_all(share), at(&place));
         let advice = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
         finding(state.name(), place, share, text, advice)
@@ -326,11 +295,7 @@ impl<'a> Diagnosis<'a> {
 
     fn message(&self, share: f64) -> Finding {
         let place = self.place_of(State::Message);
-        let text = format!(
-            "{} is waiting for messages{}.",
-            self.of_all(share),
-            at(&place)
-        );
+        let text = format!("{} is waiting for messages{}.", self.of_all(share), at(&place));
         let advice = "Send earlier, receive later, or overlap both with work.";
         finding("message", place, share, text, advice)
     }
@@ -352,7 +317,8 @@ impl<'a> Diagnosis<'a> {
     }
 }
 
-/// Merges two findings of one cause: locks that threads wait for, and locks that cost time while they are free.
+/// Merges two findings of one cause: locks that threads wait for, and locks that cost time while
+/// they are free.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
     for finding in findings {
@@ -371,14 +337,7 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 fn finding(cause: &str, place: String, share: f64, text: String, advice: &str) -> Finding {
-    Finding {
-        rank: 0,
-        cause: cause.to_owned(),
-        place,
-        share,
-        text,
-        advice: advice.to_owned(),
-    }
+    Finding { rank: 0, cause: cause.to_owned(), place, share, text, advice: advice.to_owned() }
 }
 
 /// How large the pieces are that a phase gave out at run time, in words.
@@ -396,11 +355,7 @@ fn pieces(phase: &PhaseRun) -> String {
 }
 
 fn at(place: &str) -> String {
-    if place.is_empty() {
-        String::new()
-    } else {
-        format!(" at {place}")
-    }
+    if place.is_empty() { String::new() } else { format!(" at {place}") }
 }
 
 fn seconds(s: f64) -> String {

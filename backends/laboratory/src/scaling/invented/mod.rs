@@ -1,4 +1,5 @@
-//! Diagnoses of invented measurements: machines and programs that nobody here has, analysed like measured ones.
+//! Diagnoses of invented measurements: machines and programs that nobody here has, analysed like
+//! measured ones.
 
 mod inflation;
 mod tasks;
@@ -44,18 +45,9 @@ fn run(p: u32, shape: &Shape) -> Run {
     let mut waits = Vec::new();
     for (state, ns) in parts {
         times[state as usize] = ns * MS;
-        let count = if state == State::Barrier {
-            shape.barriers * u64::from(p)
-        } else {
-            10
-        };
+        let count = if state == State::Barrier { shape.barriers * u64::from(p) } else { 10 };
         if ns > 0 && !matches!(state, State::Running | State::Scheduling) {
-            waits.push(WaitRun {
-                place: 1,
-                state: state.name().to_owned(),
-                count,
-                ns: ns * MS,
-            });
+            waits.push(WaitRun { place: 1, state: state.name().to_owned(), count, ns: ns * MS });
         }
     }
     let phase = PhaseRun {
@@ -82,7 +74,8 @@ fn run(p: u32, shape: &Shape) -> Run {
     }
 }
 
-/// The analysis of a program whose shape on `p` processors is `shape(p)`; the baseline takes `baseline` ms.
+/// The analysis of a program whose shape on `p` processors is `shape(p)`; the baseline takes
+/// `baseline` ms.
 fn diagnose(baseline: u64, processors: &[u32], shape: impl Fn(u32) -> Shape) -> Report {
     let place = |function: &str, line| PlaceName {
         function: function.to_owned(),
@@ -94,10 +87,7 @@ fn diagnose(baseline: u64, processors: &[u32], shape: impl Fn(u32) -> Shape) -> 
         runs: vec![run(threads, &shape(threads)); 3],
         ..Point::default()
     };
-    let sequential = Run {
-        t_ns: baseline * MS,
-        ..Run::default()
-    };
+    let sequential = Run { t_ns: baseline * MS, ..Run::default() };
     let measurement = Measurement {
         command: vec!["./prog".to_owned()],
         cpus: 64,
@@ -119,11 +109,7 @@ const POWERS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// A program that scales: 960 ms of work, dealt out equally.
 fn perfect(p: u32) -> Shape {
-    Shape {
-        phase: 960 / u64::from(p),
-        running: 960,
-        ..Shape::default()
-    }
+    Shape { phase: 960 / u64::from(p), running: 960, ..Shape::default() }
 }
 
 fn first(report: &Report) -> (&str, &str) {
@@ -136,11 +122,7 @@ fn a_program_that_scales_is_said_to_scale() {
     let report = diagnose(960, &POWERS, perfect);
     assert_eq!(first(&report), ("scales", ""));
     assert_eq!(report.findings.len(), 1);
-    assert!(
-        report.headline().contains("it scales"),
-        "{}",
-        report.headline()
-    );
+    assert!(report.headline().contains("it scales"), "{}", report.headline());
     assert!((report.points[5].speedup.actual - 32.0).abs() < 1e-9);
 }
 
@@ -190,9 +172,6 @@ fn the_json_has_the_names_scripts_read() {
 fn text(report: &Report) -> String {
     use crate::view::Render;
     let mut out = Vec::new();
-    report
-        .view()
-        .write_text(&mut out, crate::view::Screen::file())
-        .unwrap();
+    report.view().write_text(&mut out, crate::view::Screen::file()).unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -14,14 +14,11 @@ fn small_tasks_are_scheduling() {
     assert!((report.points[5].factors.distribution.scheduling - 0.5).abs() < 1e-9);
 }
 
-/// Two threads: one makes tasks for half of its time, and the other waits for them for half of its time.
+/// Two threads: one makes tasks for half of its time, and the other waits for them for half of its
+/// time.
 fn starving(scheduling: u64, running: u64) -> Report {
     let mut report = diagnose(600, &[1, 2], |p| match p {
-        1 => Shape {
-            phase: 600,
-            running: 600,
-            ..Shape::default()
-        },
+        1 => Shape { phase: 600, running: 600, ..Shape::default() },
         _ => Shape {
             phase: 600,
             running,
@@ -30,10 +27,7 @@ fn starving(scheduling: u64, running: u64) -> Report {
             ..Shape::default()
         },
     });
-    report.measurement.points[1]
-        .runs
-        .iter_mut()
-        .for_each(|run| run.phases[0].dynamic = true);
+    report.measurement.points[1].runs.iter_mut().for_each(|run| run.phases[0].dynamic = true);
     analyse(report.measurement, Estimate::Mean, Blocking::Imbalance)
 }
 
@@ -42,12 +36,7 @@ fn waiting_for_tasks_that_are_too_small_is_scheduling() {
     let report = starving(300, 600);
     assert_eq!(first(&report).0, "scheduling");
     assert!((report.findings[0].share - 0.5).abs() < 1e-9);
-    assert!(
-        report
-            .findings
-            .iter()
-            .all(|finding| finding.cause != "imbalance")
-    );
+    assert!(report.findings.iter().all(|finding| finding.cause != "imbalance"));
     let large = starving(10, 600);
     assert_eq!(first(&large).0, "imbalance");
     let advice = &large.findings[0].advice;
@@ -57,27 +46,22 @@ fn waiting_for_tasks_that_are_too_small_is_scheduling() {
 #[test]
 fn how_small_tasks_are_is_said() {
     let mut report = starving(300, 600);
-    report.measurement.points[1]
-        .runs
-        .iter_mut()
-        .for_each(|run| run.phases[0].pieces = 500_000);
+    report.measurement.points[1].runs.iter_mut().for_each(|run| run.phases[0].pieces = 500_000);
     let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
     let text = &report.findings[0].text;
     let said = "tasks or parts of loops there, of 1.20 us on average, took 600 ns each to hand out";
     assert!(text.contains(said), "{text}");
 }
 
-/// Tasks that cost a fourth of the sequential program's time on one processor; the elision takes `elision` ms.
+/// Tasks that cost a fourth of the sequential program's time on one processor; the elision takes
+/// `elision` ms.
 fn with_elision(elision: u64) -> Report {
     let mut report = diagnose(960, &[1, 2], |p| Shape {
         phase: 1200 / u64::from(p),
         running: 1200,
         ..Shape::default()
     });
-    report.measurement.elision_runs = vec![Run {
-        t_ns: elision * MS,
-        ..Run::default()
-    }];
+    report.measurement.elision_runs = vec![Run { t_ns: elision * MS, ..Run::default() }];
     analyse(report.measurement, Estimate::Mean, Blocking::Imbalance)
 }
 
@@ -93,8 +77,5 @@ fn overhead_that_the_elision_does_not_have_is_scheduling() {
     let both = with_elision(1080);
     let shares: Vec<_> = both.findings.iter().map(|finding| finding.share).collect();
     assert_eq!(shares.len(), 2);
-    assert!(
-        shares.iter().all(|share| (share - 0.1).abs() < 1e-9),
-        "{shares:?}"
-    );
+    assert!(shares.iter().all(|share| (share - 0.1).abs() < 1e-9), "{shares:?}");
 }

@@ -18,20 +18,10 @@ fn a_serial_section_is_serialization() {
 #[test]
 fn locks_that_wait_and_locks_that_are_free_are_one_finding() {
     let mut report = waiting(|shape, ns| shape.lock = ns);
-    report
-        .measurement
-        .baseline_runs
-        .iter_mut()
-        .for_each(|run| run.t_ns = 480 * MS);
-    report.measurement.points[0]
-        .runs
-        .iter_mut()
-        .for_each(|run| run.locks = 10_000_000);
+    report.measurement.baseline_runs.iter_mut().for_each(|run| run.t_ns = 480 * MS);
+    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 10_000_000);
     let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
-    let locks = report
-        .findings
-        .iter()
-        .filter(|finding| finding.cause == "lock");
+    let locks = report.findings.iter().filter(|finding| finding.cause == "lock");
     assert_eq!(locks.count(), 1);
     assert!((report.findings[0].share - 0.75).abs() < 1e-9);
 }
@@ -55,20 +45,10 @@ fn a_region_of_one_thread_is_serial_code() {
 fn overhead_of_very_many_free_locks_is_theirs() {
     let mut report = diagnose(480, &[1, 2], perfect);
     // The run takes 480 ms more than the baseline: 48 ns for each of ten million locks.
-    report.measurement.points[0]
-        .runs
-        .iter_mut()
-        .for_each(|run| run.locks = 10_000_000);
-    let many = analyse(
-        report.measurement.clone(),
-        Estimate::Mean,
-        Blocking::Imbalance,
-    );
+    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 10_000_000);
+    let many = analyse(report.measurement.clone(), Estimate::Mean, Blocking::Imbalance);
     assert_eq!(first(&many).0, "lock");
-    report.measurement.points[0]
-        .runs
-        .iter_mut()
-        .for_each(|run| run.locks = 1000);
+    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 1000);
     let few = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
     assert_eq!(first(&few).0, "overhead");
 }
@@ -78,11 +58,7 @@ fn one_slow_thread_is_imbalance_of_its_phase() {
     let report = diagnose(960, &POWERS, |p| {
         let p = u64::from(p);
         let longest = if p == 1 { 960 } else { 960 / p * 2 };
-        Shape {
-            phase: longest,
-            running: 960,
-            ..Shape::default()
-        }
+        Shape { phase: longest, running: 960, ..Shape::default() }
     });
     assert_eq!(first(&report), ("imbalance", "sweep (prog.c:12)"));
 }
@@ -99,14 +75,8 @@ fn many_barriers_close_together_are_named_as_such() {
             ..Shape::default()
         }
     };
-    assert_eq!(
-        first(&diagnose(960, &POWERS, slow)),
-        ("barrier", "update (prog.c:34)")
-    );
-    let few = |p| Shape {
-        barriers: 10,
-        ..slow(p)
-    };
+    assert_eq!(first(&diagnose(960, &POWERS, slow)), ("barrier", "update (prog.c:34)"));
+    let few = |p| Shape { barriers: 10, ..slow(p) };
     assert_eq!(first(&diagnose(960, &POWERS, few)).0, "imbalance");
 }
 
@@ -137,11 +107,7 @@ fn each_kind_of_waiting_is_named_with_its_place() {
 #[test]
 fn blocking_moves_between_imbalance_and_delay_and_nothing_else_does() {
     let imbalance = waiting(|shape, ns| shape.lock = ns);
-    let delay = analyse(
-        imbalance.measurement.clone(),
-        Estimate::Mean,
-        Blocking::Delay,
-    );
+    let delay = analyse(imbalance.measurement.clone(), Estimate::Mean, Blocking::Delay);
     let (a, b) = (imbalance.points[5].factors, delay.points[5].factors);
     assert!((a.distribution.imbalance - 0.5).abs() < 1e-9 && a.delay.software == 0.0);
     assert!((b.delay.software - 0.5).abs() < 1e-9 && b.distribution.imbalance == 0.0);

@@ -14,9 +14,8 @@ const LANES: usize = 128;
 impl Report {
     pub(super) fn activity(&self, mut view: View) -> View {
         let points = self.measurement.points.iter();
-        let drawn: Vec<_> = points
-            .filter_map(|point| Some((point.threads, point.activity.as_ref()?)))
-            .collect();
+        let drawn: Vec<_> =
+            points.filter_map(|point| Some((point.threads, point.activity.as_ref()?))).collect();
         if drawn.is_empty() {
             return view;
         }
@@ -45,10 +44,7 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
         notes: Vec::new(),
     };
     Chart::Activity {
-        title: format!(
-            "What each thread did over time, {}",
-            plural(threads.into(), "thread")
-        ),
+        title: format!("What each thread did over time, {}", plural(threads.into(), "thread")),
         bin_ns: activity.bin_ns,
         lane: "thread".to_owned(),
         path: Vec::new(),

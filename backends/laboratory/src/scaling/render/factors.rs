@@ -1,4 +1,5 @@
-//! The factors as a table and as stacked bars over the number of threads (deconstructing overhead, figure 1).
+//! The factors as a table and as stacked bars over the number of threads (deconstructing overhead,
+//! figure 1).
 
 use crate::scaling::Blocking;
 use crate::scaling::report::{Analysed, Report};
@@ -10,25 +11,15 @@ impl Report {
         let table = Table::of(&self.points)
             .count("threads", "threads", |point| point.threads)
             .share("work", "work", |point| point.factors.work)
-            .share("scheduling", "scheduling", |point| {
-                point.factors.distribution.scheduling
-            })
+            .share("scheduling", "scheduling", |point| point.factors.distribution.scheduling)
             .share("serialization", "serialization", |point| {
                 point.factors.distribution.serialization
             })
-            .share("load imbalance", "imbalance", |point| {
-                point.factors.distribution.imbalance
-            })
-            .share("software delay", "software", |point| {
-                point.factors.delay.software
-            })
-            .share("hardware delay", "hardware", |point| {
-                point.factors.delay.hardware
-            })
+            .share("load imbalance", "imbalance", |point| point.factors.distribution.imbalance)
+            .share("software delay", "software", |point| point.factors.delay.software)
+            .share("hardware delay", "hardware", |point| point.factors.delay.hardware)
             .share("overhead", "overhead", |point| point.factors.delay.overhead)
-            .share("inflation", "inflation", |point| {
-                point.factors.delay.inflation
-            })
+            .share("inflation", "inflation", |point| point.factors.delay.inflation)
             .table();
         let place = match self.blocking {
             Blocking::Imbalance => "load imbalance, as in the paper",
@@ -61,11 +52,7 @@ impl Report {
             title: "Factors over the number of threads".to_owned(),
             x: "threads".to_owned(),
             y: Axis::new("share of processor time", Unit::Share),
-            names: self
-                .points
-                .iter()
-                .map(|point| point.threads.to_string())
-                .collect(),
+            names: self.points.iter().map(|point| point.threads.to_string()).collect(),
             parts: vec![
                 part("work", &|p| p.factors.work),
                 part("scheduling", &|p| p.factors.distribution.scheduling),

@@ -1,4 +1,5 @@
-//! The form of the analysis: sentences, tables, factored speedup plot, stacked factors, speedup stacks, activity.
+//! The form of the analysis: sentences, tables, factored speedup plot, stacked factors, speedup
+//! stacks, activity.
 
 mod activity;
 mod factors;
@@ -35,11 +36,7 @@ impl Report {
             "{:.2} times as fast with {} threads as {}",
             point.speedup.actual,
             point.threads,
-            if self.has_baseline {
-                "the baseline"
-            } else {
-                "with one"
-            }
+            if self.has_baseline { "the baseline" } else { "with one" }
         );
         match self.findings.first() {
             Some(first) if first.cause != "scales" => {
@@ -83,10 +80,7 @@ impl Report {
 
     fn say(&self, view: View) -> View {
         let mut view = view
-            .heading(format!(
-                "Why it does not scale ({} threads)",
-                self.findings_at
-            ))
+            .heading(format!("Why it does not scale ({} threads)", self.findings_at))
             .line_in_text("");
         for finding in &self.findings {
             view = view
@@ -97,9 +91,7 @@ impl Report {
     }
 
     fn chosen(&self) -> Option<&Analysed> {
-        self.points
-            .iter()
-            .find(|point| point.threads == self.findings_at)
+        self.points.iter().find(|point| point.threads == self.findings_at)
     }
 }
 

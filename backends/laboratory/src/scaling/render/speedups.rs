@@ -1,4 +1,5 @@
-//! The factored speedup plot, its gaps and the shape of its curves in words (work inflation, sections 2.3 to 2.5).
+//! The factored speedup plot, its gaps and the shape of its curves in words (work inflation,
+//! sections 2.3 to 2.5).
 
 use super::words;
 use crate::scaling::ratio::{nanoseconds, over};
@@ -14,9 +15,7 @@ impl Report {
             .number("linear", "linear", |point| point.speedup.linear)
             .number("maximal", "maximal", |point| point.speedup.maximal)
             .number("idle-specific", "idle", |point| point.speedup.idle)
-            .number("inflation-specific", "inflation", |point| {
-                point.speedup.inflation
-            })
+            .number("inflation-specific", "inflation", |point| point.speedup.inflation)
             .number("actual", "actual", |point| point.speedup.actual);
         if self.elision.is_some() {
             columns = columns.cell("elision", "elision", |point| {
@@ -93,20 +92,14 @@ impl Report {
 
     /// What the shape of the curves says: work inflation, section 2.5.
     fn curvature(&self) -> String {
-        let points: Vec<&Analysed> = self
-            .points
-            .iter()
-            .filter(|point| !point.oversubscribed)
-            .collect();
+        let points: Vec<&Analysed> =
+            self.points.iter().filter(|point| !point.oversubscribed).collect();
         let [.., before, last] = points[..] else {
             return "One number of threads says nothing of the curves' shape.".to_owned();
         };
         // Slope of a curve between its last two points, over that of the linear curve.
         let slope = |of: fn(&Analysed) -> f64| {
-            over(
-                of(last) - of(before),
-                f64::from(last.threads) - f64::from(before.threads),
-            )
+            over(of(last) - of(before), f64::from(last.threads) - f64::from(before.threads))
         };
         let start = before.speedup.maximal / f64::from(before.threads);
         let mut said = Vec::new();
@@ -129,12 +122,7 @@ impl Report {
         if said.is_empty() {
             "No curve bends away from the linear one.".to_owned()
         } else {
-            format!(
-                "Between {} and {} threads {}.",
-                before.threads,
-                last.threads,
-                said.join("; ")
-            )
+            format!("Between {} and {} threads {}.", before.threads, last.threads, said.join("; "))
         }
     }
 }

@@ -29,9 +29,7 @@ impl Report {
             .count("threads", "threads", |stack| stack.threads)
             .share("of run", "share", |stack| stack.share)
             .number("measured", "measured", |stack| stack.measured)
-            .number("synchronization", "synchronization", |stack| {
-                stack.synchronization
-            })
+            .number("synchronization", "synchronization", |stack| stack.synchronization)
             .number("memory", "memory", |stack| stack.memory)
             .table();
         let part = |name: &str, of: &dyn Fn(&Stack) -> f64| Part {

@@ -1,8 +1,8 @@
 //! Thread-local blocks that code that is not Rust finds by their symbol.
 
-/// Defines a thread-local block and the function that returns the calling thread's block. The block is a symbol for
-/// the linker, which stable Rust cannot declare as thread-local, so its section makes it thread-local. Its initial
-/// value must be all zero.
+/// Defines a thread-local block and the function that returns the calling thread's block. The block
+/// is a symbol for the linker, which stable Rust cannot declare as thread-local, so its section
+/// makes it thread-local. Its initial value must be all zero.
 #[macro_export]
 macro_rules! thread_block {
     (
@@ -20,8 +20,9 @@ macro_rules! thread_block {
         #[inline(always)]
         $vis fn $block() -> &'static $ty {
             let address: *const $ty;
-            // SAFETY: this is the initial-exec access that the linker defines for x86-64: the offset of the symbol
-            // from the thread pointer, plus the thread pointer at fs:0. It reads memory and writes none.
+            // SAFETY: this is the initial-exec access that the linker defines for x86-64: the
+            // offset of the symbol from the thread pointer, plus the thread pointer at fs:0. It
+            // reads memory and writes none.
             unsafe {
                 ::std::arch::asm!(
                     concat!("mov {a}, qword ptr [rip + ", stringify!($symbol), "@GOTTPOFF]"),
@@ -30,8 +31,8 @@ macro_rules! thread_block {
                     options(pure, readonly, nostack)
                 );
             }
-            // SAFETY: the symbol above has that type, and its initial value of all zeros is valid; it lives as long as
-            // the thread, and no reference to it is used later.
+            // SAFETY: the symbol above has that type, and its initial value of all zeros is valid;
+            // it lives as long as the thread, and no reference to it is used later.
             unsafe { &*address }
         }
     };

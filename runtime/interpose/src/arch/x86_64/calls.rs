@@ -3,15 +3,16 @@
 use std::arch::{asm, naked_asm};
 use std::ffi::c_long;
 
-/// Makes a system call past the C library: nothing of the program's can stand in front of it, and errno stays as it
-/// is. A failure is the negative number of the error.
+/// Makes a system call past the C library: nothing of the program's can stand in front of it, and
+/// errno stays as it is. A failure is the negative number of the error.
 ///
 /// # Safety
 /// The requirements of the system call apply.
 #[inline(always)]
 pub unsafe fn raw_call(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the caller promises what the system call requires; the kernel changes no registers but these.
+    // SAFETY: the caller promises what the system call requires; the kernel changes no registers
+    // but these.
     unsafe {
         asm!(
             "syscall",
@@ -66,9 +67,9 @@ pub unsafe extern "C-unwind" fn system_call(
     )
 }
 
-/// Exports `syscall`. Calls with the given numbers go to a function that takes the seven arguments and the address of
-/// the caller. All others are made here, because this library's own calls use this function too, before the C
-/// library's function is known.
+/// Exports `syscall`. Calls with the given numbers go to a function that takes the seven arguments
+/// and the address of the caller. All others are made here, because this library's own calls use
+/// this function too, before the C library's function is known.
 #[macro_export]
 macro_rules! export_syscall {
     ($watch:path: $($key:ident = $number:expr),*) => {

@@ -1,4 +1,5 @@
-//! Calls the slow path from instrumented code at any point, and returns with every register unchanged.
+//! Calls the slow path from instrumented code at any point, and returns with every register
+//! unchanged.
 
 use std::arch::naked_asm;
 use std::sync::atomic::AtomicU32;
@@ -7,16 +8,17 @@ use std::sync::atomic::AtomicU32;
 static COMPONENTS: AtomicU32 = AtomicU32::new(0);
 /// A value that no set of components has: bit 31 is no component.
 const FXSAVE: u32 = 1 << 31;
-/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. AMX is not saved: its tiles are 8 KiB, and
-/// nothing here uses them.
+/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. AMX is not saved: its
+/// tiles are 8 KiB, and nothing here uses them.
 const WANTED: u32 = 0b1110_0111;
 /// Bytes of the standard XSAVE area up to these components, including them.
 const AREA: u32 = 2688;
 
-/// Defines the functions that instrumented code calls when its buffer is full: `flush` takes the cursor in rdi and
-/// returns the next one in rax, `check_flush` does the same for the second cursor. Every register except rax, r11 and
-/// the flags is unchanged (`preserve_all`).
-/// The operands are offsets in the calling thread's block; `slow` is the slow path, which takes a cursor and returns one.
+/// Defines the functions that instrumented code calls when its buffer is full: `flush` takes the
+/// cursor in rdi and returns the next one in rax, `check_flush` does the same for the second
+/// cursor. Every register except rax, r11 and the flags is unchanged (`preserve_all`). The operands
+/// are offsets in the calling thread's block; `slow` is the slow path, which takes a cursor and
+/// returns one.
 #[macro_export]
 macro_rules! flush_stubs {
     ($block:ident; $($name:ident {$($operand:tt)*})*) => {$(
@@ -31,8 +33,8 @@ macro_rules! flush_stubs {
                 "mov r11, qword ptr fs:[r11 + {stack}]",
                 "jmp {preserving}",
                 "3:",
-                // The scratch memory is used from the start again, because this thread may not be allowed any system
-                // call any more.
+                // The scratch memory is used from the start again, because this thread may not be
+                // allowed any system call any more.
                 "mov rax, qword ptr fs:[r11 + {limit}]",
                 "sub rax, {scratch}",
                 "jb 2b",
@@ -45,9 +47,9 @@ macro_rules! flush_stubs {
     )*};
 }
 
-/// Calls the function in rax with the argument in rdi and returns its result in rax. Every other register is
-/// unchanged. r11 is the top of an [`own_stack`](super::on_own_stack) to use, or 0: the current stack may be a small one
-/// of the program's signal handlers.
+/// Calls the function in rax with the argument in rdi and returns its result in rax. Every other
+/// register is unchanged. r11 is the top of an [`own_stack`](super::on_own_stack) to use, or 0: the
+/// current stack may be a small one of the program's signal handlers.
 #[unsafe(naked)]
 pub extern "C" fn keeping_all() {
     naked_asm!(
@@ -67,8 +69,8 @@ pub extern "C" fn keeping_all() {
         "push 0",
         "mov r8, r11",
         "mov r9, rdi",
-        // Signals are blocked and released here, outside of all Rust frames, because a pending asynchronous cancellation
-        // unwinds from the second system call.
+        // Signals are blocked and released here, outside of all Rust frames, because a pending
+        // asynchronous cancellation unwinds from the second system call.
         "mov edi, {set_mask}",
         "lea rsi, [rbp - 80]",
         "lea rdx, [rbp - 88]",
@@ -77,7 +79,8 @@ pub extern "C" fn keeping_all() {
         "syscall",
         "test r8, r8",
         "jz 2f",
-        // The recorder may call code of the program (an allocator) on its own stack, which comes back here.
+        // The recorder may call code of the program (an allocator) on its own stack, which comes
+        // back here.
         "mov rax, r8",
         "sub rax, rsp",
         "cmp rax, {own_stack}",
@@ -89,7 +92,8 @@ pub extern "C" fn keeping_all() {
         "mov eax, dword ptr [rip + {components}]",
         "test eax, eax",
         "jnz 4f",
-        // The enabled components are looked up; CPUID changes rbx, rcx and rdx, which are saved above.
+        // The enabled components are looked up; CPUID changes rbx, rcx and rdx, which are saved
+        // above.
         "mov eax, 1",
         "xor ecx, ecx",
         "cpuid",

@@ -1,5 +1,5 @@
-//! Packs bytes, with AVX-512. `contech_trace::pack` says how and reads them; its numbers must be those of this file,
-//! which the tests of the runtime's `pack` show.
+//! Packs bytes, with AVX-512. `contech_trace::pack` says how and reads them; its numbers must be
+//! those of this file, which the tests of the runtime's `pack` show.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,7 +27,8 @@ const SAMPLES: usize = 16;
 /// Distances are below this.
 const MOST: usize = 128;
 
-/// Packs `raw` into `packed`. Returns false if `packed` is not shorter, or the processor lacks the instructions.
+/// Packs `raw` into `packed`. Returns false if `packed` is not shorter, or the processor lacks the
+/// instructions.
 #[must_use]
 pub fn pack(raw: &[u8], packed: &mut Vec<u8>) -> bool {
     let able = is_x86_feature_detected!("avx512bw")
@@ -60,7 +61,8 @@ fn groups(raw: &[u8], packed: &mut Vec<u8>) {
         // SAFETY: as above.
         let (bytes, mask) = unsafe { difference(raw, from, distance) };
         let distance = if distance > from { 0 } else { distance };
-        // SAFETY: there is room for this group and all before it, and for a whole vector at its bytes.
+        // SAFETY: there is room for this group and all before it, and for a whole vector at its
+        // bytes.
         unsafe {
             let out = packed.as_mut_ptr().add(packed.len());
             out.write(distance as u8);
@@ -101,8 +103,8 @@ unsafe fn distances(raw: &[u8], first: usize, n: usize) -> [usize; CHOICE] {
     chosen
 }
 
-/// How the group at `from` differs from the bytes that stand `distance` before, and where. At a distance of 0, and where
-/// there are not so many bytes, it is compared with zeros.
+/// How the group at `from` differs from the bytes that stand `distance` before, and where. At a
+/// distance of 0, and where there are not so many bytes, it is compared with zeros.
 ///
 /// # Safety
 /// The whole group is in `raw`.
@@ -114,10 +116,7 @@ unsafe fn difference(raw: &[u8], from: usize, distance: usize) -> (__m512i, u64)
     // SAFETY: the group is there, and so is what stands before it.
     let (group, before) = unsafe {
         let group = raw.as_ptr().add(from);
-        (
-            _mm512_loadu_si512(group.cast()),
-            _mm512_loadu_si512(group.sub(back).cast()),
-        )
+        (_mm512_loadu_si512(group.cast()), _mm512_loadu_si512(group.sub(back).cast()))
     };
     let bytes = _mm512_xor_si512(group, _mm512_maskz_mov_epi8(compared, before));
     (bytes, _mm512_test_epi8_mask(bytes, bytes))

@@ -131,10 +131,11 @@ macro_rules! exports {
     };
 }
 
-/// Exports a function that takes a mutex. The stub costs eleven instructions if the mutex is free and the call is not
-/// one to time. It counts down a word of the calling thread's block; if the word was zero, it jumps to `timed`.
-/// Otherwise it calls `attempt` and jumps to `wait` if the result is `busy`, or at once if the mutex is robust
-/// ([`crate::functions::is_robust`]). `timed` and `wait` take the mutex and the address of the caller.
+/// Exports a function that takes a mutex. The stub costs eleven instructions if the mutex is free
+/// and the call is not one to time. It counts down a word of the calling thread's block; if the
+/// word was zero, it jumps to `timed`. Otherwise it calls `attempt` and jumps to `wait` if the
+/// result is `busy`, or at once if the mutex is robust ([`crate::functions::is_robust`]). `timed`
+/// and `wait` take the mutex and the address of the caller.
 #[macro_export]
 macro_rules! export_lock {
     ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {

@@ -1,4 +1,5 @@
-//! What the function being executed knows. Its segments are followed only when somebody asks for this.
+//! What the function being executed knows. Its segments are followed only when somebody asks for
+//! this.
 
 use contech_program::path::{Recorded, State, Walk};
 
@@ -7,10 +8,11 @@ use crate::program::Program;
 /// What was known at some segment, and the segments since then.
 #[derive(Debug, Default)]
 pub(in crate::fast) struct Follower {
-    /// What was known at that segment. It means nothing yet if a fresh segment is the first of those since.
+    /// What was known at that segment. It means nothing yet if a fresh segment is the first of
+    /// those since.
     state: State,
-    /// The segments that were not followed yet, in order. `counts` holds their recorded counts; those of each segment
-    /// are reversed.
+    /// The segments that were not followed yet, in order. `counts` holds their recorded counts;
+    /// those of each segment are reversed.
     behind: Vec<Behind>,
     counts: Vec<u64>,
     walk: Walk,
@@ -19,7 +21,8 @@ pub(in crate::fast) struct Follower {
     hiding: Hiding,
 }
 
-/// The paths of which a segment hides those before it. Programs have many paths, and few of them come between two looks.
+/// The paths of which a segment hides those before it. Programs have many paths, and few of them
+/// come between two looks.
 #[derive(Debug, Default)]
 struct Hiding {
     /// By number of the path: the look in which this was last so.
@@ -61,8 +64,8 @@ pub struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// What is known before the segment. The caller must turn it into what is known after the segment. Before a fresh
-    /// segment it can be anything.
+    /// What is known before the segment. The caller must turn it into what is known after the
+    /// segment. Before a fresh segment it can be anything.
     #[must_use]
     pub fn follow(self) -> &'a mut State {
         self.follower.catch_up(self.payload, self.program);
@@ -80,8 +83,9 @@ impl Follower {
         self.counts.clear();
     }
 
-    /// Says that segments of one path are over and that their function goes on: where the first one began, from where one begins to
-    /// where the next one does, and how many they are. `counts` are the recorded counts, if it is one.
+    /// Says that segments of one path are over and that their function goes on: where the first one
+    /// began, from where one begins to where the next one does, and how many they are. `counts` are
+    /// the recorded counts, if it is one.
     #[inline]
     pub(in crate::fast) fn went_on(
         &mut self,
@@ -137,19 +141,16 @@ impl Follower {
                     self.state.begin(f);
                 }
                 let offset = behind.offset as usize + time as usize * behind.stride as usize;
-                let mut recorded = Recorded {
-                    bytes: payload.get(offset..).unwrap_or(&[]),
-                    counts: own,
-                };
-                self.state
-                    .follow(path, f, &mut recorded, &mut self.walk, |_, _| {});
+                let mut recorded =
+                    Recorded { bytes: payload.get(offset..).unwrap_or(&[]), counts: own };
+                self.state.follow(path, f, &mut recorded, &mut self.walk, |_, _| {});
             }
         }
         self.counts.clear();
     }
 
-    /// The segments of which nothing is known but how far they counted: others of the same path hide the rest. None where one
-    /// computes more than that from what is known before it.
+    /// The segments of which nothing is known but how far they counted: others of the same path
+    /// hide the rest. None where one computes more than that from what is known before it.
     fn hidden(&mut self, program: &Program) -> Vec<bool> {
         let path = |behind: &Behind| program.compiled(behind.number).map(|(_, path)| path);
         let hides = |behind: &Behind| path(behind).is_some_and(|p| p.hides && !p.path.fresh);

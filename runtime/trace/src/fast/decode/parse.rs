@@ -13,9 +13,7 @@ impl Decoder {
         self.counts.clear();
         let mut end = payload.len();
         while end > 0 {
-            let at = end
-                .checked_sub(ID_BYTES)
-                .ok_or_else(|| short(end, ID_BYTES))?;
+            let at = end.checked_sub(ID_BYTES).ok_or_else(|| short(end, ID_BYTES))?;
             let id = u32::from_le_bytes([
                 payload[at],
                 payload[at + 1],

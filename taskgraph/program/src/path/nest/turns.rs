@@ -19,8 +19,8 @@ pub enum Again {
 
 /// Takes what a nest executes, in program order.
 pub trait Turns {
-    /// These blocks, each with the end of its operands, are executed so often; the operands begin as `starts` and change
-    /// by `strides`. What comes in a [`Again::Rest`] counts `times` times.
+    /// These blocks, each with the end of its operands, are executed so often; the operands begin
+    /// as `starts` and change by `strides`. What comes in a [`Again::Rest`] counts `times` times.
     fn run(
         &mut self,
         blocks: &[(BlockId, u32)],
@@ -30,8 +30,8 @@ pub trait Turns {
         times: u64,
     );
 
-    /// The next iteration of this loop does what those before it did; so many are done, and so many left. (It may be several
-    /// iterations in a row that do so together.)
+    /// The next iteration of this loop does what those before it did; so many are done, and so many
+    /// left. (It may be several iterations in a row that do so together.)
     fn again(&mut self, _loop: usize, _done: u64, _left: u64) -> Again {
         Again::Next
     }
@@ -39,8 +39,8 @@ pub trait Turns {
     /// Whether whole iterations of a loop come at once, in no order ([`Turns::spread`]).
     const SPREADS: bool = false;
 
-    /// The operand with this number of a block has the value `start` and all that follow from it: for each loop the change by
-    /// an iteration, and the number of iterations.
+    /// The operand with this number of a block has the value `start` and all that follow from it:
+    /// for each loop the change by an iteration, and the number of iterations.
     fn spread(&mut self, _block: BlockId, _operand: usize, _start: u64, _loops: &[(u64, u64)]) {}
 }
 
@@ -189,8 +189,8 @@ impl<V: Turns> NestWalk<'_, '_, V> {
         }
     }
 
-    /// So many whole iterations of a loop within others, of which each is given with its iterations. The first steps are
-    /// executed once more.
+    /// So many whole iterations of a loop within others, of which each is given with its
+    /// iterations. The first steps are executed once more.
     fn spread(&mut self, at: usize, (n, more): (u64, usize), within: &mut Vec<(usize, u64)>) {
         let shape = self.nest.shape;
         for (place, step) in shape.loops[at].body.iter().enumerate() {
@@ -254,8 +254,7 @@ impl<V: Turns> NestWalk<'_, '_, V> {
             let place = usize::try_from(self.passed % shape.period()).unwrap_or(0);
             let all = shape.operands.len();
             let own = self.nest.starts.get(place * all..(place + 1) * all);
-            own.into_iter()
-                .for_each(|own| self.operands.copy_from_slice(own));
+            own.into_iter().for_each(|own| self.operands.copy_from_slice(own));
             return;
         }
         for &(of, stride) in &self.nest.shape.loops[at].moves {
