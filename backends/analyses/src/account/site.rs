@@ -97,6 +97,8 @@ pub(super) fn arrival(
         site.place = Place::of_block(info, block);
     }
     callers.retain(|caller: &Place| !caller.is_library() && *caller != site.place);
+    // A function that calls itself at one place is told once.
+    callers.dedup();
     Ok(Some(Arrival { site, acquired, callers }))
 }
 
