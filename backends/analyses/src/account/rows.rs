@@ -15,7 +15,7 @@ use super::group::{Group, Key, Sample};
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
-use super::site::{Arrival, Site, arrival, of_wait};
+use super::site::{Arrival, Site, arrival, call_of, of_wait};
 use super::wait::Kind;
 use super::weights::{OfLibraries, Weights};
 use super::{Account, Loss, Report, Row, Shard, sort};
@@ -654,11 +654,6 @@ fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
         above.extend(by_address(graph, &task, function)?);
     }
     Ok(above)
-}
-
-/// Where a block calls or, if it does not, where it starts.
-fn call_of(info: &StaticInfo, block: BlockId) -> Place {
-    Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
 }
 
 /// Where a task calls a function most often, by the order of its blocks. If a library calls it,

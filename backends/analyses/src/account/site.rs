@@ -4,7 +4,9 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use taskgraph::{Action, BlockId, CallStack, Family, SyncOp, TaskId, TaskKind, WaitCause};
+use taskgraph::{
+    Action, BlockId, CallStack, Family, StaticInfo, SyncOp, TaskId, TaskKind, WaitCause,
+};
 
 use super::weights::Weights;
 use crate::analysis::source::Place;
@@ -52,6 +54,11 @@ pub(super) struct Arrival {
     pub(super) callers: Vec<Place>,
 }
 
+/// Where a block calls or, if it does not, where it starts.
+pub(super) fn call_of(info: &StaticInfo, block: BlockId) -> Place {
+    Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+}
+
 /// The call that a task waits or ends a wait in. A task that takes several locks waits for this
 /// one, if that is known.
 ///
@@ -66,9 +73,7 @@ pub(super) fn arrival(
     let info = graph.info();
     let Past { stack, last, acquired } = past(graph, waits, lock)?;
     let Some(last) = last else { return Ok(None) };
-    let call = |block: BlockId| {
-        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
-    };
+    let call = |block| call_of(info, block);
     let mut frames = stack.frames().iter().rev();
     let mut site = Site { place: call(last), inner: None };
     let inlined = |block| Place::stack_of_call(info, block).into_iter();
