@@ -293,10 +293,9 @@ pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, 
                 .flat_map(frames)
                 .map(|(_, line)| line)
                 .find(|line| *line != 0);
-            return (
-                module.get_source_file_name().to_string_lossy().into_owned(),
-                line.unwrap_or(0),
-            );
+            let name = module.get_source_file_name().to_string_lossy();
+            let file = if workspan::source::is_file(&name) { &*name } else { "" };
+            return (file.to_owned(), line.unwrap_or(0));
         }
         let line = LLVMDISubprogramGetLine(subprogram);
         let file = LLVMDIScopeGetFile(subprogram);

@@ -22,6 +22,14 @@ pub fn is_library(file: &str) -> bool {
         || CRATES.iter().any(|folder| file.contains(folder))
 }
 
+/// Whether the compiler's name of a module is that of a source file. rustc's is of a unit of its
+/// own, such as `core.b662226d77c6ee8e-cgu.0`.
+#[must_use]
+pub fn is_file(module: &str) -> bool {
+    let end = module.rsplit_once('.').and_then(|(_, end)| end.chars().next());
+    end.is_some_and(|first| first.is_ascii_alphabetic())
+}
+
 /// The file and line to show for frames (file and line), which come innermost first. It is the
 /// innermost frame in the file of the function that contains the instruction or, if that file is a
 /// library's, in a file of the program. If there is no such frame, it is the outermost one.
@@ -38,7 +46,7 @@ pub fn shown<'a>(frames: &[(&'a str, u32)]) -> Option<(&'a str, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{is_file, shown};
 
     const THREAD: &str =
         "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/std_thread.h";
@@ -64,5 +72,11 @@ mod tests {
         assert_eq!(shown(&[(VECTOR, 1043), (THREAD, 210)]), Some((THREAD, 210)));
         let closure = [(MUTEX, 720), ("/main.rs", 10), (SPAWN, 166)];
         assert_eq!(shown(&closure), Some(("/main.rs", 10)));
+    }
+
+    #[test]
+    fn a_unit_of_rustc_is_no_file() {
+        assert!(is_file("src/inflate.c") && is_file("/a.f90") && is_file("b.C"));
+        assert!(!is_file("miniz_oxide.b662226d77c6ee8e-cgu.0") && !is_file("47aquxj2"));
     }
 }
