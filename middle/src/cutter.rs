@@ -175,6 +175,8 @@ impl Cutter {
                     let span = state.filter(|_| here).and_then(|state| state.open.span);
                     self.positions.extend(Position::of(event, chunk.context, at, span));
                 }
+                // Time that was taken from a thread between two contexts makes no task shorter.
+                Some(Event::Stolen { .. }) if self.streams.is_between_contexts() => {}
                 Some(event) => {
                     let without = self.windows.are_closed_for(chunk.context);
                     let own = action(event).filter(|_| self.streams.context != NOWHERE);

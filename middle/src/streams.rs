@@ -83,6 +83,11 @@ impl Streams {
         }
     }
 
+    /// Whether the thread has left a context and not entered another one.
+    pub(crate) fn is_between_contexts(&self) -> bool {
+        self.context == NO_CONTEXT
+    }
+
     pub(crate) fn hold(&mut self, piece: Piece, record: Record) {
         let new = || (self.stream, Vec::new());
         self.held.entry(piece).or_insert_with(new).1.push(record);

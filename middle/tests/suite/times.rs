@@ -1,6 +1,6 @@
 //! Times of tasks and contexts.
 
-use contech_trace::event::Event;
+use contech_trace::event::{Arrival, EndReason, Event};
 
 use crate::graph::converted;
 use crate::trace::{BASE, LOOP, TraceBuilder, module_with_cuts};
@@ -49,6 +49,23 @@ fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
         .collect();
     assert_eq!(blocks.len() as u64, ROUNDS + 1);
     assert!(blocks.iter().all(|&blocks| blocks == 1));
+}
+
+#[test]
+fn time_taken_between_two_contexts_is_nobodys() {
+    let mut t = TraceBuilder::new();
+    let (piece, at) = (0, t.tick());
+    t.event(0, Event::Switch { context: 1, piece, how: Arrival::Begins, at });
+    t.work(0);
+    let at = t.tick();
+    t.event(0, Event::ContextEnd { reason: EndReason::Finished, at });
+    t.event(0, Event::Stolen { taken: 5 });
+    t.event(0, Event::Switch { context: 0, piece, how: Arrival::Resumes, at });
+    t.work(0);
+    t.end(0);
+    let graph = converted(t.finish()).graph;
+    let contexts: Vec<_> = graph.contexts().map(|context| context.id.get()).collect();
+    assert_eq!(contexts, [0, 1]);
 }
 
 #[test]
