@@ -287,7 +287,7 @@ struct Cutting<'a> {
 impl Records for Cutting<'_> {
     #[inline]
     fn block(&mut self, block: u32, operands: &[u64]) {
-        if !self.takes(false) {
+        if !self.takes(false, false) {
             return;
         }
         self.sample.encoded(1, 1);
@@ -309,7 +309,7 @@ impl Records for Cutting<'_> {
             self.out.goes_on = true;
         }
         // A frame goes on with what it says itself.
-        if !self.takes(first.resumed) {
+        if !self.takes(first.resumed, first.synchronises) {
             return 1;
         }
         let times = self.sample.together(times);
@@ -382,8 +382,8 @@ impl Cutting<'_> {
     /// Whether the next segment or block is encoded; in a frame of its own, if `anew` or the sample
     /// say so.
     #[inline]
-    fn takes(&mut self, anew: bool) -> bool {
-        match self.sample.code() {
+    fn takes(&mut self, anew: bool, synchronises: bool) -> bool {
+        match self.sample.code(synchronises) {
             Taken::No => return false,
             Taken::Yes if anew => self.end_frame(),
             Taken::Yes => {}

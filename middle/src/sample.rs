@@ -1,7 +1,7 @@
 //! Which code of a stream is encoded where a graph is to have only a sample of it. Parts of so many
 //! segments are drawn at random. Events are always encoded, and so is the code right after one that
-//! may end a task: what tasks of little code execute is known exactly. So is the code right after a
-//! position: what little code a thread executes while it does something that takes long, such as a
+//! may end a task: what tasks of little code execute is known exactly. So is the segment right before
+//! a synchronisation, which has the place of that, and the code right after a position: what little code a thread executes while it does something that takes long, such as a
 //! large copy or a call, would be missing in most samples.
 
 use taskgraph::{AFTER_EVENT, AccessesOf, CodeOf, EncodedFrame, Unrecorded};
@@ -45,11 +45,11 @@ impl Sample {
         (self.stream, self.every) = (stream, every);
     }
 
-    /// Takes note of a segment or a block.
+    /// Takes note of a segment or a block, and whether a synchronisation comes right after it.
     #[inline]
-    pub(crate) fn code(&mut self) -> Taken {
+    pub(crate) fn code(&mut self, synchronises: bool) -> Taken {
         match self.leaves_out() {
-            true => self.draw(),
+            true => self.draw(synchronises),
             false => Taken::Yes,
         }
     }
@@ -60,7 +60,7 @@ impl Sample {
         self.every > 1
     }
 
-    fn draw(&mut self) -> Taken {
+    fn draw(&mut self, synchronises: bool) -> Taken {
         if self.left == 0 {
             self.parts = self.parts.wrapping_add(1);
             // As good as random, because programs have periods.
@@ -76,7 +76,7 @@ impl Sample {
             CodeOf::Positions
         } else if self.drawn {
             CodeOf::Drawn
-        } else if self.since < u64::from(AFTER_EVENT) {
+        } else if synchronises || self.since < u64::from(AFTER_EVENT) {
             CodeOf::Events
         } else {
             self.left_out = true;
@@ -141,7 +141,7 @@ mod tests {
     fn taken(sample: &mut Sample, times: u32) -> Vec<CodeOf> {
         let mut taken = Vec::new();
         for _ in 0..times {
-            match sample.code() {
+            match sample.code(false) {
                 Taken::No => continue,
                 Taken::Yes => {}
                 Taken::Anew(code) => sample.begin_frame(code),
@@ -187,9 +187,17 @@ mod tests {
         let mut sample = sample(1 << 31);
         assert_eq!(taken(&mut sample, 1000).len(), AFTER_EVENT as usize);
         sample.event();
-        assert_eq!(sample.code(), Taken::Anew(CodeOf::Events));
+        assert_eq!(sample.code(false), Taken::Anew(CodeOf::Events));
         sample.begin_frame(CodeOf::Events);
-        assert_eq!(sample.code(), Taken::Yes);
+        assert_eq!(sample.code(false), Taken::Yes);
+    }
+
+    #[test]
+    fn what_comes_right_before_a_synchronisation_is_taken() {
+        let mut sample = sample(1 << 31);
+        taken(&mut sample, 1000);
+        assert_eq!(sample.code(false), Taken::No);
+        assert_eq!(sample.code(true), Taken::Anew(CodeOf::Events));
     }
 
     #[test]

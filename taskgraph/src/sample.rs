@@ -11,7 +11,8 @@ pub const AFTER_EVENT: u32 = 256;
 /// Which code a frame of a sample has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodeOf {
-    /// Code that comes right after an event ([`AFTER_EVENT`]), and that is not drawn.
+    /// Code that comes right after an event ([`AFTER_EVENT`]) or right before a synchronisation, and
+    /// that is not drawn.
     #[default]
     Events,
     /// Code that was drawn. It stands for [`CodeSample::every`] times as much.
@@ -26,7 +27,7 @@ pub enum CodeOf {
 pub struct CodeSample {
     /// One part of the code in so many was drawn.
     pub every: u32,
-    /// The frames that have more than code right after events, in ascending order.
+    /// The frames that have more than code beside events, in ascending order.
     pub frames: Vec<(FrameRef, CodeOf)>,
 }
 

@@ -29,6 +29,8 @@ pub struct Segment<'a> {
     pub bytes: &'a [u8],
     /// The segment goes on where something else interrupted its function.
     pub resumed: bool,
+    /// The next record is a synchronisation.
+    pub synchronises: bool,
     /// Recorded trip counts, the first one last.
     pub counts: &'a [u64],
     /// What is known before the segment.
@@ -49,6 +51,10 @@ pub trait Records {
     fn segments(&mut self, first: Segment<'_>, _times: usize, _stride: usize) -> usize {
         usize::from(self.segment(first))
     }
+}
+
+fn is_sync(next: &Located) -> bool {
+    [raw::Sync::ID, raw::Untimed::ID].contains(&next.id)
 }
 
 impl Decoder {
@@ -250,6 +256,7 @@ impl Decoder {
                 plan,
                 bytes: &payload[offset..end],
                 resumed,
+                synchronises: left == 1 && self.records.last().is_some_and(is_sync),
                 counts: &self.counts[counts_after..],
                 known: Known { follower: &mut self.follower, payload, program },
             };
