@@ -18,6 +18,9 @@ const KNOWN_NS: f64 = 10_000.0;
 /// Instructions that a call of code that was not recorded takes the time of, if nothing was
 /// measured. Synchronisation has times of its own.
 pub(super) const CALL: u64 = 50;
+/// The part of a call that the kernel takes at least, if the call is one of the system. The kernel's
+/// clock leaves out the way there and back, which takes as long as a short call does.
+const OF_SYSTEM: f64 = 1.0 / 3.0;
 /// Instructions that take as long as a page fault, to begin with.
 const FAULT: f64 = 1000.0;
 
@@ -219,6 +222,16 @@ impl Measured {
         Some(self.each_ns.get(&block)? * self.amounts.get(&block)?)
     }
 
+    /// The part of a call of so many ns that is none of the system's, ns. All of a call that the
+    /// kernel takes much of is.
+    pub(super) fn beside_system(&mut self, block: BlockId, all: f64) -> f64 {
+        let system = self.system.entry(block).or_default();
+        if *system > 0.0 && *system >= all * OF_SYSTEM {
+            *system = system.max(all);
+        }
+        (all - *system).max(0.0)
+    }
+
     /// The time of the page faults of a block, ns.
     pub(super) fn faults_of(&self, block: BlockId) -> f64 {
         let faults = self.faulting.get(&block).copied().unwrap_or(0.0);
@@ -333,5 +346,25 @@ impl Kernel {
             }
         }
         kernel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_the_kernel_takes_much_of_is_all_of_the_system() {
+        let after = |system: f64, all: f64| {
+            let call = BlockId::new(0);
+            let mut measured =
+                Measured { system: FxHashMap::from_iter([(call, system)]), ..Measured::default() };
+            let beside = measured.beside_system(call, all);
+            (measured.system[&call], beside)
+        };
+        assert_eq!(after(40.0, 90.0), (90.0, 0.0));
+        assert_eq!(after(10.0, 90.0), (10.0, 80.0));
+        assert_eq!(after(0.0, 90.0), (0.0, 90.0));
+        assert_eq!(after(100.0, 90.0), (100.0, 0.0));
     }
 }

@@ -255,13 +255,13 @@ fn measured(
         executed.merge(std::mem::take(&mut shard.executed));
     }
     let outside = |block| account.moves.outside(block);
-    let measured = Measured::of(&account.stretches, &executed, outside);
+    let mut measured = Measured::of(&account.stretches, &executed, outside);
     let ran_ns = match account.run.too_long {
         true => f64::INFINITY,
         false => account.run.blame.used,
     };
     let (groups, mut weights) = placed(graph, groups, shards, (measured.as_ref(), ran_ns))?;
-    if let Some(measured) = &measured {
+    if let Some(measured) = &mut measured {
         weights.find_unrecorded(graph.info(), &account.moves, measured);
     }
     let kernel = measured.map(|measured| Kernel::of(&measured, graph.info(), calls));

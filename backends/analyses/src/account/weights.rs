@@ -334,12 +334,13 @@ impl Weights {
     }
 
     /// Looks for the time in code that was not recorded. The operations of locks, copies, and calls
-    /// for memory and of the kernel have times of their own.
+    /// for memory and of the kernel have times of their own. All of a call that the kernel takes
+    /// much of is one of the system, with the way there and back.
     pub(super) fn find_unrecorded(
         &mut self,
         info: &StaticInfo,
         moves: &Moves,
-        measured: &Measured,
+        measured: &mut Measured,
     ) {
         let blocks = || {
             let both = self.times.iter().zip(&self.blocks);
@@ -363,9 +364,9 @@ impl Weights {
             }
             let each = f64::from(info.block(block).map_or(1, |block| block.ir_ops.max(1)));
             let part = each / (each + moved.call as f64);
-            let system = measured.system.get(&block).copied().unwrap_or(0.0);
-            let other = f64::min(own * pace, ns * part) + measured.faults_of(block) + system;
-            let ns = (ns - other).max(0.0);
+            let other = f64::min(own * pace, ns * part) + measured.faults_of(block);
+            let all = (ns - other).max(0.0);
+            let ns = measured.beside_system(block, all);
             match hands_out {
                 true => *libraries.entry(place).or_default() += ns,
                 false => *calls.entry((place, callee)).or_default() += ns,
