@@ -43,12 +43,12 @@ pub(super) fn of_wait(
     Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
 }
 
-/// How a context came to a task: the call that the task is in, and the block before the last
-/// acquire of a mutex.
+/// How a context came to a task: the call that the task is in, and the program's own place that took
+/// a mutex last.
 #[derive(Clone, Debug)]
 pub(super) struct Arrival {
     pub(super) site: Site,
-    pub(super) acquired: Option<BlockId>,
+    pub(super) acquired: Option<Place>,
     /// The program's own calls that led to the site's, the innermost first, as far as they were
     /// seen.
     pub(super) callers: Vec<Place>,
@@ -74,6 +74,8 @@ pub(super) fn arrival(
     let Past { stack, last, acquired } = past(graph, waits, lock)?;
     let Some(last) = last else { return Ok(None) };
     let call = |block| call_of(info, block);
+    // Whatever the program does, a library may take a lock of its own at one place.
+    let acquired = acquired.into_iter().map(call).find(|place| !place.is_library());
     let mut frames = stack.frames().iter().rev();
     let mut site = Site { place: call(last), inner: None };
     let inlined = |block| Place::stack_of_call(info, block).into_iter();
@@ -111,8 +113,9 @@ pub(super) fn arrival(
 struct Past {
     stack: CallStack,
     last: Option<BlockId>,
-    /// The block before the last acquire of a mutex.
-    acquired: Option<BlockId>,
+    /// The block before the last acquire of a mutex, and the calls that led to it, the innermost
+    /// first.
+    acquired: Vec<BlockId>,
 }
 
 /// How a context came to the wait in a task, for a lock if that is known, as far as is looked back.
@@ -136,10 +139,10 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
         }
         at = id.previous();
     }
-    let (mut last, mut acquired) = (None, None);
+    let (mut last, mut acquired) = (None, Vec::new());
     for task in tasks.iter().rev() {
         if is_acquire(task.op()) && task.id() != waits {
-            acquired = last;
+            acquired = calls(&stack, last);
         }
         let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls, or for a lock, may go on to others.
@@ -153,7 +156,7 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
             }
             Action::Sync { op, object } => {
                 if is_acquire(op) {
-                    acquired = last;
+                    acquired = calls(&stack, last);
                 }
                 let awaited = lock.is_none_or(|lock| lock == object);
                 call.is_none() && awaited && op.cause() == Some(WaitCause::Lock)
@@ -172,6 +175,12 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
         })?;
     }
     Ok(Past { stack, last, acquired })
+}
+
+/// A block and the calls that led to it, the innermost first.
+fn calls(stack: &CallStack, last: Option<BlockId>) -> Vec<BlockId> {
+    let callers = stack.frames().iter().rev().filter_map(|frame| frame.called_from);
+    last.into_iter().chain(callers).collect()
 }
 
 /// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it

@@ -86,20 +86,6 @@ fn slowest(paces: &[(f64, f64); CLASSES], ran: f64) -> Option<f64> {
     Some(pace.max(FASTEST_NS))
 }
 
-/// Of a thread that has a processor to itself, the kernel's count goes on only with each tick of
-/// the clock, after several moments. No thread runs for longer than the time that passes, so its
-/// count was at least the next one less the time between.
-fn catch_up(moments: &mut [Progress]) {
-    for at in (1..moments.len()).rev() {
-        let [before, next] = [at - 1, at].map(|at| moments[at]);
-        if before.executor == next.executor {
-            let passed = next.at_ns.saturating_sub(before.at_ns);
-            let least = next.ran_ns.saturating_sub(passed);
-            moments[at - 1].ran_ns = before.ran_ns.max(least);
-        }
-    }
-}
-
 /// The moment that ends the stretch which the stretch that each moment ends is joined with.
 fn with(moments: &[Progress]) -> Vec<usize> {
     let mut with: Vec<usize> = (0..moments.len()).collect();
@@ -133,8 +119,7 @@ impl Stretches {
     /// # Errors
     /// When the graph cannot be read.
     pub(super) fn of(graph: &Graph) -> Result<Self> {
-        let mut moments: Vec<Progress> = graph.progress().collect();
-        catch_up(&mut moments);
+        let moments: Vec<Progress> = graph.progress().collect();
         let executors = (0..graph.executor_count()).map(|executor| {
             let begin = moments.partition_point(|one| one.executor.index() < executor);
             let end = moments.partition_point(|one| one.executor.index() <= executor);
@@ -460,23 +445,6 @@ mod tests {
         assert_eq!(ran(90, 105), 15, "nothing is known before the first moment");
         let other = ExecutorId::new(1);
         assert_eq!(stretches.most_within(other, (100, 130), (1.0, 30)), 30);
-    }
-
-    #[test]
-    fn a_count_that_goes_on_with_the_ticks_of_the_clock_is_behind() {
-        let moment = |(executor, at_ns, ran_ns)| Progress {
-            executor: ExecutorId::new(executor),
-            at_ns,
-            ran_ns,
-            ..Progress::default()
-        };
-        // The thread has the processor from 8 on, and its count goes on at 40.
-        let all = [(0, 0, 5), (0, 10, 5), (0, 20, 5), (0, 30, 5), (0, 40, 37)];
-        let mut moments: Vec<Progress> = all.map(moment).to_vec();
-        moments.push(moment((1, 50, 90)));
-        catch_up(&mut moments);
-        let ran: Vec<u64> = moments.iter().map(|one| one.ran_ns).collect();
-        assert_eq!(ran, [5, 7, 17, 27, 37, 90]);
     }
 
     #[test]
