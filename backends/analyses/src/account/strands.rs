@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, TaskId};
+use taskgraph::{ContextId, ExecutorId, TaskId};
 
 use super::counted::{Counted, Pool, Queue};
 use super::locks::{Known, LockUse};
@@ -69,6 +69,8 @@ pub(super) struct Strands {
     /// The contexts that have tasks, by their place, and their places.
     pub(super) ids: Vec<ContextId>,
     pub(super) numbers: Numbers,
+    /// The executor of each context's first task, by the context's place.
+    pub(super) executors: Vec<ExecutorId>,
     /// The context that created each context, by its place.
     pub(super) creators: Vec<Option<u32>>,
     /// Whether the run ends when the context does: nobody created it.
@@ -148,6 +150,7 @@ impl Strands {
             },
             ..strand
         }));
+        self.executors.extend(part.executors);
         self.needs.extend(part.needs);
         self.waits.extend(part.waits);
         self.locks.extend(part.locks);

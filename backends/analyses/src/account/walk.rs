@@ -178,6 +178,9 @@ impl<'a> Walker<'a> {
         self.free_ns = context.first_ns;
         let mut recording = 0;
         while let Some(task) = tasks.next()? {
+            if self.strands.executors.len() < self.strands.contexts.len() {
+                self.strands.executors.push(task.executor());
+            }
             if task.op() == SyncOp::Delay {
                 recording += task.duration_ns();
             }

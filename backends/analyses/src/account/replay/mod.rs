@@ -1,6 +1,7 @@
 //! Replays a run on processors that nobody else uses, as it was or with losses removed.
 //!
 //! A context that can run gets a processor as soon as one is free, and keeps it until it waits.
+//! Where there are more threads than processors, each in turn has one for a slice of time.
 //! With a loss removed, processors that nobody else can use help with the code that the loss is
 //! charged to: what others waited for is divided among them. Nobody waits for a lock that is
 //! removed, and sleeping that is removed takes no time. Other waiting follows the edges that this
@@ -28,6 +29,11 @@ pub(super) enum Schedule {
     /// another one.
     Stealing,
 }
+
+/// For so long a thread has a processor while others want one, ns: the kernel's base slice.
+const SLICE_NS: f64 = 3e6;
+/// So many contexts that are ready are looked through for one of another thread.
+const LOOKS: usize = 64;
 
 /// A set of losses, by their bits.
 pub(super) type Losses = u32;
@@ -77,6 +83,8 @@ struct Running {
     context: u32,
     /// What is left of its strand, ns.
     left: f64,
+    /// What is left of its slice, ns.
+    slice: f64,
     /// Whether idle processors help.
     helped: bool,
 }
@@ -117,6 +125,8 @@ struct Progress {
     counted: bool,
     /// Whether it does jobs of a queue.
     deals: bool,
+    /// What is left of its next strand if it lost its processor in it, ns.
+    left: Option<f64>,
     /// How many of the strands that come before its next one are known to be done.
     met: u32,
     /// Its own strands.
@@ -205,6 +215,7 @@ pub(super) fn replay<W: Watch>(
         at: At::Begin,
         counted: false,
         deals: false,
+        left: None,
         met: 0,
         own: first..end,
         awaited: BinaryHeap::new(),
@@ -258,7 +269,9 @@ impl<W: Watch> Replay<'_, W> {
         let ends = self.running.iter().flatten().map(|on| on.left / rate(on));
         let timer = self.timers.peek().map(|Reverse((at, ..))| *at as f64);
         let timer = timer.map(|at| at - self.now);
-        let Some(passed) = ends.chain(timer).min_by(f64::total_cmp) else {
+        let shares = self.queued > 0 && self.schedule == Schedule::Greedy;
+        let slices = self.running.iter().flatten().filter(|_| shares).map(|on| on.slice);
+        let Some(passed) = ends.chain(timer).chain(slices).min_by(f64::total_cmp) else {
             return false;
         };
         let passed = passed.max(0.0);
@@ -271,12 +284,15 @@ impl<W: Watch> Replay<'_, W> {
                 continue;
             };
             on.left -= passed * rate(on);
+            on.slice -= passed;
             if on.left < 0.5 {
                 let context = on.context;
                 self.running[at] = None;
                 let strand = self.contexts[context as usize].next as usize;
                 self.watch.stops(context, strand);
                 self.finish(context, at);
+            } else if shares && on.slice < 0.5 {
+                self.next_slice(at);
             }
         }
         while let Some(&Reverse((until, context, strand))) = self.timers.peek()
@@ -286,6 +302,32 @@ impl<W: Watch> Replay<'_, W> {
             self.time(context, strand);
         }
         true
+    }
+
+    /// The slice of the context on a processor is over: a context of a thread that has no processor
+    /// gets this one. (Contexts of one thread run one after the other.)
+    fn next_slice(&mut self, processor: usize) {
+        let executor = |context: u32| self.strands.executors.get(context as usize);
+        let runs = |other: u32| {
+            let running = self.running.iter().flatten();
+            running.clone().any(|on| executor(on.context) == executor(other))
+        };
+        let next = self.ready[0].iter().take(LOOKS).position(|&other| !runs(other));
+        let Some(on) = &mut self.running[processor] else {
+            return;
+        };
+        on.slice = SLICE_NS;
+        let on = *on;
+        let Some(context) = next.and_then(|next| self.ready[0].remove(next)) else {
+            return;
+        };
+        self.ready[0].push_front(context);
+        self.ready[0].push_back(on.context);
+        self.queued += 1;
+        self.running[processor] = None;
+        let of = &mut self.contexts[on.context as usize];
+        of.left = Some(on.left);
+        self.watch.stops(on.context, of.next as usize);
     }
 
     /// The time has come that a context waited for at a strand.
@@ -336,11 +378,13 @@ impl<W: Watch> Replay<'_, W> {
     }
 
     fn run(&mut self, context: u32) -> Running {
-        let strand = self.contexts[context as usize].next as usize;
+        let of = &mut self.contexts[context as usize];
+        let strand = of.next as usize;
         self.watch.runs(context, strand);
         Running {
             context,
-            left: self.strands.all[strand].ns as f64,
+            left: of.left.take().unwrap_or(self.strands.all[strand].ns as f64),
+            slice: SLICE_NS,
             helped: self.is_removed(&self.removable.strands, strand),
         }
     }
@@ -620,24 +664,21 @@ fn strand_number(at: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use taskgraph::ExecutorId;
+
     use super::super::strands::{NO_WAIT, Strand};
     use super::*;
+
+    fn strand(ns: u64, lock: u32) -> Strand {
+        Strand { ns, first: 0, inside: false, needs_end: 0, wait: NO_WAIT, sleeps: false, lock }
+    }
 
     /// Contexts that take two locks each, run for 100 ns with each, and end with both.
     fn takes(locks: &[[u64; 2]]) -> Strands {
         let uses = locks.iter().flatten().map(|&lock| (lock, LockUse::Take));
         let locks: Vec<_> = uses.collect();
-        let strand = |lock| Strand {
-            ns: 100,
-            first: 0,
-            inside: false,
-            needs_end: 0,
-            wait: NO_WAIT,
-            sleeps: false,
-            lock,
-        };
         Strands {
-            all: (0..strand_number(locks.len())).map(strand).collect(),
+            all: (0..strand_number(locks.len())).map(|lock| strand(100, lock)).collect(),
             contexts: (0..=strand_number(locks.len())).step_by(2).collect(),
             leads: vec![true; locks.len() / 2],
             locks,
@@ -658,5 +699,22 @@ mod tests {
         // The second circle is cut when nothing else can go on, and nobody of it is forgotten.
         assert_eq!(lasts(&takes(&[[1, 2], [2, 1], [3, 4], [4, 3]])), 500.0);
         assert_eq!(lasts(&takes(&[[3, 4], [1, 2], [4, 3], [2, 1]])), 500.0);
+    }
+    #[test]
+    fn more_threads_than_processors_have_them_in_turn() {
+        let three = |executors: [u32; 3]| Strands {
+            all: vec![strand(60_000_000, NO_WAIT); 3],
+            contexts: vec![0, 1, 2, 3],
+            leads: vec![true; 3],
+            executors: executors.map(ExecutorId::new).to_vec(),
+            ..Strands::default()
+        };
+        let lasts = |executors| {
+            let strands = three(executors);
+            replay(&strands, (2, Schedule::Greedy), (&Removable::default(), 0), Nobody).0
+        };
+        assert_eq!(lasts([0, 1, 2]), 90e6);
+        // A thread has one of its contexts after the other.
+        assert_eq!(lasts([0, 1, 1]), 120e6);
     }
 }
