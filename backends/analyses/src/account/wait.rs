@@ -46,12 +46,12 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// The wait in, or right before, a task.
+    /// The wait in, or right before, a task that comes after these of other contexts.
     ///
     /// # Errors
     /// When a task cannot be read.
-    pub(super) fn of(task: &Task<'_>, cause: Cause) -> Result<Self> {
-        let (before, object) = awaited(task)?;
+    pub(super) fn of(task: &Task<'_>, cause: Cause, after: &[TaskId]) -> Result<Self> {
+        let (before, object) = awaited(task, after)?;
         let kind = match kind(cause, task.op()) {
             Kind::Word if task.op() == SyncOp::AtomicLoad && are_counted(task, before)? => {
                 Kind::Barrier
@@ -131,13 +131,13 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
     }
 }
 
-/// The last to end of the tasks in other contexts that a task waits for, and the object. If the
+/// The last to end of the tasks in other contexts that a task comes after, and the object. If the
 /// task waits behind a barrier that another context owns, the result is the last task to arrive at
 /// that barrier.
-fn awaited(task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
+fn awaited(task: &Task<'_>, after: &[TaskId]) -> Result<(Option<(TaskId, u64)>, u64)> {
     let own = task.id().context;
     let mut object = task.object();
-    let mut latest = later(task, None, task.stored_dependencies(), own)?;
+    let mut latest = later(task, None, after, own)?;
     if let Some((before, _)) = latest {
         let barrier = task.other(before)?;
         if barrier.kind() == TaskKind::Barrier && task.kind() != TaskKind::Barrier {

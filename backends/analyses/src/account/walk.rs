@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
     Action, BlockCounts, BlockId, Context, ContextId, FunctionId, Mmap, SyncOp, TaskId, TaskKind,
     WaitCause, Walk,
@@ -124,6 +124,10 @@ struct Walker<'a> {
     /// context lacked a processor before the task at hand.
     unborn_ns: u64,
     starved_ns: u64,
+    /// By context, how many of its tasks synchronisations of this one have come after; and the tasks
+    /// of other contexts that the task at hand comes after.
+    met: FxHashMap<ContextId, u32>,
+    new: Vec<TaskId>,
     /// What the task at hand does with a lock.
     lock: Option<(u64, LockUse)>,
     /// The blocks that end turns of loops that wait.
@@ -157,6 +161,8 @@ impl<'a> Walker<'a> {
             starved_ns: 0,
             held: Held::default(),
             sections: Sections::default(),
+            met: FxHashMap::default(),
+            new: Vec::new(),
             lock: None,
             turns,
             waiting,
@@ -198,10 +204,9 @@ impl<'a> Walker<'a> {
         let call = long_call(task);
         let state = state_in(task, call);
         self.again(task);
-        let own = task.id().context;
         let begin = self.strands.needs.len();
-        let needs = task.stored_dependencies().iter();
-        let needs = needs.filter(|before| before.context != own);
+        self.find_new(task);
+        let needs = self.new.iter();
         let known = |before: &TaskId| Some((*self.numbers.get(&before.context)?, before.seq));
         self.strands.needs.extend(needs.filter_map(known));
         let foreign = self.strands.needs.len() > begin;
@@ -251,7 +256,7 @@ impl<'a> Walker<'a> {
             };
             wait = end(&self.strands.waits);
             self.strands.waits.push(Waits {
-                wait: Wait::of(task, cause)?,
+                wait: Wait::of(task, cause, &self.new)?,
                 latency_ns: 0,
                 needs: Needs::Recorded,
             });
@@ -283,6 +288,23 @@ impl<'a> Walker<'a> {
         }
         self.ran_ns = if wait == NO_WAIT { self.ran_ns + ns } else { ns };
         Ok(())
+    }
+
+    /// Finds the tasks of other contexts that a task comes after. Where a synchronisation comes
+    /// after more, because an earlier task of the context does, nobody waits for these there.
+    fn find_new(&mut self, task: &Task<'_>) {
+        self.new.clear();
+        let own = task.id().context;
+        for &before in task.stored_dependencies().iter().filter(|before| before.context != own) {
+            if task.kind() == TaskKind::Sync {
+                let met = self.met.entry(before.context).or_default();
+                if before.seq < *met {
+                    continue;
+                }
+                *met = before.seq + 1;
+            }
+            self.new.push(before);
+        }
     }
 
     /// How long a task works that runs for so long, ns: its turns of loops that wait are no work.
@@ -373,7 +395,7 @@ impl<'a> Walker<'a> {
             }
             State::Waiting(cause) => (cause, task.end_ns(), gap + task.duration_ns()),
         };
-        let wait = Wait::of(task, cause)?;
+        let wait = Wait::of(task, cause, &self.new)?;
         let kind = match wait.kind {
             // Its creator comes first, and what it depends on.
             Kind::Unknown | Kind::Word if self.before.is_none() => Kind::Begin,
