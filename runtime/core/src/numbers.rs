@@ -30,7 +30,7 @@ impl Default for Numbers {
 /// An address and its number in a word; 0 if they need more than that.
 fn packed(address: usize, number: u32) -> u64 {
     let (address, fits) = (address as u64, u16::try_from(number).is_ok());
-    if fits && address >> 48 == 0 { address << 16 | u64::from(number) } else { 0 }
+    if fits && address >> 48 == 0 { (address << 16) | u64::from(number) } else { 0 }
 }
 
 impl Numbers {
@@ -40,7 +40,7 @@ impl Numbers {
     }
 
     fn recent(&self, address: usize) -> &AtomicU64 {
-        &self.recent[(address / 8 ^ address / (8 * RECENT)) % RECENT]
+        &self.recent[((address / 8) ^ (address / (8 * RECENT))) % RECENT]
     }
 
     /// Makes the address stand for this number from now on.
@@ -100,11 +100,12 @@ mod tests {
     #[test]
     fn addresses_with_one_place_among_the_recent_ones_keep_their_numbers() {
         let numbers = Numbers::new();
-        for address in 1..1000 {
-            numbers.insert(address * 8, address as u32);
+        let all = || (1..1000).map(|number| (number as usize * 8, number));
+        for (address, number) in all() {
+            numbers.insert(address, number);
         }
-        for address in (1..1000).chain(1..1000) {
-            assert_eq!(numbers.get(address * 8), Some(address as u32));
+        for (address, number) in all().chain(all()) {
+            assert_eq!(numbers.get(address), Some(number));
         }
         numbers.remove(80, 10);
         assert_eq!(numbers.get(80), None);
