@@ -43,12 +43,12 @@ pub(super) fn of_wait(
     Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
 }
 
-/// How a context came to a task: the call that the task is in, and the program's own place that took
+/// How a context came to a task: the call that the task is in, and the program's own block that took
 /// a mutex last.
 #[derive(Clone, Debug)]
 pub(super) struct Arrival {
     pub(super) site: Site,
-    pub(super) acquired: Option<Place>,
+    pub(super) acquired: Option<BlockId>,
     /// The program's own calls that led to the site's, the innermost first, as far as they were
     /// seen.
     pub(super) callers: Vec<Place>,
@@ -75,7 +75,7 @@ pub(super) fn arrival(
     let Some(last) = last else { return Ok(None) };
     let call = |block| call_of(info, block);
     // Whatever the program does, a library may take a lock of its own at one place.
-    let acquired = acquired.into_iter().map(call).find(|place| !place.is_library());
+    let acquired = acquired.into_iter().find(|block| !call(*block).is_library());
     let mut frames = stack.frames().iter().rev();
     let mut site = Site { place: call(last), inner: None };
     let inlined = |block| Place::stack_of_call(info, block).into_iter();
