@@ -1,8 +1,9 @@
 //! Which code of a stream is encoded where a graph is to have only a sample of it. Parts of so many
 //! segments are drawn at random. Events are always encoded, and so is the code right after one that
-//! may end a task: what tasks of little code execute is known exactly. So is the segment right before
-//! a synchronisation, which has the place of that, and the code right after a position: what little code a thread executes while it does something that takes long, such as a
-//! large copy or a call, would be missing in most samples.
+//! may end a task: what tasks of little code execute is known exactly. So is the segment right
+//! before a synchronisation, which has the place of that, and the code right after a position: what
+//! little code a thread executes while it does something that takes long, such as a large copy or a
+//! call, would be missing in most samples.
 
 use taskgraph::{AFTER_EVENT, AccessesOf, CodeOf, EncodedFrame, Unrecorded};
 

@@ -11,8 +11,8 @@ pub const AFTER_EVENT: u32 = 256;
 /// Which code a frame of a sample has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodeOf {
-    /// Code that comes right after an event ([`AFTER_EVENT`]) or right before a synchronisation, and
-    /// that is not drawn.
+    /// Code that comes right after an event ([`AFTER_EVENT`]) or right before a synchronisation,
+    /// and that is not drawn.
     #[default]
     Events,
     /// Code that was drawn. It stands for [`CodeSample::every`] times as much.

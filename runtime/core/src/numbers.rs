@@ -9,9 +9,11 @@ use crate::mask::Blocked;
 use crate::primitive::Mutex;
 use crate::sync::lock;
 
-const RECENT: usize = 64;
+/// Places for numbers that are found without the lock.
+const RECENT: usize = 32;
 
 /// Numbers by address. The system reuses addresses, and the newest number counts.
+#[derive(Default)]
 #[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Numbers {
     all: Mutex<HashMap<usize, u32>>,
@@ -19,12 +21,6 @@ pub struct Numbers {
     /// of the kernel: the address, and 16 bits for its number. The program itself orders what it
     /// does with an object, and so the thread that looks sees what was set before.
     recent: [AtomicU64; RECENT],
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// An address and its number in a word; 0 if they need more than that.
@@ -36,7 +32,7 @@ fn packed(address: usize, number: u32) -> u64 {
 impl Numbers {
     #[must_use]
     pub fn new() -> Self {
-        Self { all: Mutex::default(), recent: [const { AtomicU64::new(0) }; RECENT] }
+        Self::default()
     }
 
     fn recent(&self, address: usize) -> &AtomicU64 {
@@ -88,6 +84,7 @@ mod tests {
         numbers.remove(0x7000, 2);
         assert_eq!(numbers.get(0x7000), None);
     }
+
     #[test]
     fn a_number_that_does_not_fit_into_a_word_is_found() {
         let numbers = Numbers::new();

@@ -100,8 +100,8 @@ pub struct Ran {
     pub faults: u64,
 }
 
-/// How long the calling thread has run. Its clock is exact. The times of its usage are not: while it
-/// has the processor, they go on with the kernel's ticks, which may be 4 ms apart.
+/// How long the calling thread has run. Its clock is exact. The times of its usage are not: while
+/// it has the processor, they go on with the kernel's ticks, which may be 4 ms apart.
 #[must_use]
 pub fn ran() -> Ran {
     let (all_us, usage) = (nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID) / 1000, usage());

@@ -18,8 +18,8 @@ const KNOWN_NS: f64 = 10_000.0;
 /// Instructions that a call of code that was not recorded takes the time of, if nothing was
 /// measured. Synchronisation has times of its own.
 pub(super) const CALL: u64 = 50;
-/// The part of a call that the kernel takes at least, if the call is one of the system. The kernel's
-/// clock leaves out the way there and back, which takes as long as a short call does.
+/// The part of a call that the kernel takes at least, if the call is one of the system. The
+/// kernel's clock leaves out the way there and back, which takes as long as a short call does.
 const OF_SYSTEM: f64 = 1.0 / 3.0;
 /// Instructions that take as long as a page fault, to begin with.
 const FAULT: f64 = 1000.0;

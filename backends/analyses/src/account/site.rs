@@ -43,8 +43,8 @@ pub(super) fn of_wait(
     Ok(arrival(graph, weights, waits, lock)?.map(|arrival| arrival.site))
 }
 
-/// How a context came to a task: the call that the task is in, and the program's own block that took
-/// a mutex last.
+/// How a context came to a task: the call that the task is in, and the program's own block that
+/// took a mutex last.
 #[derive(Clone, Debug)]
 pub(super) struct Arrival {
     pub(super) site: Site,
@@ -142,7 +142,7 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
     let (mut last, mut acquired) = (None, Vec::new());
     for task in tasks.iter().rev() {
         if is_acquire(task.op()) && task.id() != waits {
-            acquired = calls(&stack, last);
+            note_calls(&mut acquired, &stack, last);
         }
         let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls, or for a lock, may go on to others.
@@ -156,7 +156,7 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
             }
             Action::Sync { op, object } => {
                 if is_acquire(op) {
-                    acquired = calls(&stack, last);
+                    note_calls(&mut acquired, &stack, last);
                 }
                 let awaited = lock.is_none_or(|lock| lock == object);
                 call.is_none() && awaited && op.cause() == Some(WaitCause::Lock)
@@ -177,10 +177,12 @@ fn past(graph: &Graph, waits: TaskId, lock: Option<u64>) -> Result<Past> {
     Ok(Past { stack, last, acquired })
 }
 
-/// A block and the calls that led to it, the innermost first.
-fn calls(stack: &CallStack, last: Option<BlockId>) -> Vec<BlockId> {
-    let callers = stack.frames().iter().rev().filter_map(|frame| frame.called_from);
-    last.into_iter().chain(callers).collect()
+/// Notes a block and the calls that led to it, the innermost first. (Most acquires are not the last
+/// one, so this takes no memory for each.)
+fn note_calls(into: &mut Vec<BlockId>, stack: &CallStack, last: Option<BlockId>) {
+    into.clear();
+    into.extend(last);
+    into.extend(stack.frames().iter().rev().filter_map(|frame| frame.called_from));
 }
 
 /// Whether an operation takes a mutex. Who takes it back after a wait for a condition had it

@@ -124,9 +124,9 @@ struct Walker<'a> {
     /// context lacked a processor before the task at hand.
     unborn_ns: u64,
     starved_ns: u64,
-    /// By context, how many of its tasks synchronisations of this one have come after; and the tasks
-    /// of other contexts that the task at hand comes after.
+    /// By context, how many of its tasks synchronisations of this one have come after.
     met: FxHashMap<ContextId, u32>,
+    /// The tasks of other contexts that the task at hand comes after.
     new: Vec<TaskId>,
     /// What the task at hand does with a lock.
     lock: Option<(u64, LockUse)>,
@@ -184,7 +184,7 @@ impl<'a> Walker<'a> {
         self.free_ns = context.first_ns;
         let mut recording = 0;
         while let Some(task) = tasks.next()? {
-            if self.strands.executors.len() < self.strands.contexts.len() {
+            if self.before.is_none() {
                 self.strands.executors.push(task.executor());
             }
             if task.op() == SyncOp::Delay {
@@ -301,7 +301,7 @@ impl<'a> Walker<'a> {
                 if before.seq < *met {
                     continue;
                 }
-                *met = before.seq + 1;
+                *met = before.seq.saturating_add(1);
             }
             self.new.push(before);
         }

@@ -6,7 +6,8 @@ use taskgraph::SyncOp;
 use super::{Loss, MS, account, builder, code, library_call, work};
 
 /// Two tasks of two threads begin at once, of which one works for 4 ms and one for `long` ms. The
-/// third one was made with them, or depends on what the long one has done after 10 ms; it works from 10 to 14 ms.
+/// third one was made with them, or depends on what the long one has done after 10 ms; it works from
+/// 10 to 14 ms.
 fn third(long: u64, depends: bool) -> Report {
     let mut b = builder("./tasks");
     let code = code(&mut b, "");

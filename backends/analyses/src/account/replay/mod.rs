@@ -700,6 +700,7 @@ mod tests {
         assert_eq!(lasts(&takes(&[[1, 2], [2, 1], [3, 4], [4, 3]])), 500.0);
         assert_eq!(lasts(&takes(&[[3, 4], [1, 2], [4, 3], [2, 1]])), 500.0);
     }
+
     #[test]
     fn more_threads_than_processors_have_them_in_turn() {
         let three = |executors: [u32; 3]| Strands {
