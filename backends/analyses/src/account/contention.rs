@@ -34,18 +34,19 @@ const SEARCHED: u64 = 1 << 17;
 #[derive(Debug, Default)]
 pub(super) struct Atomics(FxHashMap<BlockId, BTreeMap<ExecutorId, Done>>);
 
-/// How often an executor executed a block, and the task in which it did most often.
+/// How often an executor executed a block, and the task in which it did most often, of those with
+/// all their code if there are any.
 #[derive(Clone, Copy, Debug)]
 struct Done {
     times: u64,
-    most: u64,
+    most: (bool, u64),
     task: TaskId,
 }
 
 impl Atomics {
     /// The task executed a block with atomic operations so many times.
     pub(super) fn add(&mut self, task: &Task<'_>, block: BlockId, times: u64) {
-        let done = Done { times, most: times, task: task.id() };
+        let done = Done { times, most: (task.has_all_code(), times), task: task.id() };
         self.done(block, task.executor(), done);
     }
 
@@ -69,8 +70,9 @@ impl Atomics {
         }
     }
 
-    /// How many executors do the operations of a block on the same lines, for the blocks with most
-    /// operations. Operations of loops that wait are left out: these turns are waiting.
+    /// How many executors do the operations of a block, or those of others, on the same lines, for
+    /// the blocks with most operations. (Inlined code is a block of each caller.) Operations of
+    /// loops that wait are left out: these turns are waiting.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -85,29 +87,46 @@ impl Atomics {
             executors.values().map(|done| done.times).sum()
         };
         let mut blocks: Vec<_> = self.0.iter().filter(|(block, _)| !waits(block)).collect();
-        blocks.retain(|(_, executors)| executors.len() > 1 && all(executors) >= FEW);
+        blocks.retain(|(_, executors)| all(executors) >= FEW);
         blocks.sort_by_key(|(block, executors)| (Reverse(all(executors)), **block));
+        blocks.truncate(BLOCKS);
+        let mut users = Vec::new();
+        for (&block, executors) in blocks {
+            let mut executors: Vec<_> = executors.iter().collect();
+            executors.sort_by_key(|(executor, done)| (Reverse(done.times), **executor));
+            for (&executor, &Done { times, task, .. }) in executors.into_iter().take(EXECUTORS) {
+                let lines = lines(&graph.task(task)?, block)?;
+                users.push(User { block, executor, times, lines });
+            }
+        }
         let mut contended = FxHashMap::default();
-        for (&block, executors) in blocks.into_iter().take(BLOCKS) {
-            let mut executors: Vec<&Done> = executors.values().collect();
-            executors.sort_by_key(|done| (Reverse(done.times), done.task));
-            let most = executors.first().map_or(0, |done| done.times);
-            executors.retain(|done| done.times * RARE >= most);
-            executors.truncate(EXECUTORS);
-            let lines: Vec<FxHashSet<u64>> = executors
-                .iter()
-                .map(|done| lines(&graph.task(done.task)?, block))
-                .collect::<Result<_>>()?;
-            let meets = |own: usize| {
-                let mut others = (0..lines.len()).filter(|&other| other != own);
-                others.any(|other| !lines[own].is_disjoint(&lines[other]))
-            };
-            let meeting = (0..lines.len()).filter(|&own| meets(own)).count();
-            if meeting > 1 {
-                contended.insert(block, u32::try_from(meeting)?);
+        for own in &users {
+            let others = users.iter().filter(|other| other.is_in_the_way(own));
+            let executors: FxHashSet<ExecutorId> = others.map(|other| other.executor).collect();
+            if !executors.is_empty() {
+                let all = u32::try_from(executors.len())?.saturating_add(1);
+                let most = contended.entry(own.block).or_insert(all);
+                *most = all.max(*most);
             }
         }
         Ok(contended)
+    }
+}
+
+/// What is known of an executor's operations in a block.
+#[derive(Debug)]
+struct User {
+    block: BlockId,
+    executor: ExecutorId,
+    times: u64,
+    lines: FxHashSet<u64>,
+}
+
+impl User {
+    fn is_in_the_way(&self, other: &Self) -> bool {
+        self.executor != other.executor
+            && self.times.min(other.times).saturating_mul(RARE) >= self.times.max(other.times)
+            && !self.lines.is_disjoint(&other.lines)
     }
 }
 

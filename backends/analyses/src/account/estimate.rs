@@ -111,7 +111,7 @@ impl Report {
         let known: Vec<_> = known.map(|cause| (cause, self.known(cause))).collect();
         let found: Vec<&(Loss, Estimate)> = found.iter().chain(&known).collect();
         let costs = found.iter().map(|(_, found)| found.ns + found.needed_ns);
-        let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>();
+        let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>() - twice(&found);
         // What code that was not recorded does is not known to the models.
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
         let running = running_ns as f64;
@@ -147,6 +147,19 @@ impl Report {
         }
         super::sort(&mut self.losses);
         self.grain = Grain::of(self, self.contexts.saturating_add(self.handouts));
+    }
+}
+
+/// What both operations and the lines that they take are said to cost, ns, where they are one loss.
+fn twice(found: &[&(Loss, Estimate)]) -> f64 {
+    let of = |cause: Loss| {
+        let (_, found) = found.iter().find(|one| one.0 == cause)?;
+        let place = found.code.as_ref()?;
+        Some(((place.file.clone(), place.line), found.ns))
+    };
+    match (of(Loss::Locking), of(Loss::Sharing)) {
+        (Some(own), Some(lines)) if own.0 == lines.0 => own.1.min(lines.1),
+        _ => 0.0,
     }
 }
 
