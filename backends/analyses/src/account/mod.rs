@@ -18,6 +18,7 @@ mod grain;
 mod group;
 mod locks;
 mod looks;
+mod loops;
 mod loss;
 mod measured;
 mod pop;

@@ -12,6 +12,7 @@ use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
 use super::group::{Group, Key, Sample};
+use super::loops::HANDS_OUT;
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
 use super::predicted::{Lost, Predicted};
@@ -145,7 +146,7 @@ pub(super) fn report(
     if small {
         without_handing_out(&mut losses, &predicted, (contexts, recorded), &weights);
     }
-    let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
+    let (handouts, handed_out) = weights.calls(graph.info(), HANDS_OUT);
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
     let mut report = Report {

@@ -12,6 +12,7 @@ use taskgraph::{ContextId, ExecutorId, TaskId};
 
 use super::counted::{Counted, Pool, Queue};
 use super::locks::{Known, LockUse};
+use super::loops::Share;
 use super::sections::Section;
 use super::wait::{Kind, Wait};
 
@@ -83,6 +84,8 @@ pub(super) struct Strands {
     pub(super) locks: Vec<(u64, LockUse)>,
     pub(super) known: Known,
     pub(super) sections: Vec<Section>,
+    /// What contexts did of loops whose pieces any of a team may do.
+    pub(super) shares: Vec<Share>,
     /// Queues, what strands do with them, and the strands with which contexts begin to take jobs
     /// from them.
     pub(super) queues: Vec<Queue>,
@@ -156,6 +159,10 @@ impl Strands {
         self.locks.extend(part.locks);
         let sections = part.sections.into_iter();
         self.sections.extend(sections.map(|section| section.behind(strands)));
+        self.shares.extend(part.shares.into_iter().map(|share| Share {
+            strands: share.strands.start + strands..share.strands.end + strands,
+            ..share
+        }));
         self.known.merge(part.known);
         self.making += part.making;
         self.outside += part.outside;

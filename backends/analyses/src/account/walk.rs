@@ -12,6 +12,7 @@ use taskgraph::{
 
 use super::locks::{Held, LockUse, Use, sections};
 use super::looks::{Looks, waiting};
+use super::loops::{self, Share, asking, divide, pieces};
 use super::queues::{deal, relax};
 use super::sections::Sections;
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
@@ -51,6 +52,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
     let numbers: Numbers = contexts.iter().map(|c| c.id).zip(0..).collect();
     let turns = turns(graph.info());
     let waiting = waiting(graph.info(), &turns);
+    let asking = asking(graph.info());
     let began = contexts.iter().map(|context| context.first_ns).min();
     let began = began.unwrap_or(0);
     let parts: Vec<Strands> = contexts
@@ -60,8 +62,12 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
             let mut tasks = graph.walk_of(ContextId::default());
             for context in part {
                 tasks.go_to(context.id);
-                Walker::new((graph, stretches), (&numbers, &turns, &waiting), &mut strands)
-                    .context(&mut tasks, context, began)?;
+                Walker::new(
+                    (graph, stretches),
+                    (&numbers, &turns, &waiting, &asking),
+                    &mut strands,
+                )
+                .context(&mut tasks, context, began)?;
             }
             Ok(strands)
         })
@@ -96,6 +102,7 @@ pub(super) fn strands_of(graph: &Graph, stretches: &Stretches) -> Result<Option<
     strands.known.set_queues(queues);
     strands.settle();
     deal(&mut strands);
+    loops::deal(&mut strands);
     Ok(Some(strands))
 }
 
@@ -110,6 +117,10 @@ struct Walker<'a> {
     before: Option<TaskKind>,
     /// Whether a task of another context waits for the one before.
     awaited: bool,
+    /// The context that made this one, the context's last operation, and how many loops it began.
+    team: Option<TaskId>,
+    last_op: SyncOp,
+    loops: u32,
     /// The object of the last operation, if it was a failed try to get it, and the time of the few
     /// blocks since then.
     tried: Option<(u64, Option<WaitCause>)>,
@@ -132,6 +143,8 @@ struct Walker<'a> {
     lock: Option<(u64, LockUse)>,
     /// The blocks that end turns of loops that wait.
     turns: &'a FxHashSet<BlockId>,
+    /// The blocks that ask for a piece of a loop.
+    asking: &'a FxHashSet<BlockId>,
     /// The functions that have such loops, and what is known of the context's atomic operations.
     waiting: &'a FxHashSet<FunctionId>,
     looks: Looks,
@@ -142,7 +155,12 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(
         (graph, stretches): (&'a Graph, &'a Stretches),
-        (numbers, turns, waiting): (&'a Numbers, &'a FxHashSet<BlockId>, &'a FxHashSet<FunctionId>),
+        (numbers, turns, waiting, asking): (
+            &'a Numbers,
+            &'a FxHashSet<BlockId>,
+            &'a FxHashSet<FunctionId>,
+            &'a FxHashSet<BlockId>,
+        ),
         strands: &'a mut Strands,
     ) -> Self {
         Self {
@@ -153,6 +171,9 @@ impl<'a> Walker<'a> {
             free_ns: 0,
             before: None,
             awaited: true,
+            team: None,
+            last_op: SyncOp::None,
+            loops: 0,
             tried: None,
             turn_ns: None,
             ran_ns: 0,
@@ -165,6 +186,7 @@ impl<'a> Walker<'a> {
             new: Vec::new(),
             lock: None,
             turns,
+            asking,
             waiting,
             looks: Looks::default(),
             paced: (0.0, 0.0),
@@ -182,6 +204,7 @@ impl<'a> Walker<'a> {
             self.unborn_ns = context.first_ns.saturating_sub(began_ns);
         }
         self.free_ns = context.first_ns;
+        self.team = context.creator;
         let mut recording = 0;
         while let Some(task) = tasks.next()? {
             if self.before.is_none() {
@@ -193,7 +216,10 @@ impl<'a> Walker<'a> {
             self.task(task)?;
             self.free_ns = task.end_ns();
             self.before = Some(task.kind());
-            self.awaited = task.is_awaited()?;
+            self.last_op = task.op();
+            self.loops += u32::from(task.op() == SyncOp::Loop);
+            // What comes after a loop is no part of it.
+            self.awaited = task.is_awaited()? || task.op() == SyncOp::WorkEnd;
         }
         self.sections.flush(&mut self.strands.sections);
         self.strands.recording = self.strands.recording.max(recording);
@@ -283,11 +309,35 @@ impl<'a> Walker<'a> {
         }
         if task.kind() == TaskKind::Work && others(task) > 0 {
             self.divided(task, wait, ns)?;
-        } else {
+        } else if !self.dealt(task, wait, ns)? {
             self.push(task, ns, wait, false);
         }
         self.ran_ns = if wait == NO_WAIT { self.ran_ns + ns } else { ns };
         Ok(())
+    }
+
+    /// Adds a context's part of a loop whose pieces are dealt out, if a task is one. (It takes no
+    /// lock meanwhile.)
+    fn dealt(&mut self, task: &Task<'_>, wait: u32, ns: u64) -> Result<bool> {
+        let begins = self.last_op == SyncOp::Loop && wait == NO_WAIT && self.lock.is_none();
+        let Some(team) = self.team.filter(|_| begins && !self.asking.is_empty()) else {
+            return Ok(false);
+        };
+        let parts = divide(ns, pieces(task, self.asking)?);
+        if parts.is_empty() {
+            return Ok(false);
+        }
+        let first = end(&self.strands.all);
+        for part in parts {
+            self.awaited = true;
+            self.push(task, part, NO_WAIT, false);
+        }
+        let strands = first..end(&self.strands.all);
+        let at_ns = task.start_ns();
+        let lacked_ns = task.end_ns().saturating_sub(self.free_ns).saturating_sub(ns);
+        let share = Share { team, number: self.loops, at_ns, lacked_ns, strands };
+        self.strands.shares.push(share);
+        Ok(true)
     }
 
     /// Finds the tasks of other contexts that a task comes after. Where a synchronisation comes
@@ -469,6 +519,9 @@ impl<'a> Walker<'a> {
         }
         if stopped {
             self.held.set(had.clone());
+        }
+        if uses.is_empty() && self.dealt(task, wait, ns)? {
+            return Ok(());
         }
         let until = |executed: u64| whole(ns as f64 * executed as f64 / all.max(1) as f64);
         let (mut executed, mut from) = (0, 0);
