@@ -195,16 +195,16 @@ fn preprocessed(text: &str, mended: bool) -> String {
 struct Dice {
     state: u64,
     names: BTreeMap<String, String>,
-    numbers: BTreeMap<u64, u64>,
+    /// The size of the program, in parts of a hundred of what is written.
+    size: u64,
 }
 
 impl Dice {
     fn new(seed: u64) -> Self {
-        Self {
-            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-            names: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-        }
+        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut dice = Self { state, names: BTreeMap::new(), size: 0 };
+        dice.size = 70 + dice.below(71) as u64;
+        dice
     }
 
     /// The next number below `n` (splitmix64).
@@ -269,14 +269,10 @@ impl Dice {
         drawn
     }
 
-    /// A number from 0.7 to 1.4 times `number`, the same for the same number.
-    fn number(&mut self, number: u64) -> u64 {
-        if let Some(&known) = self.numbers.get(&number) {
-            return known;
-        }
-        let drawn = number * (70 + self.below(71) as u64) / 100;
-        self.numbers.insert(number, drawn);
-        drawn
+    /// A number from 0.7 to 1.4 times `number`. All numbers of a program are so many times what is
+    /// written, so a program and its twin do the same work.
+    fn number(&self, number: u64) -> u64 {
+        number * self.size / 100
     }
 }
 

@@ -120,7 +120,45 @@ pub(super) fn deal(strands: &mut Strands) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::replay::{Nobody, Removable, Schedule, replay};
+    use super::super::strands::{NO_WAIT, Strand};
     use super::*;
+
+    #[test]
+    fn parts_are_dealt_out_anew_where_threads_lacked_processors() {
+        let strand = |ns| Strand {
+            ns,
+            first: 0,
+            inside: false,
+            needs_end: 0,
+            wait: NO_WAIT,
+            sleeps: false,
+            lock: NO_WAIT,
+        };
+        // Before the loop, four parts of 10 ms, and after it; the other context did two.
+        let ns = [1, 10_000, 10_000, 10_000, 10_000, 1, 1, 10_000, 10_000, 1];
+        let lasts = |lacked_ns| {
+            let share = |at_ns, strands| Share {
+                team: TaskId::default(),
+                number: 1,
+                at_ns,
+                lacked_ns,
+                strands,
+            };
+            let mut strands = Strands {
+                all: ns.map(strand).to_vec(),
+                contexts: vec![0, 6, 10],
+                leads: vec![true; 2],
+                shares: vec![share(0, 1..5), share(3, 7..9)],
+                ..Strands::default()
+            };
+            deal(&mut strands);
+            let on = (2, Schedule::Greedy);
+            replay(&strands, on, (&Removable::default(), 0), Nobody).0
+        };
+        assert_eq!(lasts(0), 40_002.0);
+        assert_eq!(lasts(20_000), 30_002.0);
+    }
 
     #[test]
     fn few_pieces_are_told_apart_and_of_many_the_last_ones() {
