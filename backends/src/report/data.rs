@@ -139,7 +139,8 @@ impl PageData {
         all.join(beside.unwrap_or_else(rest)?);
         let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
-        account.estimate(all.get().filter(|_| has_accesses), all.get(), all.get());
+        let misses = all.get().filter(|_| has_accesses);
+        account.estimate(graph.info(), misses, all.get(), all.get());
         account.repeated(&others);
         let results = Results {
             account: &account,

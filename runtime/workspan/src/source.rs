@@ -4,9 +4,10 @@
 /// The folders of libraries' headers.
 const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
 
-/// What the paths of Rust's standard library have in them: as the toolchain was built, and with its
-/// sources installed.
-const RUST: [&str; 2] = ["/rustc/", "/lib/rustlib/src/rust/library/"];
+/// How the paths of Rust's standard library and of the crates in it begin, as the toolchain was
+/// built, and what is in them with its sources installed.
+const BUILT: [&str; 2] = ["/rustc/", "/rust/deps/"];
+const INSTALLED: &str = "/lib/rustlib/src/rust/library/";
 /// What the paths of crates have in them that cargo got for the program.
 const CRATES: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 
@@ -14,11 +15,9 @@ const CRATES: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 /// that the program uses, where nobody looks for the cost of a program.
 #[must_use]
 pub fn is_library(file: &str) -> bool {
-    let [built, installed] = RUST;
-    HEADERS.iter().any(|folder| file.starts_with(folder))
+    HEADERS.iter().chain(&BUILT).any(|folder| file.starts_with(folder))
         || file.contains("/include/c++/")
-        || file.starts_with(built)
-        || file.contains(installed)
+        || file.contains(INSTALLED)
         || CRATES.iter().any(|folder| file.contains(folder))
 }
 

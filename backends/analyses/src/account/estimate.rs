@@ -71,6 +71,7 @@ impl Report {
     /// Moves the time that the models call lost from the useful time to the losses.
     pub fn estimate(
         &mut self,
+        info: &StaticInfo,
         misses: Option<&misses::Report>,
         sharing: Option<&sharing::Report>,
         memory: Option<&memuse::Report>,
@@ -85,27 +86,25 @@ impl Report {
         if let Some(measured) = &self.measured {
             bound(&measured.code, [&mut cache, &mut transfers]);
         }
-        self.lose(&[
+        let memory_use = memory
+            .map_or_else(Estimate::default, |memory| allocations(memory, self.measured.as_ref()));
+        let modelled = [
             (Loss::Cache, cache),
             (Loss::Sharing, transfers),
-            (
-                Loss::Allocation,
-                memory.map_or_else(Estimate::default, |memory| {
-                    allocations(memory, self.measured.as_ref())
-                }),
-            ),
+            (Loss::Allocation, memory_use),
             (Loss::Scheduling, self.handouts(memory)),
-        ]);
+        ];
+        self.lose(info, &modelled);
     }
 
     /// Moves the time that copies, the system, calls for memory, and operations of locks and atomic
     /// variables take, which needs no model.
-    pub(super) fn estimate_known(&mut self) {
-        self.lose(&[]);
+    pub(super) fn estimate_known(&mut self, info: &StaticInfo) {
+        self.lose(info, &[]);
     }
 
     /// Moves the time of these causes, and of those that need no model.
-    fn lose(&mut self, found: &[(Loss, Estimate)]) {
+    fn lose(&mut self, info: &StaticInfo, found: &[(Loss, Estimate)]) {
         let modelled = |cause: &Loss| found.iter().any(|one| one.0 == *cause);
         let known = KNOWN.into_iter().filter(|cause| !modelled(cause));
         let known: Vec<_> = known.map(|cause| (cause, self.known(cause))).collect();
@@ -145,6 +144,7 @@ impl Report {
                 None => self.losses.push(row),
             }
         }
+        self.above.name(info, &mut self.losses);
         super::sort(&mut self.losses);
         self.grain = Grain::of(self, self.contexts.saturating_add(self.handouts));
     }

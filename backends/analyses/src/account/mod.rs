@@ -9,6 +9,7 @@
 //! one, so shares are comparable and times are not.
 
 mod blame;
+mod callers;
 mod charges;
 mod contention;
 mod counted;
@@ -52,6 +53,7 @@ use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
 use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
+use callers::Callers;
 use contention::Atomics;
 use measured::{Executed, Kernel, kind};
 use replay::{LATE, Nobody, Removable, Schedule, replay};
@@ -177,6 +179,9 @@ pub struct Report {
     /// What was measured of the code.
     #[serde(skip)]
     measured: Option<Kernel>,
+    /// Which calls led to it.
+    #[serde(skip)]
+    above: Callers,
 }
 
 /// Time in code that was not recorded.
@@ -372,7 +377,7 @@ impl Analysis for Account {
         )?);
         if graph.summary().accesses == 0 {
             run_all(graph, &mut [&mut memory])?;
-            report.estimate(None, None, Some(&memory.finish(graph)?));
+            report.estimate(graph.info(), None, None, Some(&memory.finish(graph)?));
             return Ok(());
         }
         let mut misses = Part::new(Misses::new(
@@ -388,7 +393,7 @@ impl Analysis for Account {
         )?);
         run_all(graph, &mut [&mut memory, &mut misses, &mut sharing])?;
         let (misses, sharing) = (misses.finish(graph)?, sharing.finish(graph)?);
-        report.estimate(Some(&misses), Some(&sharing), Some(&memory.finish(graph)?));
+        report.estimate(graph.info(), Some(&misses), Some(&sharing), Some(&memory.finish(graph)?));
         Ok(())
     }
 

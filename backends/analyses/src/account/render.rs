@@ -299,10 +299,13 @@ impl Row {
         text
     }
 
-    /// The place that has to change: the place of the code or, if that is not known, of the wait.
+    /// The place that has to change: the place of the code, of its caller if it is a library's, or
+    /// of the wait if nothing else is known.
     #[must_use]
     pub fn place(&self) -> String {
-        let place = known(self.code.as_ref()).or(known(self.wait.as_ref()));
+        let library = self.code.as_ref().filter(|code| code.is_library());
+        let own = library.and(self.callers.first());
+        let place = own.or(known(self.code.as_ref())).or(known(self.wait.as_ref()));
         place.map_or_else(String::new, Place::short)
     }
 }

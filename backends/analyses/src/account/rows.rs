@@ -8,6 +8,7 @@ use taskgraph::{
     BlockCounts, BlockId, CallStack, ExecutorId, FunctionId, StaticInfo, SyncOp, TaskId,
 };
 
+use super::callers::{ABOVE, Callers};
 use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
@@ -46,8 +47,6 @@ const FOLLOWED: u64 = 2_000_000;
 /// If one part in so many of what is lost at a wait is lost by who waits for a lock meanwhile, the
 /// lock is told.
 const HOLDING: f64 = 5.0;
-/// The largest number of calls above a place that are told.
-const ABOVE: usize = 3;
 
 /// Number of contexts that are asked who created them, at least.
 const SAMPLED: usize = 256;
@@ -149,7 +148,13 @@ pub(super) fn report(
     let (handouts, handed_out) = weights.calls(graph.info(), HANDS_OUT);
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
     sort(&mut losses);
+    let executed = (0..).map(BlockId::new).zip(weights.blocks.iter().copied());
+    let times = executed.map(|(block, ops)| {
+        let each = graph.info().block(block).map_or(1, |block| block.ir_ops.max(1));
+        (block, ops / u64::from(each))
+    });
     let mut report = Report {
+        above: Callers::of(graph.info(), times),
         processors: account.processors,
         recorded: account.recorded,
         duration_ns: end_of(graph).saturating_sub(begin_of(graph)),
@@ -173,7 +178,7 @@ pub(super) fn report(
         measured,
     };
     // What costs time without any model is known already.
-    report.estimate_known();
+    report.estimate_known(graph.info());
     Ok(report)
 }
 
@@ -618,41 +623,16 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId
     Some((most.2, most.0 / code.values().sum::<f64>().max(1.0)))
 }
 
-/// The calls that led to the function of a block, the innermost first. Those that the compiler
-/// inlined are known; of the others it is, function by function, the one that the task made most
-/// often. Calls by libraries are left out. Where no call names the function, because it is called
+/// The program's own calls that led to the function of a block in a task, the innermost first. Where no call names the function, because it is called
 /// by its address, the order of the blocks tells, if there are few.
 fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
     let info = graph.info();
-    let mut above: Vec<Place> = Place::stack_of_block(info, block).into_iter().skip(1).collect();
-    let Some(function) = info.block(block).map(|block| block.function) else {
-        return Ok(above);
-    };
     let task = graph.task(task)?;
     let mut counts = BlockCounts::new();
     task.count_blocks(&mut counts)?;
-    let mut seen = vec![function];
-    while above.len() < ABOVE {
-        let callee = seen.last().and_then(|&function| info.function(function));
-        let calls = |&(block, _): &(BlockId, u64)| {
-            let call = info.block(block).and_then(|block| block.call.as_ref());
-            call.zip(callee).is_some_and(|(call, callee)| call.callee == callee.name)
-        };
-        let most = counts.iter().filter(calls);
-        let most = most.max_by_key(|&(block, times)| (times, std::cmp::Reverse(block)));
-        let Some((block, own)) = most.and_then(|(block, _)| Some((block, info.block(block)?)))
-        else {
-            break;
-        };
-        if seen.contains(&own.function) {
-            break;
-        }
-        seen.push(own.function);
-        above.extend(Place::stack_of_call(info, block));
-    }
-    above.truncate(ABOVE);
-    if above.is_empty() {
-        above.extend(by_address(graph, &task, function)?);
+    let mut above = Callers::of(info, counts.iter()).above(info, block);
+    if let Some(own) = info.block(block).filter(|_| above.is_empty()) {
+        above.extend(by_address(graph, &task, own.function)?);
     }
     Ok(above)
 }
