@@ -18,6 +18,7 @@ use taskgraph::TaskKind;
 use crate::contexts::ContextTable;
 use crate::draft::{Draft, DraftWriter, Drafts};
 use crate::error::{Error, Result};
+use crate::implied::leave_out;
 use crate::log::Logs;
 use crate::place::Place;
 use crate::sorter::{Merge, Sorted, Sorter};
@@ -68,13 +69,13 @@ pub(crate) fn coarsen(
     while let Some([from, to]) = edges.next()? {
         by_target.push([to, from])?;
     }
-    let by_target = by_target.finish()?;
+    let (edges, by_target) = leave_out(fine.edges, by_target.finish()?, spill, memory / 8)?;
     let mut joining = Joining {
         logs: Logs::new(spill, memory / 4),
         moved: Sorter::new(spill, memory / 8),
         limits,
     };
-    let mut sources = Ascending::of(fine.edges.iter()?)?;
+    let mut sources = Ascending::of(edges.iter()?)?;
     let mut targets = Ascending::of(by_target.iter()?)?;
     for context in contexts.numbers() {
         let mut drafts = Drafts::new(fine.logs.pages(context)?);

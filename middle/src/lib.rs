@@ -38,6 +38,7 @@ mod error;
 mod executors;
 mod fences;
 mod gate;
+mod implied;
 mod input;
 mod log;
 mod messages;
