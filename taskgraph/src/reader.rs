@@ -421,6 +421,31 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         counted
     }
 
+    /// Calls `f` with each action that executes no block, in order, until `f` says that it has seen
+    /// enough. No block is decoded for it.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_batch`].
+    pub fn for_each_other(
+        &self,
+        mut f: impl FnMut(&Action<'static>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut reader = self.reader();
+        let mut going = Ok(ControlFlow::Continue(()));
+        for span in self.spans() {
+            going = reader.hold(span).map(|records| {
+                let frame = reader.places[0].frame.as_ref();
+                let mut others = frame.into_iter().flat_map(|(_, frame)| frame.others_in(&records));
+                others.try_for_each(&mut f)
+            });
+            if !matches!(going, Ok(ControlFlow::Continue(()))) {
+                break;
+            }
+        }
+        reader.give_back();
+        self.graph().in_file(going.map(drop))
+    }
+
     /// Calls `f` with each action that executes no block, in order, and with how often the blocks
     /// before it were executed, since the last call or since the task began; and at the end once
     /// more, without an action. Stops when `f` says so.

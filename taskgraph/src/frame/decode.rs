@@ -71,6 +71,17 @@ impl DecodedFrame {
         self.tables.get(record.table as usize)
     }
 
+    /// The actions among some records that execute no block.
+    pub(crate) fn others_in(
+        &self,
+        records: &Range<usize>,
+    ) -> impl Iterator<Item = &Action<'static>> {
+        let records = self.records.get(records.clone()).unwrap_or(&[]).iter();
+        let other = |table: &Table| table.symbol == Table::OTHER;
+        let others = records.filter(move |record| self.table(**record).is_some_and(other));
+        others.filter_map(|record| self.others.get(record.row as usize))
+    }
+
     /// What is known before a record where a span begins. `None` if the first path from there on
     /// begins its function.
     pub(super) fn known_at(&self, start: usize) -> Option<Known<'_>> {

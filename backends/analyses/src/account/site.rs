@@ -26,7 +26,8 @@ const DEEP: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Site {
     pub(super) place: Place,
-    /// Where in the wrapper contexts wait, if a wrapper is called at `place`.
+    /// Where in the wrapper contexts wait, if a wrapper is called at `place`: in the program's own
+    /// code, if any of the wrappers is.
     pub(super) inner: Option<Place>,
 }
 
@@ -91,7 +92,9 @@ pub(super) fn arrival(
                 break;
             }
         }
-        site.inner.get_or_insert_with(|| site.place.clone());
+        if site.inner.as_ref().is_none_or(Place::is_library) {
+            site.inner = Some(site.place);
+        }
         site.place = call(caller);
         callers = inlined(caller).collect();
     }

@@ -482,9 +482,41 @@ impl<'a> Walker<'a> {
         used
     }
 
+    /// Whether a task does more with locks, conditions or words that may be locks than to read or
+    /// change atomic variables. What it does with these is noted if that is all.
+    fn uses_locks(&mut self, task: &Task<'_>) -> Result<bool> {
+        let mut only_atomics = true;
+        let plain = |op| {
+            use SyncOp::{AtomicLoad, AtomicRmw, AtomicStore, Fence};
+            matches!(op, AtomicLoad | AtomicRmw | AtomicStore | Fence)
+        };
+        task.for_each_other(|action| match action {
+            Action::Sync { op, .. } if !plain(*op) => {
+                only_atomics = false;
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        })?;
+        if only_atomics {
+            task.for_each_other(|action| {
+                if let Action::Sync { op, object } = action {
+                    self.looks.did(*op, *object);
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(!only_atomics)
+    }
+
     /// Adds a task that works and synchronises meanwhile. Its time is divided at these operations
     /// in proportion to the instructions in between.
     fn divided(&mut self, task: &Task<'_>, mut wait: u32, ns: u64) -> Result<()> {
+        if !self.uses_locks(task)? {
+            if !self.dealt(task, wait, ns)? {
+                self.push(task, ns, wait, false);
+            }
+            return Ok(());
+        }
         let had = self.held.locks().to_vec();
         let (mut uses, mut all, mut whole_task) = (Vec::new(), 0_u64, true);
         let mut stopped = false;
