@@ -51,6 +51,8 @@ pub(crate) struct ContextState {
     pub(crate) left: bool,
     /// Blocks begin or end to be recorded at this tick, and the work before it has not ended.
     pub(crate) gate: Option<u64>,
+    /// When the gap of a sample began that the context is in.
+    pub(crate) gap: Option<u64>,
     /// The work task that still grows.
     pub(crate) open: OpenWork,
     pub(crate) writer: DraftWriter,

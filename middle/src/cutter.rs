@@ -13,6 +13,7 @@ use crate::draft::Draft;
 use crate::encode::{EncodedChunk, Span, action};
 use crate::error::{Error, Result};
 use crate::executors::Streamed;
+use crate::gaps::Gaps;
 use crate::log::Logs;
 use crate::messages::Messages;
 use crate::notes::Notes;
@@ -25,6 +26,7 @@ use crate::streams::{Record, Streams};
 
 mod end;
 mod events;
+mod gap;
 mod piece;
 mod positions;
 mod switches;
@@ -58,6 +60,9 @@ pub(crate) struct Cutter {
     open: FxHashMap<u32, FrameRef>,
     /// The chunk at hand is ignored.
     ignored: bool,
+    pub(crate) gaps: Gaps,
+    /// The latest time that is known in the chunk at hand.
+    now: u64,
     /// How the numbers of the trace that is being read become numbers of the graph.
     pub(crate) space: Space,
     pub(crate) messages: Messages,
@@ -83,6 +88,8 @@ impl Cutter {
             frames: Vec::new(),
             open: FxHashMap::default(),
             ignored: false,
+            gaps: Gaps::default(),
+            now: 0,
             space: Space::default(),
             messages: Messages::new(spill, memory / 16),
         }
@@ -136,6 +143,7 @@ impl Cutter {
                 )
             });
         }
+        self.now = chunk.first;
         let mut spans = chunk.spans.iter();
         let mut actions = chunk.actions.iter();
         let placed = |span: &Span| {
@@ -174,6 +182,8 @@ impl Cutter {
                     let state = self.contexts.get_mut(self.streams.context);
                     let span = state.filter(|_| here).and_then(|state| state.open.span);
                     self.positions.extend(Position::of(event, chunk.context, at, span));
+                    self.now = self.now.max(at);
+                    self.at_position(at)?;
                 }
                 // Time that was taken from a thread between two contexts makes no task shorter.
                 Some(Event::Stolen { .. }) if self.streams.is_between_contexts() => {}

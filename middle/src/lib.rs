@@ -37,6 +37,7 @@ mod equal;
 mod error;
 mod executors;
 mod fences;
+mod gaps;
 mod gate;
 mod implied;
 mod input;
@@ -84,6 +85,7 @@ use crate::contexts::ContextTable;
 use crate::cutter::{Cutter, Position};
 use crate::edges::Edges;
 use crate::executors::Executors;
+use crate::gaps::Gaps;
 use crate::input::Source;
 use crate::log::Logs;
 use crate::meta::Facts;
@@ -204,6 +206,11 @@ impl<'a> Conversion<'a> {
         let _step = debug_span!("read").entered();
         let input = input.into();
         let (name, options) = (input.name(), self.options);
+        if let Input::Path(path) = &input
+            && options.sample > 1
+        {
+            self.cutter.gaps = Gaps::of(path);
+        }
         let Source { reader, size, modified_unix_ns } = input.open()?;
         let builder = std::mem::take(&mut self.builder);
         let (header, mut pipeline) = Pipeline::start(reader, &name, builder, options, &self.spill)?;

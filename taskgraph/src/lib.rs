@@ -92,7 +92,7 @@ pub use progress::Progress;
 pub use reader::Reader;
 pub use record::{FrameRef, FrameSpan, TaskRecord};
 pub use run::{AffineRun, StridedAccess};
-pub use sample::{AFTER_EVENT, CodeOf, CodeSample};
+pub use sample::{AFTER_EVENT, CodeOf, CodeSample, LEFT_OUT};
 pub use stack::{CallStack, Invocation, StackChange, StackFrame};
 pub use statics::{Block, CallSite, Frame, Function, Inlined, Module, StaticInfo};
 pub use tally::BlockCounts;

@@ -7,6 +7,9 @@ use crate::record::FrameRef;
 /// Blocks after an event that every sample has. So what a task executes is known if it has fewer
 /// blocks.
 pub const AFTER_EVENT: u32 = 256;
+/// The object of a [`SyncOp::Delay`](crate::SyncOp::Delay) that stands for what a sample leaves out:
+/// all contexts are in such pauses at the same times.
+pub const LEFT_OUT: u64 = 1;
 
 /// Which code a frame of a sample has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -27,8 +27,9 @@ impl Cutter {
             if !self.space.holds(context) {
                 continue;
             }
+            let last = self.piece(context).state.last;
+            self.end_gap(context, last)?;
             let mut piece = self.piece(context);
-            let last = piece.state.last;
             piece.end_work(last, false)?;
             let state = piece.state;
             let state_entered = state.entered;

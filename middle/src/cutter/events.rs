@@ -9,6 +9,7 @@ use crate::draft::Draft;
 use crate::encode::shown;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
+use crate::gaps::may_miss;
 use crate::place::Place;
 
 impl Cutter {
@@ -93,6 +94,7 @@ impl Cutter {
 
     /// Ends the context at hand.
     fn context_end(&mut self, context: u32, reason: EndReason, at: u64) -> Result<()> {
+        self.end_gap(context, at)?;
         self.cut_at_gate(context, at)?;
         let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
@@ -120,12 +122,17 @@ impl Cutter {
             return Ok(());
         }
         let (start, duration) = times.unwrap_or((self.contexts.entry(context).0.clock, 0));
+        self.now = self.now.max(start);
+        let end = start.saturating_add(duration);
+        if may_miss(op) && self.gaps.have(self.now) && self.gaps.have(self.now.max(end)) {
+            return self.begin_gap(context, self.now);
+        }
         let draft = Draft {
             kind: op.kind(),
             op: shown(op, aux),
             object: self.space.object(op, object),
             start,
-            end: start.saturating_add(duration),
+            end,
             open: times.is_none(),
             ..Draft::default()
         };
@@ -200,6 +207,10 @@ impl Cutter {
         mut draft: Draft,
         own: Option<FrameSpan>,
     ) -> Result<Place> {
+        self.end_gap(context, draft.start)?;
+        if self.gaps.any() {
+            draft.start = draft.start.max(self.contexts.entry(context).0.clock);
+        }
         self.cut_at_gate(context, draft.start)?;
         let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
@@ -225,6 +236,9 @@ impl Cutter {
         let place = piece.next_place()?;
         let writer = &mut piece.state.writer;
         piece.logs.append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
+        if self.gaps.have(draft.end) {
+            self.begin_gap(context, draft.end)?;
+        }
         Ok(place)
     }
 }

@@ -32,6 +32,9 @@ impl Cutter {
 
     fn apply(&mut self, context: u32, record: Record) -> Result<()> {
         match record {
+            Record::Span(_) | Record::Counts(_) if self.contexts.entry(context).0.gap.is_some() => {
+                Ok(())
+            }
             Record::Span(span) => {
                 self.cut_at_gate(context, u64::MAX)?;
                 self.span(context, span)
@@ -130,6 +133,7 @@ impl Cutter {
     }
 
     fn leave(&mut self, context: u32, at: u64) -> Result<()> {
+        self.end_gap(context, at)?;
         let (state, _) = self.contexts.entry(context);
         state.away = Some(at);
         if !state.end_seen {

@@ -179,6 +179,12 @@ pub(super) fn report(
     };
     // What costs time without any model is known already.
     report.estimate_known(graph.info());
+    // The sample is of a part of the time.
+    let left_out = account.run.strands.left_out.values().max();
+    if let Some(&left_out) = left_out {
+        let part = report.duration_ns.saturating_sub(left_out).max(1);
+        report.lasts(report.duration_ns as f64 / part as f64);
+    }
     Ok(report)
 }
 
@@ -556,6 +562,19 @@ impl Group {
             Key::Wait(Kind::Startup, _) => Loss::Startup,
             Key::Wait(Kind::Outside, _) => Loss::Io,
             Key::Wait(Kind::Begin | Kind::Unknown | Kind::Recording, _) => Loss::Starting,
+        }
+    }
+}
+
+impl Report {
+    /// Makes all times so many times as long.
+    fn lasts(&mut self, times: f64) {
+        let all =
+            [&mut self.replayed_ns, &mut self.total_ns, &mut self.useful_ns, &mut self.outside_ns];
+        let unrecorded = self.unrecorded.as_mut().map(|one| &mut one.ns);
+        let losses = self.losses.iter_mut().map(|row| &mut row.ns);
+        for ns in all.into_iter().chain(unrecorded).chain(losses) {
+            *ns = whole(*ns as f64 * times);
         }
     }
 }

@@ -97,6 +97,8 @@ pub(super) struct Strands {
     pub(super) outside: u64,
     /// The longest time that a context was kept from its work by the recording, ns.
     pub(super) recording: u64,
+    /// The time of each executor that a sample leaves out, ns.
+    pub(super) left_out: FxHashMap<ExecutorId, u64>,
 }
 
 /// The numbers of the contexts that have tasks.
@@ -167,6 +169,9 @@ impl Strands {
         self.making += part.making;
         self.outside += part.outside;
         self.recording = self.recording.max(part.recording);
+        for (executor, ns) in part.left_out {
+            *self.left_out.entry(executor).or_default() += ns;
+        }
     }
 
     /// The context that a strand is of.

@@ -6,8 +6,8 @@ use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
-    Action, BlockCounts, BlockId, Context, ContextId, FunctionId, Mmap, SyncOp, TaskId, TaskKind,
-    WaitCause, Walk,
+    Action, BlockCounts, BlockId, Context, ContextId, FunctionId, LEFT_OUT, Mmap, SyncOp, TaskId,
+    TaskKind, WaitCause, Walk,
 };
 
 use super::locks::{Held, LockUse, Use, sections};
@@ -210,8 +210,13 @@ impl<'a> Walker<'a> {
             if self.before.is_none() {
                 self.strands.executors.push(task.executor());
             }
-            if task.op() == SyncOp::Delay {
-                recording += task.duration_ns();
+            match (task.op(), task.object()) {
+                (SyncOp::Delay, LEFT_OUT) => {
+                    let all = self.strands.left_out.entry(task.executor()).or_default();
+                    *all += task.duration_ns();
+                }
+                (SyncOp::Delay, _) => recording += task.duration_ns(),
+                _ => {}
             }
             self.task(task)?;
             self.free_ns = task.end_ns();
