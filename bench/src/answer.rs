@@ -8,8 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use contech_tests::outputs::{Outputs, workspace};
-use contech_tests::process::run;
+use contech_tests::outputs::{Outputs, tool, workspace};
 use contech_tests::program::is_cxx;
 
 use crate::form::Form;
@@ -78,12 +77,9 @@ fn name(file: &str) -> &str {
 fn compiled(file: &str, form: Form, dir: &Path) -> Result<PathBuf> {
     let source = workspace().join("bench").join(file);
     let program = dir.join(format!("{}.{}", name(file), form.name()));
-    let mut compiler = Command::new(form.compiler(is_cxx(&source)));
-    if is_cxx(&source) {
-        compiler.arg("-std=c++20");
-    }
-    compiler.args(["-O2", "-g", "-pthread", "-fopenmp"]);
-    run(compiler.arg(&source).arg("-o").arg(&program).arg("-lm"))?.ok()?;
+    let mut flags = vec!["-O2", "-g", "-pthread", "-fopenmp", "-lm"];
+    flags.extend(is_cxx(&source).then_some("-std=c++20"));
+    form.tools().compile(&source, &flags, &program)?;
     Ok(program)
 }
 
@@ -193,8 +189,7 @@ pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
         }
         let graph = dir.join("out/graph.tg");
         for name in ANALYSES {
-            let mut analysis = Command::new(Outputs::get().command("contech-backend"));
-            let (_, used) = measure(analysis.arg(name).arg(&graph))?;
+            let (_, used) = measure(tool("contech-backend").arg(name).arg(&graph))?;
             costs.push(used.cpu().as_secs_f64());
         }
         let accesses = taskgraph::map(&graph)?.summary().accesses;

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::mpi::Mpi;
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{tool, workspace};
 use contech_tests::process::run;
 use contech_tests::program::is_cxx;
-use contech_tests::recording::{backend_json, files};
+use contech_tests::recording::{backend, backend_json};
+use contech_tests::scratch::files;
 use serde_json::Value;
 
 use crate::form::Form;
@@ -110,9 +111,10 @@ impl Planted {
         }
         let program = dir.join(format!("{}.{form:?}", stem(source)));
         let cxx = is_cxx(source);
-        let compiler = form.compiler(cxx);
+        let tools = form.tools();
+        let compiler = tools.compiler(cxx);
         let mut command = match self.mpi() {
-            Some(mpi) => mpi.compiler(&compiler),
+            Some(mpi) => mpi.compiler(compiler),
             None => Command::new(compiler),
         };
         if cxx {
@@ -172,10 +174,8 @@ impl Planted {
         run(&mut command)?.ok()?;
         let traces = files(&dir, "bin")?;
         let ended = Instant::now();
-        let tool = |name| Outputs::locate().map(|outputs| outputs.command(name));
-        run(Command::new(tool("contech-middle")?).args(traces).arg(&graph))?.ok()?;
-        let mut account = Command::new(tool("contech-backend")?);
-        let text = run(account.arg("account").arg(&graph))?.ok()?.out();
+        run(tool("contech-middle").args(traces).arg(&graph))?.ok()?;
+        let text = backend(&["account"], &graph)?.ok()?.out();
         let answer = ended.elapsed().as_secs_f64();
         let report = backend_json(&["account"], &graph);
         fs::remove_dir_all(dir)?;
@@ -244,12 +244,10 @@ fn stem(path: &Path) -> String {
 fn build_rust(package: &Path, name: &str, form: Form) -> Result<PathBuf> {
     let mut command = match form {
         Form::Native => Command::new("cargo"),
-        _ => Command::new(Outputs::locate()?.command("cargo-contech")),
+        _ => tool("cargo-contech"),
     };
-    if form != Form::Native {
-        command.arg("contech");
-    }
     command
+        .args((form != Form::Native).then_some("contech"))
         .args(["build", "--release", "--bin", name])
         .env("CARGO_TARGET_DIR", package.join("target"))
         .current_dir(package);

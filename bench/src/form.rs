@@ -1,8 +1,6 @@
 //! The forms in which a program is built.
 
-use std::path::PathBuf;
-
-use contech_tests::outputs::Outputs;
+use contech_tests::toolchain::Toolchain;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -28,22 +26,12 @@ impl Form {
         }
     }
 
+    /// The form's compilers.
     #[must_use]
-    pub fn compiler(self, cxx: bool) -> PathBuf {
-        let outputs = Outputs::get();
-        match (self, cxx) {
-            (Self::Native, false) => "clang-22".into(),
-            (Self::Native, true) => "clang++-22".into(),
-            (_, false) => outputs.cc(),
-            (_, true) => outputs.cxx(),
-        }
-    }
-
-    #[must_use]
-    pub fn fortran(self) -> PathBuf {
+    pub fn tools(self) -> Toolchain {
         match self {
-            Self::Native => "flang-22".into(),
-            Self::Naive | Self::Fast => Outputs::get().fc(),
+            Self::Native => Toolchain::native(),
+            Self::Naive | Self::Fast => Toolchain::contech(),
         }
     }
 

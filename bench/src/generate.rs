@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use contech_tests::outputs::workspace;
+use contech_tests::random::rng::Rng;
+use contech_tests::scratch::entries;
 
 /// Words that names are made of, two for each.
 const WORDS: [&str; 32] = [
@@ -42,11 +44,8 @@ pub struct Drawn {
 /// # Errors
 /// When the folder cannot be read.
 pub fn templates() -> Result<Vec<PathBuf>> {
-    let folder = workspace().join("bench/planted");
-    let files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-    let mut all = files.collect::<Result<Vec<PathBuf>>>()?;
+    let mut all = entries(&workspace().join("bench/planted"))?;
     all.retain(|path| path.file_stem().is_some_and(|stem| stem != "parts"));
-    all.sort();
     Ok(all)
 }
 
@@ -193,7 +192,7 @@ fn preprocessed(text: &str, mended: bool) -> String {
 /// What a seed draws.
 #[derive(Debug)]
 struct Dice {
-    state: u64,
+    rng: Rng,
     names: BTreeMap<String, String>,
     /// The size of the program, in parts of a hundred of what is written.
     size: u64,
@@ -201,19 +200,14 @@ struct Dice {
 
 impl Dice {
     fn new(seed: u64) -> Self {
-        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut dice = Self { state, names: BTreeMap::new(), size: 0 };
+        let rng = Rng::of_state(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut dice = Self { rng, names: BTreeMap::new(), size: 0 };
         dice.size = 70 + dice.below(71) as u64;
         dice
     }
 
-    /// The next number below `n` (splitmix64).
     fn below(&mut self, n: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.state;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((x ^ (x >> 31)) % n.max(1) as u64).unwrap_or(0)
+        usize::try_from(self.rng.below(n as u64)).unwrap_or(0)
     }
 
     /// The text with its alternatives, names and sizes drawn.

@@ -25,9 +25,6 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
         .filter(|r| !r.subject.class.is_general() && r.subject.name != "locks")
         .collect();
     let affine: Vec<&Row> = of(rows, Class::Affine);
-    let mean = |rows: &[&Row], f: &dyn Fn(&Row) -> f64| {
-        geometric_mean(&rows.iter().map(|r| f(r)).collect::<Vec<_>>())
-    };
     let all: Vec<&Row> = rows.iter().collect();
     let mut text = String::from("| goal | at most | naive | fast | |\n|---|---:|---:|---:|---|\n");
     let mut line = |what: &str, goal: f64, f: &dyn Fn(Form) -> f64| {
@@ -108,11 +105,8 @@ pub fn classes(rows: &[Row]) -> String {
         if rows.is_empty() {
             return;
         }
-        let mean = |f: &dyn Fn(&Row) -> f64| {
-            geometric_mean(&rows.iter().map(|r| f(r)).collect::<Vec<_>>())
-        };
-        let user = |f: Form| mean(&|r| r.null.ratio(f, Of::User));
-        let kept = |f: Form| mean(&|r| r.kept.ratio(f, Of::Cpu));
+        let user = |f: Form| mean(rows, &|r| r.null.ratio(f, Of::User));
+        let kept = |f: Form| mean(rows, &|r| r.kept.ratio(f, Of::Cpu));
         let _ = writeln!(
             text,
             "| {name} | {} | {:.2} | **{:.2}** | {:.2} | **{:.2}** | {} | {} | {} |",
@@ -133,6 +127,11 @@ pub fn classes(rows: &[Row]) -> String {
     line("Debian, all", &real.collect::<Vec<_>>());
     line("all", &rows.iter().collect::<Vec<_>>());
     text
+}
+
+/// The geometric mean over rows.
+fn mean(rows: &[&Row], figure: &dyn Fn(&Row) -> f64) -> f64 {
+    geometric_mean(&rows.iter().map(|r| figure(r)).collect::<Vec<_>>())
 }
 
 fn bytes(rows: &[&Row], form: Form) -> f64 {

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 use contech_tests::debian;
-use contech_tests::outputs::target_dir;
 use contech_tests::process::run;
+use contech_tests::scratch::entries;
 
 use crate::form::Form;
 use crate::measure::measure;
@@ -222,7 +222,7 @@ pub const PACKAGES: [Package; 20] = [
 impl Package {
     /// Builds the package in all forms below `dir`.
     pub fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
-        let tree = debian::source(self.name, &target_dir().join("tmp/contech/debian"))?;
+        let tree = debian::source(self.name, &debian::cache())?;
         let mut built = Vec::new();
         for form in Form::ALL {
             built.push(self.build(form, &tree, dir)?);
@@ -249,11 +249,7 @@ impl Package {
         run(Command::new("cp").arg("-a").arg(tree).arg(&copy))?.ok()?;
         let mut shell = Command::new("sh");
         shell.current_dir(&copy).args(["-ec", self.build]);
-        shell
-            .env("CC", form.compiler(false))
-            .env("CXX", form.compiler(true))
-            .env("FC", form.fortran())
-            .env("CONTECH_OPTIONS", form.options());
+        shell.envs(form.tools().environment()).env("CONTECH_OPTIONS", form.options());
         let (_, used) = measure(&mut shell)?;
         let executable = copy.join("prog");
         Ok(Built {
@@ -280,15 +276,9 @@ impl Package {
                 (vec![script.clone(), whole.to_string()], vec![script, part.to_string()])
             }
             Input::Genomes(whole, part) => {
-                let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
-                let both = write("genomes.fa", read("MT-human.fa")? + &read("MT-orang.fa")?)?;
                 let reads = |step: usize, name: &str| -> Result<Vec<String>> {
-                    let bases: String = read("MT-orang.fa")?.lines().skip(1).collect();
-                    let mut text = String::new();
-                    for at in (0..bases.len().saturating_sub(1500)).step_by(step) {
-                        let _ = write!(text, ">read{at}\n{}\n", &bases[at..at + 1500]);
-                    }
-                    Ok(vec![both.clone(), write(name, text)?])
+                    let [both, reads] = debian::genomes(tree, step)?;
+                    Ok(vec![write("genomes.fa", both)?, write(name, reads)?])
                 };
                 (reads(whole, "whole.fa")?, reads(part, "part.fa")?)
             }
@@ -332,13 +322,8 @@ fn next(state: &mut u64) -> usize {
 
 /// Text of the words of our own programs in random order, with frequent words more often.
 fn prose(size: usize) -> Result<String> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for entry in fs::read_dir(sources())? {
-        files.push(entry?.path());
-    }
-    files.sort();
     let mut text = String::new();
-    for file in files {
+    for file in entries(&sources())? {
         text += &fs::read_to_string(file)?;
     }
     let words: Vec<&str> = text.split_whitespace().collect();

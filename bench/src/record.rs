@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -137,18 +137,6 @@ pub fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
         println!("written: {}", save(text, what)?.display());
     }
     Ok(())
-}
-
-/// The exit code of a bench's process; an error is printed.
-#[must_use]
-pub fn exit(done: Result<()>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 /// Writes the text to `record/DATE-what.md` beside this crate's sources, and never over an older

@@ -108,7 +108,8 @@ fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Buil
     let cxx = is_cxx(&source);
     let (object, executable) =
         (to.join(program.name()).with_extension("o"), to.join(program.name()));
-    let mut command = Command::new(form.compiler(cxx));
+    let tools = form.tools();
+    let mut command = Command::new(tools.compiler(cxx));
     command.env("CONTECH_OPTIONS", form.options());
     command.args([level, "-pthread", "-w"]);
     if cxx {
@@ -119,7 +120,7 @@ fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Buil
     command.args(openmp);
     command.arg("-c").arg(&source).arg("-o").arg(&object);
     let (_, used) = measure(&mut command)?;
-    let mut link = Command::new(form.compiler(cxx));
+    let mut link = Command::new(tools.compiler(cxx));
     link.env("CONTECH_OPTIONS", form.options());
     link.args([level, "-pthread"]).args(openmp).arg(&object).arg("-lm").arg("-o").arg(&executable);
     run(&mut link)?.ok()?;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::outputs::target_dir;
 use crate::process::{run, run_for};
+use crate::scratch::entries;
 
 /// What building the project and running every test needs on a bare Debian 12, besides cargo and a
 /// C compiler.
@@ -153,8 +154,7 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
 }
 
 fn unpack_tars(dir: &Path) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
+    for path in entries(dir)? {
         let name = path.to_string_lossy();
         // Some archives have a signature beside them.
         if name.contains(".orig.tar.") && !name.ends_with(".asc") {
@@ -166,18 +166,26 @@ fn unpack_tars(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The first directory in `dir`, if there is one.
+/// The directory in `dir`, if there is one.
 fn unpacked(dir: &Path) -> Result<Option<PathBuf>> {
     if !dir.exists() {
         return Ok(None);
     }
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
+    Ok(entries(dir)?.into_iter().find(|path| path.is_dir()))
+}
+
+/// minimap2's own two mitochondrial genomes, and one of them cut into reads at every so many bases.
+///
+/// # Errors
+/// When they are not in the source.
+pub fn genomes(tree: &Path, step: usize) -> Result<[String; 2]> {
+    const READ: usize = 1500;
+    let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
+    let orang = read("MT-orang.fa")?;
+    let bases: String = orang.lines().skip(1).collect();
+    let cuts = (0..bases.len().saturating_sub(READ)).step_by(step);
+    let reads = cuts.map(|at| format!(">read{at}\n{}\n", &bases[at..at + READ])).collect();
+    Ok([read("MT-human.fa")? + &orang, reads])
 }
 
 /// An apt that knows only the sources of the Debian archives that this machine is configured for.

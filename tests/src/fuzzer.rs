@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::outputs::{target_dir, workspace};
+use crate::outputs::{cargo, target_dir};
 
 /// What makes rustc count which code runs, for libFuzzer to read, and what tells the code that it
 /// is fuzzed. Both are what cargo-fuzz uses, and stable.
@@ -26,8 +26,7 @@ pub fn build() -> Result<PathBuf> {
     let dir = target_dir().join("coverage");
     let coverage = COVERAGE.iter().map(|flag| format!("-C{flag}"));
     let flags: Vec<String> = coverage.chain(["--cfg=fuzzing".to_owned()]).collect();
-    let status = Command::new(cargo())
-        .current_dir(workspace())
+    let status = cargo()
         .args(["build", "-q", "-p", "contech-fuzz", "--features", "libfuzzer"])
         // With a target named, build scripts and macros are built without the flags.
         .args(["--profile", "fuzz", "--target", &host])
@@ -50,10 +49,6 @@ pub fn options(folder: &Path) -> [String; 3] {
         "-max_len=65536".to_owned(),
         "-timeout=60".to_owned(),
     ]
-}
-
-fn cargo() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// The machine's own target.

@@ -10,6 +10,7 @@ pub mod debian;
 pub mod fuzzer;
 pub mod happens_before;
 pub mod install;
+pub mod log_order;
 pub mod matrix;
 pub mod mpi;
 pub mod once;

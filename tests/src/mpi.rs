@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use crate::outputs::{Outputs, workspace};
 use crate::process::{Finished, run, run_for};
+use crate::toolchain::Toolchain;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mpi {
@@ -59,7 +60,7 @@ impl Mpi {
         let mut command = if self == Mpi::Open {
             let mut wrapper = Command::new("mpif90.openmpi");
             wrapper.env("OMPI_FC", around);
-            if around != Outputs::get().fc() {
+            if around != Toolchain::contech().fc {
                 wrapper.arg("-I").arg(Outputs::get().command("include/contech/flang"));
             }
             wrapper
@@ -77,7 +78,7 @@ impl Mpi {
 
     /// [`Mpi::build`] by the driver under test.
     pub fn traced(self, program: &str, flags: &[&str], to: &Path) -> Result<PathBuf> {
-        self.build(program, &Outputs::get().cc(), flags, to)
+        self.build(program, &Toolchain::contech().cc, flags, to)
     }
 
     /// The launcher for so many ranks, without the program and its arguments.
@@ -104,11 +105,4 @@ impl Mpi {
         command.env("CONTECH_TRACE", dir.join("trace.%r.bin"));
         run_for(&mut command, Duration::from_secs(120))
     }
-}
-
-/// `contech-middle traces graph --json`.
-pub fn merge(traces: &[PathBuf], graph: &Path) -> Result<Finished> {
-    let mut command = Command::new(Outputs::get().command("contech-middle"));
-    command.args(traces).arg(graph).arg("--json");
-    run(&mut command)
 }

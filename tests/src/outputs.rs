@@ -1,5 +1,6 @@
 //! The project's own commands, built once per test process.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -48,25 +49,23 @@ impl Outputs {
         &self.dir
     }
 
+    /// The value of `PATH` by which a shell finds the commands.
+    pub fn path(&self) -> Result<OsString> {
+        path_from(&self.dir)
+    }
+
+    /// The place of one of the outputs.
     #[must_use]
     pub fn command(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
+}
 
-    #[must_use]
-    pub fn cc(&self) -> PathBuf {
-        self.command("contech-cc")
-    }
-
-    #[must_use]
-    pub fn cxx(&self) -> PathBuf {
-        self.command("contech-c++")
-    }
-
-    #[must_use]
-    pub fn fc(&self) -> PathBuf {
-        self.command("contech-fc")
-    }
+/// A value of `PATH` by which commands are looked for in this folder first.
+pub fn path_from(folder: &Path) -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    Ok(std::env::join_paths(all)?)
 }
 
 /// Builds all that users get, and returns where it is. The whole workspace is built, as `cargo
@@ -76,17 +75,27 @@ impl Outputs {
 /// # Errors
 /// When cargo fails, which then has shown its own messages.
 pub fn build(quiet: bool) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(&cargo);
-    build
-        .current_dir(workspace())
-        .args(["build", "--release", "--workspace"])
-        .args(quiet.then_some("--quiet"));
-    let status = build.status().with_context(|| format!("cannot start {}", cargo.display()))?;
+    let mut build = cargo();
+    build.args(["build", "--release", "--workspace"]).args(quiet.then_some("--quiet"));
+    let status = build.status().context("cannot start cargo")?;
     if !status.success() {
         bail!("cargo build of the workspace failed: {status}");
     }
     Ok(target_dir().join("release"))
+}
+
+/// The cargo that runs this, at the root of the repository.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(workspace());
+    cargo
+}
+
+/// A command of one of the tools.
+#[must_use]
+pub fn tool(name: &str) -> Command {
+    Command::new(Outputs::get().command(name))
 }
 
 /// The root of the repository.

@@ -4,11 +4,12 @@ use std::fmt;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
 /// A single command that takes longer counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(300);
@@ -37,6 +38,20 @@ impl Finished {
     #[must_use]
     pub fn err(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// What standard output says in JSON.
+    ///
+    /// # Errors
+    /// When that is something else.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.stdout).with_context(|| self.to_string())
+    }
+
+    /// Standard error without digits: times, and numbers of threads, differ from run to run.
+    #[must_use]
+    pub fn err_but_for_digits(&self) -> String {
+        self.err().chars().filter(|c| !c.is_ascii_digit()).collect()
     }
 
     /// `exit 3` or `signal 11`.
@@ -69,11 +84,38 @@ impl Finished {
     }
 }
 
+/// Checks that a recorded run ended as the native one did, and said the same of what is compared.
+///
+/// # Errors
+/// Otherwise, with both.
+pub fn same<T: PartialEq>(
+    native: &Finished,
+    recorded: &Finished,
+    said: impl Fn(&Finished) -> T,
+) -> Result<()> {
+    let same = native.status == recorded.status && said(native) == said(recorded);
+    ensure!(same, "the recorded run differs\n== native: {native}\n== recorded: {recorded}");
+    Ok(())
+}
+
 impl fmt::Display for Finished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ended with {}", self.line, self.outcome())?;
         writeln!(f, "-- stdout\n{}", tail(&self.out()))?;
         write!(f, "-- stderr\n{}", tail(&self.err()))
+    }
+}
+
+/// The exit code of a command of ours, whose result is whether all is well. An error is printed.
+#[must_use]
+pub fn exit(done: Result<bool>) -> ExitCode {
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -28,11 +28,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::scratch::entries;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The graph equals the golden text.
     Golden,
     /// The graph is well formed.
+    #[default]
     Verify,
     /// The graph comes from a cut trace.
     Incomplete,
@@ -61,7 +64,7 @@ pub enum Check {
 }
 
 /// A program file with its directives, which the table above explains.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
     pub name: String,
     pub source: PathBuf,
@@ -102,7 +105,15 @@ impl Program {
             return Ok(None);
         }
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut program = Self::plain(name, source);
+        let mut program = Self {
+            name,
+            source: source.to_owned(),
+            expect: "exit 0".to_owned(),
+            levels: ["O0", "O2"].map(str::to_owned).to_vec(),
+            traces: 1,
+            repeat: 1,
+            ..Self::default()
+        };
         let mut mode = None;
         for line in text.lines() {
             let Some((key, value)) = directive(line) else {
@@ -121,33 +132,6 @@ impl Program {
         }
         program.mode = mode.with_context(|| format!("{}: no MODE", source.display()))?;
         Ok(Some(program))
-    }
-
-    fn plain(name: String, source: &Path) -> Self {
-        Self {
-            name,
-            source: source.to_owned(),
-            mode: Mode::Verify,
-            expect: "exit 0".to_owned(),
-            levels: vec!["O0".to_owned(), "O2".to_owned()],
-            flags: Vec::new(),
-            args: Vec::new(),
-            env: Vec::new(),
-            with: Vec::new(),
-            native: Vec::new(),
-            archive: Vec::new(),
-            shared: Vec::new(),
-            plugin: Vec::new(),
-            traces: 1,
-            repeat: 1,
-            threads: Vec::new(),
-            model: None,
-            counts: Vec::new(),
-            edges: Vec::new(),
-            notes: Vec::new(),
-            check: None,
-            needs: None,
-        }
     }
 
     fn apply(&mut self, key: &str, value: &str) -> Result<()> {
@@ -251,6 +235,22 @@ fn comment(line: &str) -> Option<&str> {
     line.strip_prefix("// ").or_else(|| line.strip_prefix("! "))
 }
 
+/// What a program says of an access: whether it writes, the address, and how many bytes or times.
+pub type Said = (bool, u64, u64);
+
+/// Parses `R|W address number`.
+///
+/// # Errors
+/// When the text is something else.
+pub fn said(text: &str) -> Result<Said> {
+    let bad = || format!("not `R|W ADDRESS NUMBER`: {text}");
+    let words: Vec<_> = text.split(' ').collect();
+    let [kind, address, number] = words[..] else { bail!(bad()) };
+    let address = address.strip_prefix("0x").unwrap_or(address);
+    let address = u64::from_str_radix(address, 16).with_context(bad)?;
+    Ok((kind == "W", address, number.parse().with_context(bad)?))
+}
+
 /// Parses `// KEY: value`, or in Fortran `! KEY: value`, where the key is in capital letters.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let (key, value) = comment(line)?.split_once(": ")?;
@@ -264,8 +264,7 @@ fn directive(line: &str) -> Option<(&str, &str)> {
 /// When a file cannot be read or has an unknown directive.
 pub fn all(dir: &Path) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-        let path = entry?.path();
+    for path in entries(dir).with_context(|| dir.display().to_string())? {
         let extension = path.extension().and_then(|e| e.to_str());
         if matches!(extension, Some("c" | "cpp" | "f90" | "F90" | "f")) {
             programs.extend(Program::read(&path)?);

@@ -1,16 +1,18 @@
 //! One recorded run: its traces and graphs, and what the tools say of them.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, io};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::happens_before;
-use crate::outputs::{Outputs, workspace};
+use crate::outputs::{tool, workspace};
 use crate::process::{Finished, run};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, files};
+use crate::toolchain::Toolchain;
 
 #[derive(Debug)]
 pub struct Recording {
@@ -26,6 +28,16 @@ impl Recording {
         command.env("CONTECH_TRACE", dir.join("trace.%p.bin"));
         let run = run(command)?;
         Ok(Self { run, traces: files(dir, "bin")? })
+    }
+
+    /// Runs a command that ends with exit code 0 and leaves one trace, which is whole; how it ended,
+    /// and the graph of the trace ([`Recording::graphs`]).
+    pub fn whole(command: &mut Command, dir: &Path) -> Result<(Finished, PathBuf)> {
+        let recording = Self::of(command, dir)?;
+        let run = recording.run.clone().ok()?;
+        let mut graphs = recording.graphs(true)?;
+        ensure!(graphs.len() == 1, "{} traces of {run}", graphs.len());
+        Ok((run, graphs.remove(0)))
     }
 
     /// Makes a graph of each trace, verifies it, and compares all blocks, accesses, allocations and
@@ -60,28 +72,25 @@ fn made(trace: &Path, outcome: &str) -> Result<(PathBuf, Value)> {
     verify(&graph)?;
     compare(trace, &graph)?;
     same_order(trace, &graph)?;
-    let mut said: Value = serde_json::from_slice(&said.stdout).with_context(|| said.to_string())?;
-    Ok((graph, said["check"].take()))
-}
-
-/// Files of a directory with an extension, sorted by name.
-pub fn files(dir: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
+    Ok((graph, said.json()?["check"].take()))
 }
 
 /// `contech-middle trace graph --json`; the caller judges the exit code.
 pub fn middle(trace: &Path, graph: &Path) -> Result<Finished> {
-    let mut command = Command::new(Outputs::get().command("contech-middle"));
-    command.arg(trace).arg(graph).arg("--json");
-    run(&mut command)
+    merge(&[trace], graph)
+}
+
+/// `contech-middle traces graph --json`, of the ranks of a run.
+pub fn merge(traces: &[impl AsRef<OsStr>], graph: &Path) -> Result<Finished> {
+    run(tool("contech-middle").args(traces).arg(graph).arg("--json"))
+}
+
+/// What the middle layer says of a whole trace that has a graph.
+///
+/// # Errors
+/// When something is missing.
+pub fn told(graph: &Path) -> Result<String> {
+    Ok(middle(&graph.with_extension("bin"), graph)?.ok()?.out())
 }
 
 /// The place of the fine graph of a trace, in which each synchronisation is a task.
@@ -96,9 +105,7 @@ pub fn fine(graph: &Path) -> PathBuf {
 /// When the graphs do not order the same.
 pub fn same_order(trace: &Path, graph: &Path) -> Result<()> {
     let fine = fine(graph);
-    let mut command = Command::new(Outputs::get().command("contech-middle"));
-    command.arg("--fine").arg(trace).arg(&fine);
-    run(&mut command)?;
+    run(tool("contech-middle").arg("--fine").arg(trace).arg(&fine))?;
     happens_before::same(&fine, graph).with_context(|| trace.display().to_string())
 }
 
@@ -107,9 +114,7 @@ pub fn same_order(trace: &Path, graph: &Path) -> Result<()> {
 /// # Errors
 /// When the graph does not hold what the trace recorded.
 pub fn compare(trace: &Path, graph: &Path) -> Result<()> {
-    let mut command = Command::new(Outputs::get().command("contech-middle"));
-    command.arg("--compare").arg(trace).arg(graph);
-    run(&mut command)?.ok().map(drop)
+    run(tool("contech-middle").arg("--compare").arg(trace).arg(graph))?.ok().map(drop)
 }
 
 /// What `contech-backend verify graph` does.
@@ -124,9 +129,7 @@ pub fn verify(graph: &Path) -> Result<()> {
 /// `contech-backend ANALYSIS... graph`: the analysis' name comes first, options after the graph.
 pub fn backend(analysis: &[&str], graph: &Path) -> Result<Finished> {
     let (name, options) = analysis.split_first().context("an analysis has a name")?;
-    let mut command = Command::new(Outputs::get().command("contech-backend"));
-    command.arg(name).arg(graph).args(options);
-    run(&mut command)
+    run(tool("contech-backend").arg(name).arg(graph).args(options))
 }
 
 /// The JSON that an analysis prints.
@@ -134,11 +137,20 @@ pub fn backend_json(analysis: &[&str], graph: &Path) -> Result<Value> {
     let mut words = analysis.to_vec();
     words.extend(["--format", "json"]);
     let done = backend(&words, graph)?.ok()?;
-    let value: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;
-    if value.is_null() {
-        bail!("empty JSON: {done}");
-    }
+    let value = done.json()?;
+    ensure!(!value.is_null(), "empty JSON: {done}");
     Ok(value)
+}
+
+/// Names of the functions on both sides of each race of a graph.
+///
+/// # Errors
+/// When there is no list of races.
+pub fn races(graph: &Path) -> Result<Vec<[String; 2]>> {
+    let found = backend_json(&["races"], graph)?;
+    let races = found["races"].as_array().context("a list of races")?;
+    let name = |side: &Value| side["function"].as_str().unwrap_or("").to_owned();
+    Ok(races.iter().map(|race| ["a", "b"].map(|side| name(&race[side]))).collect())
 }
 
 /// The graph of a program with tasks that sorts.
@@ -146,13 +158,9 @@ pub fn backend_json(analysis: &[&str], graph: &Path) -> Result<Value> {
 /// # Errors
 /// When it cannot be made.
 pub fn sorted(scratch: &Scratch) -> Result<PathBuf> {
-    let program = scratch.join("sort");
-    let mut build = Command::new(Outputs::get().cc());
-    build.args(["-g", "-O1", "-fopenmp"]);
-    build.arg(workspace().join("tests/programs/omp_sort.c"));
-    run(build.arg("-o").arg(&program))?.ok()?;
-    let mut record = Command::new(program);
-    record.args(["1000"]).env("OMP_NUM_THREADS", "2");
-    let graphs = Recording::of(&mut record, &scratch.join("traces"))?.graphs(true)?;
-    graphs.into_iter().next().context("a graph")
+    let source = workspace().join("tests/programs/omp_sort.c");
+    let flags = ["-g", "-O1", "-fopenmp"];
+    let mut sort = Toolchain::contech().compile(&source, &flags, &scratch.join("sort"))?;
+    sort.arg("1000").env("OMP_NUM_THREADS", "2");
+    Ok(Recording::whole(&mut sort, &scratch.join("traces"))?.1)
 }

@@ -1,9 +1,24 @@
-//! Directories for what tests make.
+//! Directories for what tests make, and what is in directories.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::outputs::target_dir;
+
+/// Files of a directory with an extension, sorted by name.
+pub fn files(dir: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut found = entries(dir)?;
+    found.retain(|path| path.extension().is_some_and(|e| e == extension));
+    Ok(found)
+}
+
+/// Everything in a directory, sorted by name.
+pub fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    found.sort();
+    Ok(found)
+}
 
 /// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test
 /// leaves it behind for the person who looks into it.

@@ -13,13 +13,13 @@ use crate::once::Once;
 use crate::outputs::{Outputs, target_dir};
 use crate::process::run;
 use crate::program::{Language, Program};
-use crate::recording::files;
+use crate::scratch::{Scratch, files};
 
 #[derive(Debug, Clone)]
 pub struct Toolchain {
-    cc: PathBuf,
-    cxx: PathBuf,
-    fc: PathBuf,
+    pub cc: PathBuf,
+    pub cxx: PathBuf,
+    pub fc: PathBuf,
 }
 
 impl Toolchain {
@@ -55,6 +55,25 @@ impl Toolchain {
             Language::Cxx => &self.cxx,
             Language::Fortran => &self.fc,
         }
+    }
+
+    /// The variables that tell a build which compilers to call.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, &Path); 3] {
+        [("CC", &self.cc), ("CXX", &self.cxx), ("FC", &self.fc)]
+    }
+
+    /// Writes a source, compiles it and links it with these flags to the file of its name without
+    /// the extension; a command that runs the program.
+    pub fn text(
+        &self,
+        scratch: &Scratch,
+        name: &str,
+        text: &str,
+        flags: &[&str],
+    ) -> Result<Command> {
+        let source = scratch.write(name, text)?;
+        self.compile(&source, flags, &source.with_extension(""))
     }
 
     /// Compiles and links a source with these flags; a command that runs the program.
@@ -192,6 +211,20 @@ pub fn kept(
     Ok(folder)
 }
 
+/// The drivers, and what programs include from them.
+pub(crate) fn drivers() -> Vec<PathBuf> {
+    let own = Outputs::get();
+    let names = ["contech-cc", "contech-cxx", "contech-fc"];
+    let mut all = names.map(|name| own.command(name)).to_vec();
+    for kind in ["h", "f90"] {
+        all.extend(files(&own.command("include/contech"), kind).unwrap_or_default());
+    }
+    all
+}
+
+/// The compiler that the drivers call. When it was changed stands for what it is.
+pub(crate) const CLANG: &str = "/usr/lib/llvm-22/bin/clang";
+
 /// The folder of what is kept of these tools, as they are now. What was made with others is
 /// removed.
 fn folder_of(tools: &Toolchain) -> Result<PathBuf> {
@@ -199,19 +232,12 @@ fn folder_of(tools: &Toolchain) -> Result<PathBuf> {
     let kind = if tools.is_native() { "native" } else { "recorded" };
     KEPT.get(kind, || {
         let mut hash = DefaultHasher::new();
-        let clang = Path::new("/usr/lib/llvm-22/bin/clang");
-        let about = fs::metadata(clang)?;
+        let about = fs::metadata(CLANG)?;
         (about.len(), about.modified()?).hash(&mut hash);
         if !tools.is_native() {
             // Of the libraries that a program loads when it runs, nothing is compiled into it.
-            let own = Outputs::get().dir();
-            let names = ["contech-cc", "contech-cxx", "contech-fc"];
-            let mut files_of = names.map(|name| own.join(name)).to_vec();
-            files_of.push(own.join("libcontech_instrument.so"));
-            for kind in ["h", "f90"] {
-                files_of.extend(files(&own.join("include/contech"), kind)?);
-            }
-            for file in files_of {
+            let pass = Outputs::get().command("libcontech_instrument.so");
+            for file in drivers().into_iter().chain([pass]) {
                 fs::read(&file)?.hash(&mut hash);
             }
         }

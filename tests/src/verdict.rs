@@ -10,11 +10,12 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use anyhow::Result;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::matrix;
 use crate::outputs::{Outputs, target_dir};
-use crate::recording::files;
+use crate::scratch::files;
+use crate::toolchain::{CLANG, drivers};
 
 /// Set by `cargo test-all --all`.
 pub const ALL: &str = "TEST_ALL_RUNS_ALL";
@@ -47,6 +48,21 @@ pub fn trial(
     kept(name, verdict, again, run)
 }
 
+/// A trial that is always run.
+pub fn always(name: String, run: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, || run().map_err(|error| Failed::from(format!("{error:#}"))))
+}
+
+/// The command line of a harness. Unless it only asks for a list, the tools are built.
+#[must_use]
+pub fn arguments() -> Arguments {
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        Outputs::get();
+    }
+    arguments
+}
+
 /// A trial that does not run if it has passed with this verdict, unless it is to run `again`.
 fn kept(
     name: String,
@@ -58,10 +74,10 @@ fn kept(
     if !again && fs::read_to_string(&file).is_ok_and(|passed| passed == verdict) {
         return Trial::test(name, || Ok(())).with_kind(KEPT);
     }
-    Trial::test(name, move || {
+    always(name, move || {
         // What fails must not be taken for what passed before.
         let _ = fs::remove_file(&file);
-        run().map_err(|error| Failed::from(format!("{error:#}")))?;
+        run()?;
         fs::write(&file, verdict)?;
         Ok(())
     })
@@ -83,15 +99,12 @@ fn place(name: &str) -> PathBuf {
 /// A hash of the test's executable, of the tools and of the machine.
 fn of_tools(tools: Tools) -> u64 {
     static RECORDING: LazyLock<u64> = LazyLock::new(|| {
-        let own = Outputs::get().dir();
-        let named = ["contech-cc", "contech-cxx", "contech-fc", "contech-middle"];
-        let mut all = named.map(|name| own.join(name)).to_vec();
+        let own = Outputs::get();
+        let mut all = drivers();
+        all.push(own.command("contech-middle"));
         all.push(std::env::current_exe().unwrap_or_default());
-        all.extend(files(own, "so").unwrap_or_default());
-        for kind in ["h", "f90"] {
-            all.extend(files(&own.join("include/contech"), kind).unwrap_or_default());
-        }
-        let clang = fs::metadata("/usr/lib/llvm-22/bin/clang");
+        all.extend(files(own.dir(), "so").unwrap_or_default());
+        let clang = fs::metadata(CLANG);
         let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let processor = processor.lines().find(|line| line.starts_with("flags"));
         of((
@@ -101,9 +114,8 @@ fn of_tools(tools: Tools) -> u64 {
         ))
     });
     static ALL: LazyLock<u64> = LazyLock::new(|| {
-        let own = Outputs::get().dir();
-        let more =
-            ["contech", "contech-backend", "cargo-contech"].map(|name| bytes(&own.join(name)));
+        let more = ["contech", "contech-backend", "cargo-contech"]
+            .map(|name| bytes(&Outputs::get().command(name)));
         let rustc = Command::new("rustc").arg("-vV").output();
         of((*RECORDING, more, rustc.map(|said| said.stdout).ok()))
     });
@@ -129,10 +141,8 @@ fn bytes(path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::ensure;
-    use libtest_mimic::Arguments;
-
     use super::*;
+    use anyhow::ensure;
 
     /// Whether the trial was not run, and whether it failed.
     fn run(verdict: &str, again: bool, passes: bool) -> (bool, bool) {

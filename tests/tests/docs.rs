@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{self, Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend_json};
-use contech_tests::scratch::Scratch;
+use contech_tests::scratch::{Scratch, entries};
 use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
@@ -23,8 +23,7 @@ const FOREIGN: [&str; 6] =
 fn below(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![workspace().join(folder)]);
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
+        for path in entries(&folder).with_context(|| folder.display().to_string())? {
             if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|e| e == extension) {
@@ -68,7 +67,7 @@ fn code(text: &str) -> Vec<&str> {
 fn said(asked: &str) -> Result<String> {
     let (line, from) = asked.split_once(" @").unwrap_or((asked, ""));
     let (tool, arguments) = line.split_once(' ').context("a tool and an option")?;
-    let mut command = Command::new(Outputs::get().command(tool));
+    let mut command = outputs::tool(tool);
     command.args(arguments.split(' ')).env("COLUMNS", "100");
     let said = run(&mut command)?.ok()?.out();
     let from = said.find(&format!("\n{from}")).map_or(0, |at| at + 1);
@@ -126,8 +125,7 @@ fn every_analysis_has_a_part_of_its_own() -> Result<()> {
 }
 
 fn analyses() -> Result<Vec<String>> {
-    let mut list = Command::new(Outputs::get().command("contech-backend"));
-    let said = run(list.arg("--list"))?.ok()?.out();
+    let said = run(outputs::tool("contech-backend").arg("--list"))?.ok()?.out();
     let names = said.lines().filter_map(|l| l.split_whitespace().next());
     Ok(names.map(str::to_owned).collect())
 }
@@ -403,10 +401,8 @@ fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
     let program = scratch.join("histogram");
     let source = workspace().join("docs/src/guide/histogram.c");
     let mut command = Toolchain::contech().compile(&source, FLAGS, &program)?;
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    recording.run.clone().ok()?;
-    let graphs = recording.graphs(true)?;
-    let stats = backend_json(&["stats"], &graphs[0])?;
+    let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    let stats = backend_json(&["stats"], &graph)?;
     let readme = fs::read_to_string(workspace().join("README.md"))?;
     for (what, number) in [("contexts", "contexts"), ("accesses", "accesses")] {
         let n = stats[number].as_u64().context(number)?.to_string();
@@ -437,10 +433,8 @@ fn the_three_programs_have_the_faults_that_the_page_names() -> Result<()> {
         let source = workspace().join(format!("docs/src/guide/cases/{name}.c"));
         let mut command =
             Toolchain::contech().compile(&source, &[FLAGS, options].concat(), &program)?;
-        let recording = Recording::of(&mut command, &folder)?;
-        let said = recording.run.clone().ok()?.out();
-        let graph = recording.graphs(true)?.into_iter().next();
-        Ok((said, graph.context("a graph")?))
+        let (run, graph) = Recording::whole(&mut command, &folder)?;
+        Ok((run.out(), graph))
     };
     let [lock, pipeline] = ["lock", "pipeline"].map(|name| recorded(name, &[]));
     let ((said, shared), (mended, apart)) =
@@ -479,8 +473,7 @@ fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
     for source in below("docs/src/guide", "c")? {
         fs::copy(&source, folder.join(source.file_name().context("a name")?))?;
     }
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", Outputs::get().dir().display());
+    let path = Outputs::get().path()?;
     let ours = |line: &str| {
         let line = line.trim_start_matches("$ ");
         let begins = line.starts_with("contech ") && !line.contains("recorded/")

@@ -18,12 +18,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::fuzzer;
 use contech_tests::matrix::{changed_lately, whole};
-use contech_tests::outputs::{Outputs, target_dir, workspace};
+use contech_tests::outputs::{Outputs, path_from, target_dir, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::python::environment;
 use contech_tests::recording::sorted;
 use contech_tests::scratch::Scratch;
-use libtest_mimic::{Arguments, Failed, Trial};
+use contech_tests::verdict::always;
+use libtest_mimic::{Arguments, Trial};
 
 /// Readers, and how many inputs each has.
 const READERS: [(&str, u32); 4] = [
@@ -50,25 +51,14 @@ const PUBLISHED: [&str; 2] = ["Cargo.toml", "taskgraph"];
 fn main() {
     let arguments = Arguments::from_args();
     let named = arguments.filter.is_some();
-    let trial = |name: String, due: bool, test: Box<dyn Fn() -> Result<()> + Send>| {
-        let test = move || test().map_err(|e| Failed::from(format!("{e:#}")));
-        Trial::test(name, test).with_ignored_flag(!due && !named)
-    };
-    let mut trials = vec![
-        trial(
-            "four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process".to_owned(),
-            changed_lately(&SHARES),
-            Box::new(four_workers_of_ray),
-        ),
-        trial(
-            "the_library_and_what_it_needs_can_be_published".to_owned(),
-            changed_lately(&PUBLISHED),
-            Box::new(can_be_published),
-        ),
-    ];
+    let mut trials = Vec::new();
+    let mut add = |trial: Trial, due: bool| trials.push(trial.with_ignored_flag(!due && !named));
+    let name = "four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process".to_owned();
+    add(always(name, four_workers_of_ray), changed_lately(&SHARES));
+    let name = "the_library_and_what_it_needs_can_be_published".to_owned();
+    add(always(name, can_be_published), changed_lately(&PUBLISHED));
     for (reader, inputs) in READERS {
-        let test = Box::new(move || is_read(reader, inputs));
-        trials.push(trial(format!("fuzz::{reader}"), whole(), test));
+        add(always(format!("fuzz::{reader}"), move || is_read(reader, inputs)), whole());
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -145,9 +135,7 @@ fn four_workers_of_ray() -> Result<()> {
     let python = environment(&target_dir().join("tmp/contech/ray"), &RAY)?;
     let wrapper = scratch.write("contech-backend", KILLS)?;
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(scratch.dir().to_owned()).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(all)?;
+    let path = path_from(scratch.dir())?;
     let backend = Outputs::get().command("contech-backend");
     for analysis in ["cache", "workspan"] {
         let folder = scratch.join(analysis);

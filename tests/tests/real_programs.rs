@@ -13,10 +13,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use contech_tests::debian;
 use contech_tests::matrix::{share, ways};
-use contech_tests::mpi::merge;
-use contech_tests::process::{Finished, run, run_for};
-use contech_tests::recording::{Recording, backend_json, verify};
-use contech_tests::scratch::Scratch;
+use contech_tests::process::{self, Finished, run, run_for};
+use contech_tests::recording::{Recording, backend_json, merge, verify};
+use contech_tests::scratch::{Scratch, entries};
 use contech_tests::toolchain::{Toolchain, kept};
 
 /// A Debian source package, how its own build system is called, how the program is run, and on
@@ -142,20 +141,14 @@ fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result
         let from = from.join(".");
         run(Command::new("cp").arg("-a").arg(from).arg(to))?.ok()
     };
-    let cc = tools.compiler(false);
-    let compilers = [
-        ("CC", cc),
-        ("CXX", tools.compiler(true)),
-        ("FC", tools.compiler_of("source.f90".as_ref())),
-        ("MPICC", "mpicc.openmpi".as_ref()),
-        ("OMPI_CC", cc),
-    ];
-    let from = (tree, package.build, compilers);
+    let mut compilers = tools.environment().to_vec();
+    compilers.extend([("MPICC", "mpicc.openmpi".as_ref()), ("OMPI_CC", &*tools.cc)]);
+    let from = (tree, package.build, &compilers);
     let built = kept(tools, &format!("real-{}", package.name), &from, |built| {
         copy(tree, built)?;
         let mut shell = Command::new("sh");
         shell.current_dir(built).args(["-ec", package.build]);
-        run_for(shell.envs(compilers), Duration::from_secs(600))?.ok()?;
+        run_for(shell.envs(compilers.iter().copied()), Duration::from_secs(600))?.ok()?;
         Ok(())
     })?;
     copy(&built, to)?;
@@ -244,12 +237,8 @@ fn has(graph: &Path, least: u64) -> Result<()> {
 fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
     ensure!(native.stdout.len() >= 500, "little to compare: {native}");
     // Some programs report times on standard error, so only the words are compared.
-    let words = |f: &Finished| f.err().replace(|c: char| c.is_ascii_digit(), "");
-    let same = native.status == traced.status
-        && native.stdout == traced.stdout
-        && words(native) == words(traced);
-    ensure!(same, "at {threads} threads the recorded run differs\n{native}\n{traced}");
-    Ok(())
+    process::same(native, traced, |f| (f.stdout.clone(), f.err_but_for_digits()))
+        .with_context(|| format!("with {threads} threads"))
 }
 
 fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
@@ -257,13 +246,8 @@ fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
         Input::Text(size) => scratch.write("input", text(size)?)?,
         Input::Own => return Ok(()),
         Input::Genomes => {
-            let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
-            scratch.write("genomes.fa", read("MT-human.fa")? + &read("MT-orang.fa")?)?;
-            let orang: String = read("MT-orang.fa")?.lines().skip(1).collect();
-            let mut reads = String::new();
-            for start in (0..orang.len().saturating_sub(1500)).step_by(500) {
-                reads += &format!(">read{start}\n{}\n", &orang[start..start + 1500]);
-            }
+            let [both, reads] = debian::genomes(tree, 500)?;
+            scratch.write("genomes.fa", both)?;
             scratch.write("reads.fa", reads)?
         }
     };
@@ -274,10 +258,8 @@ fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
 fn text(size: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let mut files: Vec<_> =
-        fs::read_dir(dir)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    let mut files = entries(&dir)?;
     files.retain(|path| path.is_file());
-    files.sort();
     while bytes.len() < size {
         for file in &files {
             bytes.extend(fs::read(file)?);

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::matrix;
-use contech_tests::outputs::{Outputs, target_dir};
-use contech_tests::process::{Finished, run, run_for};
-use contech_tests::recording::{Recording, backend_json};
+use contech_tests::outputs::{cargo, target_dir, tool};
+use contech_tests::process::{Finished, run, run_for, same};
+use contech_tests::recording::{Recording, backend_json, races};
 use contech_tests::scratch::Scratch;
 
 /// A crate, and what is run of it.
@@ -107,7 +107,7 @@ fn trial(krate: &Crate) -> Result<()> {
     ensure!(native.stdout.len() >= 20, "nothing to compare: {native}");
     let mut command = command(krate, &recorded, &scratch.subdir("recorded")?);
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    same(&native, &recording.run)?;
+    same(&native, &recording.run, |run| (run.stdout.clone(), run.stderr.clone()))?;
     let (graphs, compared) = recording.checked(true)?;
     ensure!(compared >= 1000, "only {compared} blocks were compared");
     let [graph] = graphs.as_slice() else {
@@ -115,8 +115,7 @@ fn trial(krate: &Crate) -> Result<()> {
     };
     let contexts = backend_json(&["stats"], graph)?["contexts"].as_u64();
     ensure!(contexts >= Some(krate.contexts), "only {contexts:?} contexts");
-    let races = &backend_json(&["races"], graph)?["races"];
-    let races = races.as_array().context("a list of races")?;
+    let races = races(graph)?;
     ensure!(races.is_empty(), "invented {races:#?}");
     scratch.done();
     Ok(())
@@ -126,14 +125,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/registry")
 }
 
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
 /// Builds the native and the recorded program; returns their folders.
 fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
     let target = target_dir().join("tmp/contech-registry");
-    let mut contech = Command::new(Outputs::get().command("cargo-contech"));
+    let mut contech = tool("cargo-contech");
     contech.arg("contech");
     // Standard libraries are kept with those of the other Rust programs, in check form, too.
     contech.env("XDG_CACHE_HOME", target_dir().join("tmp/rust-programs/cache"));
@@ -185,12 +180,4 @@ fn command(krate: &Crate, programs: &Path, here: &Path) -> Command {
     }
     command.current_dir(here).env("RAYON_NUM_THREADS", "2");
     command
-}
-
-fn same(native: &Finished, recorded: &Finished) -> Result<()> {
-    let what = |f: &Finished| (f.status, f.stdout.clone(), f.stderr.clone());
-    if what(native) != what(recorded) {
-        bail!("the recorded run differs\n== native: {native}\n== recorded: {recorded}");
-    }
-    Ok(())
 }

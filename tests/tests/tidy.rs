@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use contech_tests::outputs::workspace;
+use contech_tests::outputs::{cargo, workspace};
 use contech_tests::process::run;
 
 /// Files under version control with one of these extensions.
@@ -41,9 +41,8 @@ fn read(file: &Path) -> Result<String> {
 
 /// What cargo says of each library, in a build of that kind.
 fn libraries(words: &[&str], format: &str) -> Result<BTreeSet<String>> {
-    let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    tree.current_dir(workspace()).arg("tree").args(words);
-    tree.args(["--prefix", "none", "--format", format]);
+    let mut tree = cargo();
+    tree.arg("tree").args(words).args(["--prefix", "none", "--format", format]);
     let said = run(&mut tree)?.ok()?.out();
     Ok(said
         .lines()

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir, workspace};
-use contech_tests::process::line_of;
+use contech_tests::process::{exit, line_of};
 
 /// What zstd's Makefile is asked for.
 const MAKE: [&str; 10] = [
@@ -30,13 +30,7 @@ const ARGUMENTS: [&str; 7] = ["-q", "-f", "-3", "-T2", "-B524288", "input.tar", 
 const INPUT: usize = 4_000_000;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(run().map(|()| true))
 }
 
 fn run() -> Result<()> {
@@ -49,7 +43,7 @@ fn run() -> Result<()> {
     println!("fetching the source of Debian's libzstd");
     let tree = debian::source("libzstd", &dir)?;
     let native = build(&tree, &dir.join("native"), Path::new("clang-22"))?;
-    let traced = build(&tree, &dir.join("traced"), &outputs.cc())?;
+    let traced = build(&tree, &dir.join("traced"), &outputs.command("contech-cc"))?;
     input(&dir)?;
     done(Command::new(native).current_dir(&dir).args(ARGUMENTS).arg("native.zst"))?;
     let mut record = Command::new(outputs.command("contech"));

@@ -8,18 +8,13 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use contech_tests::fuzzer;
 use contech_tests::outputs::target_dir;
+use contech_tests::process::exit;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(never) => match never {},
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(run().map(|()| true))
 }
 
-fn run() -> Result<std::convert::Infallible> {
+fn run() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let target =
         words.next().context("usage: fuzz trace|middle|graph|profile [OPTION OF libFuzzer]...")?;

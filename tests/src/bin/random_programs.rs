@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
+use contech_tests::process::exit;
 use contech_tests::random::{self, check, minimise, way::Way};
 use contech_tests::scratch::Scratch;
 
@@ -28,14 +29,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match arguments().and_then(|a| campaign(&a)) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(arguments().and_then(|asked| campaign(&asked)).map(|failed| failed == 0))
 }
 
 fn arguments() -> Result<Arguments> {
@@ -95,7 +89,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
                 way.level.clone_from(level);
                 way.lagging = arguments.lagging;
             }
-            match check::check(&random::generate(seed, &BTreeSet::new()), &way, &dir) {
+            match check::check(&random::generate(seed, &BTreeSet::new()), None, &way, &dir) {
                 Ok(done) => {
                     programs.fetch_add(done.programs, Ordering::Relaxed);
                     blocks.fetch_add(done.blocks, Ordering::Relaxed);
@@ -133,7 +127,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
 fn smaller(seed: u64, way: &Way, dir: &Path) -> Result<()> {
     let outcome = |dropped: &BTreeSet<u32>| {
         let source = random::generate(seed, dropped);
-        check::check(&source, way, dir).err().map(|e| kind(&format!("{e:#}")))
+        check::check(&source, None, way, dir).err().map(|e| kind(&format!("{e:#}")))
     };
     let wanted = outcome(&BTreeSet::new()).context("it does not fail twice")?;
     let statements = random::generate(seed, &BTreeSet::new()).statements;
@@ -141,7 +135,7 @@ fn smaller(seed: u64, way: &Way, dir: &Path) -> Result<()> {
     let source = random::generate(seed, &dropped);
     let files = check::write(&source, dir)?;
     println!("-- {} of {statements} statements left", statements as usize - dropped.len());
-    for file in files.units.iter().chain(&files.plugin) {
+    for file in files {
         println!("// LEVEL: {way}\n{}", std::fs::read_to_string(file)?);
     }
     Ok(())

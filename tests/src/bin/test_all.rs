@@ -11,7 +11,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
 use contech_tests::matrix;
-use contech_tests::outputs::{BUILT, workspace};
+use contech_tests::outputs::{BUILT, cargo};
+use contech_tests::process::exit;
 use contech_tests::tally::{Phases, Tally, Tests};
 use contech_tests::verdict;
 use serde_json::Value;
@@ -28,14 +29,7 @@ const LONG: [&str; 7] = [
 ];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(tally) if tally.failed == 0 => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit(run().map(|tally| tally.failed == 0))
 }
 
 fn run() -> Result<Tally> {
@@ -146,11 +140,5 @@ impl Asked {
 fn in_release(name: &str) -> Command {
     let mut command = cargo();
     command.args([name, "--workspace", "--release", "-q"]);
-    command
-}
-
-fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(workspace());
     command
 }

@@ -7,13 +7,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 
 use super::Source;
 use super::way::Way;
 use crate::process::{Finished, run, run_for};
 use crate::recording::{backend_json, middle, same_order};
-use crate::toolchain::{Toolchain, kept};
+use crate::scratch::entries;
+use crate::toolchain::{self, Toolchain};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -40,39 +40,23 @@ pub struct Compared {
     pub uncompiled: u64,
 }
 
-#[derive(Debug, Default)]
-pub struct Files {
-    pub units: Vec<PathBuf>,
-    /// Whether the last unit is a shared library.
-    pub library: bool,
-    /// The source of the modules that the program loads.
-    pub plugin: Option<PathBuf>,
-    pub cxx: bool,
-    /// Threads end while `main` does, in another order each time, so the program is recorded
-    /// several times.
-    pub races: bool,
-    /// Under what name the compiled programs are kept for the next run, if they are.
-    pub kept: Option<String>,
-}
-
 /// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings. A
-/// program that clang crashes on without our plugin is only counted.
+/// program that clang crashes on without our plugin is only counted. What is compiled is `kept` for
+/// the next run under that name, if there is one.
 ///
 /// # Errors
 /// When anything differs or fails, with what is known of it.
-pub fn check(source: &Source, way: &Way, dir: &Path) -> Result<Compared> {
-    check_files(&write(source, dir)?, way, dir)
-}
-
-/// [`check`] for files that exist already.
-pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
-    let native = build(&Toolchain::native(), files, &["-O0"], &dir.join("native"))?;
+pub fn check(source: &Source, kept: Option<&str>, way: &Way, dir: &Path) -> Result<Compared> {
+    write(source, dir)?;
+    let build =
+        |tools: &Toolchain, flags: &[&str], name| build(tools, source, kept, flags, dir, name);
+    let native = build(&Toolchain::native(), &["-O0"], "native")?;
     let level: Vec<&str> = way.level.split_whitespace().collect();
     let flags = [&["--contech-check"], level.as_slice()].concat();
-    let recorded = match build(&Toolchain::contech(), files, &flags, &dir.join("recorded")) {
+    let recorded = match build(&Toolchain::contech(), &flags, "recorded") {
         Ok(program) => program,
         Err(error) => {
-            return match build(&Toolchain::native(), files, &level, &dir.join("level")) {
+            return match build(&Toolchain::native(), &level, "level") {
                 Ok(_) => Err(error),
                 Err(_) => Ok(Compared { uncompiled: 1, ..Compared::default() }),
             };
@@ -80,7 +64,7 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
     };
     let wanted = run_for(&mut Command::new(&native), LIMIT)?.ok()?;
     let mut blocks = 0;
-    for _ in 0..if files.races { RACES } else { 1 } {
+    for _ in 0..if source.races { RACES } else { 1 } {
         blocks += recorded_once(&recorded, &wanted, way, dir)?;
     }
     Ok(Compared { programs: 1, blocks, uncompiled: 0 })
@@ -112,51 +96,64 @@ fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Re
 
 /// The traces of forked processes, whose names end in their numbers.
 fn of_children(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
+    let mut found = entries(dir)?;
+    found.retain(|path| {
         let number = path.extension().and_then(|e| e.to_str());
-        if number.is_some_and(|n| n.parse::<u32>().is_ok()) {
-            found.push(path);
-        }
-    }
+        number.is_some_and(|n| n.parse::<u32>().is_ok())
+    });
     Ok(found)
 }
 
-/// Writes the sources of a program.
-pub fn write(source: &Source, dir: &Path) -> Result<Files> {
+/// The files of a program's units.
+fn units(source: &Source, dir: &Path) -> Vec<PathBuf> {
     let extension = if source.cxx { "cpp" } else { "c" };
-    let mut files =
-        Files { library: source.library, cxx: source.cxx, races: source.races, ..Files::default() };
-    for (i, text) in source.units.iter().enumerate() {
-        let file = dir.join(format!("unit{i}.{extension}"));
-        fs::write(&file, text)?;
-        files.units.push(file);
-    }
-    if let Some(text) = &source.plugin {
-        let file = dir.join("plugin.c");
-        fs::write(&file, text)?;
-        files.plugin = Some(file);
+    (0..source.units.len()).map(|i| dir.join(format!("unit{i}.{extension}"))).collect()
+}
+
+/// Writes the sources of a program; their files.
+pub fn write(source: &Source, dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = units(source, dir);
+    files.extend(source.plugin.as_ref().map(|_| dir.join("plugin.c")));
+    for (file, text) in files.iter().zip(source.units.iter().chain(&source.plugin)) {
+        fs::write(file, text)?;
     }
     Ok(files)
 }
 
 /// Builds the program and its modules in a directory of their own, where they find each other;
 /// returns the program.
-fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<PathBuf> {
-    if let Some(name) = &files.kept {
-        let texts: Vec<_> =
-            files.units.iter().chain(&files.plugin).map(fs::read).collect::<Result<_, _>>()?;
-        let from = (texts, tools.compiler(files.cxx), files.library, FLAGS, flags);
-        let built = kept(tools, name, &from, |to| compile(tools, files, flags, to))?;
-        return Ok(built.join("program"));
-    }
-    fs::create_dir_all(to)?;
-    compile(tools, files, flags, to)?;
-    Ok(to.join("program"))
+fn build(
+    tools: &Toolchain,
+    source: &Source,
+    kept: Option<&str>,
+    flags: &[&str],
+    dir: &Path,
+    name: &str,
+) -> Result<PathBuf> {
+    let compile = |to: &Path| compile(tools, source, flags, dir, to);
+    let built = match kept {
+        Some(kept) => {
+            let texts = (&source.units, &source.plugin);
+            let from = (texts, tools.compiler(source.cxx), source.library, FLAGS, flags);
+            toolchain::kept(tools, kept, &from, compile)?
+        }
+        None => {
+            let to = dir.join(name);
+            fs::create_dir_all(&to)?;
+            compile(&to)?;
+            to
+        }
+    };
+    Ok(built.join("program"))
 }
 
-fn compile(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<()> {
+fn compile(
+    tools: &Toolchain,
+    source: &Source,
+    flags: &[&str],
+    dir: &Path,
+    to: &Path,
+) -> Result<()> {
     let compile = |cxx: bool, words: &[&str], sources: &[PathBuf], output: &str| {
         let mut command = Command::new(tools.compiler(cxx));
         let standard: &[&str] = if cxx { &["-std=c++20"] } else { &[] };
@@ -164,20 +161,20 @@ fn compile(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Resul
         command.args(words).arg("-o").arg(to.join(output));
         run(&mut command)?.ok()
     };
-    if let Some(plugin) = &files.plugin {
+    if source.plugin.is_some() {
         for (name, number) in [("one.so", "-DK=1"), ("two.so", "-DK=2")] {
-            compile(false, &["-shared", "-fPIC", number], std::slice::from_ref(plugin), name)?;
+            compile(false, &["-shared", "-fPIC", number], &[dir.join("plugin.c")], name)?;
         }
     }
-    let (mut sources, mut words) = (files.units.clone(), Vec::new());
-    if files.library
+    let (mut sources, mut words) = (units(source, dir), Vec::new());
+    if source.library
         && let Some(last) = sources.pop()
     {
-        compile(files.cxx, &["-shared", "-fPIC"], &[last], "libunit.so")?;
+        compile(source.cxx, &["-shared", "-fPIC"], &[last], "libunit.so")?;
         sources.push(to.join("libunit.so"));
         words.push("-Wl,-rpath,$ORIGIN");
     }
-    compile(files.cxx, &words, &sources, "program").map(drop)
+    compile(source.cxx, &words, &sources, "program").map(drop)
 }
 
 /// How often the graph has a function of one block.
@@ -196,7 +193,7 @@ fn executions(function: &str, graph: &Path) -> Result<u64> {
 /// When the forms differ, nothing was compared or the trace is cut.
 pub fn compare(trace: &Path, graph: &Path) -> Result<u64> {
     let done = middle(trace, graph)?;
-    let said: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;
+    let said = done.json()?;
     let number = |key: &str| said["check"][key].as_u64().unwrap_or(0);
     if number("mismatches") > 0 || !said["check"]["mismatches"].is_u64() {
         bail!(

@@ -1,7 +1,7 @@
 //! Loops: every loop ends, whatever its body does to memory.
 
 use super::Generator;
-use super::scope::Counter;
+use super::scope::{Counter, power_of_two};
 
 /// About how often the body of nested loops may run in one call of a function.
 const MOST_WEIGHT: u64 = 400;
@@ -40,11 +40,8 @@ impl Generator<'_> {
         if self.rng.chance(60) {
             return (most.to_string(), most);
         }
-        let mut mask = 1;
-        while mask * 2 <= most {
-            mask *= 2;
-        }
-        (format!("({}) & {}", self.expr(2), mask - 1), mask - 1)
+        let mask = power_of_two(most) - 1;
+        (format!("({}) & {mask}", self.expr(2)), mask)
     }
 
     fn enter(&mut self, name: &str, most: u64, trips: u64) {

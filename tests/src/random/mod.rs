@@ -15,7 +15,7 @@ mod expr;
 mod loops;
 pub mod minimise;
 mod modules;
-mod rng;
+pub mod rng;
 mod scope;
 mod shape;
 mod signals;
@@ -31,7 +31,7 @@ use rng::Rng;
 use scope::{Array, Scope, Suspend};
 use shape::Shape;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Source {
     pub units: Vec<String>,
     /// Whether the last unit is a shared library of its own.
@@ -40,7 +40,8 @@ pub struct Source {
     /// with `K` of 2.
     pub plugin: Option<String>,
     pub cxx: bool,
-    /// Threads end while `main` does.
+    /// Threads end while `main` does, in another order each time, so the program is recorded several
+    /// times.
     pub races: bool,
     /// Number of statements, which can be left out.
     pub statements: u32,

@@ -3,10 +3,14 @@
 /// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). It
 /// gives the same numbers from the same seed on every machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
     #[must_use]
+    pub fn of_state(state: u64) -> Self {
+        Self(state)
+    }
+
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Self(seed ^ 0x5851_f42d_4c95_7f2d);
         rng.bits();
@@ -22,7 +26,7 @@ impl Rng {
     }
 
     /// A number below `n`; 0 for `n` = 0.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.bits() % n.max(1)
     }
 

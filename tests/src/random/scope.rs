@@ -15,6 +15,21 @@ impl Array {
     pub(crate) fn is_float(&self) -> bool {
         matches!(self.ty, "float" | "double")
     }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let each = match self.ty {
+            "u8" | "s8" => 1,
+            "u16" | "s16" => 2,
+            "u32" | "s32" | "float" => 4,
+            _ => 8,
+        };
+        self.len * each
+    }
+}
+
+/// The largest power of two that is not above `most`; 1 for 0.
+pub(crate) fn power_of_two(most: u64) -> u64 {
+    1 << most.max(1).ilog2()
 }
 
 /// A loop counter with values from 0 to `most`.

@@ -1,7 +1,7 @@
 //! Statements of the generated programs.
 
 use super::Generator;
-use super::scope::{Array, INTEGERS, Scope};
+use super::scope::{Array, INTEGERS, Scope, power_of_two};
 
 impl Generator<'_> {
     /// One statement. It declares nothing for other statements, so any statement may be left out.
@@ -86,7 +86,7 @@ impl Generator<'_> {
     fn vector(&mut self) -> String {
         let a = self.integer_array();
         let b = self.integer_array();
-        if (a.len * size(a.ty)).min(b.len * size(b.ty)) < 32 {
+        if a.bytes().min(b.bytes()) < 32 {
             return self.store();
         }
         let (i, j) = (self.bytes_index(&a, 32), self.bytes_index(&b, 32));
@@ -112,15 +112,11 @@ impl Generator<'_> {
 
     /// A byte offset in an array with at least `room` bytes after it.
     fn bytes_index(&mut self, a: &Array, room: u64) -> String {
-        let bytes = a.len * size(a.ty);
+        let bytes = a.bytes();
         if bytes <= room {
             return "0".to_owned();
         }
-        let mut span = 1;
-        while span * 2 <= bytes - room {
-            span *= 2;
-        }
-        self.index(span, 1)
+        self.index(power_of_two(bytes - room), 1)
     }
 
     fn branch(&mut self, depth: u32) -> String {
@@ -166,18 +162,18 @@ impl Generator<'_> {
         match self.rng.below(10) {
             0 => {
                 let (a, b) = (self.integer_array(), self.integer_array());
-                let most = (a.len * size(a.ty)).min(b.len * size(b.ty));
+                let most = a.bytes().min(b.bytes());
                 let length = self.length(most);
                 format!("memmove({}, {}, {length});", a.name, b.name)
             }
             1 => {
                 let a = self.integer_array();
-                let length = self.length(a.len * size(a.ty));
+                let length = self.length(a.bytes());
                 format!("memset({}, {}, {length});", a.name, self.rng.below(256))
             }
             2 => {
                 let a = self.integer_array();
-                let half = a.len * size(a.ty) / 2;
+                let half = a.bytes() / 2;
                 let length = self.length(half);
                 let by = self.rng.below(half);
                 format!("memmove((u8 *){0} + {by}, {0}, {length});", a.name)
@@ -208,11 +204,7 @@ impl Generator<'_> {
         if self.rng.chance(40) {
             return self.rng.below(most + 1).to_string();
         }
-        let mut mask = 1;
-        while mask * 2 <= most {
-            mask *= 2;
-        }
-        format!("({}) & {}", self.expr(2), mask - 1)
+        format!("({}) & {}", self.expr(2), power_of_two(most) - 1)
     }
 
     fn heap(&mut self) -> String {
@@ -252,15 +244,6 @@ impl Generator<'_> {
         format!(
             "{{ {ty} {name} = ({ty})({value}); double {double} = 1.5;\n{body}\nacc += (u64){name} + (u64){double}; }}"
         )
-    }
-}
-
-pub(crate) fn size(ty: &str) -> u64 {
-    match ty {
-        "u8" | "s8" => 1,
-        "u16" | "s16" => 2,
-        "u32" | "s32" | "float" => 4,
-        _ => 8,
     }
 }
 

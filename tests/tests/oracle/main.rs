@@ -26,14 +26,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::matrix::ways;
-use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::program::Program;
 use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use contech_tests::verdict::{self, Tools};
-use libtest_mimic::Arguments;
 
 /// Programs whose threads do the same in every run, and the number of read-modify-writes they
 /// execute.
@@ -70,10 +68,7 @@ enum Form {
 }
 
 fn main() {
-    let arguments = Arguments::from_args();
-    if !arguments.list {
-        Outputs::get();
-    }
+    let arguments = verdict::arguments();
     let mut trials = Vec::new();
     for (file, rmws) in PROGRAMS {
         let all = ["O0", "O2"].map(|level| [Form::Calls, Form::Whole].map(|form| (level, form)));

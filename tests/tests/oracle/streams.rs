@@ -4,32 +4,30 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use contech_tests::program::{Said, said};
 use contech_tests::recording::{backend, backend_json};
 
-/// `R|W address size`
-pub(crate) type Access = (bool, u64, u64);
-
 /// The streams that the independent recorder wrote.
-pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Access>>> {
+pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Said>>> {
     let mut streams = Vec::new();
     for line in text.lines() {
         if line == "thread" {
             streams.push(Vec::new());
         } else {
-            streams.last_mut().context("an access before any thread")?.push(parse(line)?);
+            streams.last_mut().context("an access before any thread")?.push(said(line)?);
         }
     }
     Ok(streams)
 }
 
 /// The streams that the graph holds, by `contech-backend dump --accesses CTX:*`.
-pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Access>>> {
+pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Said>>> {
     let contexts = backend_json(&["stats"], graph)?["contexts"].as_u64().context("contexts")?;
     let mut streams = Vec::new();
     for context in 0..contexts {
         let selection = format!("{context}:*");
         let dump = backend(&["dump", "--accesses", &selection], graph)?.ok()?;
-        let stream = dump.out().lines().map(parse).collect::<Result<Vec<_>>>()?;
+        let stream = dump.out().lines().map(said).collect::<Result<Vec<_>>>()?;
         if !stream.is_empty() {
             streams.push(stream);
         }
@@ -37,29 +35,17 @@ pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Access>>> {
     Ok(streams)
 }
 
-fn parse(line: &str) -> Result<Access> {
-    let bad = || format!("not `R|W address size`: {line}");
-    let words: Vec<_> = line.split(' ').collect();
-    let [rw, addr, size] = words.as_slice() else { bail!(bad()) };
-    let addr = addr.strip_prefix("0x").unwrap_or(addr);
-    Ok((
-        *rw == "W",
-        u64::from_str_radix(addr, 16).with_context(bad)?,
-        size.parse().with_context(bad)?,
-    ))
-}
-
 /// Checks that every thread of one recording has its equal in the other. Returns the number of
 /// read-modify-writes.
 ///
 /// The recorders number threads differently, so threads are paired by their first accesses. Threads
 /// of one program touch their own stacks, which tells them apart.
-pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Result<u64> {
-    let lengths = |s: &[Vec<Access>]| s.iter().map(Vec::len).collect::<Vec<_>>();
+pub(crate) fn compare(wanted: &[Vec<Said>], recorded: &[Vec<Said>]) -> Result<u64> {
+    let lengths = |s: &[Vec<Said>]| s.iter().map(Vec::len).collect::<Vec<_>>();
     if wanted.len() != recorded.len() {
         bail!("{:?} accesses per thread, recorded {:?}", lengths(wanted), lengths(recorded));
     }
-    let mut unpaired: BTreeMap<usize, &Vec<Access>> = recorded.iter().enumerate().collect();
+    let mut unpaired: BTreeMap<usize, &Vec<Said>> = recorded.iter().enumerate().collect();
     let mut pairs = 0;
     for want in wanted {
         let mut nearest = None;
@@ -88,7 +74,7 @@ pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Resul
 
 /// The number of read-modify-writes by which two equal streams differ in form, or the place where
 /// they differ.
-fn difference(want: &[Access], got: &[Access]) -> Result<u64, (usize, String)> {
+fn difference(want: &[Said], got: &[Said]) -> Result<u64, (usize, String)> {
     let (mut i, mut k, mut rmws) = (0, 0, 0);
     while i < want.len() || k < got.len() {
         let (w, g) = (want.get(i), got.get(k));
@@ -101,7 +87,7 @@ fn difference(want: &[Access], got: &[Access]) -> Result<u64, (usize, String)> {
             rmws += 1;
             k += 2;
         } else {
-            let near = |s: &[Access], at: usize| {
+            let near = |s: &[Said], at: usize| {
                 format!("{:x?}", &s[at.saturating_sub(3)..s.len().min(at + 4)])
             };
             return Err((

@@ -2,28 +2,22 @@
 
 use std::collections::HashSet;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use contech_tests::program::said;
 
 use crate::tasks::Graph;
 
-#[derive(Debug)]
-struct Range {
-    write: bool,
-    addr: u64,
-    size: u64,
-}
-
 /// Reads lines `R|W address size` (these bytes) and `ONLY R|W address size` (no others within
 /// these).
-pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
+pub(crate) fn check(output: &str, graph: &Graph) -> Result<()> {
     let mut wanted = HashSet::new();
     let mut only = Vec::new();
-    for line in said.lines() {
+    for line in output.lines() {
         if let Some(rest) = line.strip_prefix("ONLY ") {
-            only.push(parse(rest)?);
+            only.push(said(rest)?);
         } else {
-            let range = parse(line)?;
-            wanted.extend((range.addr..range.addr + range.size).map(|b| (range.write, b)));
+            let (write, addr, size) = said(line)?;
+            wanted.extend((addr..addr + size).map(|byte| (write, byte)));
         }
     }
     let mut missing = wanted.clone();
@@ -34,7 +28,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
                 missing.remove(&(a.write, byte));
                 let forbidden = only
                     .iter()
-                    .any(|o| o.write == a.write && (o.addr..o.addr + o.size).contains(&byte))
+                    .any(|&(write, at, size)| write == a.write && (at..at + size).contains(&byte))
                     && !wanted.contains(&(a.write, byte));
                 if forbidden && excess.len() < 20 {
                     excess.push((a.write, byte, a));
@@ -51,16 +45,4 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn parse(text: &str) -> Result<Range> {
-    let bad = || format!("not `R|W address size`: {text}");
-    let words: Vec<_> = text.split(' ').collect();
-    let [rw, addr, size] = words.as_slice() else { bail!(bad()) };
-    let addr = addr.strip_prefix("0x").with_context(bad)?;
-    Ok(Range {
-        write: *rw == "W",
-        addr: u64::from_str_radix(addr, 16).with_context(bad)?,
-        size: size.parse().with_context(bad)?,
-    })
 }

@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use contech_tests::program::{Mode, Program};
+use contech_tests::scratch::entries;
 use taskgraph::{Context, ContextId, SyncOp, TaskId, TaskKind};
 
 use crate::tasks::Graph;
@@ -45,15 +46,12 @@ pub(crate) fn text(program: &Program) -> Option<String> {
 }
 
 /// Finds golden graphs that no program is compared with.
-pub(crate) fn no_orphans(programs: &[Program]) -> Result<(), String> {
+pub(crate) fn no_orphans(programs: &[Program]) -> Result<()> {
     for folder in ["graphs", "graphs/rust"] {
-        let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
-        for entry in entries.map_err(|e| e.to_string())?.flatten() {
-            let path = entry.path();
+        for path in entries(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))? {
             let golden = |p: &Program| p.mode == Mode::Golden && file_of(p) == path;
-            if !path.is_dir() && !programs.iter().any(golden) {
-                return Err(format!("{} belongs to no golden program", path.display()));
-            }
+            let known = path.is_dir() || programs.iter().any(golden);
+            ensure!(known, "{} belongs to no golden program", path.display());
         }
     }
     Ok(())

@@ -23,15 +23,13 @@ mod way;
 use std::iter::{once, repeat};
 use std::path::Path;
 
-use contech_tests::outputs::Outputs;
 use contech_tests::program;
 use contech_tests::toolchain::sources;
 use contech_tests::verdict::{self, Tools};
-use libtest_mimic::{Arguments, Failed, Trial};
 use way::Way;
 
 fn main() {
-    let arguments = Arguments::from_args();
+    let arguments = verdict::arguments();
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let refuse = |error: anyhow::Error| -> ! {
         eprintln!("{error:#}");
@@ -39,13 +37,9 @@ fn main() {
     };
     let programs = program::all(&dir).unwrap_or_else(|e| refuse(e));
     let in_rust = rust::programs().unwrap_or_else(|e| refuse(e));
-    if !arguments.list {
-        Outputs::get();
-    }
-    let mut trials = vec![Trial::test("every_golden_graph_has_its_program", {
-        let programs = [&programs[..], &in_rust].concat();
-        move || golden::no_orphans(&programs).map_err(Failed::from)
-    })];
+    let all = [&programs[..], &in_rust].concat();
+    let name = "every_golden_graph_has_its_program".to_owned();
+    let mut trials = vec![verdict::always(name, move || golden::no_orphans(&all))];
     for program in programs {
         for (way, first) in Way::of(&program).into_iter().zip(once(true).chain(repeat(false))) {
             let program = program.clone();

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use contech_tests::matrix;
 use contech_tests::once::Once;
-use contech_tests::outputs::{Outputs, target_dir};
-use contech_tests::process::{Finished, run, run_for};
+use contech_tests::outputs::{cargo, target_dir, tool};
+use contech_tests::process::{run, run_for, same};
 use contech_tests::program::{Check, Mode, Program};
-use contech_tests::recording::{Recording, backend_json, files, fine, middle};
-use contech_tests::scratch::Scratch;
+use contech_tests::recording::{Recording, backend_json, fine, middle, races};
+use contech_tests::scratch::{Scratch, files};
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -44,9 +44,8 @@ static BUILT: Once<[PathBuf; 2]> = Once::new();
 
 pub(crate) fn programs() -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for entry in fs::read_dir(folder().join("src"))? {
-        let path = entry?.path();
-        if !path.ends_with("main.rs") && path.extension().is_some_and(|e| e == "rs") {
+    for path in files(&folder().join("src"), "rs")? {
+        if !path.ends_with("main.rs") {
             programs.push(Program::read(&path)?.context("a program has a MODE")?);
         }
     }
@@ -109,7 +108,7 @@ fn trial(program: &Program, way: Way, first: bool) -> Result<()> {
         native.clone().expect(&program.expect)?;
     }
     let recording = Recording::of(&mut command(&recorded), &scratch.join("traces"))?;
-    same_behaviour(&native, &recording.run)?;
+    same(&native, &recording.run, |run| (run.stdout.clone(), run.err_but_for_digits()))?;
     ensure!(!recording.traces.is_empty(), "no trace");
     let (graphs, compared) = recording.checked(true)?;
     ensure!(!check || compared > 0, "nothing was compared");
@@ -146,10 +145,7 @@ fn built((profile, check): Way) -> Result<[PathBuf; 2]> {
 
 /// Builds all programs with a profile, natively and recorded.
 fn build(profile: &str, check: bool) -> Result<[PathBuf; 2]> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let contech = Outputs::get().command("cargo-contech");
-    for (program, first) in [(Path::new(&cargo), None), (&contech, Some("contech"))] {
-        let mut build = Command::new(program);
+    for (mut build, first) in [(cargo(), None), (tool("cargo-contech"), Some("contech"))] {
         build.args(first).args(["build", "-q"]);
         in_profile(&mut build, profile, check);
         run_for(&mut build, std::time::Duration::from_secs(900))?.ok()?;
@@ -178,7 +174,7 @@ fn in_profile(build: &mut Command, profile: &str, check: bool) {
 
 fn builds_nothing_twice(way: Way) -> Result<()> {
     built(way)?;
-    let mut again = Command::new(Outputs::get().command("cargo-contech"));
+    let mut again = tool("cargo-contech");
     in_profile(again.args(["contech", "build"]), way.0, way.1);
     let done = run(&mut again)?.ok()?;
     ensure!(!done.err().contains("Compiling"), "{done}");
@@ -285,9 +281,8 @@ fn causes_of_waits(way: Way) -> Result<()> {
     let scratch = Scratch::new("rust/causes")?;
     let mut command = Command::new(&recorded);
     command.arg("waits");
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    recording.run.clone().expect("exit 0")?;
-    let report = backend_json(&["parallelism"], &recording.graphs(true)?[0])?;
+    let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    let report = backend_json(&["parallelism"], &graph)?;
     for (cause, end) in CAUSES {
         let is = |place: &&Value| {
             let function = place["function"].as_str().unwrap_or("");
@@ -301,28 +296,4 @@ fn causes_of_waits(way: Way) -> Result<()> {
     }
     scratch.done();
     Ok(())
-}
-
-/// The number of a thread in the message of a panic differs from run to run.
-fn without_numbers(text: &str) -> String {
-    text.chars().filter(|c| !c.is_ascii_digit()).collect()
-}
-
-fn same_behaviour(native: &Finished, recorded: &Finished) -> Result<()> {
-    let same = native.status == recorded.status
-        && native.stdout == recorded.stdout
-        && without_numbers(&native.err()) == without_numbers(&recorded.err());
-    if !same {
-        bail!("the recorded run differs\n== native: {native}\n== recorded: {recorded}");
-    }
-    Ok(())
-}
-
-/// Names of the functions on both sides of each race.
-fn races(graph: &Path) -> Result<Vec<[String; 2]>> {
-    let found = backend_json(&["races"], graph)?;
-    let races = found["races"].as_array().context("a list of races")?;
-    let name = |side: &Value| side["function"].as_str().unwrap_or("").to_owned();
-    let sides = races.iter().map(|race| [name(&race["a"]), name(&race["b"])]);
-    Ok(sides.collect())
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use contech_tests::program::said;
 
 use crate::tasks::Graph;
 
@@ -13,17 +14,12 @@ const BASE: u64 = 16 << 10;
 
 /// Reads lines `R|W ADDRESS COUNT`: what is read or written in the turns, and how often that was.
 /// The trace, if there is one of the fast form alone, is short.
-pub(crate) fn check(said: &str, trace: Option<&Path>, graph: &Graph) -> Result<()> {
+pub(crate) fn check(output: &str, trace: Option<&Path>, graph: &Graph) -> Result<()> {
     let mut counts = HashMap::new();
     let mut turns = 0;
-    for line in said.lines() {
-        let words: Vec<_> = line.split_whitespace().collect();
-        let [kind, address, count] = words[..] else {
-            bail!("not `R|W ADDRESS COUNT`: {line}");
-        };
-        let address = u64::from_str_radix(address.strip_prefix("0x").context("an address")?, 16)?;
-        let count: u64 = count.parse()?;
-        counts.insert((kind == "W", address), (count, 0));
+    for line in output.lines() {
+        let (write, address, count) = said(line)?;
+        counts.insert((write, address), (count, 0));
         turns += count;
     }
     for task in graph.tasks() {

@@ -4,10 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
-use contech_tests::outputs::Outputs;
+use anyhow::{Result, ensure};
+use contech_tests::scratch::entries;
 use contech_tests::verdict::{self, Tools};
-use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The variable to set where there is no network: packages that cannot be fetched are then skipped,
 /// by name.
@@ -22,10 +21,7 @@ pub(crate) fn main<P: Sync>(
     trial: fn(&P) -> Result<()>,
     claim: &str,
 ) {
-    let arguments = Arguments::from_args();
-    if !arguments.list {
-        Outputs::get();
-    }
+    let arguments = verdict::arguments();
     let offline = std::env::var_os(OFFLINE).is_some();
     let texts = texts().unwrap_or_default();
     let mut trials = Vec::new();
@@ -41,14 +37,14 @@ pub(crate) fn main<P: Sync>(
     }
     let all = packages.len();
     let enough = move || {
-        if fetched == all {
-            return Ok(());
-        }
-        Err(Failed::from(format!(
+        ensure!(
+            fetched == all,
             "only {fetched} of {all} sources could be fetched; {OFFLINE}=1 skips them where there is no network"
-        )))
+        );
+        Ok(())
     };
-    trials.push(Trial::test(claim, enough).with_ignored_flag(offline && fetched < all));
+    let claim = verdict::always(claim.to_owned(), enough);
+    trials.push(claim.with_ignored_flag(offline && fetched < all));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
@@ -57,11 +53,8 @@ fn texts() -> Result<Vec<Vec<u8>>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut all = Vec::new();
     for from in [folder.clone(), folder.join("registry"), folder.join("registry/src/bin")] {
-        for entry in fs::read_dir(from)? {
-            all.push(entry?.path());
-        }
+        all.extend(entries(&from)?);
     }
     all.retain(|path| path.is_file());
-    all.sort();
     Ok(all.iter().map(fs::read).collect::<Result<_, _>>()?)
 }

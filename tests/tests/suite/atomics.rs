@@ -49,13 +49,12 @@ int main(int argc, char **argv) {
 #[test]
 fn only_a_thread_that_does_nothing_but_try_puts_its_tries_off() -> Result<()> {
     let scratch = Scratch::new("atomics/quiet")?;
-    let source = scratch.write("quiet.c", QUIET)?;
     for level in ways("quiet", &["-O0", "-O1", "-O2", "-O3"]) {
-        let program = scratch.join("quiet");
-        Toolchain::contech().compile(&source, &[level, "-g", "-pthread"], &program)?;
+        let flags = [level, "-g", "-pthread"];
+        let program = Toolchain::contech().text(&scratch, "quiet.c", QUIET, &flags)?;
         for kind in ["x", "o", "c", "l", "s"] {
             let stats = scratch.join("stats.json");
-            let mut command = Command::new(&program);
+            let mut command = Command::new(program.get_program());
             command.arg(kind).env("CONTECH_TRACE", "null");
             run(command.env("CONTECH_STATS", &stats))?.ok()?;
             let stats: serde_json::Value = serde_json::from_slice(&fs::read(stats)?)?;

@@ -11,8 +11,8 @@ use anyhow::Result;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::program::Program;
-use contech_tests::recording::{Recording, files};
-use contech_tests::scratch::Scratch;
+use contech_tests::recording::Recording;
+use contech_tests::scratch::{Scratch, files};
 use contech_tests::toolchain::Toolchain;
 
 /// A program with its trace, made once.

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use contech_tests::matrix::ways;
-use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend, backend_json, middle, verify};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
 /// A copy of one of `projects/` in a fresh directory for this test.
 fn project(name: &str, test: &str) -> Result<Scratch> {
@@ -26,9 +26,8 @@ fn project(name: &str, test: &str) -> Result<Scratch> {
 
 /// A build tool with our drivers as compilers.
 fn tool(name: &str, dir: &Path) -> Command {
-    let outputs = Outputs::get();
     let mut command = Command::new(name);
-    command.current_dir(dir).env("CC", outputs.cc()).env("CXX", outputs.cxx());
+    command.current_dir(dir).envs(Toolchain::contech().environment());
     command
 }
 
@@ -38,10 +37,9 @@ fn record(dir: &Path, program: &str) -> Result<(String, PathBuf)> {
     if traces.exists() {
         fs::remove_dir_all(&traces)?;
     }
-    let recording = Recording::of(Command::new(format!("./{program}")).current_dir(dir), &traces)?;
-    recording.run.clone().ok()?;
-    let graphs = recording.graphs(true)?;
-    Ok((recording.run.out(), graphs.into_iter().next().context("a trace")?))
+    let mut program = Command::new(format!("./{program}"));
+    let (run, graph) = Recording::whole(program.current_dir(dir), &traces)?;
+    Ok((run.out(), graph))
 }
 
 #[test]

@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::matrix;
-use contech_tests::outputs::{Outputs, target_dir, workspace};
+use contech_tests::outputs::{target_dir, tool, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::recording::{Recording, backend_json, middle};
-use contech_tests::scratch::Scratch;
+use contech_tests::scratch::{Scratch, entries};
+use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
 /// `cargo contech` in a folder. What is made of the toolchain is kept with the other results of
 /// tests.
 fn contech(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(Outputs::get().command("cargo-contech"));
+    let mut command = tool("cargo-contech");
     command.arg("contech").args(arguments).current_dir(folder);
     let cache = target_dir().join("tmp/rust-programs/cache");
     command.env("XDG_CACHE_HOME", cache);
@@ -43,8 +44,7 @@ fn guide() -> PathBuf {
 
 fn examples() -> Result<Vec<Example>> {
     let mut examples = Vec::new();
-    for entry in fs::read_dir(guide().join("src/bin"))? {
-        let source = entry?.path();
+    for source in entries(&guide().join("src/bin"))? {
         let text = fs::read_to_string(&source)?;
         let (mut cause, mut lines) = (None, BTreeSet::new());
         for (at, line) in (1..).zip(text.lines()) {
@@ -209,7 +209,7 @@ fn a_part_in_c_an_allocator_and_a_processor_of_its_own_are_recorded() -> Result<
         scratch.write(file, text)?;
     }
     let mut build = contech(scratch.dir(), &["build"]);
-    build.env("CC_x86_64_unknown_linux_gnu", Outputs::get().cc());
+    build.env("CC_x86_64_unknown_linux_gnu", Toolchain::contech().cc);
     if matrix::whole() {
         // The standard library is compiled for that processor, too.
         build.env("RUSTFLAGS", "-Ctarget-cpu=native");
@@ -218,10 +218,9 @@ fn a_part_in_c_an_allocator_and_a_processor_of_its_own_are_recorded() -> Result<
     ensure!(!built.err().contains("not instrumented"), "{built}");
     let program = "target/contech/x86_64-unknown-linux-gnu/debug/odd";
     let mut program = Command::new(scratch.join(program));
-    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
-    let said = recording.run.clone().ok()?.out();
-    ensure!(said == "499500 true\n", "{said}");
-    let blocks = backend_json(&["blocks"], &recording.graphs(true)?[0])?;
+    let (said, graph) = Recording::whole(&mut program, &scratch.join("traces"))?;
+    ensure!(said.out() == "499500 true\n", "{said}");
+    let blocks = backend_json(&["blocks"], &graph)?;
     ensure!(blocks.to_string().contains("part.c"), "{blocks:#}");
     scratch.done();
     Ok(())

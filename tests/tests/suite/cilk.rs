@@ -6,7 +6,7 @@
 mod findings;
 mod openmp;
 mod profile;
-mod programs;
+pub(crate) mod programs;
 mod recurrences;
 
 use std::process::Command;

@@ -1,21 +1,18 @@
 //! The on-line profile of programs it cannot fully measure: it holds what completed, is marked so,
 //! and a line on standard error says so.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
-use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
+use crate::cilk::programs::build;
+
 fn compiled(scratch: &Scratch, name: &str) -> Result<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
-    let program = scratch.join("program");
-    let flags = ["--contech-mode=workspan", "-O2", "-pthread"];
-    Toolchain::contech().compile(&source, &flags, &program)?;
-    Ok(program)
+    build(&format!("{name}.c"), scratch.dir(), &["--contech-mode=workspan", "-pthread"])
 }
 
 /// A program that has ended, and the profile it leaves.

@@ -15,6 +15,7 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
 /// Programs in C, C++ and Fortran that print 12, and what is wrong with a few others.
 const SOURCES: [(&str, &str); 13] = [
@@ -66,23 +67,16 @@ fn folder(name: &str) -> Result<Scratch> {
     Ok(scratch)
 }
 
-/// Runs a script in a folder, with these compilers for C and Fortran.
-fn shell(dir: &Path, script: &str, cc: &Path, fc: &Path) -> Result<Finished> {
-    let outputs = Outputs::get();
-    let mut path = outputs.dir().as_os_str().to_owned();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
+/// Runs a script in a folder, with these compilers.
+fn shell(dir: &Path, script: &str, compilers: &Toolchain) -> Result<Finished> {
     let mut shell = Command::new("sh");
-    shell.current_dir(dir).args(["-ec", script]);
-    shell.env("PATH", path).env("CLANG", "clang-22");
-    shell.env("CC", cc).env("CXX", outputs.cxx()).env("FC", fc);
-    run(&mut shell)
+    shell.current_dir(dir).args(["-ec", script]).envs(compilers.environment());
+    run(shell.env("PATH", Outputs::get().path()?).env("CLANG", "clang-22"))
 }
 
 /// Runs a script with the drivers.
 fn ours(dir: &Path, script: &str) -> Result<Finished> {
-    let outputs = Outputs::get();
-    shell(dir, script, &outputs.cc(), &outputs.fc())
+    shell(dir, script, &Toolchain::contech())
 }
 
 /// A way to build `p`: its name, words of which a commit takes one for `{}`, and words of blocks
@@ -178,11 +172,9 @@ fn is_recorded(name: &str, script: &str, executed: &[&str]) -> Result<()> {
     ours(scratch.dir(), script)?.ok()?;
     let mut program = Command::new("./p");
     program.current_dir(scratch.dir());
-    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
-    let said = recording.run.clone().ok()?;
+    let (said, graph) = Recording::whole(&mut program, &scratch.join("traces"))?;
     ensure!(said.out() == "12\n", "{said}");
-    let graphs = recording.graphs(true)?;
-    let blocks = backend(&["dump", "--blocks", "0:*"], &graphs[0])?.ok()?;
+    let blocks = backend(&["dump", "--blocks", "0:*"], &graph)?.ok()?;
     for words in executed {
         ensure!(blocks.out().contains(words), "no {words} in {blocks}");
     }
@@ -197,8 +189,8 @@ fn no_function_is_instrumented_twice_under_lto() -> Result<()> {
         let script = format!("$CC -O1 -fno-inline {flag} main.c triple.c -o p");
         ours(scratch.dir(), &script)?.ok()?;
         let mut program = Command::new(scratch.join("p"));
-        let recording = Recording::of(&mut program, &scratch.join("traces"))?;
-        let stats = backend_json(&["stats"], &recording.graphs(true)?[0])?;
+        let (_, graph) = Recording::whole(&mut program, &scratch.join("traces"))?;
+        let stats = backend_json(&["stats"], &graph)?;
         scratch.done();
         stats["writes"].as_u64().context("writes")
     };
@@ -242,8 +234,7 @@ fn output_messages_and_exit_codes_are_the_compilers() -> Result<()> {
     let scratch = folder("same")?;
     for script in SAME {
         let ours = ours(scratch.dir(), script)?;
-        let plain = ["clang-22", "flang-22"].map(Path::new);
-        let theirs = shell(scratch.dir(), script, plain[0], plain[1])?;
+        let theirs = shell(scratch.dir(), script, &Toolchain::native())?;
         ensure!(ours.outcome() == theirs.outcome(), "{ours}\n{theirs}");
         // `--version` has one line more.
         let out = ours.out();

@@ -2,13 +2,15 @@
 //! several runs.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Result, ensure};
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::tool;
 use contech_tests::process::run;
-use contech_tests::scratch::Scratch;
+use contech_tests::recording::{backend, backend_json};
+use contech_tests::scratch::{Scratch, entries};
 use contech_tests::toolchain::Toolchain;
+
+const FLAGS: [&str; 3] = ["-O1", "-g", "-pthread"];
 
 /// Two threads that take a lock now and then. Each iteration is recorded, so the trace has more
 /// than 16 MB.
@@ -67,17 +69,14 @@ int main(void) {
 
 /// Makes a graph with one part of the code of a trace in so many.
 fn convert(every: u32, trace: &Path, graph: &Path) -> Result<()> {
-    let mut middle = Command::new(Outputs::get().command("contech-middle"));
-    middle.arg(format!("--sample={every}"));
-    run(middle.args([trace, graph]))?.ok()?;
+    run(tool("contech-middle").arg(format!("--sample={every}")).args([trace, graph]))?.ok()?;
     Ok(())
 }
 
 /// The rows of tasks or edges.
 fn rows(what: &str, graph: &Path) -> Result<Vec<String>> {
-    let mut backend = Command::new(Outputs::get().command("contech-backend"));
-    let text = run(backend.args(["dump", what]).arg(graph))?.ok()?.stdout;
-    Ok(String::from_utf8(text)?.lines().map(str::to_owned).collect())
+    let text = backend(&["dump", what], graph)?.ok()?.out();
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 /// The rows of tasks without the amounts of what they execute, and how many blocks they execute
@@ -92,14 +91,17 @@ fn tasks(graph: &Path) -> Result<(Vec<String>, u64)> {
     Ok((rows, blocks))
 }
 
-/// The names of the files in a folder.
-fn files(folder: &Path) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for file in std::fs::read_dir(folder)? {
-        names.push(file?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
+/// Checks that these files, and no others, are in a folder.
+fn has(folder: &Path, names: &[&str]) -> Result<()> {
+    let left = entries(folder)?;
+    let wanted: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
+    ensure!(left == wanted, "{left:?}");
+    Ok(())
+}
+
+/// What a command says, in one line.
+fn in_a_line(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 const SERIAL: &str = "\
@@ -116,24 +118,19 @@ int main(void) {
 #[test]
 fn repeats_agree_and_differ_by_nothing() -> Result<()> {
     let scratch = Scratch::new("repeats")?;
-    let outputs = Outputs::get();
-    let source = scratch.write("serial.c", SERIAL)?;
-    let (program, results) = (scratch.join("program"), scratch.join("results"));
-    Toolchain::contech().compile(&source, &["-O0", "-g"], &program)?;
-    let mut contech = Command::new(outputs.command("contech"));
+    let results = scratch.join("results");
+    let program = Toolchain::contech().text(&scratch, "serial.c", SERIAL, &["-O0", "-g"])?;
+    let mut contech = tool("contech");
     contech.args(["run", "--repeat", "3", "-o"]).arg(&results);
-    let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;
-    let said = String::from_utf8(said)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = in_a_line(&run(contech.arg("--").arg(program.get_program()))?.ok()?.stderr);
     ensure!(said.contains("contech: 3 runs took "), "{said}");
     ensure!(said.contains("First in 3: serial, most of it in burn"), "{said}");
-    let left = files(&results)?;
-    ensure!(left == ["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"], "{left:?}");
+    has(&results, &["graph.2.tg", "graph.3.tg", "graph.tg", "report.html"])?;
     let page = std::fs::read_to_string(results.join("report.html"))?;
     ensure!(page.contains(" in 3 runs)"), "no range of gains on the page");
 
-    let mut contech = Command::new(outputs.command("contech"));
-    let said = run(contech.arg("diff").args([&results, &results]))?.ok()?.stdout;
-    let said = String::from_utf8(said)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = run(tool("contech").arg("diff").args([&results, &results]))?.ok()?;
+    let said = in_a_line(&said.stdout);
     ensure!(said.contains("differ by nothing that repeats of one of them would not"), "{said}");
     scratch.done();
     Ok(())
@@ -142,20 +139,16 @@ fn repeats_agree_and_differ_by_nothing() -> Result<()> {
 #[test]
 fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     let scratch = Scratch::new("first_answer")?;
-    let outputs = Outputs::get();
-    let source = scratch.write("branchy.c", BRANCHY)?;
-    let (program, results) = (scratch.join("program"), scratch.join("results"));
-    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
-    let mut contech = Command::new(outputs.command("contech"));
+    let results = scratch.join("results");
+    let program = Toolchain::contech().text(&scratch, "branchy.c", BRANCHY, &FLAGS)?;
+    let mut contech = tool("contech");
     contech.args(["run", "--keep-trace", "-o"]).arg(&results);
-    let said = run(contech.arg("--").arg(&program))?.ok()?.stderr;
-    let said = String::from_utf8(said)?;
+    let said = run(contech.arg("--").arg(program.get_program()))?.ok()?.err();
     let answers = said.matches("of their").count();
     ensure!(answers == 1, "{answers} answers: {said}");
     ensure!(said.contains(" contexts, "), "{said}");
     ensure!(!said.contains(" block executions"), "{said}");
-    let left = files(&results)?;
-    ensure!(left == ["graph.tg", "report.html", "trace.bin"], "{left:?}");
+    has(&results, &["graph.tg", "report.html", "trace.bin"])?;
 
     let (trace, whole) = (results.join("trace.bin"), results.join("graph.tg"));
     let sample = scratch.join("sample.tg");
@@ -164,8 +157,7 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
     let ((all, blocks), (same, sampled)) = (tasks(&whole)?, tasks(&sample)?);
     ensure!(all == same);
     ensure!((1..blocks / 2).contains(&sampled), "{sampled} of {blocks}");
-    let mut backend = Command::new(outputs.command("contech-backend"));
-    run(backend.arg("verify").arg(&sample))?.ok()?;
+    backend(&["verify"], &sample)?.ok()?;
     scratch.done();
     Ok(())
 }
@@ -173,18 +165,13 @@ fn a_sample_has_all_tasks_and_edges_and_tells_the_answer_first() -> Result<()> {
 #[test]
 fn a_sample_of_the_code_is_no_other_code_than_all_of_it() -> Result<()> {
     let scratch = Scratch::new("first_sample")?;
-    let outputs = Outputs::get();
-    let source = scratch.write("after.c", AFTER_EVENTS)?;
-    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
-    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
-    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
+    let trace = scratch.join("trace.bin");
+    let mut program = Toolchain::contech().text(&scratch, "after.c", AFTER_EVENTS, &FLAGS)?;
+    run(program.env("CONTECH_TRACE", &trace))?.ok()?;
     for every in [1, 8] {
         let graph = scratch.join("graph.tg");
         convert(every, &trace, &graph)?;
-        let mut backend = Command::new(outputs.command("contech-backend"));
-        let json = backend.args(["account", "--processors=2", "--format=json"]);
-        let json = run(json.arg(&graph))?.ok()?.stdout;
-        let account: serde_json::Value = serde_json::from_slice(&json)?;
+        let account = backend_json(&["account", "--processors=2"], &graph)?;
         // On a busy machine another loss may be larger.
         let mut losses = account["losses"].as_array().into_iter().flatten();
         let serial = losses.find(|row| row["cause"] == "serial");

@@ -10,12 +10,6 @@ use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-fn compile(compiler: &Path, dir: &Path, words: &[&str]) -> Result<()> {
-    let mut command = Command::new(compiler);
-    run(command.current_dir(dir).args(words))?.ok()?;
-    Ok(())
-}
-
 /// Uses a plug-in in a thread, closes it, and then lets the thread end.
 const HOST: &str = r#"
 #include <dlfcn.h>
@@ -59,28 +53,22 @@ long sum(long n) {
 #[test]
 fn a_host_that_is_not_instrumented_closes_a_plug_in_that_is() -> Result<()> {
     let scratch = Scratch::new("guests/plugin")?;
-    scratch.write("host.c", HOST)?;
-    scratch.write("plugin.c", PLUGIN)?;
-    let dir = scratch.dir();
-    let host = ["-O1", "-pthread", "host.c", "-o", "host"];
-    compile(Path::new("clang-22"), dir, &host)?;
-    let plugin = ["-O1", "-fPIC", "-shared", "plugin.c", "-o", "plugin.so"];
-    for mode in ["", "--contech-mode=workspan"] {
-        let words: Vec<&str> =
-            plugin.into_iter().chain((!mode.is_empty()).then_some(mode)).collect();
-        compile(Toolchain::contech().compiler(false), dir, &words)?;
+    Toolchain::native().text(&scratch, "host.c", HOST, &["-O1", "-pthread"])?;
+    let plugin = scratch.write("plugin.c", PLUGIN)?;
+    for mode in ["full", "workspan"] {
+        let flags = ["-O1", "-fPIC", "-shared", &format!("--contech-mode={mode}")];
+        Toolchain::contech().compile(&plugin, &flags, &scratch.join("plugin.so"))?;
         let command = || {
             let mut command = Command::new("./host");
-            command.current_dir(dir);
+            command.current_dir(scratch.dir());
             command
         };
         let expected = "499500\n499500\n499500\n";
         let off = run(command().env("CONTECH_OFF", "1"))?.ok()?;
         assert_eq!(off.out(), expected);
-        let traces = scratch.join(format!("traces{mode}"));
-        let recording = Recording::of(&mut command(), &traces)?;
+        let recording = Recording::of(&mut command(), &scratch.join(mode))?;
         assert_eq!(recording.run.clone().ok()?.out(), expected);
-        if mode.is_empty() {
+        if mode == "full" {
             assert_eq!(recording.graphs(true)?.len(), 1);
         }
     }
@@ -160,7 +148,7 @@ const FRONTS: [&str; 25] = [
     "getenv",
     "sysconf",
 ];
-const WATCHED: &str = r"
+const WATCHED: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
 int seen_create(pthread_t *t, void *(*body)(void *), void *arg);
@@ -173,30 +161,24 @@ int main(void) {
     pthread_t t[2];
     for (int i = 0; i < 2; i++) seen_create(&t[i], work, 0);
     for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
-    puts(FORMAT);
+    puts("done");
     return 0;
 }
-";
+"#;
 
 #[test]
 fn the_writer_calls_nothing_that_a_library_may_stand_in_front_of() -> Result<()> {
     let scratch = Scratch::new("guests/interposer")?;
     let fronts: String = FRONTS.map(|name| format!("FRONT({name})\n")).concat();
-    scratch.write("front.c", INTERPOSER.replace("FRONTS", &fronts))?;
-    scratch.write("main.c", WATCHED.replace("FORMAT", "\"done\""))?;
-    let dir = scratch.dir();
-    let front = ["-O1", "-fPIC", "-shared", "-fno-builtin", "-w", "front.c", "-o", "libfront.so"];
-    compile(Path::new("clang-22"), dir, &front)?;
-    let flags = ["-O1", "-pthread", "main.c", "-L.", "-lfront", "-Wl,-rpath,$ORIGIN", "-o", "prog"];
-    compile(Toolchain::contech().compiler(false), dir, &flags)?;
-    let mut command = Command::new("./prog");
-    command.current_dir(dir).env("CONTECH_BUFFER", "32K");
-    command.env("LD_PRELOAD", dir.join("libfront.so"));
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    if recording.run.clone().ok()?.out() != "done\n" {
-        bail!("{}", recording.run);
-    }
-    assert_eq!(recording.graphs(true)?.len(), 1);
+    let front = scratch.write("front.c", INTERPOSER.replace("FRONTS", &fronts))?;
+    let library = scratch.join("libfront.so");
+    let flags = ["-O1", "-fPIC", "-shared", "-fno-builtin", "-w"];
+    Toolchain::native().compile(&front, &flags, &library)?;
+    let flags = ["-O1", "-pthread", &library.display().to_string()];
+    let mut command = Toolchain::contech().text(&scratch, "main.c", WATCHED, &flags)?;
+    command.env("CONTECH_BUFFER", "32K").env("LD_PRELOAD", &library);
+    let (run, _) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    assert_eq!(run.out(), "done\n", "{run}");
     scratch.done();
     Ok(())
 }
@@ -246,14 +228,11 @@ int main(void) {
 #[test]
 fn libraries_in_front_of_the_c_library_change_nothing() -> Result<()> {
     let scratch = Scratch::new("guests/libraries")?;
-    scratch.write("main.c", ALLOCATES)?;
-    let dir = scratch.dir();
-    let flags = ["-O1", "-pthread", "main.c", "-o", "prog"];
-    compile(Toolchain::contech().compiler(false), dir, &flags)?;
+    let flags = ["-O1", "-pthread"];
+    let program = Toolchain::contech().text(&scratch, "main.c", ALLOCATES, &flags)?;
     for (n, library) in LIBRARIES.iter().enumerate() {
-        let mut command = Command::new("./prog");
-        command.current_dir(dir).env("CONTECH_BUFFER", "32K");
-        command.env("FAKETIME", "-5d");
+        let mut command = Command::new(program.get_program());
+        command.env("CONTECH_BUFFER", "32K").env("FAKETIME", "-5d");
         let library = Path::new("/usr/lib/x86_64-linux-gnu").join(library);
         command.env("LD_PRELOAD", library);
         let recording = Recording::of(&mut command, &scratch.join(format!("traces{n}")))?;
@@ -307,12 +286,9 @@ int main(void) {
 #[test]
 fn who_was_stopped_keeps_its_place_in_the_order_of_atomic_operations() -> Result<()> {
     let scratch = Scratch::new("guests/stopped")?;
-    scratch.write("main.c", STOPPED)?;
-    let dir = scratch.dir();
-    let flags = ["-O2", "-pthread", "main.c", "-o", "prog"];
-    compile(Toolchain::contech().compiler(false), dir, &flags)?;
-    let mut command = Command::new("./prog");
-    let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
+    let flags = ["-O2", "-pthread"];
+    let mut command = Toolchain::contech().text(&scratch, "main.c", STOPPED, &flags)?;
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     recording.run.clone().ok()?;
     let [trace] = recording.traces.as_slice() else {
         bail!("{:?}", recording.traces);
@@ -368,12 +344,8 @@ fn a_free_lock_costs_some_hundred_instructions_whether_it_is_tried_or_taken() ->
     const ROUNDS: u64 = 100_000;
     const MOST: u64 = 450;
     let scratch = Scratch::new("guests/locks")?;
-    scratch.write("locks.c", LOCKS)?;
-    let flags = ["-O2", "-pthread", "locks.c", "-o"];
-    let contech = Toolchain::contech();
-    let compilers = [Path::new("clang-22"), contech.compiler(false)];
-    for (compiler, name) in compilers.into_iter().zip(["native", "recorded"]) {
-        compile(compiler, scratch.dir(), &[&flags[..], &[name]].concat())?;
+    for (compiler, name) in [(Toolchain::native(), "native"), (Toolchain::contech(), "recorded")] {
+        compiler.text(&scratch, &format!("{name}.c"), LOCKS, &["-O2", "-pthread"])?;
     }
     for tries in [0, 1] {
         let of = |name: &str| -> Result<u64> {

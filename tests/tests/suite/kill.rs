@@ -109,10 +109,8 @@ fn kills() -> u64 {
 #[test]
 fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
     let scratch = Scratch::new("kill").unwrap();
-    let source = scratch.write("load.c", LOAD).unwrap();
-    let program = scratch.join("load");
-    let contech = Toolchain::contech();
-    contech.compile(&source, &["-O2", "-pthread"], &program).unwrap();
+    let flags = ["-O2", "-pthread"];
+    let program = Toolchain::contech().text(&scratch, "load.c", LOAD, &flags).unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let log = scratch.join("log");
     let mut random = fastrand::Rng::with_seed(7);
@@ -120,7 +118,7 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
     for round in 0..kills() {
         let _ = fs::remove_file(&trace);
         fs::write(&log, vec![0; 4 * ROUNDS * 8]).unwrap();
-        let mut child = Command::new(&program)
+        let mut child = Command::new(program.get_program())
             .arg(&log)
             .env("CONTECH_TRACE", &trace)
             .env("CONTECH_BUFFER", BUFFER.to_string())

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -109,24 +109,27 @@ fn slow_reader(fifo: &Path, to: &Path) {
     }
 }
 
+/// Where trace and graph go, and a FIFO.
+fn files(scratch: &Scratch) -> (PathBuf, PathBuf, PathBuf) {
+    let fifo = scratch.join("fifo");
+    run(Command::new("mkfifo").arg(&fifo)).unwrap().ok().unwrap();
+    (scratch.join("trace.bin"), scratch.join("graph.tg"), fifo)
+}
+
 /// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer
 /// of memory, so that the program pauses for the writer at every buffer.
 fn records_exactly(name: &str, source: &str, flags: &[&str]) {
     let scratch = Scratch::new(name).unwrap();
-    let source = scratch.write("program.c", source).unwrap();
-    let program = scratch.join("program");
     let flags = [&["-O2", "--contech-check", "-pthread"], flags].concat();
-    Toolchain::contech().compile(&source, &flags, &program).unwrap();
-    let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
-    let fifo = scratch.join("fifo");
-    run(Command::new("mkfifo").arg(&fifo)).unwrap().ok().unwrap();
+    let program = Toolchain::contech().text(&scratch, "program.c", source, &flags).unwrap();
+    let (trace, graph, fifo) = files(&scratch);
     for (sink, memory) in [(&fifo, "90%"), (&trace, "1")] {
         let reader = (sink == &fifo).then(|| {
             let (fifo, trace) = (fifo.clone(), trace.clone());
             thread::spawn(move || slow_reader(&fifo, &trace))
         });
         let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).arg(&program);
+        command.args(["-c", "0"]).arg(program.get_program());
         command.env("CONTECH_TRACE", sink);
         command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", memory);
         run(&mut command).unwrap().ok().unwrap();
@@ -134,7 +137,7 @@ fn records_exactly(name: &str, source: &str, flags: &[&str]) {
             reader.join().unwrap();
         }
         let done = middle(&trace, &graph).unwrap().ok().unwrap();
-        let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        let said = done.json().unwrap();
         assert_eq!(said["check"]["mismatches"], 0, "{done}");
         assert!(said["check"]["compared"].as_u64() > Some(10_000), "{done}");
         assert_eq!(said["complete"], true, "{done}");
@@ -155,13 +158,9 @@ int main(void) {
 #[test]
 fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     let scratch = Scratch::new("behind").unwrap();
-    let source = scratch.write("program.c", ENDLESS).unwrap();
-    let program = scratch.join("program");
-    let mut command = Toolchain::contech().compile(&source, &["-O2"], &program).unwrap();
-    let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
-    let fifo = scratch.join("fifo");
-    let mut make = Command::new("mkfifo");
-    run(make.arg(&fifo)).unwrap().ok().unwrap();
+    let contech = Toolchain::contech();
+    let mut command = contech.text(&scratch, "program.c", ENDLESS, &["-O2"]).unwrap();
+    let (trace, graph, fifo) = files(&scratch);
     command.env("CONTECH_TRACE", &fifo);
     command.env("CONTECH_BUFFER", "32K").env("CONTECH_MEMORY", "64M");
     let mut child = command.spawn().unwrap();
@@ -174,7 +173,7 @@ fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
     child.wait().unwrap();
     fs::write(&trace, bytes).unwrap();
     let done = middle(&trace, &graph).unwrap().expect("exit 3").unwrap();
-    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let said = done.json().unwrap();
     let notes = said["notes"].as_array().unwrap();
     let told = notes.iter().find(|n| n["text"].as_str().unwrap().contains("did not keep up"));
     assert_eq!(told.unwrap()["missing"], true, "{done}");

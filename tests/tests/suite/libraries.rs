@@ -3,64 +3,38 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend_json, files, middle};
-use contech_tests::scratch::Scratch;
+use contech_tests::recording::{Recording, backend_json, told};
+use contech_tests::scratch::{Scratch, files};
 use contech_tests::toolchain::Toolchain;
-
-fn compile(compiler: &Path, dir: &Path, words: &[&str]) -> Result<()> {
-    let mut command = Command::new(compiler);
-    run(command.current_dir(dir).args(words))?.ok()?;
-    Ok(())
-}
 
 #[test]
 fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
     let scratch = Scratch::new("libraries/unannounced")?;
-    scratch.write(
+    let pool = scratch.write(
         "pool.c",
         "#include <pthread.h>\nvoid each(void *(*f)(void *), int n) {\n  pthread_t t[8];\n  for (int i = 0; i < n; i++) pthread_create(&t[i], 0, f, (void *)(long)i);\n  for (int i = 0; i < n; i++) pthread_join(t[i], 0);\n}\n",
     )?;
-    scratch.write(
+    let main = scratch.write(
         "main.c",
         "#include <stdio.h>\nvoid each(void *(*f)(void *), int n);\nstatic long cells[3];\nstatic void *work(void *i) { cells[(long)i] = (long)i + 1; return 0; }\nint main(void) { each(work, 3); printf(\"%ld\\n\", cells[0] + cells[1] + cells[2]); return 0; }\n",
     )?;
-    let dir = scratch.dir();
-    compile(
-        Path::new("clang-22"),
-        dir,
-        &[
-            "-O1",
-            "-shared",
-            "-fPIC",
-            "pool.c",
-            "-pthread",
-            "-Wl,-soname,libpool.so",
-            "-o",
-            "libpool.so",
-        ],
-    )?;
-    compile(
-        Toolchain::contech().compiler(false),
-        dir,
-        &["-O1", "main.c", "-L.", "-lpool", "-Wl,-rpath,$ORIGIN", "-o", "prog"],
-    )?;
-    let mut command = Command::new("./prog");
-    let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
-    assert_eq!(recording.run.clone().ok()?.out(), "6\n");
-    let graphs = recording.graphs(true)?;
+    let library = scratch.join("libpool.so");
+    Toolchain::native().compile(&pool, &["-O1", "-shared", "-fPIC", "-pthread"], &library)?;
+    let flags = ["-O1", &library.display().to_string()];
+    let mut command = Toolchain::contech().compile(&main, &flags, &scratch.join("prog"))?;
+    let (run, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    assert_eq!(run.out(), "6\n");
     // The library joins its threads before main reads what they wrote, and nothing tells of it.
-    let found = backend_json(&["races"], &graphs[0])?;
+    let found = backend_json(&["races"], &graph)?;
     assert_eq!(found["races"], serde_json::json!([]), "{found}");
     let reason = found["unknown"][0]["reason"].as_str().unwrap_or("");
     assert!(reason.contains("a thread that libpool.so made"), "{found}");
     assert_eq!(found["unknown"][0]["pairs"][0]["b"]["function"], "work");
-    let trace = &recording.traces[0];
-    let told = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    let told = told(&graph)?;
     assert!(told.contains("3 threads appeared unannounced in libpool.so"), "{told}");
     scratch.done();
     Ok(())
@@ -75,12 +49,12 @@ fn a_setuid_program_runs_untraced() -> Result<()> {
         );
     }
     let scratch = Scratch::new("libraries/setuid")?;
-    scratch.write(
-        "main.c",
+    Toolchain::contech().text(
+        &scratch,
+        "prog.c",
         "#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf(\"%d %d\\n\", (int)getuid(), (int)geteuid()); return 0; }\n",
+        &[],
     )?;
-    let compiler = Toolchain::contech();
-    compile(compiler.compiler(false), scratch.dir(), &["main.c", "-o", "prog"])?;
     // Any user can reach this folder; the recording library stays where the program says it is.
     let place = std::env::temp_dir().join(format!("contech-setuid-{}", std::process::id()));
     fs::create_dir_all(&place)?;

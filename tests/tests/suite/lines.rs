@@ -18,8 +18,8 @@ fn line_of(source: &str, end: &str) -> Result<u64> {
 fn misses(source: &Path, scratch: &Scratch) -> Result<Value> {
     let flags = ["-O2", "-g", "-pthread"];
     let mut program = Toolchain::contech().compile(source, &flags, &scratch.join("program"))?;
-    let recording = Recording::of(&mut program, &scratch.join("traces"))?;
-    backend_json(&["misses"], &recording.graphs(true)?[0])
+    let (_, graph) = Recording::whole(&mut program, &scratch.join("traces"))?;
+    backend_json(&["misses"], &graph)
 }
 
 #[test]

@@ -2,19 +2,17 @@
 //! order of messages and collective operations, ranks share no memory, and traces that are missing
 //! or do not belong together are named.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use contech_tests::log_order::{self, Log};
 use contech_tests::matrix::ways;
-use contech_tests::mpi::{Mpi, merge};
-use contech_tests::outputs::Outputs;
+use contech_tests::mpi::Mpi;
 use contech_tests::process::Finished;
-use contech_tests::recording::{backend, backend_json, files, verify};
-use contech_tests::scratch::Scratch;
-use serde_json::Value;
-use taskgraph::{TaskGraph, TaskId, TaskKind};
+use contech_tests::recording::{backend, merge, races, verify};
+use contech_tests::scratch::{Scratch, files};
+use contech_tests::toolchain::Toolchain;
 
 /// The lines in sorted order, because ranks print in any order.
 fn sorted(text: &str) -> Vec<String> {
@@ -23,72 +21,19 @@ fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-/// What each rank prints about its log: rank, address, entries, bytes of an entry.
-fn logs(said: &str) -> Vec<(u64, u64, usize, u64)> {
-    let parse = |line: &str| {
+/// The log of all ranks, of which each prints where it is in its memory: rank, address, entries,
+/// bytes of an entry.
+fn log(said: &str) -> Option<Log> {
+    let mut log = Log { tickets: false, bases: Vec::new(), count: 0, size: 0 };
+    for line in said.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "log", rank, base, count, bytes] = [&["" as &str], &words[..]].concat()[..] else {
-            return None;
-        };
-        Some((
-            rank.parse().ok()?,
-            u64::from_str_radix(base.strip_prefix("0x")?, 16).ok()?,
-            count.parse().ok()?,
-            bytes.parse().ok()?,
-        ))
-    };
-    said.lines().filter_map(parse).collect()
-}
-
-/// Checks that the work that wrote each entry comes before the work that wrote the next.
-fn check_order(said: &str, graph: &PathBuf) -> Result<()> {
-    let graph = TaskGraph::from_bytes(fs::read(graph)?)?;
-    let logs = logs(said);
-    let count = logs.first().context("no rank printed its log")?.2;
-    let mut writers: Vec<Option<TaskId>> = vec![None; count];
-    let mut before: HashMap<TaskId, HashMap<u32, u32>> = HashMap::new();
-    for task in graph.tasks() {
-        let task = task?;
-        let id = task.id();
-        // For each context, its last task that is this one or comes before this one.
-        let mut clock: HashMap<u32, u32> = HashMap::new();
-        for p in task.predecessors()? {
-            for (context, seq) in &before[&p] {
-                let known = clock.entry(*context).or_default();
-                *known = (*known).max(*seq);
-            }
+        if let ["log", rank, base, count, size] = words[..] {
+            let base = u64::from_str_radix(base.strip_prefix("0x")?, 16).ok()?;
+            log.bases.push(rank.parse::<u64>().ok()? << 48 | base);
+            (log.count, log.size) = (count.parse().ok()?, size.parse().ok()?);
         }
-        clock.insert(id.context.get(), id.seq);
-        before.insert(id, clock);
-        if task.kind() != TaskKind::Work {
-            continue;
-        }
-        task.for_each_access(|a| {
-            for (rank, base, count, bytes) in &logs {
-                let entry = a.addr.wrapping_sub(rank << 48 | base) / bytes;
-                let entry = usize::try_from(entry).unwrap_or(usize::MAX);
-                if a.write && entry < *count {
-                    writers[entry] = Some(id);
-                }
-            }
-        })?;
     }
-    let mut last: Option<TaskId> = None;
-    for (entry, writer) in writers.iter().enumerate() {
-        let task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
-        if let Some(last) = last {
-            let known = before[&task].get(&last.context.get());
-            if known.is_none_or(|seq| *seq < last.seq) {
-                bail!("entry {entry}: the graph does not put {last} before {task}");
-            }
-        }
-        last = Some(task);
-    }
-    Ok(())
-}
-
-fn summary(merged: &Finished) -> Result<Value> {
-    Ok(serde_json::from_slice(&merged.stdout)?)
+    (!log.bases.is_empty()).then_some(log)
 }
 
 fn order(mpi: Mpi) -> Result<()> {
@@ -106,7 +51,7 @@ fn order_fortran(mpi: Mpi) -> Result<()> {
     let program = "order_fortran.f90";
     mpi.fortran(program, "flang-22".as_ref(), &["-O1"], &native)?.ok()?;
     let flags = ["-O1", "--contech-check"];
-    let said = mpi.fortran(program, &Outputs::get().fc(), &flags, &traced)?.ok()?;
+    let said = mpi.fortran(program, &Toolchain::contech().fc, &flags, &traced)?.ok()?;
     assert_eq!(said.err(), "");
     check_orders(mpi, &native, &traced, &scratch)?;
     scratch.done();
@@ -125,11 +70,12 @@ fn check_orders(mpi: Mpi, native: &Path, traced: &Path, scratch: &Scratch) -> Re
         assert_eq!(traces.len(), ranks);
         let graph = dir.join("graph.tg");
         let merged = merge(&traces, &graph)?.ok()?;
-        let summary = summary(&merged)?;
+        let summary = merged.json()?;
         assert_eq!(summary["check"]["mismatches"], 0, "{merged}");
         assert_eq!(summary["notes"].to_string().matches("MPI").count(), 0, "{merged}");
         verify(&graph)?;
-        check_order(&run.err(), &graph)
+        let log = log(&run.err()).context("no rank printed its log")?;
+        log_order::check(&[log], &taskgraph::map(&graph)?)
             .with_context(|| format!("{} with {ranks} ranks: {run}", mpi.name()))?;
     }
     Ok(())
@@ -159,15 +105,28 @@ const PING: [&str; 8] = [
     "1:11 2:10", // MPI_Bcast from rank 0
 ];
 
+/// Runs a program with two ranks; what it said, and what the middle layer says of its graph.
+fn merged(
+    mpi: Mpi,
+    program: &str,
+    flags: &[&str],
+    scratch: &Scratch,
+    graph: &Path,
+) -> Result<[Finished; 2]> {
+    let program = mpi.traced(program, flags, &scratch.join("prog"))?;
+    let run = mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let merged = merge(&files(scratch.dir(), "bin")?, graph)?.ok()?;
+    verify(graph)?;
+    Ok([run, merged])
+}
+
 #[test]
 fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
     for mpi in Mpi::ALL {
         let scratch = Scratch::new(&format!("mpi/ping_{}", mpi.name()))?;
-        let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
-        mpi.run(2, &program, &[], scratch.dir())?.ok()?;
         let graph = scratch.join("graph.tg");
-        merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
-        let edges = TaskGraph::from_bytes(fs::read(&graph)?)?;
+        merged(mpi, "ping.c", &["-O1"], &scratch, &graph)?;
+        let edges = taskgraph::map(&graph)?;
         let mut found = Vec::new();
         for task in edges.tasks() {
             let task = task?;
@@ -194,19 +153,16 @@ fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
 
 #[test]
 fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
-    let mpi = Mpi::Mpich;
     let scratch = Scratch::new("mpi/apart")?;
-    let program = mpi.traced("apart.c", &["-O0", "-no-pie", "-fno-pie"], &scratch.join("prog"))?;
-    let run = mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let graph = scratch.join("graph.tg");
+    let flags = ["-O0", "-no-pie", "-fno-pie"];
+    let [run, _] = merged(Mpi::Mpich, "apart.c", &flags, &scratch, &graph)?;
     let said = run.out();
     let places: Vec<_> = said.lines().filter_map(|l| l.split(" at ").nth(1)).collect();
     assert_eq!(places.len(), 2, "{run}");
     assert_eq!(places[0], places[1], "{run}");
-    let graph = scratch.join("graph.tg");
-    merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
-    verify(&graph)?;
-    let races = backend_json(&["races"], &graph)?;
-    assert_eq!(races["races"].as_array().map(Vec::len), Some(0), "{races}");
+    let races = races(&graph)?;
+    assert!(races.is_empty(), "{races:?}");
     for analysis in ["cache", "sharing", "misses", "memuse", "critpath"] {
         backend(&[analysis], &graph)?.ok()?;
     }
@@ -216,15 +172,11 @@ fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
 
 #[test]
 fn openmp_in_ranks_is_recorded_in_each() -> Result<()> {
-    let mpi = Mpi::Open;
-    let scratch = Scratch::new("mpi/hybrid")?;
-    let program = mpi.traced("hybrid.c", &["-O1", "-fopenmp"], &scratch.join("prog"))?;
-    mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let (scratch, flags) = (Scratch::new("mpi/hybrid")?, ["-O1", "-fopenmp"]);
     let graph = scratch.join("graph.tg");
-    let merged = merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
-    verify(&graph)?;
+    let [_, merged] = merged(Mpi::Open, "hybrid.c", &flags, &scratch, &graph)?;
     // The root context, and for each rank a main thread and two implicit tasks.
-    assert_eq!(summary(&merged)?["contexts"], 7, "{merged}");
+    assert_eq!(merged.json()?["contexts"], 7, "{merged}");
     scratch.done();
     Ok(())
 }
@@ -301,7 +253,7 @@ fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
             // MPICH's launcher kills the other ranks of an aborted run at once.
             if how == "kill" || merged.outcome() != "exit 0" {
                 assert_eq!(merged.outcome(), "exit 3", "{merged}");
-                assert_eq!(summary(&merged)?["complete"], false, "{merged}");
+                assert_eq!(merged.json()?["complete"], false, "{merged}");
             }
             verify(&graph)?;
         }

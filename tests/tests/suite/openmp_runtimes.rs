@@ -1,13 +1,12 @@
 //! OpenMP runtimes that do not report what the program does. One line says so and what to do, the
 //! program behaves as before, and the graph has a note.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, middle};
+use contech_tests::recording::{self, Recording};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -22,9 +21,7 @@ fn told(recording: &Recording, words: &[&str]) -> Result<()> {
     assert_eq!(recording.run.out(), "8\n", "{}", recording.run);
     assert_eq!(said.lines().count(), 1, "{}", recording.run);
     assert!(said.starts_with("contech: "), "{said}");
-    recording.graphs(true)?;
-    let trace = &recording.traces[0];
-    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    let notes = recording::told(&recording.graphs(true)?[0])?;
     for word in words {
         assert!(said.contains(word), "no {word} in {said}");
         assert!(notes.contains(word), "no {word} in {notes}");
@@ -32,23 +29,12 @@ fn told(recording: &Recording, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn object(compiler: &Path, flags: &[&str], source: &Path, to: &Path) -> Result<()> {
-    let mut command = Command::new(compiler);
-    command.args(flags).arg("-c").arg(source).arg("-o").arg(to);
-    run(&mut command)?.ok()?;
-    Ok(())
-}
-
 #[test]
 fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
     let scratch = Scratch::new("openmp/no_tool")?;
-    scratch.write("main.c", PROGRAM)?;
-    scratch.write("work.c", WORK)?;
-    let cc = Toolchain::contech();
-    let mut link = Command::new(cc.compiler(false));
-    link.current_dir(scratch.dir()).args(["-O1", "-fopenmp", "main.c", "work.c", "-o", "prog"]);
-    run(&mut link)?.ok()?;
-    let mut command = Command::new(scratch.join("prog"));
+    let work = scratch.write("work.c", WORK)?.display().to_string();
+    let flags = ["-O1", "-fopenmp", &work];
+    let mut command = Toolchain::contech().text(&scratch, "main.c", PROGRAM, &flags)?;
     command.env("OMP_TOOL", "disabled");
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     told(&recording, &["libomp", "OMPT", "OMP_TOOL"])?;
@@ -58,16 +44,13 @@ fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
 
 /// A recording of the program whose parallel part, `work`, gcc compiled.
 fn with_libgomp(scratch: &Scratch, work: &str) -> Result<Recording> {
-    scratch.write("main.c", PROGRAM)?;
-    scratch.write("work.c", work)?;
-    let work = scratch.join("work.o");
-    object(Path::new("gcc"), &["-O1", "-fopenmp"], &scratch.join("work.c"), &work)?;
-    let cc = Toolchain::contech();
-    let mut link = Command::new(cc.compiler(false));
-    link.current_dir(scratch.dir()).args(["-O1", "main.c"]).arg(&work);
-    link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
-    run(&mut link)?.ok()?;
-    let mut command = Command::new(scratch.join("prog"));
+    let source = scratch.write("work.c", work)?;
+    let work = source.with_extension("o");
+    let mut gcc = Command::new("gcc");
+    run(gcc.args(["-O1", "-fopenmp", "-c"]).arg(&source).arg("-o").arg(&work))?.ok()?;
+    let work = work.display().to_string();
+    let flags = ["-O1", &work, "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"];
+    let mut command = Toolchain::contech().text(scratch, "main.c", PROGRAM, &flags)?;
     Recording::of(&mut command, &scratch.join("traces"))
 }
 
@@ -87,9 +70,7 @@ fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
     let recording = with_libgomp(&scratch, &alone)?;
     assert_eq!(recording.run.clone().ok()?.out(), "4\n");
     assert_eq!(recording.run.err(), "");
-    recording.graphs(true)?;
-    let trace = &recording.traces[0];
-    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    let notes = recording::told(&recording.graphs(true)?[0])?;
     assert!(notes.contains("libgomp is loaded and made no thread"), "{notes}");
     scratch.done();
     Ok(())
@@ -108,17 +89,11 @@ int main(void) {
 #[test]
 fn a_target_region_that_the_host_runs_has_no_task_that_never_begins() -> Result<()> {
     let scratch = Scratch::new("openmp/target")?;
-    let source = scratch.write("target.c", TARGET)?;
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O1", "-g", "-fopenmp"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("target")))?.ok()?;
-    let mut command = Command::new(scratch.join("target"));
+    let flags = ["-O1", "-g", "-fopenmp"];
+    let mut command = Toolchain::contech().text(&scratch, "target.c", TARGET, &flags)?;
     command.env("OMP_NUM_THREADS", "4");
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    recording.graphs(true)?;
-    recording.run.ok()?;
-    let trace = &recording.traces[0];
-    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    let notes = recording::told(&graph)?;
     assert!(!notes.contains("not begun"), "{notes}");
     scratch.done();
     Ok(())
@@ -128,9 +103,7 @@ fn a_target_region_that_the_host_runs_has_no_task_that_never_begins() -> Result<
 fn a_task_makes_no_change_of_the_signal_mask() -> Result<()> {
     let scratch = Scratch::new("openmp/mask")?;
     let source = workspace().join("tests/programs/omp_fib.c");
-    let mut compile = Command::new(Toolchain::contech().compiler(false));
-    compile.args(["-O1", "-fopenmp"]).arg(&source);
-    run(compile.arg("-o").arg(scratch.join("fib")))?.ok()?;
+    Toolchain::contech().compile(&source, &["-O1", "-fopenmp"], &scratch.join("fib"))?;
     let calls = |n: &str| -> Result<usize> {
         let list = scratch.join(format!("calls{n}"));
         let mut command = Command::new("strace");

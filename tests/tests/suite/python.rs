@@ -58,9 +58,7 @@ fn interpreter() -> Result<PathBuf> {
 /// Python in a folder, with the commands on its path.
 fn python(scratch: &Scratch) -> Result<Command> {
     let mut command = Command::new(interpreter()?);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(Outputs::get().dir().to_owned()).chain(std::env::split_paths(&path));
-    command.env("PATH", std::env::join_paths(all)?);
+    command.env("PATH", Outputs::get().path()?);
     command.env("OMP_NUM_THREADS", "2").current_dir(scratch.dir());
     Ok(command)
 }

@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 use contech_tests::matrix::ways;
 use contech_tests::outputs::workspace;
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend, backend_json, files, middle};
+use contech_tests::recording::{self, Recording, backend, backend_json, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use serde_json::{Value, json};
 
-/// Names of the functions on both sides of each race.
+/// Names of the functions on both sides of each race of a case.
 fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec<[String; 2]>> {
     let mut command = Command::new(scratch.join(program));
     command.args([case, form]).env("OMP_NUM_THREADS", "2");
@@ -31,10 +31,7 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
         middle(trace, &graph)?.ok()?;
         graph
     };
-    let found = backend_json(&["races"], &graph)?;
-    let races = found["races"].as_array().context("a list of races")?;
-    let name = |side: &serde_json::Value| side["function"].as_str().unwrap_or("").to_owned();
-    Ok(races.iter().map(|race| [name(&race["a"]), name(&race["b"])]).collect())
+    recording::races(&graph)
 }
 
 /// Checks every case of a program at the level of this commit; returns how many there were.
@@ -146,12 +143,10 @@ int main(void) {
 #[test]
 fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     let scratch = Scratch::new("races/told")?;
-    let source = scratch.write("told.c", TOLD)?;
-    let to = scratch.join("told");
-    let mut command = Toolchain::contech().compile(&source, &["-O0", "-g", "-pthread"], &to)?;
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    let graphs = recording.graphs(true)?;
-    let found = backend_json(&["races"], &graphs[0])?;
+    let flags = ["-O0", "-g", "-pthread"];
+    let mut command = Toolchain::contech().text(&scratch, "told.c", TOLD, &flags)?;
+    let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    let found = backend_json(&["races"], &graph)?;
     let races = found["races"].as_array().context("a list of races")?;
     // The line, and those of the calls that led there.
     let lines = |side: &Value| {
@@ -181,7 +176,7 @@ fn a_race_is_told_with_its_variable_its_callers_and_its_locks() -> Result<()> {
     let made = &added["made"];
     assert_eq!((&made["line"], &made["function"]), (&json!(20), &json!("make")));
     assert_eq!((&made["offset"], &made["size"]), (&json!(16), &json!(40)));
-    let text = backend(&["races"], &graphs[0])?.ok()?.out();
+    let text = backend(&["races"], &graph)?.ok()?.out();
     for part in [
         "called in work (told.c:15)",
         "context created in main (told.c:25)",
@@ -234,14 +229,12 @@ int main(int argc, char **argv) {
 #[test]
 fn uses_of_destroyed_objects_are_told_and_those_of_objects_made_again_are_not() -> Result<()> {
     let scratch = Scratch::new("races/destroyed")?;
-    let source = scratch.write("destroyed.c", DESTROYED)?;
-    let program = scratch.join("destroyed");
-    Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &program)?;
+    let flags = ["-O1", "-g", "-pthread"];
+    let program = Toolchain::contech().text(&scratch, "destroyed.c", DESTROYED, &flags)?;
     let found = |words: &[&str]| -> Result<Value> {
-        let mut command = Command::new(&program);
+        let mut command = Command::new(program.get_program());
         let dir = scratch.join(format!("traces{}", words.len()));
-        let recording = Recording::of(command.args(words), &dir)?;
-        backend_json(&["races"], &recording.graphs(true)?[0])
+        backend_json(&["races"], &Recording::whole(command.args(words), &dir)?.1)
     };
     let wrong = found(&[])?;
     let all = wrong["destroyed"].as_array().context("a list")?;
@@ -317,9 +310,8 @@ int main(void) {
 #[test]
 fn what_the_kernel_orders_through_a_ring_is_not_known_and_other_races_are_told() -> Result<()> {
     let scratch = Scratch::new("races/ring")?;
-    let source = scratch.write("ring.c", RING)?;
-    let to = scratch.join("ring");
-    let mut command = Toolchain::contech().compile(&source, &["-O1", "-g", "-pthread"], &to)?;
+    let flags = ["-O1", "-g", "-pthread"];
+    let mut command = Toolchain::contech().text(&scratch, "ring.c", RING, &flags)?;
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     let status = recording.run.clone();
     if status.clone().expect("exit 3").is_ok() {
@@ -361,23 +353,18 @@ int main(void) {
 #[test]
 fn reductions_have_no_races_however_they_combine_and_no_times_that_go_back() -> Result<()> {
     let scratch = Scratch::new("races/reductions")?;
-    let source = scratch.write("reduction.c", REDUCTION)?;
-    let program = scratch.join("reduction");
-    Toolchain::contech().compile(&source, &["-O1", "-g", "-fopenmp"], &program)?;
+    let flags = ["-O1", "-g", "-fopenmp"];
+    let program = Toolchain::contech().text(&scratch, "reduction.c", REDUCTION, &flags)?;
     for (method, threads) in [("critical", "2"), ("critical", "8"), ("atomic", "4"), ("tree", "8")]
     {
-        let mut command = Command::new(&program);
+        let mut command = Command::new(program.get_program());
         command.env("KMP_FORCE_REDUCTION", method);
         command.env("OMP_NUM_THREADS", threads);
         let dir = scratch.join(format!("{method}{threads}"));
-        let recording = Recording::of(&mut command, &dir)?;
-        let graphs = recording.graphs(true)?;
-        recording.run.ok()?;
-        let found = backend_json(&["races"], &graphs[0])?;
-        let races = found["races"].as_array().context("a list of races")?;
+        let (_, graph) = Recording::whole(&mut command, &dir)?;
+        let races = recording::races(&graph)?;
         assert!(races.is_empty(), "{method}, {threads} threads: {races:?}");
-        let said = middle(&files(&dir, "bin")?[0], &scratch.join("again.tg"))?;
-        let text = said.out() + &said.err();
+        let text = recording::told(&graph)?;
         assert!(!text.contains("backwards"), "{method}: {text}");
     }
     scratch.done();

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
-use contech_tests::process::run;
+use anyhow::{Context, Result, ensure};
+use contech_tests::process::{run, same};
 use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -25,16 +25,9 @@ fn as_natively(sanitizer: &str) -> Result<()> {
         let mut recorded = Toolchain::contech().compile(&source, &flags, &dir.join("recorded"))?;
         let wanted = run(&mut native)?;
         let recording = Recording::of(&mut recorded, &dir.join("traces"))?;
-        let got = &recording.run;
-        if got.outcome() != wanted.outcome()
-            || got.stdout != wanted.stdout
-            || got.stderr != wanted.stderr
-        {
-            bail!("{name}: natively {wanted}, recorded {got}");
-        }
-        if recording.graphs(true)?.is_empty() {
-            bail!("{name}: nothing was recorded");
-        }
+        same(&wanted, &recording.run, |run| (run.stdout.clone(), run.stderr.clone()))
+            .context(name)?;
+        ensure!(!recording.graphs(true)?.is_empty(), "{name}: nothing was recorded");
     }
     scratch.done();
     Ok(())

@@ -1,38 +1,34 @@
 //! `contech scale` on a real program under the real observer, and on stored measurements of it: the
 //! first finding names what is planted.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, ensure};
-use contech_tests::outputs::{Outputs, workspace};
-use contech_tests::process::{Finished, run};
+use contech_tests::outputs::{tool, workspace};
+use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
 
-fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
+/// The result of `contech scale` for the program with a lock.
+fn scale(scratch: &Scratch) -> Result<Value> {
     let program = scratch.join("planted");
-    if !program.is_file() {
-        let source = workspace().join("tests/programs/scale/planted.c");
-        let mut compile = Command::new("clang-22");
-        compile.args(["-O2", "-g", "-fopenmp", "-pthread"]);
-        run(compile.arg(&source).arg("-o").arg(&program))?.ok()?;
-    }
-    let mut command = Command::new(Outputs::get().command("contech"));
+    let source = workspace().join("tests/programs/scale/planted.c");
+    let flags = ["-O2", "-g", "-fopenmp", "-pthread"];
+    Toolchain::native().compile(&source, &flags, &program)?;
+    let mut command = tool("contech");
     command
         .args(["scale", "--threads", "1,2", "--repeat", "1", "--format", "json", "--no-pin", "--"])
         .arg(&program)
-        .args(["{threads}", variant]);
-    run(&mut command)
+        .args(["{threads}", "lock"]);
+    run(&mut command)?.ok()?.json()
 }
 
 /// The result of `contech scale` for a run that was measured before, on a machine with two
 /// processors. The times are that machine's, so a busy machine does not change the result.
 fn recorded(variant: &str) -> Result<Value> {
     let measurement = workspace().join(format!("tests/programs/scale/planted.{variant}.json"));
-    let mut command = Command::new(Outputs::get().command("contech"));
+    let mut command = tool("contech");
     command.args(["scale", "--format", "json", "--from"]);
-    let finished = run(command.arg(measurement))?.ok()?;
-    Ok(serde_json::from_str(&finished.out())?)
+    run(command.arg(measurement))?.ok()?.json()
 }
 
 fn number(value: &Value) -> f64 {
@@ -67,8 +63,7 @@ fn the_first_finding_names_what_is_planted_and_its_share() -> Result<()> {
 #[test]
 fn places_are_source_lines() -> Result<()> {
     let scratch = Scratch::new("scale-places")?;
-    let finished = scale(&scratch, "lock")?.ok()?;
-    let report: Value = serde_json::from_str(&finished.out())?;
+    let report = scale(&scratch)?;
     // The sizes of the findings depend on the machine, but the threads waited for the lock on any
     // machine.
     let findings = report["findings"].as_array().context("findings")?;

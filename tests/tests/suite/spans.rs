@@ -32,10 +32,8 @@ fn recorded(name: &str, options: &[&str], threads: &str) -> Result<Value> {
     let (contech, flags) = (Toolchain::contech(), [&["-fopenmp"], &options[..]].concat());
     let mut command = contech.compile(&source.join(name), &flags, &scratch.join("program"))?;
     command.args(arguments).env("OMP_NUM_THREADS", threads);
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
-    recording.run.clone().ok()?;
-    let words = ["workspan", "--metric", "ops"];
-    let profile = backend_json(&words, &recording.graphs(true)?[0])?;
+    let (_, graph) = Recording::whole(&mut command, &scratch.join("traces"))?;
+    let profile = backend_json(&["workspan", "--metric", "ops"], &graph)?;
     scratch.done();
     Ok(profile)
 }

@@ -1,10 +1,7 @@
 //! What the profiles of the paper's programs show.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, ensure};
-use contech_tests::outputs::Outputs;
-use contech_tests::process::run;
+use contech_tests::recording::backend;
 
 use super::profile::{number, site};
 use super::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
@@ -65,9 +62,8 @@ fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
     build_and_run("cilksort.c", dir, &[])?;
     let parallelism = number(&analyse_by(dir, "time")?, "/parallelism");
     let page = dir.join("report.html");
-    let mut backend = Command::new(Outputs::get().command("contech-backend"));
-    backend.arg("report").arg(dir.join("graph.tg"));
-    run(backend.arg("-o").arg(&page))?.ok()?;
+    let to = page.display().to_string();
+    backend(&["report", "-o", &to], &dir.join("graph.tg"))?.ok()?;
     let page = std::fs::read_to_string(page)?;
     let said = format!("what could run in parallel: {parallelism:.2} processors on average");
     ensure!(page.contains(&said), "the report does not say: {said}");

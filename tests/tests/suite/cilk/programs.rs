@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use contech_tests::once::Once;
-use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
+use contech_tests::recording::{backend_json, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use serde_json::Value;
@@ -48,6 +48,7 @@ pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<
     command
         .args(arguments)
         .current_dir(dir)
+        .env("CONTECH_METRIC", "ops")
         .env("CONTECH_TRACE", dir.join("trace.bin"))
         .env("CONTECH_PROFILE", dir.join("online.json"));
     run(&mut command)?.ok()?;
@@ -85,13 +86,9 @@ pub(crate) fn analyse(dir: &Path) -> Result<Value> {
 
 /// Work and span of the trace in `dir`.
 pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
-    let outputs = Outputs::get();
-    let mut middle = Command::new(outputs.command("contech-middle"));
-    middle.arg(dir.join("trace.bin")).arg(dir.join("graph.tg"));
-    run(&mut middle)?.ok()?;
-    let mut backend = Command::new(outputs.command("contech-backend"));
-    backend.args(["workspan", "--metric", metric, "--format", "json"]).arg(dir.join("graph.tg"));
-    Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
+    let graph = dir.join("graph.tg");
+    middle(&dir.join("trace.bin"), &graph)?.ok()?;
+    backend_json(&["workspan", "--metric", metric], &graph)
 }
 
 /// The profile that the program writes itself, in `time` or `ops`.

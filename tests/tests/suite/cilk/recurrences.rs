@@ -1,26 +1,30 @@
 //! Work and span of recursions and loops must equal their recurrences.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
-use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
+use serde_json::Value;
 
 use super::profile::site;
 use super::programs::{analyse, build, execute};
 
+/// Work and span of the outermost invocation of a function.
+fn outermost(profile: &Value, function: &str) -> Result<[u64; 2]> {
+    let top = &site(profile, "main", function, "call")?["on_work"]["top_call_site"];
+    let value = |key: &str| top[key].as_u64().context(key.to_owned());
+    Ok([value("work")?, value("span")?])
+}
+
 /// Work and span of the outermost invocation of `function`, for sizes 0, 1, 2, ...
-fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {
+fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<[u64; 2]>> {
     let scratch = Scratch::new(&format!("cilk-sizes-{name}"))?;
     let program = build(&format!("{name}.c"), scratch.dir(), &[])?;
     let mut all = Vec::new();
     for size in 0..count {
         execute(&program, scratch.dir(), &[&size.to_string()])?;
         let profile = analyse(scratch.dir())?;
-        let top = &site(&profile, "main", function, "call")?["on_work"]["top_call_site"];
-        let value = |key: &str| top[key].as_u64().context(key.to_owned());
-        all.push((value("work")?, value("span")?));
+        all.push(outermost(&profile, function)?);
     }
     scratch.done();
     Ok(all)
@@ -29,23 +33,23 @@ fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {
 #[test]
 fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<()> {
     let fib = sizes("fib", "fib", 14)?;
-    assert_eq!(fib[0].0, fib[1].0, "a leaf is a leaf");
+    assert_eq!(fib[0][0], fib[1][0], "a leaf is a leaf");
     // The operations that an inner invocation executes itself.
-    let own = fib[2].0 - fib[1].0 - fib[0].0;
+    let own = fib[2][0] - fib[1][0] - fib[0][0];
     for n in 2..fib.len() {
-        assert_eq!(fib[n].0, own + fib[n - 1].0 + fib[n - 2].0, "work of fib({n})");
+        assert_eq!(fib[n][0], own + fib[n - 1][0] + fib[n - 2][0], "work of fib({n})");
     }
     // From n = 4 on the spawned side is the longer one, by more than the call of the other side
     // takes.
-    let step = fib[4].1 - fib[3].1;
+    let step = fib[4][1] - fib[3][1];
     for n in 4..fib.len() {
-        assert_eq!(fib[n].1, step + fib[n - 1].1, "span of fib({n})");
+        assert_eq!(fib[n][1], step + fib[n - 1][1], "span of fib({n})");
     }
     let tree = sizes("tree", "leaves", 9)?;
-    let (own, step) = (tree[1].0 - 2 * tree[0].0, tree[1].1 - tree[0].1);
+    let (own, step) = (tree[1][0] - 2 * tree[0][0], tree[1][1] - tree[0][1]);
     for depth in 1..tree.len() {
-        assert_eq!(tree[depth].0, own + 2 * tree[depth - 1].0, "work at depth {depth}");
-        assert_eq!(tree[depth].1, step + tree[depth - 1].1, "span at depth {depth}");
+        assert_eq!(tree[depth][0], own + 2 * tree[depth - 1][0], "work at depth {depth}");
+        assert_eq!(tree[depth][1], step + tree[depth - 1][1], "span at depth {depth}");
     }
     Ok(())
 }
@@ -59,21 +63,13 @@ fn parallel_loop(
     n: u64,
     grain: u64,
 ) -> Result<[u64; 2]> {
-    let mut command = Command::new(program);
-    command
-        .args([n.to_string(), grain.to_string()])
-        .env("CONTECH_METRIC", "ops")
-        .env("CONTECH_TRACE", dir.join("trace.bin"))
-        .env("CONTECH_PROFILE", dir.join("online.json"));
-    run(&mut command)?.ok()?;
+    execute(program, dir, &[&n.to_string(), &grain.to_string()])?;
     let profile = if on_line {
         serde_json::from_str(&std::fs::read_to_string(dir.join("online.json"))?)?
     } else {
         analyse(dir)?
     };
-    let top = &site(&profile, "main", "loop", "call")?["on_work"]["top_call_site"];
-    let value = |key: &str| top[key].as_u64().context(key.to_owned());
-    Ok([value("work")?, value("span")?])
+    outermost(&profile, "loop")
 }
 
 #[test]

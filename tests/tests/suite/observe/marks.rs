@@ -4,11 +4,12 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 use contech_observation::{Model, State};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::workspace;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
-use super::observed::{MS, between, build, observed, read, same};
+use super::observed::{MS, between, build, build_rust, observed, phases, read, same};
 
 #[test]
 fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
@@ -22,7 +23,7 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
             "f90" => {
                 let source = workspace().join("tests/programs/observe/marks.f90");
                 let to = scratch.join("prog");
-                let mut command = Command::new(Outputs::get().fc());
+                let mut command = Command::new(Toolchain::contech().fc);
                 command.args(["-O2", &module]).arg(source).arg("-J").arg(scratch.dir());
                 run(command.env("CONTECH_OFF", "1").arg("-o").arg(&to))?.ok()?;
                 to
@@ -30,10 +31,7 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
             "rs" => {
                 let source = scratch.join("marks.rs");
                 std::fs::copy(workspace().join("tests/programs/observe/marks.rs"), &source)?;
-                let to = scratch.join("prog");
-                let mut command = Command::new("rustc");
-                run(command.args(["--edition", "2024", "-O", "-o"]).arg(&to).arg(&source))?.ok()?;
-                to
+                build_rust(&scratch, &source)?
             }
             _ => build(&scratch, &format!("marks.{language}"), &[&include])?,
         };
@@ -50,9 +48,7 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
         between("scheduling", times.of(State::Scheduling), 99, most)?;
         between("running", times.of(State::Running), 99, most)?;
         between("all", times.total(), most - 2, most)?;
-        let [phase] = observation.phases.as_slice() else {
-            anyhow::bail!("{language}: {:?}", observation.phases);
-        };
+        let [phase] = phases(&observation)?;
         ensure!((phase.model, phase.place.symbol.as_str()) == (Model::Marked, "marked"));
         between("phase", phase.times.of(State::Scheduling), 99, phase.wall_ns / MS + 1)?;
         ensure!(phase.times.of(State::Idle) == 0);

@@ -4,24 +4,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use contech_observation::{Observation, State};
+use contech_observation::{Observation, Phase, State};
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
 pub(crate) const MS: u64 = 1_000_000;
 
 pub(crate) fn build(scratch: &Scratch, program: &str, flags: &[&str]) -> Result<PathBuf> {
     let source = workspace().join("tests/programs/observe").join(program);
-    let compiler = match source.extension().and_then(|e| e.to_str()) {
-        Some("cpp") => "clang++-22",
-        Some("f90") => "flang-22",
-        _ => "clang-22",
-    };
     let to = scratch.join("prog");
-    let mut command = Command::new(compiler);
-    command.arg("-O2").arg(source).args(flags);
-    run(command.arg("-o").arg(&to))?.ok()?;
+    Toolchain::native().compile(&source, &[&["-O2"], flags].concat(), &to)?;
+    Ok(to)
+}
+
+/// Builds a program in Rust.
+pub(crate) fn build_rust(scratch: &Scratch, source: &Path) -> Result<PathBuf> {
+    let to = scratch.join("prog");
+    let mut command = Command::new("rustc");
+    run(command.args(["--edition", "2024", "-O", "-o"]).arg(&to).arg(source))?.ok()?;
     Ok(to)
 }
 
@@ -40,6 +42,12 @@ pub(crate) fn read(file: &Path) -> Result<Observation> {
     ensure!(observation.complete);
     sums(&observation)?;
     Ok(observation)
+}
+
+/// The phases, of which there are so many.
+pub(crate) fn phases<const N: usize>(observation: &Observation) -> Result<&[Phase; N]> {
+    let phases = observation.phases.as_slice();
+    phases.try_into().with_context(|| format!("{phases:?}"))
 }
 
 /// Checks sums: no lane has more time than has passed, and the bins have the time of the lane.

@@ -8,7 +8,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use super::observed::{MS, between, build, observed, read, same};
+use super::observed::{MS, between, build, observed, phases, read, same};
 
 #[test]
 fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
@@ -21,9 +21,7 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
         let observation = read(&file)?;
         let most = observation.duration_ns / MS;
         ensure!(observation.openmp.starts_with("LLVM OMP") && observation.notes.is_empty());
-        let [barrier, lock, tasks] = observation.phases.as_slice() else {
-            anyhow::bail!("{:?}", observation.phases);
-        };
+        let [barrier, lock, tasks] = phases(&observation)?;
         for phase in [barrier, lock, tasks] {
             ensure!(
                 (phase.model, phase.count, u64::from(phase.threads)) == (Model::OpenMp, 1, threads)
@@ -59,9 +57,7 @@ fn nested_locks_ordered_sections_and_task_groups_are_waited_for_from_the_first_o
     let native = run(&mut Command::new(&program))?;
     same(&native, &run(&mut observed(&program, &[], &file))?.ok()?)?;
     let observation = read(&file)?;
-    let [nested, ordered, group] = observation.phases.as_slice() else {
-        anyhow::bail!("{:?}", observation.phases);
-    };
+    let [nested, ordered, group] = phases(&observation)?;
     let most = observation.duration_ns / MS;
     for (what, phase, state) in [
         ("nested lock", nested, State::Lock),
@@ -85,9 +81,7 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
         let finished = run(command.env("OMP_NUM_THREADS", threads))?.ok()?;
         same(&native, &finished)?;
         let observation = read(&file)?;
-        let [tasks, iterations, fixed] = observation.phases.as_slice() else {
-            anyhow::bail!("{:?}", observation.phases);
-        };
+        let [tasks, iterations, fixed] = phases(&observation)?;
         // fib(24) makes 75,024 tasks, with two calls each. One thread gets all iterations at once;
         // two threads ask for each of the million. The sample stands for all calls but those after
         // the last timed one.

@@ -1,7 +1,6 @@
 //! Threads of C, C++ and Rust and ranks of MPI: what they wait for, and in which phase.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_observation::{Model, State};
@@ -10,7 +9,7 @@ use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
-use super::observed::{MS, between, build, observed, read};
+use super::observed::{MS, between, build, build_rust, observed, phases, read};
 
 #[test]
 fn each_state_is_measured_where_it_is_planted() -> Result<()> {
@@ -42,9 +41,7 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         observation.duration_ns / MS + 1,
     )?;
     // There is one phase, in which the other thread lives from its creation to its join.
-    let [phase] = observation.phases.as_slice() else {
-        anyhow::bail!("{:?}", observation.phases);
-    };
+    let [phase] = phases(&observation)?;
     ensure!((phase.model, phase.count, phase.threads) == (Model::Threads, 1, 2));
     ensure!(phase.wall_ns < observation.duration_ns - 190 * MS, "{phase:?}");
     ensure!(phase.times.of(State::Sleep) == 0);
@@ -67,9 +64,7 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     let file = scratch.join("cxx.obs");
     run(&mut observed(&program, &[], &file))?.ok()?;
     let observation = read(&file)?;
-    let [twice, once] = observation.phases.as_slice() else {
-        anyhow::bail!("{:?}", observation.phases);
-    };
+    let [twice, once] = phases(&observation)?;
     ensure!((twice.count, twice.threads) == (2, 4), "{twice:?}");
     ensure!((once.count, once.threads) == (1, 2), "{once:?}");
     for phase in [twice, once] {
@@ -88,9 +83,7 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
 fn waits_of_rust_are_seen() -> Result<()> {
     let scratch = Scratch::new("observe-rust")?;
     let source = workspace().join("tests/programs/observe/rust_locks.rs");
-    let program = scratch.join("prog");
-    let mut command = Command::new("rustc");
-    run(command.args(["--edition", "2024", "-O", "-o"]).arg(&program).arg(source))?.ok()?;
+    let program = build_rust(&scratch, &source)?;
     let file = scratch.join("rust.obs");
     run(&mut observed(&program, &[], &file))?.ok()?;
     let observation = read(&file)?;
