@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use contech_tests::outputs::{Outputs, tool, workspace};
 use contech_tests::program::is_cxx;
 
+use crate::findings::stem;
 use crate::form::Form;
 use crate::measure::{Usage, measure, watched};
 use crate::real::PACKAGES;
@@ -68,15 +69,9 @@ struct Run {
     whole: Usage,
 }
 
-/// The name of a program.
-fn name(file: &str) -> &str {
-    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str());
-    stem.unwrap_or(file)
-}
-
 fn compiled(file: &str, form: Form, dir: &Path) -> Result<PathBuf> {
     let source = workspace().join("bench").join(file);
-    let program = dir.join(format!("{}.{}", name(file), form.name()));
+    let program = dir.join(format!("{}.{}", stem(&source), form.name()));
     let mut flags = vec!["-O2", "-g", "-pthread", "-fopenmp", "-lm"];
     flags.extend(is_cxx(&source).then_some("-std=c++20"));
     form.tools().compile(&source, &flags, &program)?;
@@ -177,7 +172,7 @@ pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
         if !file.contains(only) {
             continue;
         }
-        let argument = argument.to_string();
+        let (name, argument) = (stem(Path::new(file)), argument.to_string());
         let native = compiled(file, Form::Native, dir)?;
         let program = compiled(file, Form::Fast, dir)?;
         let (_, native) = measure(Command::new(native).arg(&argument))?;
@@ -188,14 +183,14 @@ pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
             runs.push(answered(home, &command, dir)?);
         }
         let graph = dir.join("out/graph.tg");
-        for name in ANALYSES {
-            let (_, used) = measure(tool("contech-backend").arg(name).arg(&graph))?;
+        for analysis in ANALYSES {
+            let (_, used) = measure(tool("contech-backend").arg(analysis).arg(&graph))?;
             costs.push(used.cpu().as_secs_f64());
         }
         let accesses = taskgraph::map(&graph)?.summary().accesses;
-        row(&mut waits, name(file), accesses, &native, &runs);
+        row(&mut waits, &name, accesses, &native, &runs);
         let costs: Vec<String> = costs.iter().map(|cost| format!("{cost:.2}")).collect();
-        let _ = writeln!(each, "| {} | {} |", name(file), costs.join(" | "));
+        let _ = writeln!(each, "| {name} | {} |", costs.join(" | "));
         eprintln!("{}", each.lines().last().unwrap_or_default());
         fs::remove_dir_all(dir.join("out"))?;
     }

@@ -110,17 +110,14 @@ impl Planted {
             return build_rust(&dir.join("rust"), &stem(source), form);
         }
         let program = dir.join(format!("{}.{form:?}", stem(source)));
-        let cxx = is_cxx(source);
         let tools = form.tools();
-        let compiler = tools.compiler(cxx);
+        let compiler = tools.compiler_of(source);
         let mut command = match self.mpi() {
             Some(mpi) => mpi.compiler(compiler),
             None => Command::new(compiler),
         };
-        if cxx {
-            command.arg("-std=c++20");
-        }
         command
+            .args(is_cxx(source).then_some("-std=c++20"))
             .args(["-O2", "-g", "-w", "-fopenmp", "-pthread", "-I"])
             .arg(workspace().join("bench/scaling"))
             .arg(source)
@@ -235,7 +232,7 @@ impl Said {
     }
 }
 
-fn stem(path: &Path) -> String {
+pub(crate) fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }

@@ -105,22 +105,19 @@ fn program(executable: &Path, words: &[String]) -> Command {
 
 fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
     let source = program.source();
-    let cxx = is_cxx(&source);
     let (object, executable) =
         (to.join(program.name()).with_extension("o"), to.join(program.name()));
     let tools = form.tools();
-    let mut command = Command::new(tools.compiler(cxx));
+    let mut command = Command::new(tools.compiler_of(&source));
     command.env("CONTECH_OPTIONS", form.options());
     command.args([level, "-pthread", "-w"]);
-    if cxx {
-        command.arg("-std=c++17");
-    }
+    command.args(is_cxx(&source).then_some("-std=c++17"));
     let openmp = fs::read_to_string(&source)?.contains("#pragma omp");
     let openmp = openmp.then_some("-fopenmp");
     command.args(openmp);
     command.arg("-c").arg(&source).arg("-o").arg(&object);
     let (_, used) = measure(&mut command)?;
-    let mut link = Command::new(tools.compiler(cxx));
+    let mut link = Command::new(tools.compiler_of(&source));
     link.env("CONTECH_OPTIONS", form.options());
     link.args([level, "-pthread"]).args(openmp).arg(&object).arg("-lm").arg("-o").arg(&executable);
     run(&mut link)?.ok()?;

@@ -190,11 +190,6 @@ impl Program {
         Ok(())
     }
 
-    #[must_use]
-    pub fn is_cxx(&self) -> bool {
-        is_cxx(&self.source)
-    }
-
     /// Whether this machine's processor can run the program.
     #[must_use]
     pub fn can_run(&self) -> bool {

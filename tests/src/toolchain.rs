@@ -44,11 +44,6 @@ impl Toolchain {
     }
 
     #[must_use]
-    pub fn compiler(&self, cxx: bool) -> &Path {
-        if cxx { &self.cxx } else { &self.cc }
-    }
-
-    #[must_use]
     pub fn compiler_of(&self, source: &Path) -> &Path {
         match Language::of(source) {
             Language::C => &self.cc,

@@ -238,14 +238,9 @@ fn variables(folders: &[&str]) -> Result<BTreeSet<String>> {
                 continue;
             }
             let text = fs::read_to_string(&file)?;
-            for name in words(&text, "\"CONTECH_", of_a_variable) {
-                let whole = text
-                    [text.as_ptr().addr().abs_diff(name.as_ptr().addr()) + name.len()..]
-                    .starts_with('"');
-                if whole {
-                    found.insert(name[1..].to_owned());
-                }
-            }
+            let quoted = text.split("\"CONTECH_").skip(1).filter_map(|rest| rest.split('"').next());
+            let names = quoted.filter(|name| name.chars().all(of_a_variable));
+            found.extend(names.map(|name| format!("CONTECH_{name}")));
         }
     }
     Ok(found)

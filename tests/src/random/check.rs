@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::Source;
 use super::way::Way;
 use crate::process::{Finished, run, run_for};
+use crate::program::is_cxx;
 use crate::recording::{backend_json, middle, same_order};
 use crate::scratch::entries;
 use crate::toolchain::{self, Toolchain};
@@ -134,7 +135,7 @@ fn build(
     let built = match kept {
         Some(kept) => {
             let texts = (&source.units, &source.plugin);
-            let from = (texts, tools.compiler(source.cxx), source.library, FLAGS, flags);
+            let from = (texts, source.cxx, source.library, FLAGS, flags);
             toolchain::kept(tools, kept, &from, compile)?
         }
         None => {
@@ -154,27 +155,27 @@ fn compile(
     dir: &Path,
     to: &Path,
 ) -> Result<()> {
-    let compile = |cxx: bool, words: &[&str], sources: &[PathBuf], output: &str| {
-        let mut command = Command::new(tools.compiler(cxx));
-        let standard: &[&str] = if cxx { &["-std=c++20"] } else { &[] };
+    let compile = |words: &[&str], sources: &[PathBuf], output: &str| {
+        let mut command = Command::new(tools.compiler_of(&sources[0]));
+        let standard = is_cxx(&sources[0]).then_some("-std=c++20");
         command.args(FLAGS).args(standard).args(flags).args(sources);
         command.args(words).arg("-o").arg(to.join(output));
         run(&mut command)?.ok()
     };
     if source.plugin.is_some() {
         for (name, number) in [("one.so", "-DK=1"), ("two.so", "-DK=2")] {
-            compile(false, &["-shared", "-fPIC", number], &[dir.join("plugin.c")], name)?;
+            compile(&["-shared", "-fPIC", number], &[dir.join("plugin.c")], name)?;
         }
     }
     let (mut sources, mut words) = (units(source, dir), Vec::new());
     if source.library
         && let Some(last) = sources.pop()
     {
-        compile(source.cxx, &["-shared", "-fPIC"], &[last], "libunit.so")?;
+        compile(&["-shared", "-fPIC"], &[last], "libunit.so")?;
         sources.push(to.join("libunit.so"));
         words.push("-Wl,-rpath,$ORIGIN");
     }
-    compile(source.cxx, &words, &sources, "program").map(drop)
+    compile(&words, &sources, "program").map(drop)
 }
 
 /// How often the graph has a function of one block.

@@ -120,7 +120,7 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
 fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathBuf> {
     let (native, contech) = (Toolchain::native(), Toolchain::contech());
     let plain_ir = dir.join("plain.ll");
-    let mut compile = Command::new(native.compiler(program.is_cxx()));
+    let mut compile = Command::new(native.compiler_of(&program.source));
     compile.args([&format!("-{level}"), "-pthread", "-S", "-emit-llvm"]).args(&program.flags);
     compile.args(callbacks::FLAGS).arg(&program.source).arg("-o").arg(&plain_ir);
     run(&mut compile)?.ok()?;
@@ -130,7 +130,7 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
     let object = native.object(&recorder(), &["-O2".to_owned()], dir)?;
     let executable = dir.join("prog");
     // The IR is final, so -O0 runs only the instrumentation.
-    let mut link = Command::new(contech.compiler(program.is_cxx()));
+    let mut link = Command::new(contech.compiler_of(&program.source));
     link.args(["-O0", "-pthread", "-Wno-override-module"]).arg(&ir).arg(&object);
     link.arg(
         "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=qsort,--wrap=printf",

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail};
 use taskgraph::{SyncOp, TaskKind};
 
-use crate::tasks::Graph;
+use crate::tasks::{Graph, is_explicit};
 
 /// Numbers of explicit tasks, of waits for them, and of edges.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +43,7 @@ pub(crate) fn check(model: &str, graph: &Graph) -> Result<()> {
 fn count(graph: &Graph) -> Result<Numbers> {
     let mut explicit = BTreeSet::new();
     for context in graph.contexts() {
-        if let Some(creator) = context.creator
-            && graph.task(creator)?.op() == SyncOp::TaskCreate
-        {
+        if is_explicit(&context, graph)? {
             explicit.insert(context.id);
         }
     }

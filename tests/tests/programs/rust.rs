@@ -12,14 +12,15 @@ use contech_tests::matrix;
 use contech_tests::once::Once;
 use contech_tests::outputs::{cargo, target_dir, tool};
 use contech_tests::process::{run, run_for, same};
-use contech_tests::program::{Check, Mode, Program};
+use contech_tests::program::Program;
 use contech_tests::recording::{Recording, backend_json, fine, middle, races};
 use contech_tests::scratch::{Scratch, files};
 use contech_tests::verdict::{self, Tools};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::{executors, golden, tasks};
+use crate::golden;
+use crate::trial::expected;
 
 /// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared. A
 /// commit takes the first, because building all programs and libraries in another way costs more
@@ -60,8 +61,8 @@ pub(crate) fn trials(programs: &[Program]) -> Result<Vec<Trial>> {
         for &way in ways {
             let program = program.clone();
             let name = format!("rust::{}::{}", program.name, way.0);
-            let expected = (&from, golden::text(&program));
-            trials.push(verdict::trial(name, Tools::All, &expected, move || {
+            let from = (&from, golden::text(&program));
+            trials.push(verdict::trial(name, Tools::All, &from, move || {
                 trial(&program, way, way == WAYS[0])
             }));
         }
@@ -125,14 +126,7 @@ fn trial(program: &Program, way: Way, first: bool) -> Result<()> {
     }
     if !aborts {
         let graphs = [taskgraph::map(fine(&graphs[0]))?];
-        tasks::check_counts(program, &graphs)?;
-        tasks::check_edges(program, &graphs)?;
-        if program.check == Some(Check::Executors) {
-            executors::check(&recording.run.out(), &graphs[0])?;
-        }
-        if program.mode == Mode::Golden {
-            golden::compare(program, first, &graphs[0])?;
-        }
+        expected(program, first, &recording.run.out(), None, &graphs)?;
     }
     scratch.done();
     Ok(())

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskKind};
 
-use crate::tasks::Graph;
+use crate::tasks::{Graph, is_explicit};
 
 /// One line for each explicit task that another kind of task generated: its operations in order,
 /// with those of the tasks it generated in brackets. The lines are sorted, because chance decides
@@ -18,10 +18,7 @@ pub(crate) fn of(graph: &Graph) -> Result<Vec<String>> {
     let mut contexts: Vec<_> = graph.contexts().collect();
     contexts.reverse();
     for context in contexts {
-        let explicit = match context.creator {
-            Some(creator) => graph.task(creator)?.op() == SyncOp::TaskCreate,
-            None => false,
-        };
+        let explicit = is_explicit(&context, graph)?;
         let mut shape = String::new();
         for task in graph.tasks_of(context.id) {
             let task = task?;

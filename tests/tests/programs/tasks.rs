@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use contech_tests::program::Program;
-use taskgraph::{Mmap, SyncOp, TaskGraph};
+use taskgraph::{Context, Mmap, SyncOp, TaskGraph};
 
 /// A graph file, mapped.
 pub(crate) type Graph = TaskGraph<Mmap>;
+
+/// Whether a context is that of an explicit OpenMP task.
+pub(crate) fn is_explicit(context: &Context, graph: &Graph) -> Result<bool> {
+    let Some(creator) = context.creator else { return Ok(false) };
+    Ok(graph.task(creator)?.op() == SyncOp::TaskCreate)
+}
 
 /// Compares the `COUNT` directives with the number of tasks of each operation.
 pub(crate) fn check_counts(program: &Program, graphs: &[Graph]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use contech_tests::program::said;
@@ -14,7 +14,7 @@ const BASE: u64 = 16 << 10;
 
 /// Reads lines `R|W ADDRESS COUNT`: what is read or written in the turns, and how often that was.
 /// The trace, if there is one of the fast form alone, is short.
-pub(crate) fn check(output: &str, trace: Option<&Path>, graph: &Graph) -> Result<()> {
+pub(crate) fn check(output: &str, trace: Option<&PathBuf>, graph: &Graph) -> Result<()> {
     let mut counts = HashMap::new();
     let mut turns = 0;
     for line in output.lines() {
