@@ -17,18 +17,6 @@ const UNIT_HEADER: usize = 16;
 /// Number of parts of a frame.
 const PARTS: usize = 5;
 
-/// The error for a piece that cannot be opened.
-#[derive(Debug)]
-struct Closed;
-
-impl From<contech_program::wire::Malformed> for Closed {
-    fn from(_: contech_program::wire::Malformed) -> Self {
-        Self
-    }
-}
-
-type Bytes<'a> = Reader<'a, Closed>;
-
 fn split(file: &[u8]) -> Option<Vec<Piece>> {
     let body = file.len().checked_sub(TRAILER)?;
     let mut pieces = vec![Piece { head: file.get(..HEADER)?.to_vec(), stored: Vec::new(), at: 0 }];
@@ -71,41 +59,36 @@ fn columns(tag: &[u8]) -> Option<usize> {
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
     let stored = &piece.stored;
     match &piece.head[..4] {
-        b"FRM6" => frame(stored).ok().flatten(),
+        b"FRM6" => frame(stored),
         tag @ (b"TASK" | b"DEPS" | b"ORDR" | b"INFO" | b"PATH" | b"FIDX") => {
             let raw = u32::from_le_bytes(*stored.first_chunk()?);
             let raw = unpack(raw as usize, &stored[4..])?;
             let Some(columns) = columns(tag) else {
                 return Some(vec![raw]);
             };
-            let mut r = Bytes::new("page", &raw);
-            let lengths: Vec<usize> = (0..columns)
-                .map(|_| r.count(raw.len()))
-                .collect::<std::result::Result<_, Closed>>()
-                .ok()?;
-            lengths.into_iter().map(|n| r.take(n).map(<[u8]>::to_vec).ok()).collect()
+            let mut r: Reader = Reader::new("page", &raw);
+            let lengths: Option<Vec<usize>> =
+                (0..columns).map(|_| r.count(raw.len()).ok()).collect();
+            lengths?.into_iter().map(|n| r.take(n).map(<[u8]>::to_vec).ok()).collect()
         }
         _ => Some(vec![stored.clone()]),
     }
 }
 
-fn frame(stored: &[u8]) -> std::result::Result<Option<Vec<Vec<u8>>>, Closed> {
-    let mut r = Bytes::new("frame", stored);
+fn frame(stored: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut r: Reader = Reader::new("frame", stored);
     let mut counts = Vec::new();
-    put_varint(&mut counts, r.varint()?);
-    put_varint(&mut counts, r.varint()?);
+    put_varint(&mut counts, r.varint().ok()?);
+    put_varint(&mut counts, r.varint().ok()?);
     let mut lengths = Vec::new();
     for _ in 0..PARTS {
-        lengths.push((r.count(1 << 20)?, r.count(stored.len())?));
+        lengths.push((r.count(1 << 20).ok()?, r.count(stored.len()).ok()?));
     }
     let mut parts = vec![counts];
     for (raw, packed) in lengths {
-        let Some(part) = unpack(raw, r.take(packed)?) else {
-            return Ok(None);
-        };
-        parts.push(part);
+        parts.push(unpack(raw, r.take(packed).ok()?)?);
     }
-    Ok(Some(parts))
+    Some(parts)
 }
 
 /// Stores the parts without compression, which is one of the forms that readers must know.
