@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use contech_tests::outputs::{Outputs, tool, workspace};
+use contech_tests::outputs::{home, tool, workspace};
 use contech_tests::program::is_cxx;
 
 use crate::findings::stem;
@@ -126,7 +126,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
         "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel, where OpenMP's threads sleep when they wait (`OMP_WAIT_POLICY=passive`), the quickest of three; *ran* is what the account says of the recorded run.\n\n\
          | program | native, s | used | ran | answer after, s | what is said first |\n|---|---:|---:|---:|---:|---|\n",
     );
-    let home = Outputs::get().dir().to_owned();
+    let home = home().to_owned();
     for package in PACKAGES {
         if package.threads < 2 || !package.name.contains(only) {
             continue;
@@ -156,7 +156,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
 /// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are
 /// measured.
 pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
-    let new = Outputs::get().dir().to_owned();
+    let new = home().to_owned();
     let homes: Vec<&Path> = [old, Some(new.as_path())].into_iter().flatten().collect();
     let mut waits = String::from(
         "\nSeconds. *Recorded* is the recorded run alone; *answer* and *page* are what `contech run` takes from the end of the program to the first sentence about the time, and to its own end. \

@@ -14,7 +14,7 @@ pub enum Class {
     String,
     Call,
     Sync,
-    /// Programs that nobody here wrote, by what they are made of.
+    /// Programs that nobody here wrote, by what they are made of, come last.
     Real,
     RealThreads,
     RealOpenMp,
@@ -70,14 +70,7 @@ impl Class {
     /// Whether nobody here wrote the program.
     #[must_use]
     pub fn is_real(self) -> bool {
-        matches!(
-            self,
-            Self::Real
-                | Self::RealThreads
-                | Self::RealOpenMp
-                | Self::RealAtomics
-                | Self::RealFortran
-        )
+        self >= Self::Real
     }
 }
 

@@ -36,7 +36,7 @@ enum Input {
     /// Bytes of text.
     Text(usize, usize),
     /// A script of ours, with the size as its argument.
-    Script(&'static str, u32, u32),
+    Script(&'static str, usize, usize),
     /// The package's own mitochondrial genomes, cut into reads at every so many bases.
     Genomes(usize, usize),
     /// So many related sequences of 120 letters.
@@ -46,7 +46,7 @@ enum Input {
     /// A file of the package's own.
     Own(&'static str),
     /// A number, which is the argument.
-    Number(u32, u32),
+    Number(usize, usize),
 }
 
 /// Programs of one thread, of several, with OpenMP, with atomic operations, in C, C++ and Fortran.
@@ -223,19 +223,18 @@ impl Package {
     /// Builds the package in all forms below `dir`.
     pub fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
         let tree = debian::source(self.name, &debian::cache())?;
-        let mut built = Vec::new();
-        for form in Form::ALL {
-            built.push(self.build(form, &tree, dir)?);
-        }
-        let (whole, part) = self.inputs(&tree, dir)?;
-        let part_words = words(self.arguments, &part);
+        let built = Form::ALL.into_iter().map(|form| self.build(form, &tree, dir));
+        let built = built.collect::<Result<_>>()?;
+        let words = |kept| -> Result<Vec<String>> {
+            Ok(words(self.arguments, &self.input(kept, &tree, dir)?))
+        };
         Ok(Subject {
             name: self.name.to_owned(),
             class: self.class,
             threads: self.threads,
             built,
-            whole: if quick { part_words.clone() } else { words(self.arguments, &whole) },
-            part: part_words,
+            whole: words(quick)?,
+            part: words(true)?,
         })
     }
 
@@ -259,40 +258,30 @@ impl Package {
         })
     }
 
-    /// The words that stand for the input of a whole and of a kept run.
-    fn inputs(&self, tree: &Path, dir: &Path) -> Result<(Vec<String>, Vec<String>)> {
+    /// The words that stand for the input of a whole run, or of a kept one.
+    fn input(&self, kept: bool, tree: &Path, dir: &Path) -> Result<Vec<String>> {
         let place = dir.join("real").join(self.name);
         let write = |name: &str, text: String| -> Result<String> {
             let path = place.join(name);
             fs::write(&path, text)?;
             Ok(path.to_string_lossy().into_owned())
         };
+        let name = if kept { "part" } else { "whole" };
+        let of = |whole, part| if kept { part } else { whole };
         Ok(match self.input {
-            Input::Text(whole, part) => {
-                (vec![write("whole", prose(whole)?)?], vec![write("part", prose(part)?)?])
-            }
-            Input::Script(name, whole, part) => {
-                let script = sources().join(name).to_string_lossy().into_owned();
-                (vec![script.clone(), whole.to_string()], vec![script, part.to_string()])
+            Input::Text(whole, part) => vec![write(name, prose(of(whole, part))?)?],
+            Input::Script(script, whole, part) => {
+                let script = sources().join(script).to_string_lossy().into_owned();
+                vec![script, of(whole, part).to_string()]
             }
             Input::Genomes(whole, part) => {
-                let reads = |step: usize, name: &str| -> Result<Vec<String>> {
-                    let [both, reads] = debian::genomes(tree, step)?;
-                    Ok(vec![write("genomes.fa", both)?, write(name, reads)?])
-                };
-                (reads(whole, "whole.fa")?, reads(part, "part.fa")?)
+                let [both, reads] = debian::genomes(tree, of(whole, part))?;
+                vec![write("genomes.fa", both)?, write(&format!("{name}.fa"), reads)?]
             }
-            Input::Sequences(whole, part) => {
-                (vec![write("whole", sequences(whole))?], vec![write("part", sequences(part))?])
-            }
-            Input::Clauses(whole, part) => {
-                (vec![write("whole", clauses(whole))?], vec![write("part", clauses(part))?])
-            }
-            Input::Own(file) => {
-                let path = tree.join(file).to_string_lossy().into_owned();
-                (vec![path.clone()], vec![path])
-            }
-            Input::Number(whole, part) => (vec![whole.to_string()], vec![part.to_string()]),
+            Input::Sequences(whole, part) => vec![write(name, sequences(of(whole, part)))?],
+            Input::Clauses(whole, part) => vec![write(name, clauses(of(whole, part)))?],
+            Input::Own(file) => vec![tree.join(file).to_string_lossy().into_owned()],
+            Input::Number(whole, part) => vec![of(whole, part).to_string()],
         })
     }
 }

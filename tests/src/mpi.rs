@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::outputs::{Outputs, workspace};
+use crate::outputs::{output, workspace};
 use crate::process::{Finished, run, run_for};
+use crate::program::Language;
 use crate::toolchain::Toolchain;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,49 +37,44 @@ impl Mpi {
         command
     }
 
-    /// Compiles one of `tests/programs/mpi`.
-    pub fn build(self, program: &str, around: &Path, flags: &[&str], to: &Path) -> Result<PathBuf> {
-        let source = workspace().join("tests/programs/mpi").join(program);
-        let mut command = self.compiler(around);
-        command.args(flags).arg(source).arg("-o").arg(to);
-        run(&mut command)?.ok()?;
-        Ok(to.to_owned())
-    }
-
-    /// Compiles a Fortran program of `tests/programs/mpi`. With Open MPI both compilers get the
-    /// `mpif.h` of the drivers, since flang refuses Open MPI's own; `contech-fc` needs no flag for
-    /// that.
-    pub fn fortran(
+    /// Compiles one of `tests/programs/mpi`; what the compiler said. With Open MPI both Fortran
+    /// compilers get the `mpif.h` of the drivers, since flang refuses Open MPI's own; `contech-fc`
+    /// needs no flag for that.
+    pub fn build(
         self,
         program: &str,
-        around: &Path,
+        tools: &Toolchain,
         flags: &[&str],
         to: &Path,
     ) -> Result<Finished> {
         const MPICH: &str = "/usr/lib/x86_64-linux-gnu/mpich/include";
         let source = workspace().join("tests/programs/mpi").join(program);
-        let mut command = if self == Mpi::Open {
-            let mut wrapper = Command::new("mpif90.openmpi");
-            wrapper.env("OMPI_FC", around);
-            if around != Toolchain::contech().fc {
-                wrapper.arg("-I").arg(Outputs::get().command("include/contech/flang"));
+        let mut command = match (Language::of(&source), self) {
+            (Language::Fortran, Mpi::Open) => {
+                let mut wrapper = Command::new("mpif90.openmpi");
+                wrapper.env("OMPI_FC", &tools.fc);
+                if tools.is_native() {
+                    wrapper.arg("-I").arg(output("include/contech/flang"));
+                }
+                wrapper
             }
-            wrapper
-        } else {
-            // Debian's wrapper passes options that only gfortran knows.
-            let mut plain = Command::new(around);
-            plain.args(["-I", MPICH, "-lmpichfort", "-lmpich"]);
-            plain
+            (Language::Fortran, Mpi::Mpich) => {
+                // Debian's wrapper passes options that only gfortran knows.
+                let mut plain = Command::new(&tools.fc);
+                plain.args(["-I", MPICH, "-lmpichfort", "-lmpich"]);
+                plain
+            }
+            _ => self.compiler(&tools.cc),
         };
         // The compiler writes the files of modules to its working directory.
         command.current_dir(to.parent().unwrap_or(workspace()));
-        command.args(flags).arg(source).arg("-o").arg(to);
-        run(&mut command)
+        run(command.args(flags).arg(source).arg("-o").arg(to))?.ok()
     }
 
-    /// [`Mpi::build`] by the driver under test.
+    /// [`Mpi::build`] by the driver under test; the program.
     pub fn traced(self, program: &str, flags: &[&str], to: &Path) -> Result<PathBuf> {
-        self.build(program, &Toolchain::contech().cc, flags, to)
+        self.build(program, &Toolchain::contech(), flags, to)?;
+        Ok(to.to_owned())
     }
 
     /// The launcher for so many ranks, without the program and its arguments.

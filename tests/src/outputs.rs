@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail};
 
@@ -11,54 +11,34 @@ use anyhow::{Context, Result, bail};
 /// and waits for its lock.
 pub const BUILT: &str = "TEST_ALL_HAS_BUILT";
 
-/// The directory that holds the commands, the pass plugin and the runtime library.
-#[derive(Debug, Clone)]
-pub struct Outputs {
-    dir: PathBuf,
+/// The directory that holds the commands, the pass plugin and the runtime library. They are built
+/// on first use with `cargo build --release`. `CONTECH_HOME` names a directory to use instead of
+/// building.
+///
+/// # Panics
+/// When they cannot be built: no test can go on without them.
+pub fn home() -> &'static Path {
+    static HOME: LazyLock<PathBuf> =
+        LazyLock::new(|| locate().unwrap_or_else(|error| panic!("{error:#}")));
+    HOME.as_path()
 }
 
-impl Outputs {
-    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a
-    /// directory to use instead of building.
-    ///
-    /// # Panics
-    /// When they cannot be built: no test can go on without them.
-    pub fn get() -> &'static Self {
-        static OUTPUTS: OnceLock<Outputs> = OnceLock::new();
-        OUTPUTS.get_or_init(|| match Self::locate() {
-            Ok(outputs) => outputs,
-            Err(error) => panic!("{error:#}"),
-        })
+/// Builds (or finds) the directory of [`home`].
+///
+/// # Errors
+/// When cargo fails, which then has shown its own messages.
+pub fn locate() -> Result<PathBuf> {
+    match std::env::var_os("CONTECH_HOME") {
+        Some(dir) => Ok(dir.into()),
+        None if std::env::var_os(BUILT).is_some() => Ok(target_dir().join("release")),
+        None => build(true),
     }
+}
 
-    /// Builds (or finds) the outputs.
-    ///
-    /// # Errors
-    /// When cargo fails, which then has shown its own messages.
-    pub fn locate() -> Result<Self> {
-        let dir = match std::env::var_os("CONTECH_HOME") {
-            Some(dir) => dir.into(),
-            None if std::env::var_os(BUILT).is_some() => target_dir().join("release"),
-            None => build(true)?,
-        };
-        Ok(Self { dir })
-    }
-
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The value of `PATH` by which a shell finds the commands.
-    pub fn path(&self) -> Result<OsString> {
-        path_from(&self.dir)
-    }
-
-    /// The place of one of the outputs.
-    #[must_use]
-    pub fn command(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
-    }
+/// The place of a file in [`home`].
+#[must_use]
+pub fn output(name: &str) -> PathBuf {
+    home().join(name)
 }
 
 /// A value of `PATH` by which commands are looked for in this folder first.
@@ -95,7 +75,7 @@ pub fn cargo() -> Command {
 /// A command of one of the tools.
 #[must_use]
 pub fn tool(name: &str) -> Command {
-    Command::new(Outputs::get().command(name))
+    Command::new(output(name))
 }
 
 /// The root of the repository.

@@ -106,9 +106,8 @@ impl Tally {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         thread::scope(|scope| {
             let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
-            let join = |worker: ScopedJoinHandle<Result<()>>| match worker.join() {
-                Ok(done) => done,
-                Err(panic) => resume_unwind(panic),
+            let join = |worker: ScopedJoinHandle<Result<()>>| {
+                worker.join().unwrap_or_else(|panic| resume_unwind(panic))
             };
             workers.into_iter().try_for_each(join)
         })?;

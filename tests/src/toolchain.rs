@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::matrix;
 use crate::once::Once;
-use crate::outputs::{Outputs, target_dir};
+use crate::outputs::{home, output, target_dir};
 use crate::process::run;
 use crate::program::{Language, Program};
 use crate::scratch::{Scratch, files};
@@ -31,7 +31,7 @@ impl Toolchain {
 
     #[must_use]
     pub fn contech() -> Self {
-        let folder = Outputs::get().dir();
+        let folder = home();
         Self {
             cc: folder.join("contech-cc"),
             cxx: folder.join("contech-c++"),
@@ -39,7 +39,7 @@ impl Toolchain {
         }
     }
 
-    fn is_native(&self) -> bool {
+    pub(crate) fn is_native(&self) -> bool {
         self.cc == Self::native().cc
     }
 
@@ -208,11 +208,10 @@ pub fn kept(
 
 /// The drivers, and what programs include from them.
 pub(crate) fn drivers() -> Vec<PathBuf> {
-    let own = Outputs::get();
     let names = ["contech-cc", "contech-cxx", "contech-fc"];
-    let mut all = names.map(|name| own.command(name)).to_vec();
+    let mut all = names.map(output).to_vec();
     for kind in ["h", "f90"] {
-        all.extend(files(&own.command("include/contech"), kind).unwrap_or_default());
+        all.extend(files(&output("include/contech"), kind).unwrap_or_default());
     }
     all
 }
@@ -231,7 +230,7 @@ fn folder_of(tools: &Toolchain) -> Result<PathBuf> {
         (about.len(), about.modified()?).hash(&mut hash);
         if !tools.is_native() {
             // Of the libraries that a program loads when it runs, nothing is compiled into it.
-            let pass = Outputs::get().command("libcontech_instrument.so");
+            let pass = output("libcontech_instrument.so");
             for file in drivers().into_iter().chain([pass]) {
                 fs::read(&file)?.hash(&mut hash);
             }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::matrix;
-use crate::outputs::{Outputs, target_dir};
+use crate::outputs::{home, output, target_dir};
 use crate::scratch::files;
 use crate::toolchain::{CLANG, drivers};
 
@@ -58,7 +58,7 @@ pub fn always(name: String, run: impl FnOnce() -> Result<()> + Send + 'static) -
 pub fn arguments() -> Arguments {
     let arguments = Arguments::from_args();
     if !arguments.list {
-        Outputs::get();
+        home();
     }
     arguments
 }
@@ -99,11 +99,10 @@ fn place(name: &str) -> PathBuf {
 /// A hash of the test's executable, of the tools and of the machine.
 fn of_tools(tools: Tools) -> u64 {
     static RECORDING: LazyLock<u64> = LazyLock::new(|| {
-        let own = Outputs::get();
         let mut all = drivers();
-        all.push(own.command("contech-middle"));
+        all.push(output("contech-middle"));
         all.push(std::env::current_exe().unwrap_or_default());
-        all.extend(files(own.dir(), "so").unwrap_or_default());
+        all.extend(files(home(), "so").unwrap_or_default());
         let clang = fs::metadata(CLANG);
         let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let processor = processor.lines().find(|line| line.starts_with("flags"));
@@ -114,8 +113,7 @@ fn of_tools(tools: Tools) -> u64 {
         ))
     });
     static ALL: LazyLock<u64> = LazyLock::new(|| {
-        let more = ["contech", "contech-backend", "cargo-contech"]
-            .map(|name| bytes(&Outputs::get().command(name)));
+        let more = ["contech", "contech-backend", "cargo-contech"].map(|name| bytes(&output(name)));
         let rustc = Command::new("rustc").arg("-vV").output();
         of((*RECORDING, more, rustc.map(|said| said.stdout).ok()))
     });

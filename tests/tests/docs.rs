@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use contech_tests::outputs::{self, Outputs, workspace};
+use contech_tests::outputs::{self, home, path_from, workspace};
 use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::{Scratch, entries};
@@ -468,7 +468,7 @@ fn runs_what_the_guide_says(program: &Path, scratch: &Scratch) -> Result<()> {
     for source in below("docs/src/guide", "c")? {
         fs::copy(&source, folder.join(source.file_name().context("a name")?))?;
     }
-    let path = Outputs::get().path()?;
+    let path = path_from(home())?;
     let ours = |line: &str| {
         let line = line.trim_start_matches("$ ");
         let begins = line.starts_with("contech ") && !line.contains("recorded/")

@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use contech_tests::fuzzer;
 use contech_tests::matrix::{changed_lately, whole};
-use contech_tests::outputs::{Outputs, path_from, target_dir, workspace};
+use contech_tests::outputs::{output, path_from, target_dir, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::python::environment;
 use contech_tests::recording::sorted;
@@ -136,7 +136,7 @@ fn four_workers_of_ray() -> Result<()> {
     let wrapper = scratch.write("contech-backend", KILLS)?;
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
     let path = path_from(scratch.dir())?;
-    let backend = Outputs::get().command("contech-backend");
+    let backend = output("contech-backend");
     for analysis in ["cache", "workspan"] {
         let folder = scratch.join(analysis);
         let mut plan = Command::new(&backend);

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Parser;
 use contech_bench::answer;
 use contech_bench::record::{self, heading};
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::home;
 use contech_tests::process::exit;
 
 /// Measures `contech run`: the recorded run, the answer, the page, and each analysis
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    Outputs::locate()?;
+    home();
     let scratch = arguments.dir.join(format!("contech-bench-answer-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
     let (what, tables) = match arguments.real {

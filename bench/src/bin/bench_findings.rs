@@ -14,7 +14,7 @@ use contech_bench::gain::Gain;
 use contech_bench::spread::median;
 use contech_bench::{generate, record};
 use contech_tests::debian;
-use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::outputs::{home, target_dir};
 use contech_tests::process::exit;
 
 /// Whether the first finding names the planted cause and line
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn measure(arguments: &Arguments) -> Result<()> {
     debian::ensure(&debian::TEST_PACKAGES)?;
-    Outputs::locate()?;
+    home();
     let dir = target_dir().join("bench").join("findings");
     let mut templates = generate::templates()?;
     let named = |path: &Path, name: &String| path.file_stem().is_some_and(|stem| *stem == **name);

@@ -15,7 +15,7 @@ use contech_bench::real::PACKAGES;
 use contech_bench::record;
 use contech_bench::subject::Subject;
 use contech_tests::debian;
-use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::outputs::{home, target_dir};
 use contech_tests::process::exit;
 
 /// The programs of which samples are recorded.
@@ -69,7 +69,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         bail!("unknown program {name}; known are {}", known.join(" "));
     }
     debian::ensure(&debian::TEST_PACKAGES)?;
-    Outputs::locate()?;
+    home();
     let dir = target_dir().join("bench");
     let scratch = arguments.traces.join(format!("contech-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use contech_tests::debian;
-use contech_tests::outputs::{Outputs, target_dir, workspace};
+use contech_tests::outputs::{locate, target_dir, workspace};
 use contech_tests::process::{exit, line_of};
 
 /// What zstd's Makefile is asked for.
@@ -36,17 +36,17 @@ fn main() -> ExitCode {
 fn run() -> Result<()> {
     debian::ensure(&debian::DEMO_PACKAGES)?;
     println!("building contech (release)");
-    let outputs = Outputs::locate()?;
+    let home = locate()?;
     let dir = target_dir().join("demo");
     fs::create_dir_all(&dir)?;
     let dir = dir.canonicalize()?;
     println!("fetching the source of Debian's libzstd");
     let tree = debian::source("libzstd", &dir)?;
     let native = build(&tree, &dir.join("native"), Path::new("clang-22"))?;
-    let traced = build(&tree, &dir.join("traced"), &outputs.command("contech-cc"))?;
+    let traced = build(&tree, &dir.join("traced"), &home.join("contech-cc"))?;
     input(&dir)?;
     done(Command::new(native).current_dir(&dir).args(ARGUMENTS).arg("native.zst"))?;
-    let mut record = Command::new(outputs.command("contech"));
+    let mut record = Command::new(home.join("contech"));
     record.args(["run", "-o", "out", "--"]).arg(traced);
     done(record.current_dir(&dir).args(ARGUMENTS).arg("recorded.zst"))?;
     let [expected, recorded] = ["native.zst", "recorded.zst"].map(|name| fs::read(dir.join(name)));

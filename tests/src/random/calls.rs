@@ -56,23 +56,10 @@ impl Generator<'_> {
         format!("if ({condition} && {second}) {leave}")
     }
 
-    /// A function that this unit may call: its name, and whether it may leave by a throw or a jump.
-    fn callee(&mut self) -> Option<String> {
-        let unit = self.unit;
-        let fits: Vec<String> = self
-            .functions
-            .iter()
-            .filter(|f| f.shared || f.unit == unit)
-            .map(|f| f.name.clone())
-            .collect();
-        if fits.is_empty() {
-            return None;
-        }
-        Some(self.rng.pick(&fits).clone())
-    }
-
+    /// A call of a function that this unit may call.
     pub(crate) fn call(&mut self) -> String {
-        let Some(f) = self.callee() else {
+        let fits = self.functions.iter().filter(|f| f.shared || f.unit == self.unit);
+        let Some(f) = self.rng.one(fits.map(|f| f.name.clone())) else {
             return self.store();
         };
         let (x, i) = (self.expr(1), self.index(64, 1));
@@ -86,12 +73,10 @@ impl Generator<'_> {
 
     /// A call of a function that gets pointers, lengths and strides.
     fn leaf_call(&mut self) -> String {
-        let unit = self.unit;
-        let fits: Vec<_> = self.leaves.iter().filter(|l| l.unit == unit).cloned().collect();
-        if fits.is_empty() {
+        let fits = self.leaves.iter().filter(|l| l.unit == self.unit).cloned();
+        let Some(leaf) = self.rng.one(fits) else {
             return self.store();
-        }
-        let leaf = self.rng.pick(&fits).clone();
+        };
         let arrays: Vec<_> =
             self.scope.arrays.iter().filter(|a| a.ty == leaf.ty).cloned().collect();
         if arrays.is_empty() {

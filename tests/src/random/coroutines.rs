@@ -6,7 +6,7 @@ use super::{Coroutine, Generator};
 
 /// `Gen` yields and throws out of `next`. `Task` hands control over by symmetric transfer and
 /// throws where it is awaited.
-const TYPES: &str = r"#include <coroutine>
+pub(crate) const TYPES: &str = r"#include <coroutine>
 #include <exception>
 struct Gen {
   struct promise_type {
@@ -51,7 +51,7 @@ struct Task {
 ";
 
 /// A generator that one thread begins and another continues.
-const WANDERING: &str = r"static Gen wandering(u64 n) {
+pub(crate) const WANDERING: &str = r"static Gen wandering(u64 n) {
   u64 s = n;
   for (u64 i = 0; i < n; i++) {
     try { s = s * 3 + i; co_yield s; if (s & 4) throw (int)i; s ^= n; } catch (int e) { s += (u64)e * 9; }
@@ -66,16 +66,6 @@ static NOINL u64 wander(void) {
 ";
 
 impl Generator<'_> {
-    /// The types that every unit with coroutines needs.
-    pub(crate) fn coroutine_types(&self) -> &'static str {
-        if self.shape.coroutines { TYPES } else { "" }
-    }
-
-    /// A coroutine that changes its thread, for programs with threads.
-    pub(crate) fn wandering(&self) -> &'static str {
-        if self.shape.coroutines && self.shape.threads() { WANDERING } else { "" }
-    }
-
     pub(crate) fn declare_coroutines(&mut self) {
         if !self.shape.coroutines {
             return;

@@ -1,7 +1,7 @@
 //! What the program does with its functions, and every way in which it ends.
 
-use super::Generator;
 use super::shape::Threads;
+use super::{Generator, coroutines, signals};
 
 /// Counts the calls of all generated functions. It is printed, and the graph must say the same.
 const COUNT: &str = "NOINL void said(void) { said_here++; }\n";
@@ -94,11 +94,17 @@ impl Generator<'_> {
 
     fn main_function(&mut self) -> String {
         let (alone, cxx) = (!self.shape.threads(), self.shape.cxx);
-        let mut text = COUNT.to_owned() + self.handlers() + ENDS;
+        let mut text = COUNT.to_owned();
+        if self.shape.signals() {
+            text += signals::HANDLERS;
+        }
+        text += ENDS;
         if !alone {
             text += THREADS;
         }
-        text += self.wandering();
+        if !alone && self.shape.coroutines {
+            text += coroutines::WANDERING;
+        }
         text += "int main(void) {\n";
         text += &self.stop();
         text += &self.install();

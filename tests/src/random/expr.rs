@@ -24,7 +24,7 @@ impl Generator<'_> {
             }
             11 => {
                 let ty = self.rng.word(&INTEGERS);
-                format!("(u64)({ty}){}", self.primary(depth + 1))
+                format!("(u64)({ty})({})", self.expr(depth + 1))
             }
             12 => {
                 let condition = self.condition(depth + 1);
@@ -40,10 +40,6 @@ impl Generator<'_> {
                 format!("(u64){}({})", self.rng.pick(&name), self.expr(depth + 1))
             }
         }
-    }
-
-    fn primary(&mut self, depth: u32) -> String {
-        format!("({})", self.expr(depth))
     }
 
     fn constant(&mut self) -> String {
@@ -173,9 +169,8 @@ impl Generator<'_> {
 
     /// An array in scope whose elements are integers.
     pub(crate) fn integer_array(&mut self) -> Array {
-        let fits: Vec<Array> =
-            self.scope.arrays.iter().filter(|a| !a.is_float()).cloned().collect();
-        self.rng.pick(&fits).clone()
+        let fits = self.scope.arrays.iter().filter(|a| !a.is_float()).cloned();
+        self.rng.one(fits).expect("`gw` is always there")
     }
 
     fn load(&mut self, depth: u32) -> String {

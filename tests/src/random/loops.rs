@@ -35,8 +35,7 @@ impl Generator<'_> {
     fn trips(&mut self) -> (String, u64) {
         let room = (MOST_WEIGHT / self.scope.weight.max(1)).max(2);
         let all = [2, 3, 5, 8, 9, 15, 16, 33, 100];
-        let fits: Vec<u64> = all.into_iter().filter(|m| *m <= room).collect();
-        let most = *self.rng.pick(&fits);
+        let most = self.rng.one(all.into_iter().filter(|m| *m <= room)).unwrap_or(2);
         if self.rng.chance(60) {
             return (most.to_string(), most);
         }
@@ -46,12 +45,15 @@ impl Generator<'_> {
 
     fn enter(&mut self, name: &str, most: u64, trips: u64) {
         self.scope.counters.push(Counter { name: name.to_owned(), most });
-        self.scope.ints.push(name.to_owned());
-        self.scope.weight *= trips.max(1);
+        self.count(name, trips);
     }
 
     fn enter_wide(&mut self, name: &str, trips: u64) {
         self.scope.wide.push(name.to_owned());
+        self.count(name, trips);
+    }
+
+    fn count(&mut self, name: &str, trips: u64) {
         self.scope.ints.push(name.to_owned());
         self.scope.weight *= trips.max(1);
     }

@@ -5,7 +5,7 @@ use super::Generator;
 
 /// The last unit, which may be a library, defines these; `vary` calls back through pointers that it
 /// is given.
-const VARIADIC: &str = r"u64 vary(const char *how, ...) {
+pub(crate) const VARIADIC: &str = r"u64 vary(const char *how, ...) {
   __builtin_va_list l; u64 s = 0;
   __builtin_va_start(l, how);
   for (; *how; how++) switch (*how) {
@@ -24,7 +24,7 @@ Vary variadic[2] = {vary, vary};
 ";
 
 /// Loads a module, uses it and closes it, so that the next module lands at the same addresses.
-const LOAD: &str = r#"#include <dlfcn.h>
+pub(crate) const LOAD: &str = r#"#include <dlfcn.h>
 static u64 loaded(const char *name, u64 x, int stay) {
   void *h = dlopen(name, RTLD_NOW);
   if (!h) return 7;
@@ -82,11 +82,6 @@ impl Generator<'_> {
         format!("acc += {callee}(\"{how}\"{arguments});")
     }
 
-    /// What the last unit defines for the others.
-    pub(crate) fn variadic(&self) -> &'static str {
-        VARIADIC
-    }
-
     pub(crate) fn plugin(&mut self) -> Option<String> {
         self.shape.plugins.then(|| {
             let mut text = String::new();
@@ -96,11 +91,6 @@ impl Generator<'_> {
             }
             text + PLUGIN
         })
-    }
-
-    /// The code by which `main`'s unit loads modules.
-    pub(crate) fn loading(&self) -> &'static str {
-        if self.shape.plugins { LOAD } else { "" }
     }
 
     /// Loads one module after the other, and sometimes both at once.

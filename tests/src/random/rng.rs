@@ -46,6 +46,15 @@ impl Rng {
         &items[at]
     }
 
+    /// One of several items, if there is one.
+    pub(crate) fn one<T>(&mut self, items: impl Iterator<Item = T>) -> Option<T> {
+        let mut items: Vec<T> = items.collect();
+        (!items.is_empty()).then(|| {
+            let at = self.below(items.len() as u64);
+            items.swap_remove(usize::try_from(at).unwrap_or(0))
+        })
+    }
+
     pub(crate) fn word(&mut self, words: &[&'static str]) -> &'static str {
         self.pick::<&str>(words)
     }

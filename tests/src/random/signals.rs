@@ -6,7 +6,7 @@ use super::shape::Signals;
 /// A raised signal raises the next one while its handler may hold the lock. What handlers do to the
 /// printed state is the same in every run. The handlers of timers run at any time and touch only
 /// state that is not printed.
-const HANDLERS: &str = r"static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER, tick_lock = PTHREAD_MUTEX_INITIALIZER;
+pub(crate) const HANDLERS: &str = r"static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER, tick_lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t handler_told; static u32 handler_count; static volatile u32 ticks[64];
 static void on_signal(int n) {
   grid[n & 15][3] += n;
@@ -40,10 +40,6 @@ impl Generator<'_> {
     pub(crate) fn raised(&mut self) -> String {
         let number = self.rng.word(&["10", "10", "12", "23"]);
         format!("if ({}) raise({number});", self.condition(1))
-    }
-
-    pub(crate) fn handlers(&self) -> &'static str {
-        if self.shape.signals() { HANDLERS } else { "" }
     }
 
     /// What `main` does first.

@@ -1,7 +1,7 @@
 //! Whole programs: prelude, functions, units, `main`.
 
 use super::scope::{Array, INTEGERS, Scope};
-use super::{Function, Generator, Leaf, unwinding};
+use super::{Function, Generator, Leaf, coroutines, modules, unwinding};
 
 /// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
 const PRELUDE: &str = r#"#ifndef _GNU_SOURCE
@@ -140,7 +140,9 @@ impl Generator<'_> {
         text += &body;
         text += if self.shape.cxx { CXX } else { JUMPS };
         text += if self.shape.cxx { unwinding::CXX } else { unwinding::C };
-        text += self.coroutine_types();
+        if self.shape.coroutines {
+            text += coroutines::TYPES;
+        }
         for (a, hidden) in &self.arrays {
             if !hidden {
                 text += &format!("extern TL {} {}[{}];\n", a.ty, a.name, a.len);
@@ -172,10 +174,10 @@ impl Generator<'_> {
             };
         }
         if unit + 1 == self.shape.units {
-            text += self.variadic();
+            text += modules::VARIADIC;
         }
-        if unit == 0 {
-            text += self.loading();
+        if unit == 0 && self.shape.plugins {
+            text += modules::LOAD;
         }
         let mut table = Vec::new();
         for f in &self.functions {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::Result;
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::output;
 use contech_tests::process::{Finished, run};
 use contech_tests::program::Program;
 use contech_tests::recording::Recording;
@@ -53,7 +53,7 @@ fn a_full_disk_leaves_no_graph() -> Result<()> {
     // With a file-size limit of one block, and its signal ignored, writes fail as on a full disk.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$1\" \"$2\""]);
-    command.arg(Outputs::get().command("contech-middle")).arg(&trace).arg(&graph);
+    command.arg(output("contech-middle")).arg(&trace).arg(&graph);
     clear_error(&run(&mut command)?, "out.tg");
     assert!(files(scratch.dir(), "tg")?.is_empty());
     assert_eq!(fs::read_dir(scratch.dir())?.count(), 1, "something was left behind");

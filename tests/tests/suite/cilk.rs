@@ -9,13 +9,10 @@ mod profile;
 pub(crate) mod programs;
 mod recurrences;
 
-use std::process::Command;
-
 use anyhow::Result;
-use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use profile::{number, numbers, site, sites};
-use programs::{PROGRAMS, analyse, build, build_and_run, from_graph, on_line};
+use programs::{PROGRAMS, analyse, build, build_and_run, execute, from_graph, on_line};
 use serde_json::Value;
 
 #[test]
@@ -78,9 +75,7 @@ fn known_shares_of_the_time_are_those_of_the_on_line_profile() -> Result<()> {
     };
     let scratch = Scratch::new("cilk-planted")?;
     let program = build("planted.c", scratch.dir(), &[])?;
-    let mut command = Command::new(&program);
-    command.env("CONTECH_TRACE", scratch.join("trace.bin"));
-    run(&mut command)?.ok()?;
+    execute(&program, scratch.dir(), &[], "time")?;
     let operations = share(&analyse(scratch.dir())?)?;
     assert!(operations < DEAR - 3.0 * TOLERANCE, "{operations}");
     scratch.done();

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::matrix::ways;
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::{home, path_from};
 use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend, backend_json};
 use contech_tests::scratch::Scratch;
@@ -71,7 +71,7 @@ fn folder(name: &str) -> Result<Scratch> {
 fn shell(dir: &Path, script: &str, compilers: &Toolchain) -> Result<Finished> {
     let mut shell = Command::new("sh");
     shell.current_dir(dir).args(["-ec", script]).envs(compilers.environment());
-    run(shell.env("PATH", Outputs::get().path()?).env("CLANG", "clang-22"))
+    run(shell.env("PATH", path_from(home())?).env("CLANG", "clang-22"))
 }
 
 /// Runs a script with the drivers.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
-use contech_tests::outputs::{Outputs, tool, workspace};
+use contech_tests::outputs::{output, tool, workspace};
 use contech_tests::process::run;
 use contech_tests::python;
 use contech_tests::recording::{Recording, backend_json};
@@ -347,7 +347,7 @@ fn a_folder_that_cannot_be_written_whole_is_not_there() -> Result<()> {
     let folder = scratch.join("tables");
     let mut shell = Command::new("sh");
     shell.args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"]);
-    shell.arg(Outputs::get().command("contech-backend")).arg("export").arg(&graph);
+    shell.arg(output("contech-backend")).arg("export").arg(&graph);
     let full = run(shell.args(["--accesses", "--parquet"]).arg(&folder))?.expect("exit 1")?;
     ensure!(full.err().contains(&format!("cannot write {}", folder.display())), "{full}");
     ensure!(full.err().contains("File too large"), "{full}");

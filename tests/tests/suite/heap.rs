@@ -2,7 +2,7 @@
 //! two, decide how it scales.
 
 use anyhow::{Result, ensure};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{output, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -10,7 +10,6 @@ use contech_tests::toolchain::Toolchain;
 #[test]
 fn allocations_are_where_they_are_natively() -> Result<()> {
     let scratch = Scratch::new("heap")?;
-    let outputs = Outputs::get();
     let source = workspace().join("tests/programs/heap_places.cpp");
     let build = |tools: &Toolchain, mode: &[&str], to: &str| {
         let flags = [mode, &["-O2", "-pthread"]].concat();
@@ -19,7 +18,7 @@ fn allocations_are_where_they_are_natively() -> Result<()> {
     let native = |to| build(&Toolchain::native(), &[], to);
     let expected = run(&mut native("native")?)?.ok()?.out();
 
-    let observer = outputs.command("libcontech_observe.so");
+    let observer = output("libcontech_observe.so");
     let mut observed = native("observed")?;
     observed.env("LD_PRELOAD", &observer).env("CONTECH_OBSERVE", scratch.join("run.obs"));
     let found = run(&mut observed)?.ok()?.out();

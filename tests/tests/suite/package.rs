@@ -6,14 +6,14 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use contech_tests::deb::package;
 use contech_tests::install::{PROGRAMS, install};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{home, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
 #[test]
 fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()> {
     let scratch = Scratch::new("package")?;
-    let made = package(Outputs::get().dir(), scratch.dir())?;
+    let made = package(home(), scratch.dir())?;
     let root = scratch.join("root");
     fs::create_dir_all(&root)?;
     run(Command::new("dpkg-deb").arg("-x").arg(&made).arg(&root))?.ok()?;
@@ -47,7 +47,7 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
 #[test]
 fn an_installation_replaces_an_older_one_and_nothing_else() -> Result<()> {
     let scratch = Scratch::new("prefix")?;
-    let made = Outputs::get().dir();
+    let made = home();
     let source = workspace().join("tests/programs/omp_sort.c");
     for _ in 0..2 {
         install(made, scratch.dir())?;

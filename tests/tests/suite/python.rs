@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{home, output, path_from, workspace};
 use contech_tests::process::{run, run_for};
 use contech_tests::recording::sorted;
 use contech_tests::scratch::Scratch;
@@ -23,7 +23,7 @@ const PACKAGES: [&str; 6] = [
     "duckdb==2.0.0",
 ];
 
-/// Does for maturin what cargo does, but builds the whole workspace, as [`Outputs::locate`] does
+/// Does for maturin what cargo does, but builds the whole workspace, as [`locate`](contech_tests::outputs::locate) does
 /// and for the same reason.
 const CARGO: &str = r#"#!/bin/sh
 [ "$1" = rustc ] || exec "$REAL_CARGO" "$@"
@@ -35,7 +35,7 @@ PATH=$REAL_PATH exec "$REAL_CARGO" build --release --workspace --message-format=
 fn interpreter() -> Result<PathBuf> {
     static MADE: Once<PathBuf> = Once::new();
     MADE.get("package", || {
-        Outputs::get();
+        home();
         let scratch = Scratch::new("python-wheel")?;
         let python = scratch.join("bin/python");
         let mut make = Command::new("python3");
@@ -58,7 +58,7 @@ fn interpreter() -> Result<PathBuf> {
 /// Python in a folder, with the commands on its path.
 fn python(scratch: &Scratch) -> Result<Command> {
     let mut command = Command::new(interpreter()?);
-    command.env("PATH", Outputs::get().path()?);
+    command.env("PATH", path_from(home())?);
     command.env("OMP_NUM_THREADS", "2").current_dir(scratch.dir());
     Ok(command)
 }
@@ -85,7 +85,7 @@ fn the_session_of_the_guide_runs_in_a_new_environment_by_two_commands() -> Resul
 fn the_package_says_what_the_commands_say() -> Result<()> {
     let scratch = Scratch::new("python-package")?;
     let graph = sorted(&scratch)?;
-    let backend = Outputs::get().command("contech-backend");
+    let backend = output("contech-backend");
     let mut compare = python(&scratch)?;
     compare.arg(workspace().join("tests/exports/package.py"));
     let compared = run(compare.arg(&graph).arg(backend))?.ok()?;

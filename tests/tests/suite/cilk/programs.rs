@@ -33,7 +33,8 @@ pub(crate) fn source(name: &str) -> PathBuf {
 
 /// Compiles a program and runs it in `dir`; the program checks its own result.
 pub(crate) fn build_and_run(name: &str, dir: &Path, options: &[&str]) -> Result<()> {
-    execute(&build(name, dir, options)?, dir, &[]).with_context(|| format!("{name} {options:?}"))
+    execute(&build(name, dir, options)?, dir, &[], "time")
+        .with_context(|| format!("{name} {options:?}"))
 }
 
 pub(crate) fn build(name: &str, dir: &Path, options: &[&str]) -> Result<PathBuf> {
@@ -43,12 +44,13 @@ pub(crate) fn build(name: &str, dir: &Path, options: &[&str]) -> Result<PathBuf>
     Ok(program)
 }
 
-pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<()> {
+/// Runs a program in `dir`, which then has its trace, or its on-line profile by this metric.
+pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str], metric: &str) -> Result<()> {
     let mut command = Command::new(program);
     command
         .args(arguments)
         .current_dir(dir)
-        .env("CONTECH_METRIC", "ops")
+        .env("CONTECH_METRIC", metric)
         .env("CONTECH_TRACE", dir.join("trace.bin"))
         .env("CONTECH_PROFILE", dir.join("online.json"));
     run(&mut command)?.ok()?;
@@ -100,11 +102,13 @@ pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
         build(&source, dir.dir(), &["--contech-mode=workspan"])
     })?;
     let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
-    let file = scratch.dir().join("online.json");
-    let mut command = Command::new(&program);
-    command.env("CONTECH_METRIC", metric).env("CONTECH_PROFILE", &file);
-    run(&mut command)?.ok()?;
-    let text = std::fs::read_to_string(&file)?;
+    execute(&program, scratch.dir(), &[], metric)?;
+    let profile = profile(scratch.dir())?;
     scratch.done();
-    Ok(serde_json::from_str(&text)?)
+    Ok(profile)
+}
+
+/// The profile that a program wrote itself.
+pub(crate) fn profile(dir: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(dir.join("online.json"))?)?)
 }

@@ -7,7 +7,7 @@ use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
 use super::profile::site;
-use super::programs::{analyse, build, execute};
+use super::programs::{analyse, build, execute, profile};
 
 /// Work and span of the outermost invocation of a function.
 fn outermost(profile: &Value, function: &str) -> Result<[u64; 2]> {
@@ -22,7 +22,7 @@ fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<[u64; 2]>> {
     let program = build(&format!("{name}.c"), scratch.dir(), &[])?;
     let mut all = Vec::new();
     for size in 0..count {
-        execute(&program, scratch.dir(), &[&size.to_string()])?;
+        execute(&program, scratch.dir(), &[&size.to_string()], "ops")?;
         let profile = analyse(scratch.dir())?;
         all.push(outermost(&profile, function)?);
     }
@@ -63,12 +63,8 @@ fn parallel_loop(
     n: u64,
     grain: u64,
 ) -> Result<[u64; 2]> {
-    execute(program, dir, &[&n.to_string(), &grain.to_string()])?;
-    let profile = if on_line {
-        serde_json::from_str(&std::fs::read_to_string(dir.join("online.json"))?)?
-    } else {
-        analyse(dir)?
-    };
+    execute(program, dir, &[&n.to_string(), &grain.to_string()], "ops")?;
+    let profile = if on_line { profile(dir)? } else { analyse(dir)? };
     outermost(&profile, "loop")
 }
 

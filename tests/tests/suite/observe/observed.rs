@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_observation::{Observation, Phase, State};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{output, workspace};
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
@@ -31,7 +31,7 @@ pub(crate) fn observed(program: &Path, arguments: &[&str], file: &Path) -> Comma
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env("LD_PRELOAD", Outputs::get().command("libcontech_observe.so"))
+        .env("LD_PRELOAD", output("libcontech_observe.so"))
         .env("CONTECH_OBSERVE", file);
     command
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 use contech_observation::{Model, State};
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{output, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 
@@ -119,7 +119,7 @@ fn libgomp_is_said_not_to_tell() -> Result<()> {
     ensure!(observation.notes.iter().any(|note| note.contains("libgomp")), "{observation:?}");
     // The program now runs on LLVM's library, as the note advises.
     let mut command = observed(&program, &[], &file);
-    let observer = Outputs::get().command("libcontech_observe.so");
+    let observer = output("libcontech_observe.so");
     let preload = format!("{}:/usr/lib/llvm-22/lib/libomp.so", observer.display());
     command.env("LD_PRELOAD", preload).env("OMP_NUM_THREADS", "2");
     run(&mut command)?.ok()?;

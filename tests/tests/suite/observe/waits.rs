@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use contech_observation::{Model, State};
 use contech_tests::mpi::Mpi;
-use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::outputs::{output, workspace};
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
 
 use super::observed::{MS, between, build, build_rust, observed, phases, read};
 
@@ -99,13 +100,11 @@ fn waiting_for_messages_is_seen() -> Result<()> {
     let scratch = Scratch::new("observe-mpi")?;
     for mpi in Mpi::ALL {
         let program = scratch.join(mpi.name());
-        let source = workspace().join("tests/programs/observe/mpi_wait.c");
-        let mut command = mpi.compiler(Path::new("clang-22"));
-        run(command.arg("-O1").arg(source).arg("-o").arg(&program))?.ok()?;
+        mpi.build("../observe/mpi_wait.c", &Toolchain::native(), &["-O1"], &program)?;
         // mpirun starts this script, which starts the program under the observer.
         let script = format!(
             "LD_PRELOAD={} CONTECH_OBSERVE={}.$OMPI_COMM_WORLD_RANK$PMI_RANK exec {}",
-            Outputs::get().command("libcontech_observe.so").display(),
+            output("libcontech_observe.so").display(),
             program.display(),
             program.display()
         );
