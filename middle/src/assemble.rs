@@ -17,7 +17,7 @@ use crate::notes::Notes;
 use crate::order::{ContextTasks, Outcome, Skeleton, Stuck, breadth_first};
 use crate::place::Place;
 use crate::renumber::{Named, Renumber, task_bits, task_from_bits};
-use crate::sorter::{Merge, Sorted, Sorter};
+use crate::sorter::{Lookahead, Sorted, Sorter};
 use crate::spill::Spill;
 use crate::writing::{Outgoing, beside};
 
@@ -25,36 +25,36 @@ use crate::writing::{Outgoing, beside};
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
-    pub(crate) contexts: &'a ContextTable,
-    pub(crate) logs: &'a Logs,
+    pub(crate) contexts: ContextTable,
+    pub(crate) logs: Logs,
     /// Where the frames are, by the numbers that drafts have for them.
-    pub(crate) frames: &'a [FrameRef],
+    pub(crate) frames: Vec<FrameRef>,
     /// Who executed them, by the numbers that drafts have.
-    pub(crate) executors: &'a Executors,
+    pub(crate) executors: Executors,
+    /// `[place, task before it]`.
+    pub(crate) edges: Sorted<2>,
     /// `[arrival, barrier task]`.
-    pub(crate) aliases: &'a Sorted<2>,
+    pub(crate) aliases: Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
     pub(crate) memory: usize,
     /// Converts times that [`Parts::align`] has not made nanoseconds.
     pub(crate) clock: Clock,
-    pub(crate) align: &'a Align,
+    pub(crate) align: Align,
 }
 
 impl Parts<'_> {
-    /// Writes everything except the frames and the contexts; `edges` are `[place, task before it]`.
+    /// Writes everything except the frames and the contexts.
     pub(crate) fn write(
         &self,
-        edges: &Sorted<2>,
         complete: bool,
         notes: &mut Notes,
         writer: &mut GraphWriter,
     ) -> Result<Written> {
-        beside(writer, |out| self.put_all(edges, complete, notes, out))
+        beside(writer, |out| self.put_all(complete, notes, out))
     }
 
     fn put_all(
         &self,
-        edges: &Sorted<2>,
         complete: bool,
         notes: &mut Notes,
         outgoing: &mut Outgoing,
@@ -67,8 +67,8 @@ impl Parts<'_> {
             creators: Vec::new(),
         };
         let mut collect = Collect {
-            edges: Lookahead::new(edges)?,
-            contexts: self.contexts,
+            edges: Lookahead::new(&self.edges)?,
+            contexts: &self.contexts,
             arrivals: self.arrivals()?,
             dependencies: Vec::new(),
         };
@@ -108,7 +108,7 @@ impl Parts<'_> {
 
     /// Calls `f` with every task and its place, in the order of (context, seq).
     fn each_task(&self, mut f: impl FnMut(TaskId, Place, &mut Draft) -> Result<()>) -> Result<()> {
-        let mut names = Renumber::new(self.aliases)?;
+        let mut names = Renumber::new(&self.aliases)?;
         let mut draft = Draft::default();
         for (context, _) in self.contexts.iter() {
             let trace = self.contexts.trace_of(context);
@@ -117,8 +117,8 @@ impl Parts<'_> {
             while drafts.next(&mut draft)? {
                 let place = Place::new(context, position);
                 position += 1;
-                draft.start = time(self.align, (context, trace), draft.start);
-                draft.end = time(self.align, (context, trace), draft.end);
+                draft.start = time(&self.align, (context, trace), draft.start);
+                draft.end = time(&self.align, (context, trace), draft.end);
                 if let Named::Task(id) = names.name(place)? {
                     f(id, place, &mut draft)?;
                 }
@@ -140,7 +140,7 @@ impl Parts<'_> {
     /// The error for a contradiction. It says where in the trace the waiting event is.
     fn cycle(&self, stuck: Stuck) -> Result<Error> {
         let context = stuck.task.context.get();
-        let mut names = Renumber::new(self.aliases)?;
+        let mut names = Renumber::new(&self.aliases)?;
         let mut drafts = Drafts::new(self.logs.pages(context)?);
         let (mut draft, mut event) = (Draft::default(), 0);
         while drafts.next(&mut draft)? {
@@ -320,30 +320,4 @@ fn put_dependents(edges: &Sorted<2>, out: &mut Outgoing) -> Result<()> {
         out.dependents(task_from_bits(f), &to)?;
     }
     Ok(())
-}
-
-/// Sorted pairs that are read by ascending first word.
-struct Lookahead<'a> {
-    all: Merge<'a, 2>,
-    head: Option<[u64; 2]>,
-}
-
-impl<'a> Lookahead<'a> {
-    fn new(pairs: &'a Sorted<2>) -> Result<Self> {
-        let mut all = pairs.iter()?;
-        let head = all.next()?;
-        Ok(Lookahead { all, head })
-    }
-
-    /// Calls `f` with the second words of all pairs whose first word is `key`. Pairs with a smaller
-    /// first word are skipped.
-    fn take(&mut self, key: u64, mut f: impl FnMut(u64)) -> Result<()> {
-        while let Some([first, second]) = self.head.filter(|h| h[0] <= key) {
-            if first == key {
-                f(second);
-            }
-            self.head = self.all.next()?;
-        }
-        Ok(())
-    }
 }

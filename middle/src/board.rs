@@ -2,8 +2,7 @@
 //! and chunks of different contexts at the same time. A worker always takes the chunk that came
 //! first in the file.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use contech_trace::fast::Decoder;
 use parking_lot::{Condvar, Mutex};
@@ -43,7 +42,8 @@ pub(crate) struct Board<T> {
 
 #[derive(Debug)]
 struct State<T> {
-    ready: BinaryHeap<Reverse<Ready<T>>>,
+    /// By their numbers.
+    ready: BTreeMap<u64, Job<T>>,
     contexts: FxHashMap<u32, Line<T>>,
     closed: bool,
 }
@@ -57,31 +57,11 @@ enum Line<T> {
     Busy(VecDeque<(u64, T)>),
 }
 
-#[derive(Debug)]
-struct Ready<T>(Job<T>);
-
-impl<T> PartialEq for Ready<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.index == other.0.index
-    }
-}
-impl<T> Eq for Ready<T> {}
-impl<T> PartialOrd for Ready<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<T> Ord for Ready<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.index.cmp(&other.0.index)
-    }
-}
-
 impl<T> Board<T> {
     pub(crate) fn new() -> Self {
         Board {
             state: Mutex::new(State {
-                ready: BinaryHeap::new(),
+                ready: BTreeMap::new(),
                 contexts: FxHashMap::default(),
                 closed: false,
             }),
@@ -98,7 +78,7 @@ impl<T> Board<T> {
             Line::Idle(stream) => {
                 let stream = std::mem::take(stream);
                 *line = Line::Busy(VecDeque::new());
-                state.ready.push(Reverse(Ready(Job { index, context, what, stream })));
+                state.ready.insert(index, Job { index, context, what, stream });
                 drop(state);
                 self.changed.notify_one();
             }
@@ -110,7 +90,7 @@ impl<T> Board<T> {
         let mut state = self.state.lock();
         let nothing = |s: &mut State<T>| s.ready.is_empty() && !s.closed;
         self.changed.wait_while(&mut state, nothing);
-        state.ready.pop().map(|Reverse(Ready(job))| job)
+        state.ready.pop_first().map(|(_, job)| job)
     }
 
     /// Says that the work on a chunk of `context` is done.
@@ -125,7 +105,7 @@ impl<T> Board<T> {
         };
         match next {
             Some((index, what)) => {
-                state.ready.push(Reverse(Ready(Job { index, context, what, stream })));
+                state.ready.insert(index, Job { index, context, what, stream });
                 drop(state);
                 self.changed.notify_one();
             }

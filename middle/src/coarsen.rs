@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::implied::leave_out;
 use crate::log::Logs;
 use crate::place::Place;
-use crate::sorter::{Merge, Sorted, Sorter};
+use crate::sorter::{Lookahead, Sorted, Sorter};
 use crate::spill::Spill;
 
 /// Drafts and edges, before or after the positions changed.
@@ -64,19 +64,15 @@ pub(crate) fn coarsen(
     spill: &Arc<Spill>,
     memory: usize,
 ) -> Result<Ordered> {
-    let mut by_target = Sorter::<2>::new(spill, memory / 8);
-    let mut edges = fine.edges.iter()?;
-    while let Some([from, to]) = edges.next()? {
-        by_target.push([to, from])?;
-    }
-    let (edges, by_target) = leave_out(fine.edges, by_target.finish()?, spill, memory / 8)?;
+    let by_target = fine.edges.swapped(spill, memory / 8)?;
+    let (edges, by_target) = leave_out(fine.edges, by_target, spill, memory / 8)?;
     let mut joining = Joining {
         logs: Logs::new(spill, memory / 4),
         moved: Sorter::new(spill, memory / 8),
         limits,
     };
-    let mut sources = Ascending::of(edges.iter()?)?;
-    let mut targets = Ascending::of(by_target.iter()?)?;
+    let mut sources = Lookahead::new(&edges)?;
+    let mut targets = Lookahead::new(&by_target)?;
     for context in contexts.numbers() {
         let mut drafts = Drafts::new(fine.logs.pages(context)?);
         let mut open = Open::new(context);
@@ -85,7 +81,10 @@ pub(crate) fn coarsen(
         while drafts.next(&mut draft)? {
             let place = Place::new(context, position);
             position += 1;
-            let edges = Edges { leaves: sources.meets(place)?, arrives: targets.meets(place)? };
+            let edges = Edges {
+                leaves: sources.find(place.bits(), |_| ())?.is_some(),
+                arrives: targets.find(place.bits(), |_| ())?.is_some(),
+            };
             joining.take(&mut open, place, &mut draft, edges, drafts.chunk)?;
         }
         joining.end(&mut open)?;
@@ -96,16 +95,9 @@ pub(crate) fn coarsen(
     let Joining { mut logs, moved, .. } = joining;
     logs.put_down()?;
     let moved = moved.finish()?;
-    let mut by_source = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?.each(&by_target, |[to, from]| by_source.push([from, to]))?;
-    let mut edges = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?.each(&by_source.finish()?, |edge| edges.push(edge))?;
-    let mut by_owner = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?.each(&fine.aliases, |[arrival, owner]| by_owner.push([owner, arrival]))?;
-    let mut aliases = Sorter::<2>::new(spill, memory / 8);
-    Moved::of(&moved)?
-        .each(&by_owner.finish()?, |[owner, arrival]| aliases.push([arrival, owner]))?;
-    Ok(Ordered { logs, edges: edges.finish()?, aliases: aliases.finish()? })
+    let now = |pairs: &Sorted<2>| moved_and_swapped(pairs, &moved, spill, memory / 8);
+    let (edges, aliases) = (now(&now(&fine.edges)?)?, now(&now(&fine.aliases)?)?);
+    Ok(Ordered { logs, edges, aliases })
 }
 
 /// What is at a place.
@@ -254,46 +246,20 @@ fn next(open: &mut Open) -> Result<()> {
     Ok(())
 }
 
-/// The first words of sorted pairs.
-struct Ascending<'a> {
-    all: Merge<'a, 2>,
-    head: Option<[u64; 2]>,
-}
-
-impl<'a> Ascending<'a> {
-    fn of(mut all: Merge<'a, 2>) -> Result<Self> {
-        let head = all.next()?;
-        Ok(Ascending { all, head })
-    }
-
-    /// Whether a place is among them. Places must be asked for in ascending order.
-    fn meets(&mut self, place: Place) -> Result<bool> {
-        while self.head.is_some_and(|head| head[0] < place.bits()) {
-            self.head = self.all.next()?;
+/// The pairs the other way round, with their first words where these are now.
+fn moved_and_swapped(
+    pairs: &Sorted<2>,
+    moved: &Sorted<2>,
+    spill: &Arc<Spill>,
+    budget: usize,
+) -> Result<Sorted<2>> {
+    let (mut moved, mut swapped) = (Lookahead::new(moved)?, Sorter::new(spill, budget));
+    let mut all = pairs.iter()?;
+    while let Some([first, second]) = all.next()? {
+        // An edge to a place that is not there orders nothing.
+        if let Some(now) = moved.find(first, |_| ())? {
+            swapped.push([second, now])?;
         }
-        Ok(self.head.is_some_and(|head| head[0] == place.bits()))
     }
-}
-
-/// Where what was at a place is now.
-struct Moved<'a>(Ascending<'a>);
-
-impl<'a> Moved<'a> {
-    fn of(moved: &'a Sorted<2>) -> Result<Self> {
-        Ascending::of(moved.iter()?).map(Moved)
-    }
-
-    /// Calls `f` with all pairs, whose first words are where they are now.
-    fn each(mut self, pairs: &Sorted<2>, mut f: impl FnMut([u64; 2]) -> Result<()>) -> Result<()> {
-        let mut all = pairs.iter()?;
-        while let Some([first, second]) = all.next()? {
-            if !self.0.meets(Place::from_bits(first))? {
-                // An edge to a place that is not there orders nothing.
-                continue;
-            }
-            let now = self.0.head.map_or(first, |head| head[1]);
-            f([now, second])?;
-        }
-        Ok(())
-    }
+    swapped.finish()
 }

@@ -1,6 +1,8 @@
 //! What is known of each context. A program can have millions of contexts. Only those whose streams
 //! are being cut have all of their state in memory; the others have a record of a few words.
 
+use std::ops::{Deref, DerefMut};
+
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
@@ -10,45 +12,17 @@ use crate::place::Place;
 use crate::space::Space;
 use crate::sparse::Sparse;
 
-/// A context while its stream is cut into tasks.
+/// A context while its stream is cut into tasks: its record, and what only that needs.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
+    record: ContextRecord,
     /// The tick at which the context's thread left it; `None` once the thread has come back.
     pub(crate) away: Option<u64>,
     /// Ticks that the context's thread spent in other contexts since the last task. They are not
     /// work of this context.
     pub(crate) shift: u64,
-    /// The stream that the last records were read from.
-    pub(crate) executor: u32,
-    /// Number of the last piece that was read to its end, for a context that goes from thread to
-    /// thread.
-    pub(crate) piece: u32,
-    /// A piece of such a context is being read.
+    /// A piece of a context that goes from thread to thread is being read.
     pub(crate) in_piece: bool,
-    /// Number of tasks and barrier arrivals so far.
-    pub(crate) places: u32,
-    /// End of the last event, in ticks.
-    pub(crate) clock: u64,
-    /// Latest moment seen, in ticks.
-    pub(crate) last: u64,
-    /// First moment seen, in ticks.
-    pub(crate) first: u64,
-    /// The context's start was recorded in another context, or it is the first context.
-    pub(crate) announced: bool,
-    /// The context asked the kernel for work that is done beside the program.
-    pub(crate) rings: bool,
-    /// The context was begun by a thread that has another context of its own, or no context.
-    pub(crate) entered: bool,
-    /// The context's start event was seen.
-    pub(crate) started: bool,
-    /// Only the context's end was recorded, because the program ended before the thread began.
-    pub(crate) idle: bool,
-    /// The context's end event was seen.
-    pub(crate) end_seen: bool,
-    /// The context ended by itself, not with the program.
-    pub(crate) ended: bool,
-    /// It had left the scope that others wait for, and ended with the program.
-    pub(crate) left: bool,
     /// Blocks begin or end to be recorded at this tick, and the work before it has not ended.
     pub(crate) gate: Option<u64>,
     /// When the gap of a sample began that the context is in.
@@ -67,27 +41,56 @@ pub(crate) struct OpenWork {
     pub(crate) span: Option<FrameSpan>,
 }
 
-/// A context of which nothing more is expected.
+/// What is known of a context. It is all that is kept of one of which nothing more is expected.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ContextRecord {
+    /// Number of tasks and barrier arrivals so far.
     pub(crate) places: u32,
-    executor: u32,
-    piece: u32,
+    /// The stream that the last records were read from.
+    pub(crate) executor: u32,
+    /// Number of the last piece that was read to its end, for a context that goes from thread to
+    /// thread.
+    pub(crate) piece: u32,
+    /// End of the last event, in ticks.
     pub(crate) clock: u64,
+    /// Latest moment seen, in ticks.
     pub(crate) last: u64,
+    /// First moment seen, in ticks.
     pub(crate) first: u64,
-    /// Tick at which the context's last draft ended.
+    /// Tick at which the context's last draft ended, once its state is put away.
     drafted: u64,
+    /// The context's start was recorded in another context, or it is the first context.
     pub(crate) announced: bool,
     /// Another context waited for this one's end.
     pub(crate) joined: bool,
+    /// The context asked the kernel for work that is done beside the program.
     pub(crate) rings: bool,
-    entered: bool,
+    /// The context was begun by a thread that has another context of its own, or no context.
+    pub(crate) entered: bool,
+    /// The context's start event was seen.
     pub(crate) started: bool,
-    idle: bool,
-    end_seen: bool,
+    /// Only the context's end was recorded, because the program ended before the thread began.
+    pub(crate) idle: bool,
+    /// The context's end event was seen.
+    pub(crate) end_seen: bool,
+    /// The context ended by itself, not with the program.
     pub(crate) ended: bool,
-    left: bool,
+    /// It had left the scope that others wait for, and ended with the program.
+    pub(crate) left: bool,
+}
+
+impl Deref for ContextState {
+    type Target = ContextRecord;
+
+    fn deref(&self) -> &ContextRecord {
+        &self.record
+    }
+}
+
+impl DerefMut for ContextState {
+    fn deref_mut(&mut self) -> &mut ContextRecord {
+        &mut self.record
+    }
 }
 
 impl ContextState {
@@ -97,45 +100,12 @@ impl ContextState {
     }
 
     fn record(&self) -> ContextRecord {
-        ContextRecord {
-            places: self.places,
-            executor: self.executor,
-            piece: self.piece,
-            clock: self.clock,
-            last: self.last,
-            first: self.first,
-            drafted: self.writer.end(),
-            announced: self.announced,
-            joined: false,
-            rings: self.rings,
-            entered: self.entered,
-            started: self.started,
-            idle: self.idle,
-            end_seen: self.end_seen,
-            ended: self.ended,
-            left: self.left,
-        }
+        ContextRecord { drafted: self.writer.end(), ..self.record }
     }
 
-    fn resumed(record: &ContextRecord) -> Self {
-        ContextState {
-            places: record.places,
-            executor: record.executor,
-            piece: record.piece,
-            clock: record.clock,
-            last: record.last,
-            first: record.first,
-            writer: DraftWriter::after(record.drafted),
-            announced: record.announced,
-            rings: record.rings,
-            entered: record.entered,
-            started: record.started,
-            idle: record.idle,
-            end_seen: record.end_seen,
-            ended: record.ended,
-            left: record.left,
-            ..ContextState::default()
-        }
+    fn resumed(record: ContextRecord) -> Self {
+        let writer = DraftWriter::after(record.drafted);
+        ContextState { record, writer, ..ContextState::default() }
     }
 }
 
@@ -184,12 +154,12 @@ impl Contexts {
         self.put_down();
         let (state, new) = match (self.live.remove(&context), self.records.get(context)) {
             (Some(state), _) => (state, false),
-            (None, Some(record)) => (Box::new(ContextState::resumed(record)), false),
+            (None, Some(record)) => (Box::new(ContextState::resumed(*record)), false),
             (None, None) => {
                 self.records.set(context, ContextRecord::default());
                 // Until something is read of it.
-                let new = ContextState { executor: context, ..ContextState::default() };
-                (Box::new(new), true)
+                let new = ContextRecord { executor: context, ..ContextRecord::default() };
+                (Box::new(ContextState::resumed(new)), true)
             }
         };
         self.at_hand = Some((context, state));

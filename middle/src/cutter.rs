@@ -27,9 +27,9 @@ use crate::streams::{Record, Streams};
 mod end;
 mod events;
 mod gap;
-mod piece;
 mod positions;
 mod switches;
+mod work;
 
 /// Cuts streams into tasks, and sends the results of pass 1 on.
 #[derive(Debug)]

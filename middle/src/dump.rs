@@ -7,10 +7,10 @@ use std::io::Write;
 use contech_trace::event::Event;
 use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
-use contech_trace::reader::{Chunk, ChunkReader, Next};
+use contech_trace::reader::{Chunk, Next};
 
 use crate::error::{Error, Result};
-use crate::input::Input;
+use crate::input::{Input, UNREADABLE};
 use crate::program::{Program, ProgramBuilder};
 
 /// Writes the text form of a trace, in file order. With `context`, only what that context recorded
@@ -27,16 +27,7 @@ use crate::program::{Program, ProgramBuilder};
 /// The input cannot be read or is no trace of this version, or `out` fails.
 pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Result<()> {
     let name = input.name();
-    let read_error = |source| Error::Input {
-        action: "read",
-        file: name.clone(),
-        source,
-        remedy: "check the disk or the program that writes the pipe",
-    };
-    let source = input.open()?.reader;
-    let opened = ChunkReader::new(source).map_err(read_error)?;
-    let (header, mut reader) =
-        opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
+    let (header, mut reader) = input.open()?.chunks(&name, UNREADABLE)?;
     let mut dump = Dump {
         context,
         program: ProgramBuilder::default(),
@@ -48,7 +39,7 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
         header.pid, header.clock_hz, header.start_unix_ns
     ));
     loop {
-        let next = reader.next_chunk().map_err(read_error)?;
+        let next = reader.next_chunk().map_err(Error::unreadable(&name, UNREADABLE))?;
         match next {
             Next::Chunk(ref chunk) => dump.chunk(chunk),
             Next::Skipped { from, to, ref error } => {
@@ -182,7 +173,11 @@ impl Sink for Lines<'_> {
 }
 
 fn block_text(block: u32, operands: &[u64], program: &Program) -> String {
-    let mut text = format!("block {block} {}", program.place(Some(block)));
+    let place = program.place(block).map_or_else(
+        || "? ?:0".to_owned(),
+        |(function, file, line)| format!("{function} {file}:{line}"),
+    );
+    let mut text = format!("block {block} {place}");
     for o in operands {
         text.push_str(&format!(" {o:#x}"));
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use contech_trace::event::{Event, SyncOp};
 use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad};
-use contech_trace::reader::{Chunk, ChunkReader, Next};
+use contech_trace::reader::{Chunk, Next};
 use taskgraph::{Action, ContextId};
 
 use crate::encode::action;
@@ -89,20 +89,14 @@ fn of_context<D: AsRef<[u8]>>(
 
 fn of_trace(trace: Input) -> Result<BTreeMap<u32, Digest>> {
     let name = trace.name();
-    let failed = |source| Error::Input {
-        action: "read",
-        file: name.clone(),
-        source,
-        remedy: "check the disk",
-    };
-    let opened = ChunkReader::new(trace.open()?.reader).map_err(failed)?;
-    let (_, mut reader) = opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
+    let (_, mut reader) = trace.open()?.chunks(&name, "check the disk")?;
     let mut program = ProgramBuilder::default();
     let mut streams: BTreeMap<u32, (u64, Decoder)> = BTreeMap::new();
     let mut digests: BTreeMap<u32, Digest> = BTreeMap::new();
     let mut raw = Vec::new();
     loop {
-        let chunk = match reader.next_chunk().map_err(failed)? {
+        let next = reader.next_chunk();
+        let chunk = match next.map_err(Error::unreadable(&name, "check the disk"))? {
             Next::Chunk(chunk) => chunk,
             Next::Skipped { .. } => continue,
             Next::End => break,

@@ -102,6 +102,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Makes the error for a trace that cannot be read.
+    pub(crate) fn unreadable(file: &str, remedy: &'static str) -> impl Fn(io::Error) -> Self {
+        let file = file.to_owned();
+        move |source| Error::Input { action: "read", file: file.clone(), source, remedy }
+    }
+
     pub(crate) fn internal(what: impl Into<String>) -> Self {
         Error::Internal(what.into())
     }

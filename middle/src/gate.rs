@@ -43,25 +43,21 @@ impl Gate {
     }
 
     pub(crate) fn leave(&self, cost: usize) {
-        let mut state = self.state.lock();
-        state.used -= cost.min(state.used);
-        drop(state);
-        self.changed.notify_all();
+        self.change(|state| state.used -= cost.min(state.used));
     }
 
     /// Says that it is this one's turn.
     pub(crate) fn set_turn(&self, turn: u64) {
-        let mut state = self.state.lock();
-        state.turn = turn;
-        drop(state);
-        self.changed.notify_all();
+        self.change(|state| state.turn = turn);
     }
 
     /// Lets everybody through, because the conversion stops.
     pub(crate) fn close(&self) {
-        let mut state = self.state.lock();
-        state.closed = true;
-        drop(state);
+        self.change(|state| state.closed = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock());
         self.changed.notify_all();
     }
 }

@@ -6,6 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use contech_trace::file::FileHeader;
+use contech_trace::reader::ChunkReader;
+
 use crate::error::{Error, Result};
 
 /// A trace to convert: a file, FIFO or other path, standard input, or any reader.
@@ -76,6 +79,12 @@ impl Input {
     }
 }
 
+/// The chunks of a trace.
+pub(crate) type Chunks = ChunkReader<Box<dyn Read + Send>>;
+
+/// What to do if a trace cannot be read any further.
+pub(crate) const UNREADABLE: &str = "check the disk or the program that writes the pipe";
+
 pub(crate) struct Source {
     pub(crate) reader: Box<dyn Read + Send>,
     /// The size of a regular file; `None` for other sources.
@@ -87,5 +96,11 @@ pub(crate) struct Source {
 impl Source {
     fn stream(reader: Box<dyn Read + Send>) -> Self {
         Source { reader, size: None, modified_unix_ns: None }
+    }
+
+    /// Reads the header of the trace `file`. `remedy` is what to do if it cannot be read.
+    pub(crate) fn chunks(self, file: &str, remedy: &'static str) -> Result<(FileHeader, Chunks)> {
+        let opened = ChunkReader::new(self.reader).map_err(Error::unreadable(file, remedy))?;
+        opened.map_err(|source| Error::Trace { file: file.to_owned(), source })
     }
 }

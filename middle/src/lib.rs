@@ -81,22 +81,17 @@ use crate::align::Align;
 use crate::assemble::Parts;
 use crate::check::Kept;
 use crate::clock::Clock;
-use crate::contexts::ContextTable;
 use crate::cutter::{Cutter, Position};
 use crate::edges::Edges;
-use crate::executors::Executors;
 use crate::gaps::Gaps;
-use crate::input::Source;
-use crate::log::Logs;
 use crate::meta::Facts;
 use crate::notes::Notes;
 use crate::pipeline::{Item, Pipeline};
 use crate::place::Place;
 use crate::program::{Program, ProgramBuilder};
 use crate::regions::{Regions, Windows};
-use crate::sorter::Sorted;
 use crate::spill::Spill;
-use taskgraph::{FrameRef, GraphWriter};
+use taskgraph::GraphWriter;
 use tracing::debug_span;
 
 /// Converts the trace `input` into the task graph file `output`.
@@ -154,15 +149,6 @@ pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Sum
     conversion.order_and_write(firsts)
 }
 
-fn unreadable(file: String, source: std::io::Error) -> Error {
-    Error::Input {
-        action: "read",
-        file,
-        source,
-        remedy: "check the disk or the program that writes the pipe",
-    }
-}
-
 fn mpi_rank(rank: u32) -> u16 {
     contech_trace::mpi::rank16(rank.into())
 }
@@ -211,9 +197,10 @@ impl<'a> Conversion<'a> {
         {
             self.cutter.gaps = Gaps::of(path);
         }
-        let Source { reader, size, modified_unix_ns } = input.open()?;
+        let source = input.open()?;
+        let (size, modified_unix_ns) = (source.size, source.modified_unix_ns);
         let builder = std::mem::take(&mut self.builder);
-        let (header, mut pipeline) = Pipeline::start(reader, &name, builder, options, &self.spill)?;
+        let (header, mut pipeline) = Pipeline::start(source, &name, builder, options, &self.spill)?;
         let cutter = &mut self.cutter;
         let mut facts = Facts::new(header, modified_unix_ns, label);
         loop {
@@ -225,7 +212,6 @@ impl<'a> Conversion<'a> {
                 }
                 Item::Modules(any) => cutter.keep_empty = !any,
                 Item::Rank(rank) => cutter.messages.set_rank(mpi_rank(rank.rank)),
-                Item::Failed(source) => return Err(unreadable(name, source)),
                 Item::Broken(error) => return Err(error),
                 Item::End(end) => {
                     (self.program, self.kept) = (Some(end.program), Some(end.kept));
@@ -261,49 +247,21 @@ impl<'a> Conversion<'a> {
             self.writer.set_paths(&program.paths, |number| program.path(number))?;
         }
         let Conversion {
-            name, output, options, spill, mut writer, cutter, facts, mut check, ..
+            name, output, options, spill, mut writer, cutter, mut facts, check, ..
         } = self;
         let step = debug_span!("order").entered();
-        let ordered = order(cutter, &facts, firsts, &spill, options)?;
+        let ordered = order(cutter, &facts, firsts, (&name, &spill), options)?;
         drop(step);
         let _step = debug_span!("write").entered();
         options.report(Progress::Writing);
-        let Ordered {
-            contexts: table,
-            logs,
-            frames,
-            executors,
-            positions,
-            aliases,
-            by_target,
-            align,
-            mut notes,
-            lost_bytes,
-            regions,
-            windows,
-        } = ordered;
-        let hz = facts.first().map_or(0, Facts::clock_hz);
-        let parts = Parts {
-            name: &name,
-            contexts: &table,
-            logs: &logs,
-            frames: &frames,
-            executors: &executors,
-            aliases: &aliases,
-            spill: &spill,
-            memory: options.memory,
-            clock: Clock::new(if align.is_common() { 0 } else { hz }),
-            align: &align,
-        };
-        let mut facts = facts;
+        let Ordered { parts, positions, mut notes, lost_bytes, regions, windows } = ordered;
         let mut complete = true;
         for facts in &mut facts {
             complete &= facts.is_complete(&notes);
         }
-        let written = parts.write(&by_target, complete, &mut notes, &mut writer)?;
+        let written = parts.write(complete, &mut notes, &mut writer)?;
         options.check_cancelled()?;
-        let clock = parts.clock;
-        drop((logs, by_target, aliases));
+        let Parts { contexts: table, frames, executors, clock, align, .. } = parts;
         let contexts = || written.contexts(&table, clock, &align);
         let mut meta = Facts::all(facts, &notes, lost_bytes);
         let run_ns = contexts().map(|c| c.last_ns).max().unwrap_or(0);
@@ -333,7 +291,7 @@ impl<'a> Conversion<'a> {
             complete: meta.complete,
             unrecorded: meta.unrecorded,
             lost_bytes: meta.lost_bytes,
-            check: check.take(),
+            check,
             duration_ns: totals.duration_ns,
             notes: meta.notes,
         })
@@ -354,15 +312,9 @@ fn compare(
     check::compare(kept, program, options, notes).map(Some)
 }
 
-struct Ordered {
-    contexts: ContextTable,
-    logs: Logs,
-    frames: Vec<FrameRef>,
-    executors: Executors,
+struct Ordered<'a> {
+    parts: Parts<'a>,
     positions: Vec<Position>,
-    aliases: Sorted<2>,
-    by_target: Sorted<2>,
-    align: Align,
     notes: Notes,
     lost_bytes: u64,
     regions: Regions,
@@ -370,33 +322,20 @@ struct Ordered {
 }
 
 /// Does pass 2.
-fn order(
+fn order<'a>(
     cutter: Cutter,
     facts: &[Facts],
     firsts: Vec<(Place, Place)>,
-    spill: &Arc<Spill>,
+    (name, spill): (&'a str, &'a Arc<Spill>),
     options: &Options,
-) -> Result<Ordered> {
+) -> Result<Ordered<'a>> {
     options.report(Progress::Ordering);
     let memory = options.memory;
-    let Cutter {
-        contexts,
-        logs,
-        frames,
-        executors,
-        positions,
-        events,
-        messages,
-        mut notes,
-        lost_bytes,
-        has_actions,
-        regions,
-        windows,
-        ..
-    } = cutter;
-    let mut contexts = contexts.finish();
-    let executors = executors.finish(&contexts);
-    let events = events.finish()?;
+    let hz = facts.first().map_or(0, Facts::clock_hz);
+    let mut notes = cutter.notes;
+    let mut contexts = cutter.contexts.finish();
+    let executors = cutter.executors.finish(&contexts);
+    let events = cutter.events.finish()?;
     let zeros: Vec<_> = facts.iter().map(|f| f.zero().1).collect();
     let mut align = Align::new(&zeros);
     let alone = !align.is_common();
@@ -412,36 +351,44 @@ fn order(
     let mut out = Edges::new(spill, memory / 4, &mut contexts, &mut notes);
     rules::apply(&events, spill, &mut out)?;
     drop(events);
-    messages.apply(&mut out, &mut align, alone)?;
+    cutter.messages.apply(&mut out, &mut align, alone)?;
     for (root, first) in firsts {
         out.edge(root, first)?;
     }
     options.check_cancelled()?;
     let Edges { edges, aliases, .. } = out;
-    let mut ordered = coarsen::Ordered { logs, edges: edges.finish()?, aliases: aliases.finish()? };
-    if has_actions && !options.fine {
-        let hz = facts.first().map_or(0, Facts::clock_hz);
+    let (logs, edges, aliases) = (cutter.logs, edges.finish()?, aliases.finish()?);
+    let mut ordered = coarsen::Ordered { logs, edges, aliases };
+    if cutter.has_actions && !options.fine {
         let limits = coarsen::Limits::new(hz);
         ordered = coarsen::coarsen(ordered, &mut contexts, limits, spill, memory)?;
     }
     let coarsen::Ordered { logs, edges, aliases } = ordered;
     let aliases = renumber::resolve_aliases(&aliases, spill, memory / 8)?;
-    let by_target = renumber::resolve_sources(&edges, &aliases, spill, memory / 4)?;
+    let edges = renumber::resolve_sources(&edges, &aliases, spill, memory / 4)?;
     align.settle(&mut notes);
     options.check_cancelled()?;
+    let clock = Clock::new(if align.is_common() { 0 } else { hz });
+    let frames = cutter.frames;
     Ok(Ordered {
-        contexts,
-        logs,
-        frames,
-        executors,
-        positions,
-        aliases,
-        by_target,
-        align,
+        parts: Parts {
+            name,
+            contexts,
+            logs,
+            frames,
+            executors,
+            edges,
+            aliases,
+            spill,
+            memory,
+            clock,
+            align,
+        },
+        positions: cutter.positions,
         notes,
-        lost_bytes,
-        regions,
-        windows,
+        lost_bytes: cutter.lost_bytes,
+        regions: cutter.regions,
+        windows: cutter.windows,
     })
 }
 

@@ -15,7 +15,7 @@ use crate::tally::Tally;
 const MOST_NOTES: usize = 1000;
 
 /// The facts that are collected while the trace is read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Facts {
     header: FileHeader,
     /// Which of several traces this is, for remarks.
@@ -41,23 +41,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(header: FileHeader, modified_unix_ns: Option<u64>, label: String) -> Self {
-        Facts {
-            header,
-            label,
-            run: None,
-            rank: None,
-            totals: None,
-            ended: false,
-            skipped: 0,
-            trace_bytes: 0,
-            complete: false,
-            modified_unix_ns,
-            last_tick: 0,
-            waited: 0,
-            tally: Tally::default(),
-            unrecorded: BTreeMap::new(),
-            objects: Vec::new(),
-        }
+        Facts { header, label, modified_unix_ns, ..Facts::default() }
     }
 
     /// Looks at the next item of the trace.
@@ -91,7 +75,7 @@ impl Facts {
                 }
                 self.tally.add(chunk);
             }
-            Item::Modules(_) | Item::Failed(_) | Item::Broken(_) => {}
+            Item::Modules(_) | Item::Broken(_) => {}
         }
         self.ended = matches!(item, Item::Totals(_));
     }
@@ -216,13 +200,14 @@ impl Facts {
                 host: meta.host.clone(),
                 library: r.library,
             });
+            let of_trace = meta.notes.split_off(notes.sentences().len());
+            let named = |note: Note| {
+                if merged { Note::new(note.kind, format!("{label}: {note}")) } else { note }
+            };
+            let of_trace = of_trace.into_iter().map(named);
             let Some(whole) = &mut result else {
                 meta.ranks = ranked.into_iter().filter(|_| merged).collect();
-                let of_trace = meta.notes.split_off(notes.sentences().len());
-                let named = |note: Note| {
-                    if merged { Note::new(note.kind, format!("{label}: {note}")) } else { note }
-                };
-                meta.notes.extend(of_trace.into_iter().map(named));
+                meta.notes.extend(of_trace);
                 result = Some(meta);
                 continue;
             };
@@ -236,9 +221,7 @@ impl Facts {
             whole.trace_bytes += meta.trace_bytes;
             // The losses in the streams of all traces are counted once, in the first.
             whole.lost_bytes += meta.lost_bytes.saturating_sub(lost_in_streams);
-            let own = meta.notes.drain(notes.sentences().len()..);
-            let named = |note: Note| Note::new(note.kind, format!("{label}: {note}"));
-            whole.notes.extend(own.map(named));
+            whole.notes.extend(of_trace);
         }
         result.unwrap_or_default()
     }

@@ -5,14 +5,12 @@ mod reading;
 mod work;
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use contech_trace::file::{FileHeader, RankInfo, RunInfo, Totals};
-use contech_trace::reader::{Chunk, ChunkReader};
+use contech_trace::reader::Chunk;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use self::reading::Reading;
@@ -22,6 +20,7 @@ use crate::check::Kept;
 use crate::encode::EncodedChunk;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
+use crate::input::Source;
 use crate::options::Options;
 use crate::program::{Program, ProgramBuilder};
 use crate::spill::Spill;
@@ -49,9 +48,7 @@ pub(crate) enum Item {
         to: u64,
         error: String,
     },
-    /// The trace could not be read.
-    Failed(io::Error),
-    /// The temporary file could not be used.
+    /// The trace could not be read, or the temporary file could not be used.
     Broken(Error),
     /// The file has ended.
     End(Box<End>),
@@ -111,14 +108,14 @@ pub(crate) struct Pipeline {
     waiting: BTreeMap<u64, (usize, u64, Item)>,
     next: u64,
     shared: Arc<Shared>,
-    cancel: Option<Arc<AtomicBool>>,
+    options: Options,
     position: u64,
 }
 
 impl Pipeline {
     /// Reads the file header and starts the threads.
     pub(crate) fn start(
-        source: Box<dyn Read + Send>,
+        source: Source,
         name: &str,
         program: ProgramBuilder,
         options: &Options,
@@ -127,14 +124,8 @@ impl Pipeline {
         let threads = options.threads.max(1);
         // A reader that is far ahead only fills memory that is not in the caches.
         let memory = (options.memory / 2).min(threads.saturating_mul(AHEAD));
-        let opened = ChunkReader::new(source).map_err(|source| Error::Input {
-            action: "read",
-            file: name.to_owned(),
-            source,
-            remedy: "give a trace file, a FIFO, or - for standard input",
-        })?;
-        let (header, reader) =
-            opened.map_err(|source| Error::Trace { file: name.to_owned(), source })?;
+        let remedy = "give a trace file, a FIFO, or - for standard input";
+        let (header, reader) = source.chunks(name, remedy)?;
         let shared = Arc::new(Shared {
             board: Board::new(),
             chunks: Gate::new(memory),
@@ -146,26 +137,33 @@ impl Pipeline {
             let (shared, to_caller) = (Arc::clone(&shared), to_caller.clone());
             thread::spawn(move || work(&shared, &to_caller));
         }
-        let reading = Reading::new(reader, Arc::clone(&shared), to_caller, program, spill);
+        let reading = Reading {
+            name: name.to_owned(),
+            reader,
+            shared: Arc::clone(&shared),
+            to_caller,
+            checked: false,
+            program,
+            kept: Kept::new(spill),
+            spanning: Vec::new(),
+            index: 0,
+        };
         thread::spawn(move || reading.run());
         let pipeline = Pipeline {
             results,
             waiting: BTreeMap::new(),
             next: 0,
             shared,
-            cancel: options.cancel.clone(),
+            options: options.clone(),
             position: 0,
         };
         Ok((header, pipeline))
     }
 
-    /// Returns the next item in file order. [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is
-    /// the last one.
+    /// Returns the next item in file order. [`Item::End`] or [`Item::Broken`] is the last one.
     pub(crate) fn next(&mut self) -> Result<Item> {
         loop {
-            if self.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed)) {
-                return Err(Error::Cancelled);
-            }
+            self.options.check_cancelled()?;
             if let Some((cost, position, item)) = self.waiting.remove(&self.next) {
                 self.next += 1;
                 self.position = position;

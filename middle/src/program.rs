@@ -8,7 +8,7 @@ use contech_trace::ids::overlap;
 use contech_trace::program::Program as Ids;
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
 use taskgraph::path::{Path, PathTable};
-use taskgraph::{FrameEncoder, FunctionId, MemOp, StaticInfo};
+use taskgraph::{BlockId, FrameEncoder, FunctionId, MemOp, StaticInfo};
 
 use crate::demangle::demangle;
 
@@ -42,6 +42,14 @@ impl Program {
     /// Returns a path by its dense number, in the form of the graph.
     pub(crate) fn path(&self, number: u32) -> Option<Path> {
         Some(self.ids.path(number).ok()?.path)
+    }
+
+    /// Function, file and line of a block.
+    pub(crate) fn place(&self, block: u32) -> Option<(&str, &str, u32)> {
+        let info = &self.info;
+        let b = info.block(BlockId::new(block))?;
+        let function = info.function(b.function)?;
+        Some((&function.name, info.file_of(b.function), info.line_of(b)))
     }
 
     pub(crate) fn encoder(&self) -> FrameEncoder {
@@ -83,19 +91,6 @@ pub(crate) struct ProgramBuilder {
     versions: u64,
     objects: Vec<(String, u64, u32)>,
     current: Option<Arc<Program>>,
-}
-
-impl Program {
-    /// Function and line of a block.
-    pub(crate) fn place(&self, block: Option<u32>) -> String {
-        let info = &self.info;
-        let Some(b) = block.and_then(|b| info.block(taskgraph::BlockId::new(b))) else {
-            return "? ?:0".to_owned();
-        };
-        let name = info.function(b.function).map_or("?", |f| &f.name);
-        let line = info.line_of(b);
-        format!("{name} {}:{line}", info.file_of(b.function))
-    }
 }
 
 impl ProgramBuilder {

@@ -1,11 +1,10 @@
 //! Finds the ranks of several traces of one run, and checks that the traces belong together.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use contech_trace::file::{ChunkKind, FileHeader, RankInfo, RunInfo};
-use contech_trace::reader::{ChunkReader, Next};
+use contech_trace::reader::Next;
 
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -68,33 +67,18 @@ fn agree(a: &Ranked, b: &Ranked) -> Result<()> {
     Ok(())
 }
 
-fn failed(file: &str, source: io::Error) -> Error {
-    Error::Input {
-        action: "read",
-        file: file.to_owned(),
-        source,
-        remedy: "give trace files that can be read more than once",
-    }
-}
-
-type Chunks = ChunkReader<Box<dyn io::Read + Send>>;
-
-fn open(path: &Path) -> Result<(String, FileHeader, Chunks)> {
-    let input = Input::from(path);
-    let name = input.name();
-    let source = input.open()?;
-    let opened = ChunkReader::new(source.reader).map_err(|e| failed(&name, e))?;
-    let (header, reader) = opened.map_err(|source| Error::Trace { file: name.clone(), source })?;
-    Ok((name, header, reader))
-}
+/// What to do if a trace cannot be read.
+const REMEDY: &str = "give trace files that can be read more than once";
 
 /// Reads a trace until it says which rank it is of.
 fn peek(path: &Path) -> Result<Ranked> {
-    let (name, header, mut reader) = open(path)?;
+    let input = Input::from(path);
+    let name = input.name();
+    let (header, mut reader) = input.open()?.chunks(&name, REMEDY)?;
     let mut host = String::new();
     let mut raw = Vec::new();
     loop {
-        let chunk = match reader.next_chunk().map_err(|e| failed(&name, e))? {
+        let chunk = match reader.next_chunk().map_err(Error::unreadable(&name, REMEDY))? {
             Next::Chunk(chunk) => chunk,
             Next::Skipped { .. } => continue,
             Next::End => break,

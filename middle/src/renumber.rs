@@ -6,7 +6,7 @@ use taskgraph::{ContextId, TaskId};
 
 use crate::error::Result;
 use crate::place::Place;
-use crate::sorter::{Merge, Sorted, Sorter};
+use crate::sorter::{Lookahead, Sorted, Sorter};
 use crate::spill::Spill;
 
 /// The task id as a sort key, in the order of task ids.
@@ -31,8 +31,7 @@ pub(crate) enum Named {
 /// Turns places into task ids. The places must be asked for in ascending order.
 #[derive(Debug)]
 pub(crate) struct Renumber<'a> {
-    aliases: Merge<'a, 2>,
-    head: Option<[u64; 2]>,
+    aliases: Lookahead<'a>,
     context: u32,
     /// Number of aliases in the context before the place that was asked for last.
     fallen: u32,
@@ -41,8 +40,7 @@ pub(crate) struct Renumber<'a> {
 impl<'a> Renumber<'a> {
     /// Reads `aliases`, which are `[arrival, number]`.
     pub(crate) fn new(aliases: &'a Sorted<2>) -> Result<Self> {
-        let mut aliases = aliases.iter()?;
-        Ok(Renumber { head: aliases.next()?, aliases, context: 0, fallen: 0 })
+        Ok(Renumber { aliases: Lookahead::new(aliases)?, context: 0, fallen: 0 })
     }
 
     pub(crate) fn name(&mut self, place: Place) -> Result<Named> {
@@ -50,17 +48,11 @@ impl<'a> Renumber<'a> {
             self.context = place.context();
             self.fallen = 0;
         }
-        while let Some([arrival, number]) = self.head {
-            if arrival == place.bits() {
-                return Ok(Named::Alias(number));
-            }
-            if arrival > place.bits() {
-                break;
-            }
-            if Place::from_bits(arrival).context() == self.context {
-                self.fallen += 1;
-            }
-            self.head = self.aliases.next()?;
+        let own = |arrival| Place::from_bits(arrival).context() == self.context;
+        let fallen = &mut self.fallen;
+        let passed = |arrival| *fallen += u32::from(own(arrival));
+        if let Some(number) = self.aliases.find(place.bits(), passed)? {
+            return Ok(Named::Alias(number));
         }
         let seq = place.position() - self.fallen;
         Ok(Named::Task(TaskId::new(ContextId::new(self.context), seq)))
@@ -73,12 +65,7 @@ pub(crate) fn resolve_aliases(
     spill: &Arc<Spill>,
     budget: usize,
 ) -> Result<Sorted<2>> {
-    let mut by_owner = Sorter::<2>::new(spill, budget / 2);
-    let mut all = aliases.iter()?;
-    while let Some([arrival, owner]) = all.next()? {
-        by_owner.push([owner, arrival])?;
-    }
-    let by_owner = by_owner.finish()?;
+    let by_owner = aliases.swapped(spill, budget / 2)?;
     let mut resolved = Sorter::<2>::new(spill, budget / 2);
     let mut numbers = Renumber::new(aliases)?;
     let mut all = by_owner.iter()?;

@@ -270,6 +270,18 @@ impl<const N: usize> Sorted<N> {
     }
 }
 
+impl Sorted<2> {
+    /// The pairs with their words the other way round.
+    pub(crate) fn swapped(&self, spill: &Arc<Spill>, budget: usize) -> Result<Self> {
+        let mut swapped = Sorter::new(spill, budget);
+        let mut all = self.iter()?;
+        while let Some([first, second]) = all.next()? {
+            swapped.push([second, first])?;
+        }
+        swapped.finish()
+    }
+}
+
 /// A reading position in one run on the tape.
 #[derive(Debug)]
 struct Cursor<const N: usize> {
@@ -322,6 +334,44 @@ impl<const N: usize> Merge<'_, N> {
             }
         }
         Ok(Some(record))
+    }
+}
+
+/// Sorted pairs that are asked for by ascending first word.
+#[derive(Debug)]
+pub(crate) struct Lookahead<'a> {
+    all: Merge<'a, 2>,
+    head: Option<[u64; 2]>,
+}
+
+impl<'a> Lookahead<'a> {
+    pub(crate) fn new(pairs: &'a Sorted<2>) -> Result<Self> {
+        let mut all = pairs.iter()?;
+        let head = all.next()?;
+        Ok(Lookahead { all, head })
+    }
+
+    /// The second word of the first pair whose first word is `key`. Calls `passed` with the first
+    /// words before it.
+    pub(crate) fn find(&mut self, key: u64, mut passed: impl FnMut(u64)) -> Result<Option<u64>> {
+        while let Some([first, second]) = self.head {
+            if first >= key {
+                return Ok((first == key).then_some(second));
+            }
+            passed(first);
+            self.head = self.all.next()?;
+        }
+        Ok(None)
+    }
+
+    /// Calls `f` with the second words of all pairs whose first word is `key`, and goes behind
+    /// them.
+    pub(crate) fn take(&mut self, key: u64, mut f: impl FnMut(u64)) -> Result<()> {
+        while let Some(second) = self.find(key, |_| ())? {
+            f(second);
+            self.head = self.all.next()?;
+        }
+        Ok(())
     }
 }
 

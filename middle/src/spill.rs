@@ -43,13 +43,8 @@ impl Spill {
     /// Appends bytes. Returns where they are.
     pub(crate) fn append(&self, bytes: &[u8]) -> Result<u64> {
         let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.write(bytes, at)?;
+        self.file()?.write_all_at(bytes, at).map_err(|e| self.error(e))?;
         Ok(at)
-    }
-
-    /// Overwrites bytes that were appended before.
-    pub(crate) fn write(&self, bytes: &[u8], at: u64) -> Result<()> {
-        self.file()?.write_all_at(bytes, at).map_err(|e| self.error(e))
     }
 
     /// Reads bytes that were appended before.

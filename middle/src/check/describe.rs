@@ -4,17 +4,12 @@ use taskgraph::{BlockId, MemOp, OpKind};
 
 use crate::program::Program;
 
-/// `function file:line` of a block.
+/// Number, function, file and line of a block.
 pub(crate) fn block(program: &Program, block: u32) -> String {
-    let info = &program.info;
-    let Some(b) = info.blocks.get(BlockId::new(block).index()) else {
-        return format!("block {block}");
-    };
-    let function = info.functions.get(b.function.index());
-    let name = function.map_or("?", |f| f.name.as_str());
-    let file = function.and_then(|f| info.files.get(f.file as usize)).map_or("?", String::as_str);
-    let line = info.line_of(b);
-    format!("block {block} ({name}, {file}:{line})")
+    match program.place(block) {
+        Some((function, file, line)) => format!("block {block} ({function}, {file}:{line})"),
+        None => format!("block {block}"),
+    }
 }
 
 /// Describes the first operand that differs.
@@ -31,11 +26,8 @@ pub(crate) fn operands(program: &Program, block: u32, main: &[u64], naive: &[u64
 
 /// Finds the operation that has the block's operand `at`, and its number in the block.
 fn operation(program: &Program, block: u32, at: usize) -> Option<(usize, &MemOp)> {
-    let info = &program.info;
-    let b = info.blocks.get(BlockId::new(block).index())?;
-    let first = b.first_op as usize;
-    let ops = info.ops.get(first..first + b.op_count as usize)?;
     let mut end = 0;
+    let ops = program.info.ops_of(BlockId::new(block));
     ops.iter().enumerate().find(|(_, op)| {
         end += op.operand_count();
         at < end

@@ -1,6 +1,7 @@
 //! The end of a trace: each context ends where its data ends, and remarks say what is missing.
 
 use super::Cutter;
+use crate::contexts::ContextRecord;
 use crate::error::Result;
 use crate::streams::TEAM_STREAMS;
 
@@ -27,48 +28,34 @@ impl Cutter {
             if !self.space.holds(context) {
                 continue;
             }
-            let last = self.piece(context).state.last;
+            let last = self.contexts.entry(context).0.last;
             self.end_gap(context, last)?;
-            let mut piece = self.piece(context);
-            piece.end_work(last, false)?;
-            let state = piece.state;
-            let state_entered = state.entered;
-            let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
-            let (idle, left) = (state.idle, state.left);
-            let executor = state.executor;
-            self.executors.note(executor);
+            self.end_work(context, last, false)?;
+            let state: ContextRecord = **self.contexts.entry(context).0;
+            self.executors.note(state.executor);
+            let at = || format!("context {context}");
             if unseen && context == first {
                 continue;
             }
             if context >= TEAM_STREAMS {
-                self.notes.remark("OpenMP threads ran code outside of any task", || {
-                    format!("context {context}")
-                });
+                self.notes.remark("OpenMP threads ran code outside of any task", at);
                 continue;
             }
-            if state_entered && !end_seen {
-                self.notes.remark("tasks had not ended when the program ended", || {
-                    format!("context {context}")
-                });
+            if state.entered && !state.end_seen {
+                self.notes.remark("tasks had not ended when the program ended", at);
                 continue;
             }
-            if idle {
-                self.notes.remark("threads had not begun when the program ended", || {
-                    format!("context {context}")
-                });
+            if state.idle {
+                self.notes.remark("threads had not begun when the program ended", at);
                 continue;
             }
-            if !started {
-                self.notes
-                    .damage("the start of a context is missing", || format!("context {context}"));
+            if !state.started {
+                self.notes.damage("the start of a context is missing", at);
             }
-            if !end_seen {
-                self.notes
-                    .damage("the end of a context is missing", || format!("context {context}"));
-            } else if !ended && !left {
-                self.notes.remark("threads still ran when the program ended", || {
-                    format!("context {context}")
-                });
+            if !state.end_seen {
+                self.notes.damage("the end of a context is missing", at);
+            } else if !state.ended && !state.left {
+                self.notes.remark("threads still ran when the program ended", at);
             }
         }
         self.logs.put_down()

@@ -3,7 +3,6 @@
 use contech_trace::event::{EndReason, Event, Recorded, SyncOp};
 use taskgraph::{FrameSpan, TaskKind};
 
-use super::piece::Piece;
 use super::{Cutter, unwrap_ticks};
 use crate::draft::Draft;
 use crate::encode::shown;
@@ -107,7 +106,7 @@ impl Cutter {
         if reason == EndReason::Signal {
             self.notes.fact("a signal ended the program");
         }
-        self.piece(context).end_work(at, keep_empty)
+        self.end_work(context, at, keep_empty).map(drop)
     }
 
     /// Takes a synchronisation, with its begin and duration unless its time is open.
@@ -186,17 +185,7 @@ impl Cutter {
         let Some(at) = state.gate.take() else {
             return Ok(());
         };
-        self.piece(context).end_work(at.min(before), true)
-    }
-
-    /// The context at hand, with what its tasks are written to.
-    pub(super) fn piece(&mut self, context: u32) -> Piece<'_> {
-        Piece {
-            context,
-            name: &self.name,
-            state: self.contexts.entry(context).0,
-            logs: &mut self.logs,
-        }
+        self.end_work(context, at.min(before), true).map(drop)
     }
 
     /// Ends the work before, and appends a task. `own` is the record that stands for it where it is
@@ -212,17 +201,13 @@ impl Cutter {
             draft.start = draft.start.max(self.contexts.entry(context).0.clock);
         }
         self.cut_at_gate(context, draft.start)?;
-        let keep_empty = self.keeps_empty();
-        let (state, _) = self.contexts.entry(context);
-        let (name, logs) = (&self.name, &mut self.logs);
-        let mut piece = Piece { context, name, state, logs };
         if draft.open {
-            piece.end_open_work()?;
+            self.end_open_work(context)?;
         } else {
-            piece.end_work(draft.start, keep_empty)?;
-            piece.state.shift = 0;
+            self.end_work(context, draft.start, self.keeps_empty())?;
+            self.contexts.entry(context).0.shift = 0;
         }
-        let state = &mut *piece.state;
+        let (state, _) = self.contexts.entry(context);
         if draft.start < state.clock {
             let back = state.clock - draft.start;
             self.notes.remark("the clock went backwards; times were corrected", || {
@@ -233,9 +218,9 @@ impl Cutter {
         draft.end = draft.end.max(draft.start);
         draft.executor = state.executor;
         state.clock = draft.end;
-        let place = piece.next_place()?;
-        let writer = &mut piece.state.writer;
-        piece.logs.append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
+        let place = self.next_place(context)?;
+        let writer = &mut self.contexts.entry(context).0.writer;
+        self.logs.append(context, |out| writer.put_sync(out, &draft, own.as_ref()))?;
         if self.gaps.have(draft.end) {
             self.begin_gap(context, draft.end)?;
         }

@@ -13,10 +13,9 @@ impl Cutter {
             return Ok(());
         }
         self.cut_at_gate(context, at)?;
-        let keep_empty = self.keeps_empty();
-        let mut piece = self.piece(context);
-        piece.end_work(at, keep_empty)?;
-        piece.state.gap = Some(piece.state.clock.max(at));
+        self.end_work(context, at, self.keeps_empty())?;
+        let (state, _) = self.contexts.entry(context);
+        state.gap = Some(state.clock.max(at));
         Ok(())
     }
 
@@ -25,23 +24,22 @@ impl Cutter {
         let Some(start) = self.contexts.entry(context).0.gap.take() else {
             return Ok(());
         };
-        let mut piece = self.piece(context);
+        self.next_place(context)?;
+        let (state, _) = self.contexts.entry(context);
         let end = at.max(start);
         let draft = Draft {
             kind: TaskKind::Sync,
             op: SyncOp::Delay,
             object: LEFT_OUT,
-            executor: piece.state.executor,
+            executor: state.executor,
             start,
             end,
             ..Draft::default()
         };
-        piece.next_place()?;
-        let state = &mut *piece.state;
         (state.open, state.gate) = Default::default();
         (state.clock, state.shift) = (end, 0);
         let writer = &mut state.writer;
-        piece.logs.append(context, |out| writer.put_sync(out, &draft, None))
+        self.logs.append(context, |out| writer.put_sync(out, &draft, None))
     }
 
     /// The context at hand is at a position.

@@ -4,7 +4,6 @@
 use contech_trace::event::{Arrival, Event, NOWHERE};
 
 use super::Cutter;
-use super::piece::Piece;
 use crate::draft::DraftWriter;
 use crate::encode::EncodedChunk;
 use crate::error::Result;
@@ -97,12 +96,8 @@ impl Cutter {
         if state.started || state.places > 0 || state.open.span.is_some() {
             let at = state.away.unwrap_or(state.last);
             self.cut_at_gate(context, at)?;
-            let keep_empty = self.keeps_empty();
-            let mut piece = self.piece(context);
-            let places = piece.state.places;
-            piece.end_work(at, keep_empty)?;
-            if piece.state.places > places {
-                piece.state.shift = 0;
+            if self.end_work(context, at, self.keeps_empty())? {
+                self.contexts.entry(context).0.shift = 0;
             }
         }
         self.contexts.entry(context).0.executor = stream;
@@ -206,10 +201,9 @@ impl Cutter {
             return Ok(());
         };
         let last = state.last;
-        let (name, logs) = (&self.name, &mut self.logs);
-        let mut piece = Piece { context, name, state, logs };
-        piece.end_work(last, self.keep_empty)?;
-        piece.state.clock = piece.state.clock.max(after);
+        self.end_work(context, last, self.keep_empty)?;
+        let (state, _) = self.contexts.entry(context);
+        state.clock = state.clock.max(after);
         Ok(())
     }
 }

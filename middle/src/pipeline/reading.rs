@@ -1,17 +1,17 @@
 //! The reader hands chunks of streams to the workers, and tells the caller what all other chunks
 //! hold.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
-use contech_trace::reader::{Chunk, ChunkReader, Next};
+use contech_trace::reader::{Chunk, Next};
 use crossbeam_channel::Sender;
 
 use super::{End, Item, Message, Shared, Task, Watch};
 use crate::check::Kept;
+use crate::error::Error;
+use crate::input::{Chunks, UNREADABLE};
 use crate::program::ProgramBuilder;
-use crate::spill::Spill;
 
 /// Bytes that the gate counts for anything that is not a stream chunk.
 const SMALL: usize = 256;
@@ -21,41 +21,24 @@ const MOST_SPANNING: usize = 16;
 /// Says that the conversion stops.
 struct Stopped;
 
+/// The reader, which starts with the first chunk.
 pub(super) struct Reading {
-    reader: ChunkReader<Box<dyn Read + Send>>,
-    shared: Arc<Shared>,
-    to_caller: Sender<Message>,
-    program: ProgramBuilder,
+    /// Name of the trace.
+    pub(super) name: String,
+    pub(super) reader: Chunks,
+    pub(super) shared: Arc<Shared>,
+    pub(super) to_caller: Sender<Message>,
+    pub(super) program: ProgramBuilder,
     /// At least one module is also recorded in naive form.
-    checked: bool,
+    pub(super) checked: bool,
     /// The streams that are to be compared.
-    kept: Kept,
+    pub(super) kept: Kept,
     /// The contexts whose frames go on from chunk to chunk: the first contexts of the file.
-    spanning: Vec<u32>,
-    index: u64,
+    pub(super) spanning: Vec<u32>,
+    pub(super) index: u64,
 }
 
 impl Reading {
-    /// A reader that starts with the first chunk.
-    pub(super) fn new(
-        reader: ChunkReader<Box<dyn Read + Send>>,
-        shared: Arc<Shared>,
-        to_caller: Sender<Message>,
-        program: ProgramBuilder,
-        spill: &Arc<Spill>,
-    ) -> Self {
-        Self {
-            reader,
-            shared,
-            to_caller,
-            checked: false,
-            program,
-            kept: Kept::new(spill),
-            spanning: Vec::new(),
-            index: 0,
-        }
-    }
-
     /// Reads to the end of the file, or until the conversion stops.
     pub(super) fn run(mut self) {
         let _watch = Watch(self.to_caller.clone());
@@ -78,9 +61,9 @@ impl Reading {
                     })),
                     Err(Stopped) => return,
                 },
-                Err(e) => Item::Failed(e),
+                Err(e) => Item::Broken(Error::unreadable(&self.name, UNREADABLE)(e)),
             };
-            let last = matches!(item, Item::End(_) | Item::Failed(_) | Item::Broken(_));
+            let last = matches!(item, Item::End(_) | Item::Broken(_));
             if self.tell(SMALL, item).is_err() || last {
                 self.shared.board.close();
                 return;

@@ -9,7 +9,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Op, Rule};
+use super::{Event, Forgets, Op};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
@@ -47,7 +47,7 @@ impl Atomic {
     }
 }
 
-impl Rule for Atomic {
+impl Forgets for Atomic {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let (acquires, releases) = (acquires(event.aux), releases(event.aux));
         if acquires && event.op != Op::Recorded(SyncOp::AtomicStore) {
@@ -64,13 +64,6 @@ impl Rule for Atomic {
         if releases {
             self.release(event.at);
         }
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.releases.clear();
-        self.acquired.clear();
-        self.count = 0;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! sent before, because how many bytes are in between is not recorded.
 
 use super::atomic::Atomic;
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 
@@ -10,16 +10,12 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 pub(super) struct Channel(Atomic);
 
-impl Rule for Channel {
+impl Forgets for Channel {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if event.waits() {
             return self.0.acquire(event.at, out);
         }
         self.0.release(event.at);
         Ok(())
-    }
-
-    fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()> {
-        self.0.cut(init, out)
     }
 }

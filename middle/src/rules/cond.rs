@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Op, Rule};
+use super::{Event, Forgets, Op};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -90,7 +90,7 @@ impl Cond {
     }
 }
 
-impl Rule for Cond {
+impl Forgets for Cond {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         match event.op {
             Op::WaitBegin => {
@@ -108,11 +108,6 @@ impl Rule for Cond {
                 self.forget();
             }
         }
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        *self = Cond::default();
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Creating and joining contexts: the Create comes before the child's first task, and the child's
 //! last task comes before the Join.
 
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -11,7 +11,7 @@ pub(super) struct CreateJoin {
     created: bool,
 }
 
-impl Rule for CreateJoin {
+impl Forgets for CreateJoin {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let child = u32::try_from(out.object).ok();
         let last = child.and_then(|c| out.last_place(c));
@@ -33,10 +33,5 @@ impl Rule for CreateJoin {
         self.created = true;
         out.created(child);
         out.edge(event.at, Place::new(child, 0))
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.created = false;
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Op, Rule};
+use super::{Event, Forgets, Op};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -23,7 +23,7 @@ struct Sets {
 #[derive(Debug, Default)]
 pub(super) struct Depend(FxHashMap<u64, Sets>);
 
-impl Rule for Depend {
+impl Forgets for Depend {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let parent = event.aux;
         let sets = self.0.entry(parent).or_default();
@@ -44,11 +44,6 @@ impl Rule for Depend {
             }
         }
         sets.now.push(event.at);
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.0.clear();
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Doacross loops: the post of an iteration comes before the waits for it.
 
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -13,7 +13,7 @@ pub(super) struct Doacross {
     early: Vec<Place>,
 }
 
-impl Rule for Doacross {
+impl Forgets for Doacross {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if !event.waits() {
             self.post = Some(event.at);
@@ -26,10 +26,5 @@ impl Rule for Doacross {
                 Ok(())
             }
         }
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        *self = Self::default();
-        Ok(())
     }
 }

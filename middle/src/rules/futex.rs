@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -16,7 +16,7 @@ const MOST: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Futex(VecDeque<(u64, Place)>);
 
-impl Rule for Futex {
+impl Forgets for Futex {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if event.waits() {
             let Some((left, wake)) = self.0.front_mut() else {
@@ -33,11 +33,6 @@ impl Rule for Futex {
             }
             self.0.push_back((event.aux, event.at));
         }
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.0.clear();
         Ok(())
     }
 }

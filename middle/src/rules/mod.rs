@@ -80,6 +80,23 @@ trait Rule {
     fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()>;
 }
 
+/// A rule that only forgets what it knows where an object's life ends.
+trait Forgets: Default {
+    /// Takes the next event of the object.
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()>;
+}
+
+impl<R: Forgets> Rule for R {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        Forgets::apply(self, event, out)
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        *self = Self::default();
+        Ok(())
+    }
+}
+
 /// Events sorted by object and ticket.
 #[derive(Debug)]
 pub(crate) struct Events {

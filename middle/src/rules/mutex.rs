@@ -1,7 +1,7 @@
 //! Mutexes, spin locks and everything that excludes like them: the last release comes before the
 //! next acquire by another context. A condition wait releases its mutex and acquires it again.
 
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -11,7 +11,7 @@ pub(super) struct Mutex {
     release: Option<Place>,
 }
 
-impl Rule for Mutex {
+impl Forgets for Mutex {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if !event.waits() {
             self.release = Some(event.at);
@@ -23,10 +23,5 @@ impl Rule for Mutex {
             Some(release) => out.edge(release, event.at),
             None => Ok(()),
         }
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.release = None;
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! One-time initialisation: the run comes before every pass.
 
-use super::{Event, Rule};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -10,18 +10,13 @@ pub(super) struct Once {
     run: Option<Place>,
 }
 
-impl Rule for Once {
+impl Forgets for Once {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if !event.waits() {
             self.run = Some(event.at);
         } else if let Some(run) = self.run {
             out.edge(run, event.at)?;
         }
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.run = None;
         Ok(())
     }
 }

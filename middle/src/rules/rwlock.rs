@@ -4,7 +4,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Op, Rule};
+use super::{Event, Forgets, Op};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -33,7 +33,7 @@ impl RwLock {
     }
 }
 
-impl Rule for RwLock {
+impl Forgets for RwLock {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let context = event.at.context();
         match event.op {
@@ -51,13 +51,6 @@ impl Rule for RwLock {
                 self.read_releases.insert(context, event.at);
             }
         }
-        Ok(())
-    }
-
-    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        self.writer = None;
-        self.write_release = None;
-        self.read_releases.clear();
         Ok(())
     }
 }
