@@ -232,11 +232,7 @@ impl Output<'_> {
             record.object = draft.object;
             record.start_ns = clock.ns(draft.start);
             record.end_ns = clock.ns(draft.end);
-            record.blocks = draft.counts.blocks;
-            record.reads = draft.counts.reads;
-            record.writes = draft.counts.writes;
-            record.bytes = draft.counts.bytes;
-            record.others = draft.counts.others;
+            record.counts = draft.counts;
             std::mem::swap(&mut record.frames, &mut draft.spans);
         })
     }

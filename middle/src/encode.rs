@@ -10,7 +10,7 @@ use contech_trace::event::{AUX_GIVES, AUX_TAKES, Event, NOWHERE, SyncOp};
 use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::mpi::Meeting;
 use contech_trace::reader::Chunk;
-use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
+use taskgraph::{Action, BlockId, Counts, EncodedFrame, FrameEncoder};
 
 use crate::board::Stream;
 use crate::program::Program;
@@ -254,14 +254,28 @@ pub(crate) fn shown(op: SyncOp, aux: u64) -> SyncOp {
     }
 }
 
-/// Operation and object of an event that is an action of its task if it orders nothing with another
-/// context.
-pub(crate) fn action(event: &Event) -> Option<(SyncOp, u64)> {
+/// The action that an event is if it changes the address space; none if the call that was announced
+/// did not give the memory back.
+pub(crate) fn change(event: &Event) -> Option<Option<Action<'static>>> {
+    Some(match *event {
+        Event::Alloc { kind, addr, size } => Some(Action::Alloc { addr, size, kind }),
+        Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => None,
+        Event::Free { addr } => Some(Action::Free { addr }),
+        Event::Map { addr, size } => Some(Action::Map { addr, size }),
+        Event::Fresh { addr, size } => Some(Action::Fresh { addr, size }),
+        Event::Unmap { addr, size } => Some(Action::Unmap { addr, size }),
+        _ => return None,
+    })
+}
+
+/// The synchronisation that an event is if it is an action of its task unless it orders something
+/// with another context.
+pub(crate) fn action(event: &Event) -> Option<Action<'static>> {
     match *event {
         Event::Sync { op, object, aux, .. } | Event::Untimed { op, object, aux, .. }
             if op.may_be_action() =>
         {
-            Some((shown(op, aux), object))
+            Some(Action::Sync { op: shown(op, aux), object })
         }
         _ => None,
     }
@@ -333,15 +347,9 @@ impl Records for Cutting<'_> {
     }
 
     fn event(&mut self, event: Event, _inside: bool) {
-        match event {
-            Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
-            // The call that was announced did not give the memory back.
-            Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => {}
-            Event::Free { addr } => self.encoder.free(addr),
-            Event::Map { addr, size } => self.encoder.map(addr, size),
-            Event::Fresh { addr, size } => self.encoder.begin_life(addr, size),
-            Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
-            _ => {
+        match change(&event) {
+            Some(action) => action.iter().for_each(|action| self.encoder.action(action)),
+            None => {
                 match event {
                     Event::Position { .. } => self.sample.position(),
                     _ => self.sample.event(),
@@ -354,13 +362,13 @@ impl Records for Cutting<'_> {
                 if let Event::Switch { context, .. } = event {
                     self.context = context;
                 }
-                if let Some((op, object)) = action(&event).filter(|_| self.context != NOWHERE) {
+                if let Some(action) = action(&event).filter(|_| self.context != NOWHERE) {
                     self.out.actions.push(Span {
                         frame: self.out.frames.len(),
                         first_record: self.first_record,
                         records: 1,
                     });
-                    self.encoder.sync(op, object);
+                    self.encoder.action(&action);
                     // The record belongs to a task only if the event orders nothing, which is found
                     // later.
                     self.first_record = self.encoder.record_count();

@@ -14,7 +14,7 @@ use contech_trace::file::{ChunkKind, ModuleLoad};
 use contech_trace::reader::{Chunk, Next};
 use taskgraph::{Action, ContextId};
 
-use crate::encode::action;
+use crate::encode::{action, change};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::ProgramBuilder;
@@ -73,16 +73,7 @@ fn of_context<D: AsRef<[u8]>>(
     digest: &mut Digest,
 ) -> Result<()> {
     for task in graph.tasks_of(context) {
-        task?.for_each_action(|action| match action {
-            Action::Block(b) => digest.block(b.id().get(), b.operands()),
-            Action::Alloc { addr, size, kind } => digest.other(kind as u8, addr, size),
-            Action::Free { addr } => digest.other(FREE, addr, 0),
-            Action::Map { addr, size } => digest.other(MAP, addr, size),
-            Action::Fresh { addr, size } => digest.other(FRESH, addr, size),
-            Action::Unmap { addr, size } => digest.other(UNMAP, addr, size),
-            Action::Sync { op, object } => digest.sync(op, object),
-            _ => digest.other(u8::MAX, 0, 0),
-        })?;
+        task?.for_each_action(|action| digest.action(&action))?;
     }
     Ok(())
 }
@@ -188,6 +179,19 @@ impl Digest {
         self.count();
     }
 
+    fn action(&mut self, action: &Action<'_>) {
+        match *action {
+            Action::Block(b) => self.block(b.id().get(), b.operands()),
+            Action::Alloc { addr, size, kind } => self.other(kind as u8, addr, size),
+            Action::Free { addr } => self.other(FREE, addr, 0),
+            Action::Map { addr, size } => self.other(MAP, addr, size),
+            Action::Fresh { addr, size } => self.other(FRESH, addr, size),
+            Action::Unmap { addr, size } => self.other(UNMAP, addr, size),
+            Action::Sync { op, object } => self.sync(op, object),
+            _ => self.other(u8::MAX, 0, 0),
+        }
+    }
+
     fn other(&mut self, what: u8, addr: u64, size: u64) {
         self.mix(1 << 40 | u64::from(what));
         self.mix(addr);
@@ -257,14 +261,7 @@ impl Sink for Split<'_> {
     }
 
     fn event(&mut self, event: Event) {
-        let digest = &mut self.digest;
         match event {
-            Event::Alloc { kind, addr, size } => digest.other(kind as u8, addr, size),
-            Event::Free { addr: 0 } | Event::Unmap { size: 0, .. } => {}
-            Event::Free { addr } => digest.other(FREE, addr, 0),
-            Event::Map { addr, size } => digest.other(MAP, addr, size),
-            Event::Fresh { addr, size } => digest.other(FRESH, addr, size),
-            Event::Unmap { addr, size } => digest.other(UNMAP, addr, size),
             Event::Switch { context, piece, .. } => {
                 self.enter(context);
                 let before = std::mem::replace(&mut self.digest.piece, piece);
@@ -272,9 +269,8 @@ impl Sink for Split<'_> {
             }
             Event::ContextEnd { .. } if self.context != self.stream => self.enter(u32::MAX),
             event => {
-                if let Some((op, object)) = action(&event) {
-                    digest.sync(op, object);
-                }
+                let action = change(&event).unwrap_or_else(|| action(&event));
+                action.iter().for_each(|action| self.digest.action(action));
             }
         }
     }

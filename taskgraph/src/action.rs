@@ -4,7 +4,7 @@
 use contech_program::{AllocKind, SyncOp};
 
 use crate::id::{BlockId, OpId};
-use crate::op::{Access, MemOp, OpAccesses, OpKind};
+use crate::op::{Access, OpKind};
 use crate::statics::{Block, StaticInfo};
 
 /// One action of a task, in program order.
@@ -96,14 +96,14 @@ impl<'f> BlockExec<'f> {
     }
 
     /// The accesses that the execution made, in program order.
-    pub fn accesses(&self) -> BlockAccesses<'f> {
+    pub fn accesses(&self) -> impl Iterator<Item = Access> + use<'f> {
         let first = self.info.block(self.id).map_or(0, |b| b.first_op);
-        BlockAccesses {
-            ops: self.info.ops_of(self.id),
-            next: first,
-            operands: self.operands,
-            current: None,
-        }
+        let mut operands = self.operands;
+        (first..).zip(self.info.ops_of(self.id)).flat_map(move |(id, op)| {
+            let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
+            operands = rest;
+            op.accesses(OpId::new(id), own)
+        })
     }
 
     /// Calls `f` for each access, in program order. This is faster than [`BlockExec::accesses`].
@@ -144,32 +144,3 @@ impl PartialEq for BlockExec<'_> {
 }
 
 impl Eq for BlockExec<'_> {}
-
-/// Iterator over the accesses of one execution of a block.
-#[derive(Clone, Debug)]
-pub struct BlockAccesses<'f> {
-    ops: &'f [MemOp],
-    /// The id of `ops[0]`.
-    next: u32,
-    operands: &'f [u64],
-    current: Option<OpAccesses<'f>>,
-}
-
-impl Iterator for BlockAccesses<'_> {
-    type Item = Access;
-
-    fn next(&mut self) -> Option<Access> {
-        loop {
-            if let Some(access) = self.current.as_mut().and_then(Iterator::next) {
-                return Some(access);
-            }
-            let (op, rest) = self.ops.split_first()?;
-            let (own, operands) =
-                self.operands.split_at(op.operand_count().min(self.operands.len()));
-            self.current = Some(op.accesses(OpId::new(self.next), own));
-            self.operands = operands;
-            self.ops = rest;
-            self.next += 1;
-        }
-    }
-}

@@ -1,5 +1,5 @@
 //! The context table in a file: groups of contexts, stored by columns. A reader has all of them in
-//! memory, about thirty bytes for each.
+//! memory, 40 bytes for each.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -92,17 +92,19 @@ fn encode_group(group: &[Context], names: &HashMap<String, u64>) -> Vec<u8> {
     });
     put(Coding::Plain, &mut |c| c.last_ns.wrapping_sub(c.first_ns));
     put(Coding::Plain, &mut |c| u64::from(c.flags) | c.creator.map_or(0, |_| CREATED));
-    for creators in [Creators::contexts, Creators::sequences] {
-        let mut before = Creators::default();
+    for sequences in [false, true] {
+        // Differences are against the creator before; sequences of other contexts are stored as
+        // they are.
+        let mut last = TaskId::default();
         put(Coding::Plain, &mut |c| {
             c.creator.map_or(0, |creator| {
-                let [context, seq] = before.bases(creator.context);
-                before.last = creator;
-                let steps = [
-                    u64::from(creator.context.get()).wrapping_sub(context),
-                    u64::from(creator.seq).wrapping_sub(seq),
-                ];
-                zigzag(creators(steps))
+                let before = std::mem::replace(&mut last, creator);
+                let same = creator.context == before.context;
+                let (value, base) = match sequences {
+                    false => (creator.context.get(), before.context.get()),
+                    true => (creator.seq, if same { before.seq } else { 0 }),
+                };
+                zigzag(u64::from(value).wrapping_sub(base.into()))
             })
         });
     }
@@ -111,71 +113,25 @@ fn encode_group(group: &[Context], names: &HashMap<String, u64>) -> Vec<u8> {
     raw
 }
 
-/// What creators are stored as differences from: the creator before. Sequences of other contexts
-/// are stored as they are.
-#[derive(Default)]
-struct Creators {
-    last: TaskId,
-}
-
-impl Creators {
-    fn bases(&self, context: ContextId) -> [u64; 2] {
-        let same = context == self.last.context;
-        let seq = if same { self.last.seq } else { 0 };
-        [self.last.context.get().into(), seq.into()]
-    }
-
-    fn contexts([context, _]: [u64; 2]) -> u64 {
-        context
-    }
-
-    fn sequences([_, seq]: [u64; 2]) -> u64 {
-        seq
-    }
-}
-
-/// One value for each context; a single one if they are all equal.
-#[derive(Debug)]
-struct Column<T>(Vec<T>);
-
-impl<T: Copy + PartialEq> Column<T> {
-    fn of(values: Vec<T>) -> Self {
-        match values.split_first() {
-            Some((first, rest)) if rest.iter().all(|value| value == first) => Self(vec![*first]),
-            _ => Self(values),
-        }
-    }
-
-    fn get(&self, at: usize) -> Option<T> {
-        self.0.get(if self.0.len() == 1 { 0 } else { at }).copied()
-    }
+/// A context as the table has it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stored {
+    id: u32,
+    tasks: u32,
+    first_ns: u64,
+    last_ns: u64,
+    creator: TaskId,
+    /// The place of its name.
+    name: u32,
+    flags: u16,
+    space: u16,
 }
 
 /// The contexts of a graph.
 #[derive(Debug)]
 pub(crate) struct ContextTable {
-    /// Empty if the ids are the places.
-    ids: Vec<u32>,
-    tasks: Vec<u32>,
-    /// First and last time.
-    times: Vec<(u64, u64)>,
-    flags: Column<u16>,
-    creators: Column<TaskId>,
-    spaces: Column<u16>,
-    name: Column<u32>,
+    contexts: Vec<Stored>,
     names: Vec<String>,
-}
-
-/// Contexts while they are read.
-#[derive(Default)]
-struct Groups {
-    ids: Vec<u32>,
-    tasks: Vec<u32>,
-    times: Vec<(u64, u64)>,
-    flags: Vec<u16>,
-    creators: Vec<TaskId>,
-    spaces: Vec<u16>,
-    name: Vec<u32>,
 }
 
 impl ContextTable {
@@ -194,138 +150,112 @@ impl ContextTable {
             let name = String::from_utf8_lossy(stored.take(length)?);
             names.push(Cow::into_owned(name));
         }
-        let mut groups = Groups::default();
+        let mut contexts = Vec::new();
         while r.remaining() > 0 {
-            groups.group(&page(&mut r)?)?;
+            decode_group(&page(&mut r)?, &mut contexts)?;
         }
-        let Groups { mut ids, tasks, times, flags, creators, spaces, name } = groups;
-        if (0..).zip(&ids).all(|(at, id)| at == *id) {
-            ids = Vec::new();
-        }
-        if name.iter().any(|name| *name as usize >= names.len()) {
+        if contexts.iter().any(|c| c.name as usize >= names.len()) {
             return Err(malformed(WHAT, "a name that is not there"));
         }
-        Ok(Self {
-            ids,
-            tasks,
-            times,
-            flags: Column::of(flags),
-            creators: Column::of(creators),
-            spaces: Column::of(spaces),
-            name: Column::of(name),
-            names,
-        })
+        Ok(Self { contexts, names })
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.tasks.len()
+        self.contexts.len()
     }
 
     /// The context at a place in the table.
     pub(crate) fn get(&self, at: usize) -> Option<Context> {
-        let &(first_ns, last_ns) = self.times.get(at)?;
-        let flags = u64::from(self.flags.get(at)?);
-        let id = match self.ids.is_empty() {
-            true => u32::try_from(at).ok()?,
-            false => *self.ids.get(at)?,
-        };
+        let c = self.contexts.get(at)?;
+        let flags = u64::from(c.flags);
         Some(Context {
-            id: ContextId::new(id),
-            task_count: self.task_count(at),
-            first_ns,
-            last_ns,
-            creator: self.creators.get(at).filter(|_| flags & CREATED != 0),
-            name: self.names.get(self.name.get(at)? as usize)?.clone(),
+            id: ContextId::new(c.id),
+            task_count: c.tasks,
+            first_ns: c.first_ns,
+            last_ns: c.last_ns,
+            creator: (flags & CREATED != 0).then_some(c.creator),
+            name: self.names.get(c.name as usize)?.clone(),
             flags: flags.to_le_bytes()[0],
-            space: self.space(at),
+            space: c.space,
         })
     }
 
     /// The tasks of the context at a place in the table.
     pub(crate) fn task_count(&self, at: usize) -> u32 {
-        self.tasks.get(at).copied().unwrap_or(0)
+        self.contexts.get(at).map_or(0, |c| c.tasks)
     }
 
     /// The address space of the context at a place in the table.
     pub(crate) fn space(&self, at: usize) -> u16 {
-        self.spaces.get(at).unwrap_or(0)
+        self.contexts.get(at).map_or(0, |c| c.space)
     }
 
     /// The place of a context.
     pub(crate) fn find(&self, id: ContextId) -> Option<usize> {
-        match self.ids.is_empty() {
-            true => Some(id.index()).filter(|at| *at < self.len()),
-            false => self.ids.binary_search(&id.get()).ok(),
+        // Mostly the ids are the places.
+        match self.contexts.get(id.index()) {
+            Some(c) if c.id == id.get() => Some(id.index()),
+            _ => self.contexts.binary_search_by_key(&id.get(), |c| c.id).ok(),
         }
     }
 }
 
-impl Groups {
-    /// Reads a group.
-    fn group(&mut self, raw: &[u8]) -> Result<()> {
-        let mut r = Reader::new(WHAT, raw);
-        let all = r.count(GROUP)?;
-        let mut values = vec![0; all];
-        let (mut first, mut last) = (0u64, TaskId::default());
-        let from = self.tasks.len();
-        take(&mut r, &mut values)?;
-        push(&r, &values, &mut self.ids)?;
-        take(&mut r, &mut values)?;
-        push(&r, &values, &mut self.tasks)?;
-        take(&mut r, &mut values)?;
-        self.times.extend(values.iter().map(|step| {
-            first = first.wrapping_add(unzigzag(*step));
-            (first, first)
-        }));
-        take(&mut r, &mut values)?;
-        for ((first, last), length) in self.times[from..].iter_mut().zip(&values) {
-            *last = first.wrapping_add(*length);
+/// Reads a group, column by column.
+fn decode_group(raw: &[u8], contexts: &mut Vec<Stored>) -> Result<()> {
+    let mut r = Reader::new(WHAT, raw);
+    let all = r.count(GROUP)?;
+    let from = contexts.len();
+    contexts.resize(from + all, Stored::default());
+    let group = &mut contexts[from..];
+    let mut values = vec![0; all];
+    let mut take = |set: &mut dyn FnMut(&mut Stored, u64) -> Result<(), &'static str>| {
+        let head = Head::read(&mut r)?;
+        let planes = head.take(&mut r, all, true)?;
+        head.values(planes, &[], (all, 0..all), &mut values);
+        let mut each = group.iter_mut().zip(&values);
+        each.try_for_each(|(c, value)| set(c, *value)).map_err(|what| r.error(what))
+    };
+    take(&mut |c, v| small(v).map(|id| c.id = id))?;
+    take(&mut |c, v| small(v).map(|tasks| c.tasks = tasks))?;
+    let mut first = 0u64;
+    take(&mut |c, v| {
+        first = first.wrapping_add(unzigzag(v));
+        c.first_ns = first;
+        Ok(())
+    })?;
+    take(&mut |c, v| {
+        c.last_ns = c.first_ns.wrapping_add(v);
+        Ok(())
+    })?;
+    take(&mut |c, v| small(v).map(|flags| c.flags = flags))?;
+    let step = |base: u32, step: u64| {
+        let value = u64::from(base).wrapping_add(unzigzag(step));
+        u32::try_from(value).map_err(|_| "a creator over 32 bits")
+    };
+    let is_created = |c: &Stored| u64::from(c.flags) & CREATED != 0;
+    let mut context = 0;
+    take(&mut |c, v| {
+        if is_created(c) {
+            context = step(context, v)?;
+            c.creator.context = ContextId::new(context);
         }
-        take(&mut r, &mut values)?;
-        push(&r, &values, &mut self.flags)?;
-        let mut contexts = values.clone();
-        take(&mut r, &mut contexts)?;
-        take(&mut r, &mut values)?;
-        let flags = self.flags[from..].iter();
-        for ((flags, context), seq) in flags.zip(&contexts).zip(&values) {
-            if u64::from(*flags) & CREATED == 0 {
-                self.creators.push(TaskId::default());
-                continue;
-            }
-            let step = |base: u32, step: u64| {
-                let value = u64::from(base).wrapping_add(unzigzag(step));
-                u32::try_from(value).map_err(|_| r.error("a creator over 32 bits"))
-            };
-            let context = ContextId::new(step(last.context.get(), *context)?);
-            let base = if context == last.context { last.seq } else { 0 };
-            last = TaskId::new(context, step(base, *seq)?);
-            self.creators.push(last);
+        Ok(())
+    })?;
+    let mut last = TaskId::default();
+    take(&mut |c, v| {
+        if is_created(c) {
+            c.creator.seq = step(if c.creator.context == last.context { last.seq } else { 0 }, v)?;
+            last = c.creator;
         }
-        take(&mut r, &mut values)?;
-        push(&r, &values, &mut self.spaces)?;
-        take(&mut r, &mut values)?;
-        push(&r, &values, &mut self.name)?;
-        r.end()
-    }
+        Ok(())
+    })?;
+    take(&mut |c, v| small(v).map(|space| c.space = space))?;
+    take(&mut |c, v| small(v).map(|name| c.name = name))?;
+    r.end()
 }
 
-/// Reads the next column.
-fn take(r: &mut Reader<'_>, values: &mut [u64]) -> Result<()> {
-    let head = Head::read(r)?;
-    let all = values.len();
-    let planes = head.take(r, all, true)?;
-    head.values(planes, &[], (all, 0..all), values);
-    Ok(())
-}
-
-/// Appends the values of a column.
-fn push<T: TryFrom<u64>>(r: &Reader<'_>, values: &[u64], out: &mut Vec<T>) -> Result<()> {
-    out.reserve(values.len());
-    for value in values {
-        let value = T::try_from(*value);
-        out.push(value.map_err(|_| r.error("a number that is too large"))?);
-    }
-    Ok(())
+fn small<T: TryFrom<u64>>(value: u64) -> Result<T, &'static str> {
+    T::try_from(value).map_err(|_| "a number that is too large")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Executors: the threads that executed the tasks of a run. In a file their table has fixed-size
 //! records, which are read in place.
 
-use crate::error::{Result, malformed};
+use crate::error::Result;
 use crate::id::ExecutorId;
+use crate::wire;
 
 /// An executor: a thread. A thread that executes one context only has the tasks of that context; a
 /// thread of an OpenMP team, of rayon or of tokio has tasks of many.
@@ -18,7 +19,7 @@ pub struct Executor {
 }
 
 /// Bytes of a record: kernel thread id `u32`, address space `u16`, two zeros.
-const RECORD: usize = 8;
+pub(crate) const RECORD: usize = 8;
 
 pub(crate) fn encode(executors: &[Executor]) -> Vec<u8> {
     let mut table = Vec::with_capacity(executors.len() * RECORD);
@@ -30,17 +31,9 @@ pub(crate) fn encode(executors: &[Executor]) -> Vec<u8> {
     table
 }
 
-/// Checks a table before its records are read.
-pub(crate) fn check(table: &[u8]) -> Result<()> {
-    match table.len() % RECORD {
-        0 => Ok(()),
-        rest => Err(malformed("executor table", format!("{rest} bytes after its last record"))),
-    }
-}
-
 /// The records of a table.
-pub(crate) fn records(table: &[u8]) -> &[[u8; RECORD]] {
-    table.as_chunks().0
+pub(crate) fn records(table: &[u8]) -> Result<&[[u8; RECORD]]> {
+    wire::records("executor table", table)
 }
 
 /// The executor with this number.
@@ -63,9 +56,8 @@ mod tests {
             |number| Executor { id: ExecutorId::new(number), tid: u32::MAX - number, space: 513 };
         let all: Vec<Executor> = (0..3).map(executor).collect();
         let table = encode(&all);
-        check(&table).unwrap();
-        let found = (0..).zip(records(&table)).map(|(n, r)| read(n, r));
+        let found = (0..).zip(records(&table).unwrap()).map(|(n, r)| read(n, r));
         assert!(found.eq(all));
-        assert!(check(&table[1..]).is_err());
+        assert!(records(&table[1..]).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::builder::GraphBuilder;
 use crate::unit::FILE_HEADER;
 use crate::{
-    BlockId, Context, ContextId, Executor, ExecutorId, FrameEncoder, FrameRef, FrameSpan,
+    BlockId, Context, ContextId, Counts, Executor, ExecutorId, FrameEncoder, FrameRef, FrameSpan,
     GraphWriter, MemOp, RunMeta, StaticInfo, SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
 };
 
@@ -43,9 +43,12 @@ impl Parts {
             id,
             end_ns: 5,
             frames: vec![FrameSpan { frame, first_record, records }],
-            blocks: records.into(),
-            reads: records.into(),
-            bytes: 8 * u64::from(records),
+            counts: Counts {
+                blocks: records.into(),
+                reads: records.into(),
+                bytes: 8 * u64::from(records),
+                ..Counts::default()
+            },
             ..TaskRecord::default()
         };
         let other = |id, kind, op| TaskRecord {
@@ -111,8 +114,8 @@ fn verify_finds_every_planted_fault() {
         (|p| p.order.swap(0, 2), "1:0 comes before 0:1"),
         (|p| p.order.truncate(3), "3 of 4 tasks"),
         (|p| p.order[3] = id(1, 0), "no task 1:1"),
-        (|p| p.tasks[0].0.reads += 1, "task 0:0: its totals"),
-        (|p| p.tasks[3].0.blocks = 0, "task 1:0: its totals"),
+        (|p| p.tasks[0].0.counts.reads += 1, "task 0:0: its totals"),
+        (|p| p.tasks[3].0.counts.blocks = 0, "task 1:0: its totals"),
         (|p| p.tasks[3].0.frames[0].first_record = 5, "exactly one task"),
         (|p| p.tasks[3].0.frames[0].first_record = 7, "records up to 11 of the 10"),
         (|p| p.tasks[3].0.frames[0].frame.0 += 1, "frame"),

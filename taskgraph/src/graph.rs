@@ -128,27 +128,30 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 
     /// Number of executors, whose ids are the numbers below it.
     pub fn executor_count(&self) -> usize {
-        executor::records(self.section(&self.executors)).len()
+        self.executor_records().len()
     }
 
     /// All executors by ascending id.
     pub fn executors(&self) -> impl Iterator<Item = Executor> + '_ {
-        let records = executor::records(self.section(&self.executors));
+        let records = self.executor_records();
         (0..).zip(records).map(|(id, record)| executor::read(id, record))
     }
 
     /// One executor; `None` when the graph has none with this id.
     pub fn executor(&self, id: ExecutorId) -> Option<Executor> {
-        let records = executor::records(self.section(&self.executors));
-        let record = records.get(id.index())?;
-        Some(executor::read(id.get(), record))
+        Some(executor::read(id.get(), self.executor_records().get(id.index())?))
+    }
+
+    /// They were checked when the graph was opened.
+    fn executor_records(&self) -> &[[u8; executor::RECORD]] {
+        executor::records(self.section(&self.executors)).unwrap_or(&[])
     }
 
     /// How far the executors had come at some moments, by ascending executor and moment. There are
     /// about a thousand a second for each, fewer in long runs, and none in graphs of traces that
     /// have none.
     pub fn progress(&self) -> impl Iterator<Item = Progress> + '_ {
-        progress::all(self.progress_table())
+        progress::all(self.progress_table()).into_iter().flatten()
     }
 
     /// What the graph has of the code, if that is a sample.

@@ -72,7 +72,7 @@ mod writer;
 
 pub(crate) use contech_program::{op, statics};
 
-pub use action::{Action, BlockAccesses, BlockExec};
+pub use action::{Action, BlockExec};
 pub use batch::{Accesses, Batch, ExecutedRow, Executions, Piece};
 pub use contech_program::{AllocKind, Family, SyncOp, TaskKind, WaitCause};
 pub use context::Context;

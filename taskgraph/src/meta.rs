@@ -1,5 +1,6 @@
 //! What is known about the run, and its totals.
 
+use contech_program::Counts;
 use serde::{Deserialize, Serialize};
 
 use crate::note::Note;
@@ -156,4 +157,15 @@ pub struct Summary {
     pub duration_ns: u64,
     /// Functions in the static tables.
     pub functions: u64,
+}
+
+impl Summary {
+    /// Adds what a task executes and accesses, and when it ends.
+    pub(crate) fn add(&mut self, counts: &Counts, end_ns: u64) {
+        self.blocks = self.blocks.wrapping_add(counts.blocks);
+        self.reads = self.reads.wrapping_add(counts.reads);
+        self.writes = self.writes.wrapping_add(counts.writes);
+        self.bytes_accessed = self.bytes_accessed.wrapping_add(counts.bytes);
+        self.duration_ns = self.duration_ns.max(end_ns);
+    }
 }

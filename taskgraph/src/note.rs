@@ -19,7 +19,7 @@ pub enum NoteKind {
     Limit,
     /// The note is only information; nothing is missing.
     Remark,
-    /// The graph was made before notes had kinds.
+    /// A later release made the graph, and has more kinds.
     #[default]
     #[serde(other)]
     Unknown,
@@ -27,7 +27,6 @@ pub enum NoteKind {
 
 /// A sentence for the reader of a report; in JSON `{"kind", "missing", "text"}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Stored")]
 pub struct Note {
     /// What the note is about.
     pub kind: NoteKind,
@@ -84,38 +83,17 @@ impl Serialize for Note {
     }
 }
 
-/// A note as a file may have it. Older files have only a sentence, without a kind.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Sentence(String),
-    Note {
-        #[serde(default)]
-        kind: NoteKind,
-        text: String,
-    },
-}
-
-impl From<Stored> for Note {
-    fn from(stored: Stored) -> Self {
-        match stored {
-            Stored::Sentence(text) => Self::new(NoteKind::Unknown, text),
-            Stored::Note { kind, text } => Self { kind, text },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn notes_of_all_ages_are_read_and_say_whether_something_is_missing() {
-        let text = r#"["old", {"kind": "loss", "missing": true, "text": "gone"}, {"kind": "newer", "text": "n"}]"#;
+    fn notes_say_whether_something_is_missing_if_their_kind_is_known() {
+        let text = r#"[{"kind": "loss", "missing": true, "text": "gone"}, {"kind": "newer", "text": "n"}]"#;
         let notes: Vec<Note> = serde_json::from_str(text).unwrap();
-        assert_eq!(notes, ["old", "gone", "n"]);
+        assert_eq!(notes, ["gone", "n"]);
         let missing: Vec<_> = notes.iter().map(Note::missing).collect();
-        assert_eq!(missing, [None, Some(true), None]);
+        assert_eq!(missing, [Some(true), None]);
         let limit = Note::new(NoteKind::Limit, "inline assembly");
         assert_eq!(
             serde_json::to_string(&limit).unwrap(),

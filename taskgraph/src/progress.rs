@@ -1,9 +1,10 @@
 //! Progress: how far the executors had come at some moments, and what the kernel said of their time
 //! so far. In a file the table has fixed-size records, which are read in place.
 
-use crate::error::{Result, malformed};
+use crate::error::Result;
 use crate::id::ExecutorId;
 use crate::record::FrameRef;
+use crate::wire;
 
 /// How far an executor had come at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,17 +44,10 @@ pub(crate) fn encode(all: &[Progress]) -> Vec<u8> {
     table
 }
 
-/// Checks a table before its records are read.
-pub(crate) fn check(table: &[u8]) -> Result<()> {
-    match table.len() % RECORD {
-        0 => Ok(()),
-        rest => Err(malformed("progress table", format!("{rest} bytes after its last record"))),
-    }
-}
-
 /// The records of a table.
-pub(crate) fn all(table: &[u8]) -> impl Iterator<Item = Progress> + '_ {
-    table.as_chunks::<RECORD>().0.iter().map(|record| {
+pub(crate) fn all(table: &[u8]) -> Result<impl Iterator<Item = Progress> + '_> {
+    let records = wire::records::<RECORD>("progress table", table)?;
+    Ok(records.iter().map(|record| {
         let half = |at: usize| record[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
         let word = |at: usize| record[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
         Progress {
@@ -66,7 +60,7 @@ pub(crate) fn all(table: &[u8]) -> impl Iterator<Item = Progress> + '_ {
             frame: FrameRef(word(40)),
             own_faults: word(48),
         }
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -87,8 +81,7 @@ mod tests {
         };
         let some: Vec<Progress> = (0..4).map(one).collect();
         let table = encode(&some);
-        check(&table).unwrap();
-        assert!(all(&table).eq(some));
-        assert!(check(&table[1..]).is_err());
+        assert!(all(&table).unwrap().eq(some));
+        assert!(all(&table[1..]).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! What a writer stores per task.
 
+use contech_program::Counts;
+
 use crate::id::{ExecutorId, TaskId};
 use crate::{SyncOp, TaskKind};
 
@@ -41,14 +43,6 @@ pub struct TaskRecord {
     pub end_ns: u64,
     /// The spans of the task's actions in program order; empty if it has none.
     pub frames: Vec<FrameSpan>,
-    /// Executions of basic blocks.
-    pub blocks: u64,
-    /// Reads.
-    pub reads: u64,
-    /// Writes.
-    pub writes: u64,
-    /// Bytes read and written.
-    pub bytes: u64,
-    /// Actions that are not executions of blocks.
-    pub others: u64,
+    /// What it executes and accesses.
+    pub counts: Counts,
 }

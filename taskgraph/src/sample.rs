@@ -3,6 +3,7 @@
 
 use crate::error::{Result, malformed};
 use crate::record::FrameRef;
+use crate::wire;
 
 /// Blocks after an event that every sample has. So what a task executes is known if it has fewer
 /// blocks.
@@ -34,6 +35,8 @@ pub struct CodeSample {
     pub frames: Vec<(FrameRef, CodeOf)>,
 }
 
+const WHAT: &str = "code sample";
+
 /// Bytes of the head, `every`, and of a record: frame `u64`, and code `u32`, 1 for
 /// [`CodeOf::Drawn`] and 2 for [`CodeOf::Positions`].
 const HEAD: usize = 4;
@@ -51,14 +54,11 @@ impl CodeSample {
     }
 
     pub(crate) fn decode(table: &[u8]) -> Result<Self> {
-        let damaged = |what: String| malformed("code sample", what);
+        let damaged = |what: String| malformed(WHAT, what);
         let Some((every, records)) = table.split_first_chunk::<HEAD>() else {
             return Err(damaged(format!("{} bytes are no table", table.len())));
         };
-        let (records, rest) = records.as_chunks::<RECORD>();
-        if !rest.is_empty() {
-            return Err(damaged(format!("{} bytes after its last record", rest.len())));
-        }
+        let records = wire::records(WHAT, records)?;
         let frame = |record: &[u8; RECORD]| {
             let [frame, code] = [&record[..8], &record[8..]];
             let code = match code {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
 use crate::error::Result;
-use crate::frame::{Nests, Played, Player};
+use crate::frame::{Counts, Nests, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ExecutorId, TaskId};
-use crate::page::{TaskPage, TaskTotals};
+use crate::page::TaskPage;
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
 use crate::run::AffineRun;
@@ -95,7 +95,9 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.page.span_at(at)
     }
 
-    fn totals(&self) -> &TaskTotals {
+    /// What it executes and accesses.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
         self.page.totals(self.at)
     }
 
@@ -197,7 +199,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Executions of basic blocks.
     #[must_use]
     pub fn block_count(&self) -> u64 {
-        self.totals().blocks
+        self.counts().blocks
     }
 
     /// Whether the graph has all the blocks that the task executes, and no sample of them.
@@ -215,25 +217,25 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Reads.
     #[must_use]
     pub fn read_count(&self) -> u64 {
-        self.totals().reads
+        self.counts().reads
     }
 
     /// Writes.
     #[must_use]
     pub fn write_count(&self) -> u64 {
-        self.totals().writes
+        self.counts().writes
     }
 
     /// Bytes read and written.
     #[must_use]
     pub fn bytes_accessed(&self) -> u64 {
-        self.totals().bytes
+        self.counts().bytes
     }
 
     /// Actions: executions of basic blocks, allocations, frees and mappings.
     #[must_use]
     pub fn action_count(&self) -> u64 {
-        let totals = self.totals();
+        let totals = self.counts();
         totals.blocks.saturating_add(totals.others)
     }
 
@@ -297,7 +299,6 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// The task in the form in which it was written.
     #[must_use]
     pub fn record(&self) -> TaskRecord {
-        let totals = self.totals();
         TaskRecord {
             id: self.id(),
             executor: self.executor(),
@@ -307,11 +308,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             start_ns: self.start_ns(),
             end_ns: self.end_ns(),
             frames: self.spans().to_vec(),
-            blocks: totals.blocks,
-            reads: totals.reads,
-            writes: totals.writes,
-            bytes: totals.bytes,
-            others: totals.others,
+            counts: *self.counts(),
         }
     }
 
@@ -366,16 +363,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         })
     }
 
-    /// Calls `f` with what a player plays, and its operands.
-    pub(crate) fn play(&self, mut f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
-        self.play_from((0, 0), Nests::Bare, |played, operands| {
-            f(played, operands);
-            ControlFlow::Continue(())
-        })
-    }
-
     /// Calls `f` with what a player plays from a record on, and its operands, until it says so.
-    fn play_from(
+    pub(crate) fn play_from(
         &self,
         (first, skipped): (usize, usize),
         nests: Nests,

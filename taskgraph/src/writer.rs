@@ -170,12 +170,15 @@ impl GraphWriter {
         Ok(at)
     }
 
-    /// Puts a page behind those that are being packed.
-    fn put_page(&mut self, name: (Tag, TaskId), raw: Vec<u8>) -> Result<()> {
+    /// Puts a page, if there is one, behind those that are being packed.
+    fn put_page(&mut self, tag: Tag, page: Option<(TaskId, Vec<u8>)>) -> Result<()> {
+        let Some((first, raw)) = page else {
+            return Ok(());
+        };
         if self.packing.is_full() {
             self.write_page()?;
         }
-        self.packing.push(name, raw);
+        self.packing.push((tag, first), raw);
         Ok(())
     }
 
@@ -229,22 +232,9 @@ impl GraphWriter {
         self.totals.edges += dependencies.len() as u64;
         let s = &mut self.summary;
         s.tasks.add(task.kind);
-        s.blocks = s.blocks.wrapping_add(task.blocks);
-        s.reads = s.reads.wrapping_add(task.reads);
-        s.writes = s.writes.wrapping_add(task.writes);
-        s.bytes_accessed = s.bytes_accessed.wrapping_add(task.bytes);
-        s.duration_ns = s.duration_ns.max(task.end_ns);
-        if self.tasks.is_full() { self.flush_tasks() } else { Ok(()) }
-    }
-
-    fn flush_tasks(&mut self) -> Result<()> {
-        match self.tasks.first() {
-            Some(first) => {
-                let raw = self.tasks.finish();
-                self.put_page((Tag::TaskPage, first), raw)
-            }
-            None => Ok(()),
-        }
+        s.add(&task.counts, task.end_ns);
+        let full = self.tasks.is_full().then(|| self.tasks.finish());
+        self.put_page(Tag::TaskPage, full.flatten())
     }
 
     /// Appends the stored successors of a task, sorted. They are the reverse of what
@@ -259,17 +249,8 @@ impl GraphWriter {
         }
         self.rules.dependents(from, to)?;
         self.dependents.push(from, to);
-        if self.dependents.is_full() { self.flush_dependents() } else { Ok(()) }
-    }
-
-    fn flush_dependents(&mut self) -> Result<()> {
-        match self.dependents.first() {
-            Some(first) => {
-                let raw = self.dependents.finish();
-                self.put_page((Tag::DependentsPage, first), raw)
-            }
-            None => Ok(()),
-        }
+        let full = self.dependents.is_full().then(|| self.dependents.finish());
+        self.put_page(Tag::DependentsPage, full.flatten())
     }
 
     /// Appends a task to the breadth-first order, which must be topological (program order and
@@ -282,17 +263,8 @@ impl GraphWriter {
     pub fn put_order(&mut self, id: TaskId) -> Result<()> {
         self.rules.order(id)?;
         self.order.push(id);
-        if self.order.is_full() { self.flush_order() } else { Ok(()) }
-    }
-
-    fn flush_order(&mut self) -> Result<()> {
-        match self.order.first() {
-            Some(first) => {
-                let raw = self.order.finish();
-                self.put_page((Tag::OrderPage, first), raw)
-            }
-            None => Ok(()),
-        }
+        let full = self.order.is_full().then(|| self.order.finish());
+        self.put_page(Tag::OrderPage, full.flatten())
     }
 
     /// Says which executors there are: their ids are their places, 0, 1, 2, ... Without this call,
@@ -354,9 +326,12 @@ impl GraphWriter {
             table.push(context)?;
         }
         self.rules.complete()?;
-        self.flush_tasks()?;
-        self.flush_dependents()?;
-        self.flush_order()?;
+        let rest = [
+            (Tag::TaskPage, self.tasks.finish()),
+            (Tag::DependentsPage, self.dependents.finish()),
+            (Tag::OrderPage, self.order.finish()),
+        ];
+        rest.into_iter().try_for_each(|(tag, page)| self.put_page(tag, page))?;
         while self.write_page()? {}
         self.summary.contexts = table.contexts;
         self.summary.edges = self.totals.edges;

@@ -5,7 +5,7 @@ use crate::op::MemOp;
 use crate::statics::StaticInfo;
 
 /// Totals of actions, as a task has them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Counts {
     /// Executions of basic blocks.
     pub blocks: u64,

@@ -1,7 +1,5 @@
 //! Kinds of tasks, of waiting, and of objects.
 
-use std::fmt;
-
 use crate::numbered;
 
 numbered! {
@@ -41,52 +39,29 @@ numbered! {
     }
 }
 
-/// What a context waited for, as scalability analyses classify it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum WaitCause {
-    /// A mutex, reader-writer lock or spin lock.
-    Lock,
-    /// A barrier.
-    Barrier,
-    /// The end of another context.
-    Join,
-    /// A condition variable.
-    Condition,
-    /// A semaphore.
-    Semaphore,
-    /// A one-time initialisation by another context.
-    Once,
-    /// What another process or context gives to the system: a message of MPI, bytes of a pipe or
-    /// socket.
-    Message,
-    /// A pause made by the recording runtime itself.
-    Delay,
-    /// Something outside of the program: time, or input.
-    Sleep,
-}
-
-impl WaitCause {
-    /// `lock`, `barrier`, ...
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lock => "lock",
-            Self::Barrier => "barrier",
-            Self::Join => "join",
-            Self::Condition => "condition",
-            Self::Semaphore => "semaphore",
-            Self::Once => "once",
-            Self::Message => "message",
-            Self::Delay => "delay",
-            Self::Sleep => "sleep",
-        }
-    }
-}
-
-impl fmt::Display for WaitCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+numbered! {
+    /// What a context waited for, as scalability analyses classify it.
+    #[non_exhaustive]
+    pub enum WaitCause {
+        /// A mutex, reader-writer lock or spin lock.
+        Lock = 0, "lock";
+        /// A barrier.
+        Barrier = 1, "barrier";
+        /// The end of another context.
+        Join = 2, "join";
+        /// A condition variable.
+        Condition = 3, "condition";
+        /// A semaphore.
+        Semaphore = 4, "semaphore";
+        /// A one-time initialisation by another context.
+        Once = 5, "once";
+        /// What another process or context gives to the system: a message of MPI, bytes of a pipe
+        /// or socket.
+        Message = 6, "message";
+        /// A pause made by the recording runtime itself.
+        Delay = 7, "delay";
+        /// Something outside of the program: time, or input.
+        Sleep = 8, "sleep";
     }
 }
 
@@ -121,17 +96,4 @@ pub enum Family {
     Depend,
     /// Iterations of doacross loops.
     Doacross,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_number_names_the_kind_it_came_from() {
-        for &kind in TaskKind::ALL {
-            assert_eq!(TaskKind::from_u8(kind as u8), Some(kind));
-        }
-        assert_eq!(TaskKind::from_u8(5), None);
-    }
 }

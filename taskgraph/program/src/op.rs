@@ -294,14 +294,7 @@ impl Iterator for OpAccesses<'_> {
         };
         Some(Access { addr, size, write, op: self.op })
     }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let n = self.pending.count_ones() as usize;
-        (n, Some(n))
-    }
 }
-
-impl ExactSizeIterator for OpAccesses<'_> {}
 
 #[cfg(test)]
 mod tests {

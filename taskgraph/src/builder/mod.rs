@@ -162,7 +162,8 @@ impl GraphBuilder {
     ) -> TaskId {
         let mut work = WorkBuilder::default();
         f(&mut work);
-        self.add(context, TaskKind::Work, SyncOp::None, 0, start, end, work.actions)
+        let record = TaskRecord { start_ns: start, end_ns: end, ..TaskRecord::default() };
+        self.add(context, record, work.actions)
     }
 
     /// Adds a Create task at the parent's clock and returns the child, whose clock starts there.
@@ -171,15 +172,8 @@ impl GraphBuilder {
     pub fn create(&mut self, parent: ContextId) -> ContextId {
         let clock = self.contexts[parent.index()].clock;
         let object = self.contexts.len() as u64;
-        let creator = self.add(
-            parent,
-            TaskKind::Create,
-            SyncOp::ThreadCreate,
-            object,
-            clock,
-            clock,
-            Vec::new(),
-        );
+        let what = (TaskKind::Create, SyncOp::ThreadCreate);
+        let creator = self.other(parent, what, object, (clock, clock));
         let child = self.add_context(BuiltContext {
             creator: Some(creator),
             flags: Context::ANNOUNCED,
@@ -205,8 +199,8 @@ impl GraphBuilder {
         let end = start.max(self.contexts[child.index()].clock);
         self.contexts[child.index()].flags |= Context::JOINED;
         let object = u64::from(child.get());
-        let id =
-            self.add(parent, TaskKind::Join, SyncOp::ThreadJoin, object, start, end, Vec::new());
+        let what = (TaskKind::Join, SyncOp::ThreadJoin);
+        let id = self.other(parent, what, object, (start, end));
         self.edge(last, id);
         id
     }
@@ -235,7 +229,7 @@ impl GraphBuilder {
         start: u64,
         end: u64,
     ) -> TaskId {
-        self.add(context, TaskKind::Sync, op, object, start, end, Vec::new())
+        self.other(context, (TaskKind::Sync, op), object, (start, end))
     }
 
     /// Adds a Barrier task of several contexts to the one with the smallest id, with the edges of a
@@ -246,8 +240,8 @@ impl GraphBuilder {
         let clocks = contexts.iter().map(|c| self.contexts[c.index()].clock);
         let (start, end) = (clocks.clone().min().unwrap_or(0), clocks.max().unwrap_or(0));
         let owner = contexts.iter().copied().min().unwrap_or_default();
-        let id =
-            self.add(owner, TaskKind::Barrier, SyncOp::Barrier, object, start, end, Vec::new());
+        let what = (TaskKind::Barrier, SyncOp::Barrier);
+        let id = self.other(owner, what, object, (start, end));
         for &c in contexts.iter().filter(|&&c| c != owner) {
             self.edge(self.last(c), id);
             let other = &mut self.contexts[c.index()];
@@ -275,62 +269,32 @@ impl GraphBuilder {
     fn ensure_work(&mut self, context: ContextId) {
         let c = &self.contexts[context.index()];
         if c.tasks.is_empty() {
-            self.add_unchecked(
-                context,
-                TaskKind::Work,
-                SyncOp::None,
-                0,
-                c.clock,
-                c.clock,
-                Vec::new(),
-            );
+            let clock = c.clock;
+            self.work(context, clock, clock, |_| {});
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of a task, in one place")]
-    fn add(
+    /// Adds a task that is not work, after a first one that is.
+    fn other(
         &mut self,
         context: ContextId,
-        kind: TaskKind,
-        op: SyncOp,
+        (kind, op): (TaskKind, SyncOp),
         object: u64,
-        start: u64,
-        end: u64,
-        actions: Vec<BuiltAction>,
+        (start_ns, end_ns): (u64, u64),
     ) -> TaskId {
-        if kind != TaskKind::Work {
-            self.ensure_work(context);
-        }
-        self.add_unchecked(context, kind, op, object, start, end, actions)
+        self.ensure_work(context);
+        let record = TaskRecord { kind, op, object, start_ns, end_ns, ..TaskRecord::default() };
+        self.add(context, record, Vec::new())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of a task, in one place")]
-    fn add_unchecked(
-        &mut self,
-        context: ContextId,
-        kind: TaskKind,
-        op: SyncOp,
-        object: u64,
-        start: u64,
-        end: u64,
-        actions: Vec<BuiltAction>,
-    ) -> TaskId {
+    fn add(&mut self, context: ContextId, record: TaskRecord, actions: Vec<BuiltAction>) -> TaskId {
         let c = &mut self.contexts[context.index()];
         let id = TaskId::new(context, number(c.tasks.len()));
         if c.tasks.is_empty() {
-            c.first_ns = start;
+            c.first_ns = record.start_ns;
         }
-        c.clock = end;
-        let record = TaskRecord {
-            id,
-            executor: c.executor,
-            kind,
-            op,
-            object,
-            start_ns: start,
-            end_ns: end,
-            ..TaskRecord::default()
-        };
+        c.clock = record.end_ns;
+        let record = TaskRecord { id, executor: c.executor, ..record };
         c.tasks.push(BuiltTask { record, actions });
         let after = std::mem::take(&mut c.next_after);
         self.edges.extend(after.into_iter().map(|from| (from, id)));

@@ -1,8 +1,9 @@
 //! The actions of synthetic work tasks, and their way into frames.
 
+use crate::action::Action;
 use crate::builder::BuiltTask;
 use crate::error::Result;
-use crate::frame::{Counts, FrameEncoder};
+use crate::frame::FrameEncoder;
 use crate::id::BlockId;
 use crate::record::{FrameRef, FrameSpan};
 use crate::writer::GraphWriter;
@@ -11,12 +12,7 @@ use contech_program::{AllocKind, SyncOp};
 #[derive(Debug)]
 pub(super) enum BuiltAction {
     Block(BlockId, Vec<u64>),
-    Alloc(u64, u64, AllocKind),
-    Free(u64),
-    Map(u64, u64),
-    Fresh(u64, u64),
-    Unmap(u64, u64),
-    Sync(SyncOp, u64),
+    Other(Action<'static>),
 }
 
 /// The actions of a work task.
@@ -33,32 +29,32 @@ impl WorkBuilder {
 
     /// Adds an allocation.
     pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
-        self.actions.push(BuiltAction::Alloc(addr, size, kind));
+        self.actions.push(BuiltAction::Other(Action::Alloc { addr, size, kind }));
     }
 
     /// Adds the free of an allocation.
     pub fn free(&mut self, addr: u64) {
-        self.actions.push(BuiltAction::Free(addr));
+        self.actions.push(BuiltAction::Other(Action::Free { addr }));
     }
 
     /// Adds the mapping of a range of addresses.
     pub fn map(&mut self, addr: u64, size: u64) {
-        self.actions.push(BuiltAction::Map(addr, size));
+        self.actions.push(BuiltAction::Other(Action::Map { addr, size }));
     }
 
     /// Adds a new life of a range of addresses.
     pub fn fresh(&mut self, addr: u64, size: u64) {
-        self.actions.push(BuiltAction::Fresh(addr, size));
+        self.actions.push(BuiltAction::Other(Action::Fresh { addr, size }));
     }
 
     /// Adds a synchronisation that orders nothing with other contexts.
     pub fn sync(&mut self, op: SyncOp, object: u64) {
-        self.actions.push(BuiltAction::Sync(op, object));
+        self.actions.push(BuiltAction::Other(Action::Sync { op, object }));
     }
 
     /// Adds the unmapping of a range of addresses.
     pub fn unmap(&mut self, addr: u64, size: u64) {
-        self.actions.push(BuiltAction::Unmap(addr, size));
+        self.actions.push(BuiltAction::Other(Action::Unmap { addr, size }));
     }
 }
 
@@ -73,17 +69,12 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
         let mut first = encoder.record_count();
         let record = &tasks[at].record;
         if record.op.may_be_action() {
-            encoder.sync(record.op, record.object);
+            encoder.action(&Action::Sync { op: record.op, object: record.object });
         }
         for action in std::mem::take(&mut tasks[at].actions) {
             match action {
                 BuiltAction::Block(id, operands) => encoder.block(id, &operands),
-                BuiltAction::Alloc(addr, size, kind) => encoder.alloc(addr, size, kind),
-                BuiltAction::Free(addr) => encoder.free(addr),
-                BuiltAction::Map(addr, size) => encoder.map(addr, size),
-                BuiltAction::Fresh(addr, size) => encoder.begin_life(addr, size),
-                BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
-                BuiltAction::Sync(op, object) => encoder.sync(op, object),
+                BuiltAction::Other(action) => encoder.action(&action),
             }
             if encoder.is_full() {
                 open.push((at, first, encoder.record_count() - first));
@@ -92,10 +83,7 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
             }
         }
         open.push((at, first, encoder.record_count() - first));
-        let Counts { blocks, reads, writes, bytes, others } = encoder.counts().since(before);
-        let record = &mut tasks[at].record;
-        (record.blocks, record.others) = (blocks, others);
-        (record.reads, record.writes, record.bytes) = (reads, writes, bytes);
+        tasks[at].record.counts = encoder.counts().since(before);
     }
     close(writer, &mut encoder, &mut open, tasks)
 }

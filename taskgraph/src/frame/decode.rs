@@ -13,11 +13,10 @@ use crate::frame::Layout;
 use crate::frame::plan::Plan;
 use crate::frame::resume::{Known, Resumes};
 use crate::frame::shape::Shape;
-use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, WHAT, id_bytes};
+use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, WHAT, id_bytes, others};
 use crate::path::PathSet;
 use crate::wire::Reader;
 
-mod others;
 mod table;
 
 /// One record of a decoded frame.

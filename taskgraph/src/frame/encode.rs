@@ -4,23 +4,21 @@ use std::sync::Arc;
 
 use self::size::Size;
 use self::table::{Scratch, Table};
+use crate::action::Action;
 use crate::codec::Packer;
 use crate::frame::Layout;
-use crate::frame::other;
+use crate::frame::others;
 use crate::frame::resume::ResumesWriter;
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, State, Walk};
 use crate::sample::CodeOf;
 use crate::statics::StaticInfo;
-use crate::wire::{put_delta, put_varint};
-use contech_program::{AllocKind, SyncOp};
 use contech_program::{Counts, Room, count};
 
 mod seal;
 mod segment;
 mod size;
 mod table;
-mod takes;
 
 /// A record is copied faster with so many bytes more than it has.
 const SLACK: usize = 32;
@@ -93,7 +91,7 @@ pub struct FrameEncoder {
 }
 
 /// All state except the path tables, which are read while this state changes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Running {
     info: Arc<StaticInfo>,
     layout: Arc<Layout>,
@@ -135,26 +133,7 @@ impl FrameEncoder {
     pub fn with_paths(table: Arc<PathTable>) -> Self {
         let (info, layout) = (Arc::clone(&table.info), Arc::clone(&table.layout));
         let tables = Room::new(layout.blocks.len() + table.capacity());
-        let running = Running {
-            info,
-            layout,
-            counts: Counts::default(),
-            ids: Vec::new(),
-            tables,
-            used: Vec::new(),
-            values: 0,
-            size: Size::default(),
-            scratch: Scratch::default(),
-            others: Vec::new(),
-            last_address: 0,
-            known: false,
-            resumes: ResumesWriter::default(),
-            resumed: Vec::new(),
-            walk: Walk::default(),
-            operands: Vec::new(),
-            packer: None,
-            fault: None,
-        };
+        let running = Running { info, layout, tables, ..Running::default() };
         Self { table, running }
     }
 
@@ -219,39 +198,17 @@ impl FrameEncoder {
         }
     }
 
-    /// Appends an allocation.
-    pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
-        self.running.other(kind as u8, addr, Some(size));
-    }
-
-    /// Appends the free of an allocation.
-    pub fn free(&mut self, addr: u64) {
-        self.running.other(other::FREE, addr, None);
-    }
-
-    /// Appends the mapping of a range of addresses.
-    pub fn map(&mut self, addr: u64, size: u64) {
-        self.running.other(other::MAP, addr, Some(size));
-    }
-
-    /// Appends an action that says that a range of addresses begins a new life.
-    pub fn begin_life(&mut self, addr: u64, size: u64) {
-        self.running.other(other::FRESH, addr, Some(size));
+    /// Appends an action: the execution of a block, or what executes none.
+    pub fn action(&mut self, action: &Action<'_>) {
+        match action {
+            Action::Block(block) => self.block(block.id(), block.operands()),
+            other => self.running.other(other),
+        }
     }
 
     /// Says that a task may begin here. What the next path goes on with is stored.
     pub fn cut(&mut self) {
         self.running.known = false;
-    }
-
-    /// Appends a synchronisation that orders nothing with other contexts.
-    pub fn sync(&mut self, op: SyncOp, object: u64) {
-        self.running.other(other::SYNC, object, Some(op as u64));
-    }
-
-    /// Appends the unmapping of a range of addresses.
-    pub fn unmap(&mut self, addr: u64, size: u64) {
-        self.running.other(other::UNMAP, addr, Some(size));
     }
 
     /// Number of records in the frame so far; 0 right after [`FrameEncoder::finish`].
@@ -333,14 +290,9 @@ impl Running {
         self.fault.get_or_insert_with(why);
     }
 
-    fn other(&mut self, what: u8, addr: u64, size: Option<u64>) {
+    fn other(&mut self, action: &Action<'_>) {
         self.ids.push(0);
-        self.others.push(what);
-        put_delta(&mut self.others, addr, self.last_address);
-        self.last_address = addr;
-        if let Some(size) = size {
-            put_varint(&mut self.others, size);
-        }
+        others::encode(action, &mut self.last_address, &mut self.others);
         self.counts.others += 1;
     }
 }

@@ -9,6 +9,7 @@ mod decode;
 mod emission;
 mod emit;
 mod encode;
+mod others;
 mod pass;
 mod plan;
 mod play;
@@ -51,13 +52,4 @@ fn id_bytes(numbers: usize) -> usize {
         0x101..=0x1_0000 => 2,
         _ => 3,
     }
-}
-
-/// Codes of the column of other actions above the allocation kinds.
-mod other {
-    pub(super) const FREE: u8 = 32;
-    pub(super) const MAP: u8 = 33;
-    pub(super) const UNMAP: u8 = 34;
-    pub(super) const FRESH: u8 = 35;
-    pub(super) const SYNC: u8 = 36;
 }

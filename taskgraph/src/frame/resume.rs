@@ -32,9 +32,9 @@ impl ResumesWriter {
     pub(super) fn put(&mut self, record: usize, function: u32, known: &[u64]) {
         put_varint(&mut self.bytes, (record - self.record) as u64);
         put_varint(&mut self.bytes, u64::from(function));
-        let base = Base::of(self.function == Some(function));
+        let same = self.function == Some(function);
         for (at, v) in known.iter().enumerate() {
-            put_delta(&mut self.bytes, *v, base.value(&self.values, known, at));
+            put_delta(&mut self.bytes, *v, base(same, &self.values, known, at));
         }
         (self.record, self.function) = (record, Some(function));
         self.values.clear();
@@ -44,26 +44,12 @@ impl ResumesWriter {
 
 /// What a value is stored as a difference from: the same value of the resume before, if that is one
 /// of the same function, or the value before it.
-#[derive(Clone, Copy)]
-enum Base {
-    Above,
-    Before,
-}
-
-impl Base {
-    fn of(same: bool) -> Self {
-        match same {
-            true => Self::Above,
-            false => Self::Before,
-        }
-    }
-
-    fn value(self, above: &[u64], own: &[u64], at: usize) -> u64 {
-        match self {
-            Self::Above => above.get(at).copied().unwrap_or(0),
-            Self::Before => at.checked_sub(1).map_or(0, |before| own[before]),
-        }
-    }
+fn base(same: bool, above: &[u64], own: &[u64], at: usize) -> u64 {
+    let base = match same {
+        true => above.get(at),
+        false => at.checked_sub(1).and_then(|before| own.get(before)),
+    };
+    base.copied().unwrap_or(0)
 }
 
 /// One resume.
@@ -107,22 +93,21 @@ impl Resumes {
     /// Reads the resumes of the records from `first` on. Their records count from there.
     pub(super) fn decode(&mut self, bytes: &[u8], first: usize, paths: &PathSet) -> Result<()> {
         let mut r = Reader::new(WHAT, bytes);
-        let (mut record, mut same, mut above) = (0usize, None, Vec::new());
+        let (mut record, mut before, mut above) = (0usize, None, Vec::new());
         while r.remaining() > 0 {
             record = record.saturating_add(r.varint32()? as usize);
             let number = r.varint32()?;
             let function = paths.function(number);
             let function = function.ok_or_else(|| r.error(format!("function {number}")))?;
             let f: &CompiledFunction = &paths.functions[function as usize];
-            let base = Base::of(same == Some(function));
+            let same = before.replace(function) == Some(function);
             let start = self.values.len();
             for at in 0..f.slots + f.loops.len() {
-                let last = base.value(&above, &self.values[start..], at);
+                let last = base(same, &above, &self.values[start..], at);
                 self.values.push(r.delta(last)?);
             }
             above.clear();
             above.extend_from_slice(&self.values[start..]);
-            same = Some(function);
             match record.checked_sub(first) {
                 Some(record) => {
                     self.all.push(Resume { record, function, first: start, slots: f.slots })

@@ -12,6 +12,21 @@ pub(crate) struct Shape {
     pub(super) counts: Box<[usize]>,
     /// The loops whose iterations store values.
     pub(super) loops: Box<[Iterated]>,
+    /// The order in which the bytes of a recorded path are stored.
+    pub(super) takes: Box<[Take]>,
+}
+
+/// What comes next in a record of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Take {
+    /// This many bytes of values that are stored once.
+    Bytes(usize),
+    /// The count of a loop, which is not among the bytes here.
+    Count,
+    /// The iterations of the loop that was counted last.
+    Loop,
+    /// The count of a loop as it was recorded, which stands behind what its iterations store.
+    Pass,
 }
 
 /// A loop whose iterations store values. In the record, they stand behind the loop's count.
@@ -32,27 +47,40 @@ pub(super) const WORD: u8 = 8;
 impl Shape {
     /// The shape of a block, which stores its operands.
     pub(crate) fn of_block(operands: usize) -> Self {
-        Self { fields: vec![WORD; operands].into(), counts: Box::default(), loops: Box::default() }
+        Self { fields: vec![WORD; operands].into(), ..Self::default() }
     }
 
     pub(crate) fn of_path(path: &CompiledPath, f: &CompiledFunction) -> Self {
         let (mut fields, mut counts, mut loops) = (Vec::new(), Vec::new(), Vec::new());
+        let mut takes = Vec::new();
         let widths = |n: &u32| f.nodes[*n as usize].leaves.iter().map(|l| l.width);
+        let once = |nodes: &[u32], fields: &mut Vec<u8>, takes: &mut Vec<Take>| {
+            let from = fields.len();
+            fields.extend(nodes.iter().flat_map(widths));
+            let n = fields[from..].iter().map(|width| usize::from(*width)).sum();
+            match takes.last_mut() {
+                _ if n == 0 => {}
+                Some(Take::Bytes(before)) => *before += n,
+                _ => takes.push(Take::Bytes(n)),
+            }
+        };
         for stored in &path.stored {
             let (index, cut) = match *stored {
                 Stored::Leaves(n) => {
-                    fields.extend(widths(&n));
+                    once(&[n], &mut fields, &mut takes);
                     continue;
                 }
                 Stored::Loop { index, cut } => (index, cut),
             };
             counts.push(fields.len());
             fields.push(WORD);
+            takes.push(Take::Count);
             let Some(l) = &f.loops[index as usize] else {
                 continue;
             };
             let whole = !cut && l.leafy_last == l.leafy.len();
             if !l.leafy.is_empty() {
+                takes.push(Take::Loop);
                 loops.push(Iterated {
                     count: fields.len() - 1,
                     more: u64::from(whole),
@@ -60,10 +88,18 @@ impl Shape {
                 });
             }
             if !cut && !whole {
-                fields.extend(l.leafy[..l.leafy_last].iter().flat_map(widths));
+                once(&l.leafy[..l.leafy_last], &mut fields, &mut takes);
+            }
+            if l.count.is_none() {
+                takes.push(Take::Pass);
             }
         }
-        Self { fields: fields.into(), counts: counts.into(), loops: loops.into() }
+        Self {
+            fields: fields.into(),
+            counts: counts.into(),
+            loops: loops.into(),
+            takes: takes.into(),
+        }
     }
 
     /// Number of columns that the records take.

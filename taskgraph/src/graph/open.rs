@@ -118,8 +118,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         this.task_index()?;
         this.dependents_index()?;
         this.order_index()?;
-        executor::check(this.section(&this.executors))?;
-        progress::check(this.progress_table())?;
+        executor::records(this.section(&this.executors))?;
+        progress::all(this.progress_table()).map(drop)?;
         Ok(this)
     }
 }

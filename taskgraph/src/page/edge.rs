@@ -29,11 +29,6 @@ pub(crate) struct DependentsPageWriter {
 }
 
 impl DependentsPageWriter {
-    /// The first task; `None` for an empty page.
-    pub(crate) fn first(&self) -> Option<TaskId> {
-        self.first
-    }
-
     pub(crate) fn is_full(&self) -> bool {
         self.tasks >= FULL_TASKS || self.edges >= FULL_EDGES
     }
@@ -55,11 +50,13 @@ impl DependentsPageWriter {
         self.edges += to.len();
     }
 
-    /// The raw bytes of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
+    /// The first task and the raw bytes of the page, if it has any; the writer is then empty for
+    /// the next one.
+    pub(crate) fn finish(&mut self) -> Option<(TaskId, Vec<u8>)> {
+        let first = self.first?;
         let raw = join_columns(&mut self.columns);
         *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
-        raw
+        Some((first, raw))
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter, Turn};
 pub(crate) use packing::{Packing, pack_page};
-pub(crate) use task::{TaskPage, TaskPageWriter, TaskTotals};
+pub(crate) use task::{TaskPage, TaskPageWriter};
 
 use std::cell::RefCell;
 

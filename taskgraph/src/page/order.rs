@@ -32,11 +32,6 @@ pub(crate) struct OrderPageWriter {
 }
 
 impl OrderPageWriter {
-    /// The first task; `None` for an empty page.
-    pub(crate) fn first(&self) -> Option<TaskId> {
-        self.first
-    }
-
     pub(crate) fn is_full(&self) -> bool {
         self.tasks == ORDER_PAGE
     }
@@ -57,11 +52,13 @@ impl OrderPageWriter {
         self.tasks += 1;
     }
 
-    /// The raw bytes of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
+    /// The first task and the raw bytes of the page, if it has any; the writer is then empty for
+    /// the next one.
+    pub(crate) fn finish(&mut self) -> Option<(TaskId, Vec<u8>)> {
+        let first = self.first?;
         let raw = join_columns(&mut self.columns);
         *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
-        raw
+        Some((first, raw))
     }
 }
 

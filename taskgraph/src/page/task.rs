@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use contech_program::Counts;
+
 use crate::codec::MAX_PAGE;
 use crate::column::Head;
 use crate::error::{Result, malformed};
@@ -66,7 +68,7 @@ struct Class {
     kind: TaskKind,
     op: SyncOp,
     object: u64,
-    totals: TaskTotals,
+    totals: Counts,
     spans: Spans,
     /// Number of stored incoming edges.
     edges: u32,
@@ -81,16 +83,6 @@ enum Spans {
     Next(u32),
     /// They are listed.
     Listed,
-}
-
-/// What a task executes and accesses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct TaskTotals {
-    pub(crate) blocks: u64,
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
-    pub(crate) bytes: u64,
-    pub(crate) others: u64,
 }
 
 /// A decoded page: columns of the tasks.
@@ -158,7 +150,7 @@ impl TaskPage {
 
     /// What task `at` executes and accesses.
     #[inline]
-    pub(crate) fn totals(&self, at: usize) -> &TaskTotals {
+    pub(crate) fn totals(&self, at: usize) -> &Counts {
         &self.class(at).totals
     }
 
@@ -396,7 +388,7 @@ impl<'a> Columns<'a> {
             class.object = self.object(objects)?;
         }
         let totals = self.of(Column::Totals);
-        let TaskTotals { blocks, reads, writes, bytes, others } = &mut class.totals;
+        let Counts { blocks, reads, writes, bytes, others } = &mut class.totals;
         if bits & HAS_COUNTS != 0 {
             for n in [blocks, reads, writes, bytes] {
                 *n = totals.varint()?;

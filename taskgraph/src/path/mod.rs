@@ -115,19 +115,6 @@ fn check(i: usize, f: &PathFunction, layout: &Layout) -> Result<(), String> {
     f.check(operands).map_err(|e| format!("function {i}: {e}"))
 }
 
-fn compile(
-    functions: &[PathFunction],
-    info: &StaticInfo,
-    layout: &Layout,
-) -> Result<Vec<CompiledFunction>, String> {
-    let mut compiled = Vec::with_capacity(functions.len());
-    for (i, f) in functions.iter().enumerate() {
-        check(i, f, layout)?;
-        compiled.push(CompiledFunction::new(f, info, layout));
-    }
-    Ok(compiled)
-}
-
 /// The paths of a graph that is read, numbered densely.
 #[derive(Debug, Default)]
 pub(crate) struct PathSet {
@@ -145,13 +132,15 @@ impl PathSet {
         let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut function_by_number = FxHashMap::default();
         let mut sources = Vec::with_capacity(functions.len());
+        let mut compiled = Vec::with_capacity(functions.len());
         for (i, (number, f)) in functions.into_iter().enumerate() {
+            check(i, &f, layout).map_err(bad)?;
             function_by_number.insert(number, index(i));
+            compiled.push(CompiledFunction::new(&f, info, layout));
             sources.push(f);
         }
-        let functions = compile(&sources, info, layout).map_err(bad)?;
         let mut this = Self {
-            functions,
+            functions: compiled,
             paths: Vec::with_capacity(paths.len()),
             by_number: FxHashMap::default(),
             function_by_number,

@@ -1,11 +1,15 @@
 //! Checks the tasks of all contexts: times, kinds, totals, and that every action belongs to exactly
 //! one of them.
 
+use std::ops::ControlFlow;
+
+use contech_program::count;
+
 use super::units::Coverage;
 use super::{Verified, fault};
 use crate::action::{Action, BlockExec};
 use crate::error::Result;
-use crate::frame::{Counts, Played};
+use crate::frame::{Counts, Nests, Played};
 use crate::graph::TaskGraph;
 use crate::id::ContextId;
 use crate::meta::Summary;
@@ -14,17 +18,6 @@ use crate::rules::EdgeSum;
 use crate::run::AffineRun;
 use crate::task::Task;
 use crate::{SyncOp, TaskKind};
-
-/// What an execution counts.
-fn count(block: &BlockExec<'_>) -> Counts {
-    let mut counts = Counts { blocks: 1, ..Counts::default() };
-    block.for_each_access(|a| {
-        counts.reads += u64::from(!a.write);
-        counts.writes += u64::from(a.write);
-        counts.bytes = counts.bytes.wrapping_add(a.size);
-    });
-    counts
-}
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// Checks all contexts, their tasks, and the actions of these.
@@ -60,11 +53,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     incoming.add(d, task.id());
                 }
                 summary.tasks.add(task.kind());
-                summary.blocks = summary.blocks.wrapping_add(task.block_count());
-                summary.reads = summary.reads.wrapping_add(task.read_count());
-                summary.writes = summary.writes.wrapping_add(task.write_count());
-                summary.bytes_accessed = summary.bytes_accessed.wrapping_add(task.bytes_accessed());
-                summary.duration_ns = summary.duration_ns.max(task.end_ns());
+                summary.add(task.counts(), task.end_ns());
                 seen.tasks += 1;
             }
         }
@@ -109,14 +98,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         seen.blocks = seen.blocks.wrapping_add(counts.blocks);
         let accesses = counts.reads.wrapping_add(counts.writes);
         seen.accesses = seen.accesses.wrapping_add(accesses);
-        let stated = Counts {
-            blocks: task.block_count(),
-            reads: task.read_count(),
-            writes: task.write_count(),
-            bytes: task.bytes_accessed(),
-            others: task.action_count().wrapping_sub(task.block_count()),
-        };
-        if stated != counts {
+        let stated = task.counts();
+        if *stated != counts {
             return bad(format!("its totals are {stated:?}, its actions give {counts:?}"));
         }
         let mut before = None;
@@ -141,12 +124,13 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             let (op, object) = (task.op(), task.object());
             action == Action::Sync { op, object }
         };
+        let of = |block: &BlockExec<'_>| count(info, block.id(), block.operands());
         let is_work = task.kind() == TaskKind::Work;
         let mut foreign = false;
-        task.play(|played, operands| {
+        task.play_from((0, 0), Nests::Bare, |played, operands| {
             foreign |= !is_work && !matches!(played, Played::Other(action) if is_own(action));
             counts = counts.plus(match played {
-                Played::Block(id) => count(&BlockExec::new(info, id, operands)),
+                Played::Block(id) => count(info, id, operands),
                 Played::Other(_) => Counts { others: 1, ..Counts::default() },
                 Played::Nest { shape, cut } => Counts {
                     blocks: Nest::new(info, shape, operands, cut).executions(),
@@ -156,14 +140,15 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     let run = AffineRun { info, blocks, starts: operands, strides, iterations };
                     let mut sum = Counts::default();
                     if run.has_static_counts() {
-                        run.first().for_each(|b| sum = sum.plus(count(&b)));
+                        run.first().for_each(|b| sum = sum.plus(of(&b)));
                         sum = sum.times(iterations);
                     } else {
-                        run.for_each_block(|b| sum = sum.plus(count(&b)));
+                        run.for_each_block(|b| sum = sum.plus(of(&b)));
                     }
                     sum
                 }
             });
+            ControlFlow::Continue(())
         })?;
         Ok((counts, foreign))
     }

@@ -3,13 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, graph_of, record};
+use crate::recorder::{Recorder, graph_of, info_of, record};
 use proptest::prelude::*;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
-use taskgraph::{
-    Access, Block, BlockId, FrameSpan, Function, GraphWriter, MemOp, Module, StaticInfo, TaskId,
-    TaskRecord,
-};
+use taskgraph::{Access, BlockId, FrameSpan, GraphWriter, MemOp, TaskId, TaskRecord};
 
 const WIDTHS: [u8; 3] = [1, 4, 6];
 
@@ -90,14 +87,7 @@ proptest! {
 
     #[test]
     fn batches_and_single_accesses_are_those_of_each_execution(shape in shape()) {
-        let info = Arc::new(StaticInfo {
-            modules: vec![Module::default()],
-            files: vec!["a.c".into()],
-            functions: vec![Function::default()],
-            blocks: vec![Block { op_count: 1, ..Block::default() }],
-            ops: vec![MemOp::load(8)],
-            ..StaticInfo::default()
-        });
+        let info = info_of(&[1], vec![MemOp::load(8)]);
         let f = function(&shape);
         let mut r = Recorder::new(&info, &f, 3);
         let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();

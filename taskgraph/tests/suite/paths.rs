@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, graph_of, record};
+use crate::recorder::{Recorder, graph_of, info_of, record};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Block, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, Function, GraphWriter,
-    MemOp, Module, Piece, Reader, StaticInfo, TaskGraph, TaskId,
+    Access, Action, BlockCounts, BlockExec, BlockId, EncodedFrame, FrameSpan, GraphWriter, MemOp,
+    Piece, Reader, StaticInfo, TaskGraph, TaskId,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -72,19 +72,7 @@ fn whole_function() -> PathFunction {
 }
 
 fn info() -> Arc<StaticInfo> {
-    let block = |(i, n): (usize, u32)| Block {
-        first_op: u32::try_from(i).unwrap().saturating_sub(1).min(2),
-        op_count: n,
-        ..Block::default()
-    };
-    Arc::new(StaticInfo {
-        modules: vec![Module::default()],
-        files: vec!["a.c".into()],
-        functions: vec![Function::default()],
-        blocks: [0, 1, 1, 0].into_iter().enumerate().map(block).collect(),
-        ops: vec![MemOp::load(8), MemOp::store(4)],
-        ..StaticInfo::default()
-    })
+    info_of(&[0, 1, 1, 0], vec![MemOp::load(8), MemOp::store(4)])
 }
 
 fn path(number: u32) -> Option<Path> {
@@ -242,7 +230,8 @@ fn many_segments_in_many_frames_read_back() {
         assert!(segment(&mut r, 0, &entry(base, n), &[]));
         expected.extend((0..=u64::from(n)).map(|i| base + 8 * i));
         if i % 7 == 0 {
-            r.encoder.alloc(base, 64, taskgraph::AllocKind::New);
+            let kind = taskgraph::AllocKind::New;
+            r.encoder.action(&Action::Alloc { addr: base, size: 64, kind });
         }
         if r.encoder.is_full() || i % 30_000 == 29_999 {
             frames.extend(r.encoder.finish());

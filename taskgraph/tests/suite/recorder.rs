@@ -6,9 +6,26 @@ use contech_program::Layout;
 use contech_program::path::{CompiledFunction, CompiledPath, Recorded, State, Walk};
 use taskgraph::path::{Path, PathFunction, PathTable};
 use taskgraph::{
-    Context, ContextId, Counts, FrameEncoder, FrameSpan, GraphWriter, RunMeta, Segment, StaticInfo,
-    TaskGraph, TaskId, TaskRecord,
+    Block, Context, ContextId, Counts, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
+    Module, RunMeta, Segment, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
+
+/// The tables of one function whose blocks have so many of these operations, one after the other.
+pub(crate) fn info_of(blocks: &[u32], ops: Vec<MemOp>) -> Arc<StaticInfo> {
+    let mut first_op = 0;
+    let block = |&op_count: &u32| {
+        first_op += op_count;
+        Block { first_op: first_op - op_count, op_count, ..Block::default() }
+    };
+    Arc::new(StaticInfo {
+        modules: vec![Module::default()],
+        files: vec!["a.c".into()],
+        functions: vec![Function::default()],
+        blocks: blocks.iter().map(block).collect(),
+        ops,
+        ..StaticInfo::default()
+    })
+}
 
 pub(crate) struct Recorder {
     pub(crate) encoder: FrameEncoder,
@@ -52,16 +69,7 @@ impl Recorder {
 
 /// A task of context 0 that counts so much in these frames.
 pub(crate) fn record(seq: u32, frames: Vec<FrameSpan>, counts: Counts) -> TaskRecord {
-    TaskRecord {
-        id: TaskId::new(ContextId::new(0), seq),
-        frames,
-        blocks: counts.blocks,
-        reads: counts.reads,
-        writes: counts.writes,
-        bytes: counts.bytes,
-        others: counts.others,
-        ..TaskRecord::default()
-    }
+    TaskRecord { id: TaskId::new(ContextId::new(0), seq), frames, counts, ..TaskRecord::default() }
 }
 
 /// The graph of the tasks of context 0.

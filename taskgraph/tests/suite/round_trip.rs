@@ -5,19 +5,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use taskgraph::{
-    Access, Action, AllocKind, Block, BlockId, Context, ContextId, Counts, ExecutorId,
-    FrameEncoder, FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, RunMeta, StaticInfo,
-    SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
+    Access, Action, AllocKind, Block, BlockId, Context, ContextId, ExecutorId, FrameEncoder,
+    FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, RunMeta, StaticInfo, SyncOp,
+    TaskGraph, TaskId, TaskKind, TaskRecord,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Act {
     Block(u32, Vec<u64>),
-    Alloc(u64, u64, AllocKind),
-    Free(u64),
-    Map(u64, u64),
-    Fresh(u64, u64),
-    Unmap(u64, u64),
+    Other(Action<'static>),
 }
 
 /// A step of a random run: a task of a context, with edges from any earlier tasks.
@@ -84,12 +80,17 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let size = any::<u64>();
     let kind = prop::sample::select(AllocKind::ALL.to_vec());
     let other = prop_oneof![
-        (address.clone(), size, kind).prop_map(|(a, s, k)| Act::Alloc(a, s, k)),
-        address.clone().prop_map(Act::Free),
-        (address.clone(), size).prop_map(|(a, s)| Act::Map(a, s)),
-        (address.clone(), size).prop_map(|(a, s)| Act::Fresh(a, s)),
-        (address, size).prop_map(|(a, s)| Act::Unmap(a, s)),
+        (address.clone(), size, kind).prop_map(|(addr, size, kind)| Action::Alloc {
+            addr,
+            size,
+            kind
+        }),
+        address.clone().prop_map(|addr| Action::Free { addr }),
+        (address.clone(), size).prop_map(|(addr, size)| Action::Map { addr, size }),
+        (address.clone(), size).prop_map(|(addr, size)| Action::Fresh { addr, size }),
+        (address, size).prop_map(|(addr, size)| Action::Unmap { addr, size }),
     ];
+    let other = other.prop_map(Act::Other);
     let piece =
         prop_oneof![3 => run, 1 => block.prop_map(|b| vec![b]), 1 => other.prop_map(|o| vec![o])];
     prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
@@ -140,11 +141,7 @@ fn context_id(context: usize) -> ContextId {
 fn put(encoder: &mut FrameEncoder, act: &Act) {
     match act {
         Act::Block(b, operands) => encoder.block(BlockId::new(*b), operands),
-        Act::Alloc(a, s, k) => encoder.alloc(*a, *s, *k),
-        Act::Free(a) => encoder.free(*a),
-        Act::Map(a, s) => encoder.map(*a, *s),
-        Act::Fresh(a, s) => encoder.begin_life(*a, *s),
-        Act::Unmap(a, s) => encoder.unmap(*a, *s),
+        Act::Other(action) => encoder.action(action),
     }
 }
 
@@ -188,10 +185,7 @@ fn write_frames(model: &mut Model, steps: &[(TaskId, Step)], writer: &mut GraphW
             if step.cut {
                 close(&mut encoder, &mut open, writer, &mut model.records);
             }
-            let Counts { blocks, reads, writes, bytes, others } = encoder.counts().since(before);
-            let record = model.records.get_mut(id).unwrap();
-            (record.blocks, record.others) = (blocks, others);
-            (record.reads, record.writes, record.bytes) = (reads, writes, bytes);
+            model.records.get_mut(id).unwrap().counts = encoder.counts().since(before);
         }
         close(&mut encoder, &mut open, writer, &mut model.records);
     }
@@ -275,11 +269,11 @@ fn read_acts<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Vec<Act> {
     let read = task.for_each_action(|action| {
         acts.push(match action {
             Action::Block(b) => Act::Block(b.id().get(), b.operands().to_vec()),
-            Action::Alloc { addr, size, kind } => Act::Alloc(addr, size, kind),
-            Action::Free { addr } => Act::Free(addr),
-            Action::Map { addr, size } => Act::Map(addr, size),
-            Action::Fresh { addr, size } => Act::Fresh(addr, size),
-            Action::Unmap { addr, size } => Act::Unmap(addr, size),
+            Action::Alloc { addr, size, kind } => Act::Other(Action::Alloc { addr, size, kind }),
+            Action::Free { addr } => Act::Other(Action::Free { addr }),
+            Action::Map { addr, size } => Act::Other(Action::Map { addr, size }),
+            Action::Fresh { addr, size } => Act::Other(Action::Fresh { addr, size }),
+            Action::Unmap { addr, size } => Act::Other(Action::Unmap { addr, size }),
             other => panic!("{other:?}"),
         });
     });

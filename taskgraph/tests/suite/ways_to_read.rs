@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::recorder::{Recorder, graph_of, record};
+use crate::recorder::{Recorder, graph_of, info_of, record};
 use proptest::prelude::*;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Counts, FrameSpan, Function,
-    GraphWriter, MemOp, Module, OpKind, Piece, Reader, StaticInfo, TaskGraph, TaskId,
+    Access, Action, AllocKind, Batch, BlockCounts, BlockId, Counts, FrameSpan, GraphWriter, MemOp,
+    OpKind, Piece, Reader, TaskGraph, TaskId,
 };
 
 const BLOCKS: u32 = 8;
@@ -126,15 +126,8 @@ fn operation(n: u32) -> MemOp {
 
 /// The graph, as one task or as several ones that share frames.
 fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
-    let block = |b: u32| Block { first_op: b / 2, op_count: b % 2, ..Block::default() };
-    let info = Arc::new(StaticInfo {
-        modules: vec![Module::default()],
-        files: vec!["a.c".into()],
-        functions: vec![Function::default()],
-        blocks: (0..BLOCKS).map(block).collect(),
-        ops: (0..BLOCKS / 2).map(operation).collect(),
-        ..StaticInfo::default()
-    });
+    let ops = (0..BLOCKS / 2).map(operation).collect();
+    let info = info_of(&(0..BLOCKS).map(|b| b % 2).collect::<Vec<_>>(), ops);
     let table = || Arc::new(PathTable::new(&info, vec![function(shape).into()], 10).unwrap());
     let mut recorder = Recorder::new(&info, &function(shape), 10);
     let mut begun = false;
@@ -146,7 +139,8 @@ fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
     for (time, (which, address, count)) in runs {
         let number = 2 * which + u32::from(begun && address % 3 == 0);
         let Some(known) = path(shape, number) else {
-            recorder.encoder.alloc(64, 8, AllocKind::Malloc);
+            let kind = AllocKind::Malloc;
+            recorder.encoder.action(&Action::Alloc { addr: 64, size: 8, kind });
             continue;
         };
         let mut bytes = Vec::new();

@@ -1,46 +1,23 @@
 //! The writer: temporary file, refusal of misuse, errors that name the path.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::recorder::info_of;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{
-    Block, BlockId, Context, ContextId, Executor, ExecutorId, FrameEncoder, FrameSpan, Function,
-    GraphWriter, MemOp, Module, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Action, Block, BlockId, Context, ContextId, Counts, Executor, ExecutorId, FrameEncoder,
+    FrameSpan, GraphWriter, MemOp, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
-/// A directory removed at the end of a test.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("contech-writer-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).unwrap();
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// The names of the files in a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 fn info() -> Arc<StaticInfo> {
-    Arc::new(StaticInfo {
-        modules: vec![Module::default()],
-        files: vec!["a.c".into()],
-        functions: vec![Function::default()],
-        blocks: vec![Block { op_count: 1, ..Block::default() }],
-        ops: vec![MemOp::load(8)],
-        ..StaticInfo::default()
-    })
+    info_of(&[1], vec![MemOp::load(8)])
 }
 
 fn id(context: u32, seq: u32) -> TaskId {
@@ -57,27 +34,28 @@ fn context(id: u32, task_count: u32) -> Context {
 
 #[test]
 fn the_file_has_its_name_only_when_finished() {
-    let dir = Directory::new("finish");
-    let path = dir.0.join("graph.tg");
+    let folder = tempfile::tempdir().unwrap();
+    let files = || files(folder.path());
+    let path = folder.path().join("graph.tg");
     let writer = GraphWriter::create(&path, info()).unwrap();
-    let [unfinished] = &dir.files()[..] else { panic!("{:?}", dir.files()) };
+    let [unfinished] = &files()[..] else { panic!("{:?}", files()) };
     assert!(unfinished.starts_with("graph.tg.tmp-"), "{unfinished}");
     drop(writer);
-    assert!(dir.files().is_empty());
+    assert!(files().is_empty());
     let mut b = GraphBuilder::new();
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
     b.write(&path).unwrap();
-    assert_eq!(dir.files(), ["graph.tg"]);
+    assert_eq!(files(), ["graph.tg"]);
     assert_eq!(taskgraph::map(&path).unwrap().verify().unwrap().tasks, 1);
 }
 
 #[test]
 fn a_failed_finish_leaves_nothing_behind() {
-    let dir = Directory::new("fail");
-    let writer = GraphWriter::create(&dir.0.join("graph.tg"), info()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let writer = GraphWriter::create(&folder.path().join("graph.tg"), info()).unwrap();
     assert!(writer.finish(vec![context(0, 1)], RunMeta::default()).is_err());
-    assert!(dir.files().is_empty());
+    assert!(files(folder.path()).is_empty());
 }
 
 #[test]
@@ -143,9 +121,9 @@ fn an_encoder_is_full_at_the_documented_sizes() {
     // A smaller frame would have stored as few bytes per value.
     assert_eq!(encoder.finish().unwrap().record_count(), 131_072);
     assert!(!encoder.is_full() && encoder.record_count() == 0);
-    (0..65535).for_each(|i| encoder.free(i));
+    (0..65535).for_each(|addr| encoder.action(&Action::Free { addr }));
     assert!(!encoder.is_full());
-    encoder.free(0);
+    encoder.action(&Action::Free { addr: 0 });
     assert!(encoder.is_full());
     assert_eq!(encoder.counts().blocks, 131_072);
 }
@@ -215,7 +193,8 @@ fn static_tables_may_grow_but_not_change() {
     more.ops[0].size = 4;
     assert!(writer.set_info(Arc::new(more)).is_err());
     let span = FrameSpan { frame, first_record: 0, records: 1 };
-    let record = TaskRecord { frames: vec![span], blocks: 1, reads: 1, bytes: 8, ..task(0, 0) };
+    let counts = Counts { blocks: 1, reads: 1, bytes: 8, ..Counts::default() };
+    let record = TaskRecord { frames: vec![span], counts, ..task(0, 0) };
     writer.put_task(&record, &[]).unwrap();
     writer.put_order(id(0, 0)).unwrap();
     let bytes = writer.finish_in_memory(vec![context(0, 1)], RunMeta::default()).unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use contech_backends::analysis::{Graph, open};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, State, Step};
 use taskgraph::{
-    AllocKind, Block, BlockId, Context, ContextId, ExecutorId, FrameEncoder, FrameSpan, Function,
-    GraphWriter, MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
+    Action, AllocKind, Block, BlockId, Context, ContextId, ExecutorId, FrameEncoder, FrameSpan,
+    Function, GraphWriter, MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
 };
 
 use fastrand::Rng;
@@ -182,18 +182,15 @@ fn task(
             assert!(taken, "a path that fits");
         }
         if random.u64(..100) < 20 {
-            encoder.alloc(0x7000_0000 + random.u64(..5000), 64, AllocKind::Malloc);
+            let addr = 0x7000_0000 + random.u64(..5000);
+            encoder.action(&Action::Alloc { addr, size: 64, kind: AllocKind::Malloc });
         }
     }
     let counts = encoder.counts();
     let frame = encoder.finish().expect("loops");
     let records = frame.record_count();
     TaskRecord {
-        blocks: counts.blocks,
-        reads: counts.reads,
-        writes: counts.writes,
-        bytes: counts.bytes,
-        others: counts.others,
+        counts,
         frames: vec![FrameSpan {
             frame: writer.put_frame(frame).expect("writable"),
             first_record: 0,

@@ -133,13 +133,8 @@ impl State {
                     source.nodes(&[n], self)?;
                     continue;
                 }
-                Step::Enter(l) => {
-                    self.iterations[l as usize] = 0;
-                    continue;
-                }
-                Step::Next(l) => {
-                    let i = &mut self.iterations[l as usize];
-                    *i = i.wrapping_add(1);
+                Step::Enter(_) | Step::Next(_) => {
+                    self.step(*step);
                     continue;
                 }
                 Step::Loop { index, cut, resumed } => (index as usize, cut, resumed),
@@ -168,16 +163,7 @@ impl State {
     /// Makes the iteration numbers of plain loops what they are after an execution.
     #[inline]
     pub fn moved(&mut self, path: &CompiledPath) {
-        for step in &path.moves {
-            match *step {
-                Step::Enter(l) => self.iterations[l as usize] = 0,
-                Step::Next(l) => {
-                    let i = &mut self.iterations[l as usize];
-                    *i = i.wrapping_add(1);
-                }
-                Step::Node(_) | Step::Loop { .. } => {}
-            }
-        }
+        path.moves.iter().for_each(|step| self.step(*step));
     }
 
     /// Learns the leaves of a node.

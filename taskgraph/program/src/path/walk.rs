@@ -19,6 +19,19 @@ impl State {
         self.iterations.resize(f.loops.len(), 0);
     }
 
+    /// Sets the iteration number of a plain loop as a step says. Other steps change none.
+    #[inline]
+    pub fn step(&mut self, step: Step) {
+        match step {
+            Step::Enter(l) => self.iterations[l as usize] = 0,
+            Step::Next(l) => {
+                let i = &mut self.iterations[l as usize];
+                *i = i.wrapping_add(1);
+            }
+            Step::Node(_) | Step::Loop { .. } => {}
+        }
+    }
+
     /// Whether the sizes of the state are those of `f`.
     #[inline]
     #[must_use]
@@ -115,11 +128,7 @@ impl Walk {
             self.step += 1;
             match *step {
                 Step::Node(n) => return Walked::Node(n),
-                Step::Enter(l) => state.iterations[l as usize] = 0,
-                Step::Next(l) => {
-                    let i = &mut state.iterations[l as usize];
-                    *i = i.wrapping_add(1);
-                }
+                Step::Enter(_) | Step::Next(_) => state.step(*step),
                 Step::Loop { index, cut, resumed } => {
                     if let Some(found) = self.enter(f, index, cut, resumed, state, visit) {
                         return found;

@@ -99,14 +99,12 @@ impl Emitter {
                 return Ok(());
             };
             place.step += 1;
-            let iterations = &mut self.player.state.iterations;
             match *step {
                 Step::Node(n) => self.node(here, n, || here.field(&mut place), batch)?,
-                Step::Enter(l) => iterations[l as usize] = 0,
-                Step::Next(l) => iterations[l as usize] = iterations[l as usize].wrapping_add(1),
+                Step::Enter(_) | Step::Next(_) => self.player.state.step(*step),
                 Step::Loop { index, cut, resumed } => {
                     let base = match resumed {
-                        true => iterations[index as usize].wrapping_add(1),
+                        true => self.player.state.iterations[index as usize].wrapping_add(1),
                         false => 0,
                     };
                     self.begin_loop(here, (index as usize, cut, base), &mut place, batch)?;

@@ -1,10 +1,10 @@
 //! The records of one block or path in a frame. They are rows of bytes as they were recorded, and
 //! become columns at the end of the frame.
 
-use super::takes::{COUNT_BYTES, Take, takes};
 use crate::column::{self, Coding};
-use crate::frame::shape::{Iterated, Shape};
+use crate::frame::shape::{Iterated, Shape, Take};
 use crate::path::{CompiledFunction, CompiledPath};
+use contech_program::path::COUNT_BYTES;
 
 /// Number of frames that keep a coding. To choose a coding costs as much as to store a short
 /// column.
@@ -82,21 +82,21 @@ pub(super) struct Scratch {
 
 impl Table {
     pub(super) fn of_block(operands: usize) -> Self {
-        Self::new(&Shape::of_block(operands), Box::default())
+        Self::new(Shape::of_block(operands))
     }
 
     pub(super) fn of_path(path: &CompiledPath, f: &CompiledFunction) -> Self {
-        Self::new(&Shape::of_path(path, f), takes(path, f))
+        Self::new(Shape::of_path(path, f))
     }
 
-    fn new(shape: &Shape, takes: Box<[Take]>) -> Self {
+    fn new(shape: Shape) -> Self {
         let rows = |l: &Iterated| (l.more, Rows::new(&l.values));
         Self {
-            is_plain: matches!(*takes, [] | [Take::Bytes(_)]),
-            takes,
+            is_plain: matches!(*shape.takes, [] | [Take::Bytes(_)]),
             fields: Rows::new(&shape.fields),
             loops: shape.loops.iter().map(rows).collect(),
             codings: vec![Coding::Plain; shape.columns()].into(),
+            takes: shape.takes,
             kept: 0,
             local: None,
         }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::{
     COLUMNS, Class, Column, FULL_TASKS, HAS_COUNTS, HAS_EDGES, HAS_OBJECT, HAS_OTHERS, HAS_SPANS,
-    NARROW, Previous, Spans, TaskTotals,
+    NARROW, Previous, Spans,
 };
 use crate::column::{self, Coding};
 use crate::id::{ExecutorId, TaskId};
@@ -44,11 +44,6 @@ impl TaskPageWriter {
         self.class.len() >= FULL_TASKS || self.parts >= FULL_EDGES
     }
 
-    /// The first task; `None` for an empty page.
-    pub(crate) fn first(&self) -> Option<TaskId> {
-        self.runs.first().map(|run| run.first)
-    }
-
     pub(crate) fn push(&mut self, t: &TaskRecord, dependencies: &[TaskId]) {
         self.parts += dependencies.len() + t.frames.len();
         match self.runs.last_mut() {
@@ -64,13 +59,7 @@ impl TaskPageWriter {
             kind: t.kind,
             op: t.op,
             object: t.object,
-            totals: TaskTotals {
-                blocks: t.blocks,
-                reads: t.reads,
-                writes: t.writes,
-                bytes: t.bytes,
-                others: t.others,
-            },
+            totals: t.counts,
             spans: self.push_spans(&t.frames),
             edges: u32::try_from(dependencies.len()).unwrap_or(u32::MAX),
         };
@@ -171,8 +160,10 @@ impl TaskPageWriter {
         Spans::Listed
     }
 
-    /// The raw bytes of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
+    /// The first task and the raw bytes of the page, if it has any; the writer is then empty for
+    /// the next one.
+    pub(crate) fn finish(&mut self) -> Option<(TaskId, Vec<u8>)> {
+        let first = self.runs.first()?.first;
         let column = &mut self.columns[Column::Runs as usize];
         let mut last = 0;
         for run in &self.runs {
@@ -202,6 +193,6 @@ impl TaskPageWriter {
         }
         let raw = join_columns(&mut self.columns);
         *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
-        raw
+        Some((first, raw))
     }
 }
