@@ -109,8 +109,7 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     let name = input.name();
     let mut conversion = Conversion::new(&name, output, options)?;
     conversion.read(input, String::new())?;
-    let (_, builder) = conversion.finish_trace()?;
-    drop(builder);
+    conversion.finish_trace()?;
     conversion.order_and_write(Vec::new())
 }
 
@@ -141,10 +140,8 @@ pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Sum
         conversion.cutter.begin_trace(&name, at);
         conversion.cutter.messages.set_rank(rank);
         conversion.read(one.path, format!("rank {}", one.rank.rank))?;
-        let (first, mut builder) = conversion.finish_trace()?;
-        firsts.push((root, first));
-        builder.begin_space();
-        conversion.builder = builder;
+        firsts.push((root, conversion.finish_trace()?));
+        conversion.builder.begin_space();
     }
     conversion.order_and_write(firsts)
 }
@@ -226,21 +223,21 @@ impl<'a> Conversion<'a> {
         Ok(())
     }
 
-    /// Finishes a trace that was read. Returns where its first context begins, and the modules so
-    /// far.
-    fn finish_trace(&mut self) -> Result<(Place, ProgramBuilder)> {
+    /// Finishes a trace that was read. Returns where its first context begins.
+    fn finish_trace(&mut self) -> Result<Place> {
         self.options.check_cancelled()?;
         self.cutter.finish()?;
         if let (Some(kept), Some(program)) = (self.kept.take(), &self.program) {
             let check = compare(&kept, program, &mut self.cutter.notes, self.options)?;
             self.check = Check::sum(self.check.take(), check);
         }
-        let first = Place::new(self.cutter.space.first(), 0);
-        Ok((first, std::mem::take(&mut self.builder)))
+        Ok(Place::new(self.cutter.space.first(), 0))
     }
 
     /// Does passes 2 and 3. The edges in `firsts` are added to those recorded.
     fn order_and_write(mut self, firsts: Vec<(Place, Place)>) -> Result<Summary> {
+        // No more modules come, and the tables take memory.
+        self.builder = ProgramBuilder::default();
         if let (Some(program), Some(facts)) = (self.program.take(), self.facts.first_mut()) {
             facts.see_program(&program);
             self.writer.set_info(Arc::clone(&program.info))?;

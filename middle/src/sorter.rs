@@ -11,6 +11,7 @@ use std::mem::{replace, take};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use contech_program::wire::{unzigzag, zigzag};
 use crossbeam_channel::bounded;
 
 use crate::error::{Error, Result};
@@ -150,8 +151,7 @@ fn panicked() -> Error {
 /// signs in the lowest bits.
 fn put_record<const N: usize>(out: &mut Vec<u8>, before: &[u64; N], record: &[u64; N]) {
     for (word, before) in record.iter().zip(before) {
-        let change = word.wrapping_sub(*before);
-        put(out, change << 1 ^ (change.cast_signed() >> 63).cast_unsigned());
+        put(out, zigzag(word.wrapping_sub(*before)));
     }
 }
 
@@ -298,9 +298,7 @@ impl<const N: usize> Cursor<N> {
         self.reader.fill(&sorted.tape, N * NUMBER, sorted.window)?;
         let (bytes, at) = self.reader.parts();
         for word in &mut self.record {
-            let change = get(bytes, at)?;
-            let change = change >> 1 ^ 0u64.wrapping_sub(change & 1);
-            *word = word.wrapping_add(change);
+            *word = word.wrapping_add(unzigzag(get(bytes, at)?));
         }
         Ok(Some(self.record))
     }

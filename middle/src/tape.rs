@@ -109,12 +109,6 @@ impl TapeReader {
         TapeReader { next: from, end: to, window: Vec::new(), at: 0 }
     }
 
-    /// Takes over the position of `other`, and keeps its own memory.
-    pub(crate) fn restart(&mut self, other: TapeReader) {
-        (self.next, self.end, self.at) = (other.next, other.end, 0);
-        self.window.clear();
-    }
-
     /// Place on the tape of the next byte.
     pub(crate) fn position(&self) -> u64 {
         self.next - (self.window.len() - self.at) as u64

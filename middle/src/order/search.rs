@@ -23,7 +23,7 @@ const CURSOR: usize = 256;
 const NONE: u32 = u32::MAX;
 
 /// The next task of a context.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Head {
     /// Place of the task on the tape, and the start of the task before.
     at: u64,
@@ -34,13 +34,13 @@ struct Head {
     unmet: u32,
     /// The next context that waits for the same task.
     next: u32,
-    /// Index of the context's cursor, or `NONE`.
-    cursor: u32,
+    /// The reading position. Without one, the task is read again when it is needed.
+    cursor: Option<Box<Cursor>>,
 }
 
 impl Default for Head {
     fn default() -> Self {
-        Head { at: 0, start_before: 0, emitted: 0, unmet: 0, next: NONE, cursor: NONE }
+        Head { at: 0, start_before: 0, emitted: 0, unmet: 0, next: NONE, cursor: None }
     }
 }
 
@@ -49,10 +49,9 @@ pub(super) struct Search<'a, F> {
     skeleton: &'a Skeleton,
     window: usize,
     heads: Vec<Head>,
-    /// Reading positions of some contexts. The others read their next task again when it is needed.
-    cursors: Vec<Cursor>,
+    /// Number of contexts that have a cursor.
+    cursors: usize,
     most_cursors: usize,
-    free: Vec<u32>,
     ready: BinaryHeap<Reverse<(u64, u32)>>,
     /// For each task that contexts wait for, the first of these contexts.
     waiting: FxHashMap<TaskId, u32>,
@@ -73,10 +72,9 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         let mut search = Search {
             skeleton,
             window,
-            heads: vec![Head::default(); contexts],
-            cursors: Vec::new(),
+            heads: std::iter::repeat_with(Head::default).take(contexts).collect(),
+            cursors: 0,
             most_cursors: (budget / 2 / (window + CURSOR)).max(2),
-            free: Vec::new(),
             ready: BinaryHeap::new(),
             waiting: FxHashMap::default(),
             dropped: Sorter::new(spill, budget / 2),
@@ -125,45 +123,31 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
 
     /// Makes sure that context `i` has a cursor at its next task.
     fn open(&mut self, i: usize) -> Result<()> {
-        if self.heads[i].cursor != NONE {
-            return Ok(());
+        if self.heads[i].cursor.is_none() {
+            self.step(i)?;
         }
-        self.make_cursor(i);
-        self.step(i)?;
         Ok(())
-    }
-
-    fn make_cursor(&mut self, i: usize) {
-        let head = &mut self.heads[i];
-        let cursor = self.skeleton.read(i, head.at, head.start_before);
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.cursors.push(Cursor::default());
-            u32::try_from(self.cursors.len() - 1).unwrap_or(NONE)
-        });
-        head.cursor = place;
-        self.cursors[place as usize].restart(cursor);
     }
 
     /// Reads the next task of context `i`. Returns false if there is none.
     fn step(&mut self, i: usize) -> Result<bool> {
-        let head = &mut self.heads[i];
-        let cursor = &mut self.cursors[head.cursor as usize];
+        let Head { at, start_before, cursor, .. } = &mut self.heads[i];
+        let cursor = cursor.get_or_insert_with(|| {
+            self.cursors += 1;
+            Box::new(self.skeleton.read(i, *at, *start_before))
+        });
         let more = cursor.next(self.skeleton, self.window)?;
         if more {
-            (head.at, head.start_before) = (cursor.at, cursor.start_before);
+            (*at, *start_before) = (cursor.at, cursor.start_before);
         }
         Ok(more)
     }
 
     fn close(&mut self, i: usize) {
-        let cursor = std::mem::replace(&mut self.heads[i].cursor, NONE);
-        self.free.push(cursor);
+        self.cursors -= usize::from(self.heads[i].cursor.take().is_some());
     }
 
     fn advance(&mut self, i: usize) -> Result<()> {
-        if self.heads[i].cursor == NONE {
-            self.make_cursor(i);
-        }
         self.heads[i].unmet = 0;
         if self.step(i)? {
             self.place(i);
@@ -171,6 +155,13 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
             self.close(i);
         }
         Ok(())
+    }
+
+    /// When the next task of context `i` starts, and its dependencies. The context must have a
+    /// cursor.
+    fn task(&self, i: usize) -> (u64, &[TaskId]) {
+        let cursor = self.heads[i].cursor.as_ref();
+        cursor.map_or((0, &[]), |cursor| (cursor.start, &cursor.dependencies))
     }
 
     /// Whether a task is in the order.
@@ -182,16 +173,15 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
     /// Puts the next task of context `i` among the ready or the waiting ones. The context must have
     /// a cursor.
     fn place(&mut self, i: usize) {
-        let head = self.heads[i];
         let number = u32::try_from(i).unwrap_or(NONE);
-        let cursor = &self.cursors[head.cursor as usize];
-        let start = cursor.start;
-        let unmet = cursor.dependencies.iter().skip(head.unmet as usize);
-        let unmet = unmet.zip(head.unmet..).find(|(d, _)| !self.is_done(**d));
+        let (start, dependencies) = self.task(i);
+        let met = self.heads[i].unmet;
+        let mut unmet = dependencies.iter().copied().skip(met as usize).zip(met..);
+        let unmet = unmet.find(|(d, _)| !self.is_done(*d));
         // A context that waits to begin may be one of millions.
         let mut unborn = false;
         match unmet {
-            Some((&d, unmet)) => {
+            Some((d, unmet)) => {
                 let first = self.waiting.insert(d, number);
                 let head = &mut self.heads[i];
                 (head.unmet, head.next) = (unmet, first.unwrap_or(NONE));
@@ -199,7 +189,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
             }
             None => self.ready.push(Reverse((start, number))),
         }
-        if unborn || self.cursors.len() - self.free.len() > self.most_cursors {
+        if unborn || self.cursors > self.most_cursors {
             self.close(i);
         }
     }
@@ -212,9 +202,9 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
             let mut waiter = first;
             while waiter != NONE {
                 let i = waiter as usize;
-                let had = self.heads[i].cursor != NONE;
+                let had = self.heads[i].cursor.is_some();
                 self.open(i)?;
-                let key = (self.cursors[self.heads[i].cursor as usize].start, i);
+                let key = (self.task(i).0, i);
                 oldest = Some(oldest.map_or(key, |o| o.min(key)));
                 if !had {
                     self.close(i);
@@ -228,11 +218,10 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
     /// The next task of context `i` and the first one it waits for.
     pub(super) fn stuck(&mut self, i: usize) -> Result<Stuck> {
         self.open(i)?;
-        let head = self.heads[i];
-        let dependencies = &self.cursors[head.cursor as usize].dependencies;
+        let head = &self.heads[i];
         Ok(Stuck {
             task: TaskId::new(self.skeleton.parts()[i].context, head.emitted),
-            needs: dependencies[head.unmet as usize],
+            needs: self.task(i).1[head.unmet as usize],
         })
     }
 
@@ -240,14 +229,9 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
     pub(super) fn force(&mut self, i: usize) -> Result<()> {
         let stuck = self.stuck(i)?;
         self.unchain(stuck.needs, i);
-        let head = self.heads[i];
-        let cursor = &self.cursors[head.cursor as usize];
-        let start = cursor.start;
-        let unmet: Vec<TaskId> = cursor.dependencies[head.unmet as usize..]
-            .iter()
-            .filter(|d| !self.is_done(**d))
-            .copied()
-            .collect();
+        let (start, dependencies) = self.task(i);
+        let unmet = dependencies.iter().copied().skip(self.heads[i].unmet as usize);
+        let unmet: Vec<TaskId> = unmet.filter(|d| !self.is_done(*d)).collect();
         for d in unmet {
             self.dropped.push([task_bits(stuck.task), task_bits(d)])?;
         }

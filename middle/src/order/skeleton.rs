@@ -95,12 +95,6 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Takes over the position of `other`, and keeps its own memory.
-    pub(super) fn restart(&mut self, other: Cursor) {
-        self.reader.restart(other.reader);
-        self.start = other.start;
-    }
-
     /// Reads the next task. Returns false at the end.
     pub(crate) fn next(&mut self, skeleton: &Skeleton, window: usize) -> Result<bool> {
         const NUMBER: usize = 10;

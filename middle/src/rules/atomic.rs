@@ -9,7 +9,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Forgets, Op};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::fences::{acquires, releases};
@@ -50,15 +50,15 @@ impl Atomic {
 impl Forgets for Atomic {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let (acquires, releases) = (acquires(event.aux), releases(event.aux));
-        if acquires && event.op != Op::Recorded(SyncOp::AtomicStore) {
+        if acquires && event.op != SyncOp::AtomicStore {
             self.acquire(event.at, out)?;
         }
         match event.op {
             // A store ends release sequences. So does a read-modify-write that comes after all of
             // them, because an operation that comes after it also comes after them.
-            Op::Recorded(SyncOp::AtomicStore) => self.releases.clear(),
-            Op::Recorded(SyncOp::AtomicRmw) if acquires && releases => self.releases.clear(),
-            Op::Recorded(SyncOp::AtomicRmw) => {}
+            SyncOp::AtomicStore => self.releases.clear(),
+            SyncOp::AtomicRmw if acquires && releases => self.releases.clear(),
+            SyncOp::AtomicRmw => {}
             _ => return Ok(()),
         }
         if releases {

@@ -8,7 +8,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -99,7 +99,7 @@ pub(crate) fn meet(
 
 impl Rule for Barrier {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if event.op == Op::Recorded(SyncOp::Reduction) {
+        if event.op == SyncOp::Reduction {
             return self.combine(event, out);
         }
         // If a context arrives again, or the number of participants changes, the generation will

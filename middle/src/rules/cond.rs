@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Forgets, Op};
+use super::{Event, Forgets, WAIT_BEGIN};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -93,13 +93,13 @@ impl Cond {
 impl Forgets for Cond {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         match event.op {
-            Op::WaitBegin => {
+            WAIT_BEGIN => {
                 self.waiting.insert(event.at.context(), event.ticket);
                 self.since_begin = 0;
             }
-            Op::Recorded(SyncOp::CondSignal) => self.signal(event),
-            Op::Recorded(SyncOp::CondBroadcast) => self.broadcast(event),
-            Op::Recorded(SyncOp::CondWake) => {
+            SyncOp::CondSignal => self.signal(event),
+            SyncOp::CondBroadcast => self.broadcast(event),
+            SyncOp::CondWake => {
                 self.wake(event, out)?;
                 self.forget();
             }

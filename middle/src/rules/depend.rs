@@ -6,7 +6,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Forgets, Op};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -14,7 +14,7 @@ use crate::place::Place;
 /// The sets of one generating context.
 #[derive(Debug, Default)]
 struct Sets {
-    op: Option<Op>,
+    op: Option<SyncOp>,
     now: Vec<Place>,
     before: Vec<Place>,
 }
@@ -27,7 +27,7 @@ impl Forgets for Depend {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let parent = event.aux;
         let sets = self.0.entry(parent).or_default();
-        let joins = sets.op == Some(event.op) && event.op != Op::Recorded(SyncOp::DependInout);
+        let joins = sets.op == Some(event.op) && event.op != SyncOp::DependInout;
         if !joins {
             sets.before = std::mem::take(&mut sets.now);
             sets.op = Some(event.op);

@@ -51,24 +51,20 @@ use crate::spill::Spill;
 /// A synchronisation event on its way to its rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
-    pub(crate) op: Op,
+    /// The operation as the trace has it, or [`WAIT_BEGIN`].
+    pub(crate) op: SyncOp,
     pub(crate) ticket: u64,
     pub(crate) at: Place,
     pub(crate) aux: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
-    /// The operation as the trace has it.
-    Recorded(SyncOp),
-    /// A condition wait began. This is derived from the wake (or timeout) that ended it.
-    WaitBegin,
-}
+/// Says that a condition wait began. This is derived from the wake (or timeout) that ended it.
+const WAIT_BEGIN: SyncOp = SyncOp::None;
 
 impl Event {
     /// Whether the operation comes after others; if not, others come after it.
     fn waits(&self) -> bool {
-        matches!(self.op, Op::Recorded(op) if op.cause().is_some())
+        self.op.cause().is_some()
     }
 }
 
@@ -121,7 +117,6 @@ pub(crate) const MOST_TRACES: usize = 1 << (64 - TRACE);
 /// dependences.
 const TREE: u64 = 4 << OBJECT_BITS;
 const DEPEND: u64 = 5 << OBJECT_BITS;
-const WAIT_BEGIN: u64 = 0;
 
 impl Events {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
@@ -164,7 +159,7 @@ impl Events {
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
             // The wait begins after the event that has the ticket, and before the next event.
             let begin = (aux & MASK) << 2 | 2;
-            self.sorter.push([key, begin, at.bits(), WAIT_BEGIN])?;
+            self.sorter.push([key, begin, at.bits(), WAIT_BEGIN as u64])?;
         }
         self.sorter.push([key, order, at.bits(), op as u64 | aux << 8])
     }
@@ -176,13 +171,8 @@ impl Events {
 }
 
 fn decode(words: [u64; 4]) -> Result<Event> {
-    let number = words[3].to_le_bytes()[0];
-    let op = if u64::from(number) == WAIT_BEGIN {
-        Op::WaitBegin
-    } else {
-        let op = SyncOp::from_u8(number);
-        Op::Recorded(op.ok_or_else(|| Error::internal("an unknown event in the temporary file"))?)
-    };
+    let op = SyncOp::from_u8(words[3].to_le_bytes()[0]);
+    let op = op.ok_or_else(|| Error::internal("an unknown event in the temporary file"))?;
     Ok(Event { op, ticket: words[1] >> 2, at: Place::from_bits(words[2]), aux: words[3] >> 8 })
 }
 
@@ -229,15 +219,15 @@ impl Rules<'_> {
 
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let family = match event.op {
-            Op::Recorded(SyncOp::ObjectInit) => {
+            SyncOp::ObjectInit => {
                 self.cut(out)?;
                 // A new life may be of another family. Only a semaphore has an initial number.
                 self.known = Some(Family::Sem);
                 return self.of(Family::Sem).cut(Some(event.aux), out);
             }
-            Op::Recorded(SyncOp::ObjectDestroy) => return self.cut(out),
-            Op::Recorded(op) => op.family(),
-            Op::WaitBegin => Some(Family::Cond),
+            SyncOp::ObjectDestroy => return self.cut(out),
+            WAIT_BEGIN => Some(Family::Cond),
+            op => op.family(),
         };
         let Some(family) = family else { return Ok(()) };
         if self.known != Some(family) {
@@ -254,10 +244,7 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
     let mut write = None;
     events.each(|words| {
         let event = decode(words)?;
-        let writes = matches!(
-            event.op,
-            Op::Recorded(SyncOp::AtomicStore | SyncOp::AtomicRmw)
-        );
+        let writes = matches!(event.op, SyncOp::AtomicStore | SyncOp::AtomicRmw);
         if writes && write.replace((words[0], words[1])) == Some((words[0], words[1])) {
             out.notes.damage(
                 "two writes of an atomic variable have the same place in its order, so that what acquires them may be wrong; this is a fault of the recording, please report it",

@@ -4,7 +4,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Forgets, Op};
+use super::{Event, Forgets};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -37,8 +37,8 @@ impl Forgets for RwLock {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         let context = event.at.context();
         match event.op {
-            Op::Recorded(SyncOp::RwWrite) => self.write(event.at, out)?,
-            Op::Recorded(SyncOp::RwRead) => {
+            SyncOp::RwWrite => self.write(event.at, out)?,
+            SyncOp::RwRead => {
                 if let Some(release) = self.write_release {
                     out.edge(release, event.at)?;
                 }

@@ -8,7 +8,7 @@
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, MASK, Op, Rule};
+use super::{Event, MASK, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -96,14 +96,11 @@ impl Tree {
 
 impl Rule for Tree {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        let Op::Recorded(op) = event.op else {
-            return Ok(());
-        };
         let at = event.at;
         self.context = at.context();
         let (object, count) = parts(event.aux);
         let team = object..object.saturating_add(count);
-        match op {
+        match event.op {
             SyncOp::ParallelBegin => team.into_iter().try_for_each(|c| self.generate(c, at, out)),
             SyncOp::TaskCreate => self.generate(object, at, out),
             SyncOp::ParallelEnd => self.wait(at, true, |p| team.contains(&p.context), out),

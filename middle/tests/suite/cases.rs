@@ -75,8 +75,7 @@ impl Script {
             }
             // The program ends, but it had left its scope.
             "left" => {
-                let (reason, at) = (EndReason::Left, t.tick());
-                t.event(context, Event::ContextEnd { reason, at });
+                t.end_as(context, EndReason::Left);
                 self.open.retain(|c| *c != context);
             }
             // It has no end.

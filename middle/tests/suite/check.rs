@@ -184,10 +184,7 @@ fn the_end_of_a_thread_that_still_ran_may_be_in_one_form_only() {
         t.create(0, 1);
         t.both(1, PLAIN, &[]);
         t.naive(1, LOAD, &[1]);
-        for context in [0, 1] {
-            let at = t.tick();
-            t.event(context, Event::ContextEnd { reason, at });
-        }
+        [0, 1].into_iter().for_each(|context| t.end_as(context, reason));
         let s = summary(t.finish());
         let c = s.check.unwrap();
         assert_eq!((c.compared, c.mismatches), (1, 0), "{reason:?}");

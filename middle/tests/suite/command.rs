@@ -31,10 +31,16 @@ fn sample() -> Vec<u8> {
     t.finish()
 }
 
+/// A folder with this trace as `t.bin`.
+fn folder_of(trace: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.bin"), trace).unwrap();
+    folder
+}
+
 #[test]
 fn a_whole_trace_ends_with_0_and_prints_the_summary() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let folder = folder_of(&sample());
     let out = middle(folder.path(), &["t.bin", "g.tg"]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(text(&out.stdout).contains("contexts   2"));
@@ -45,11 +51,10 @@ fn a_whole_trace_ends_with_0_and_prints_the_summary() {
 #[test]
 fn a_trace_of_another_version_is_not_said_to_be_damaged() {
     for version in [1, 200] {
-        let folder = tempfile::tempdir().unwrap();
         let mut trace = sample();
         // The checksum of that format may stand elsewhere.
         trace[8] = version;
-        std::fs::write(folder.path().join("t.bin"), trace).unwrap();
+        let folder = folder_of(&trace);
         let out = middle(folder.path(), &["t.bin", "g.tg"]);
         assert_eq!(out.status.code(), Some(1));
         let said = text(&out.stderr);
@@ -71,8 +76,7 @@ fn accesses_that_were_left_out_are_told_apart() {
         let at = t.tick();
         t.event(0, Event::Accesses { at, recorded });
         t.end(0);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("t.bin"), t.finish()).unwrap();
+        let folder = folder_of(&t.finish());
         let code = |more: &[&str]| {
             let out = middle(folder.path(), &[&["t.bin", "g.tg", "--json"], more].concat());
             let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
@@ -90,8 +94,7 @@ fn accesses_that_were_left_out_are_told_apart() {
 
 #[test]
 fn a_link_beside_the_graph_is_not_written_through() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let folder = folder_of(&sample());
     std::fs::write(folder.path().join("victim"), "victim").unwrap();
     // The number of a process can be guessed. Here it is known: the shell becomes contech-middle.
     let out = Command::new("sh")
@@ -110,9 +113,8 @@ fn a_link_beside_the_graph_is_not_written_through() {
 
 #[test]
 fn json_has_the_promised_keys() {
-    let folder = tempfile::tempdir().unwrap();
     let trace = sample();
-    std::fs::write(folder.path().join("t.bin"), &trace).unwrap();
+    let folder = folder_of(&trace);
     let out =
         middle(folder.path(), &["t.bin", "g.tg", "--json", "--memory", "1M", "--threads", "1"]);
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
@@ -132,20 +134,16 @@ fn json_has_the_promised_keys() {
 
 #[test]
 fn notes_in_json_tell_what_is_missing_from_what_no_recording_holds() {
-    let folder = tempfile::tempdir().unwrap();
     let mut t = TraceBuilder::new();
     let mut table = crate::trace::module();
     table.name = "asm.c".into();
     table.unrecorded = vec![("inline assembly".into(), 2)];
     t.module(0x90_0000, &table);
     t.start(1);
-    for context in [1, 0] {
-        let (reason, at) = (EndReason::Signal, t.tick());
-        t.event(context, Event::ContextEnd { reason, at });
-    }
+    [1, 0].into_iter().for_each(|context| t.end_as(context, EndReason::Signal));
     t.totals.as_mut().unwrap().notes = vec!["disk full".into(), "said".into()];
     t.totals.as_mut().unwrap().losses = 1;
-    std::fs::write(folder.path().join("t.bin"), t.finish()).unwrap();
+    let folder = folder_of(&t.finish());
     let out = middle(folder.path(), &["t.bin", "g.tg", "--json"]);
     assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
@@ -165,8 +163,7 @@ fn notes_in_json_tell_what_is_missing_from_what_no_recording_holds() {
 
 #[test]
 fn a_trace_alone_becomes_the_graph_of_the_usual_name() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let folder = folder_of(&sample());
     let out = middle(folder.path(), &["t.bin"]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(folder.path().join("graph.tg").exists());
@@ -174,9 +171,8 @@ fn a_trace_alone_becomes_the_graph_of_the_usual_name() {
 
 #[test]
 fn errors_end_with_1_name_the_file_and_leave_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_of(&sample());
     let at = folder.path();
-    std::fs::write(at.join("t.bin"), sample()).unwrap();
     std::fs::write(at.join("empty.bin"), b"").unwrap();
     std::fs::write(at.join("text.bin"), b"hello, world").unwrap();
     std::fs::create_dir(at.join("taken.tg")).unwrap();
@@ -217,8 +213,7 @@ fn a_trace_may_come_through_a_pipe() {
 
 #[test]
 fn the_text_form_has_a_line_per_block_and_event() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let folder = folder_of(&sample());
     let out = text(&middle(folder.path(), &["--dump-trace", "t.bin"]).stdout);
     for line in [
         "run [\"program\", \"-x\"]",

@@ -160,12 +160,6 @@ pub(crate) struct TraceBuilder {
     pub(crate) pieces: Vec<Piece>,
 }
 
-impl Default for TraceBuilder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl TraceBuilder {
     /// A trace with run information, the module, and context 0 started.
     pub(crate) fn new() -> Self {
@@ -260,8 +254,12 @@ impl TraceBuilder {
     }
 
     pub(crate) fn end(&mut self, context: u32) {
+        self.end_as(context, EndReason::Finished);
+    }
+
+    pub(crate) fn end_as(&mut self, context: u32, reason: EndReason) {
         let at = self.tick();
-        self.event(context, Event::ContextEnd { reason: EndReason::Finished, at });
+        self.event(context, Event::ContextEnd { reason, at });
     }
 
     /// Bytes as they are.
@@ -300,11 +298,7 @@ impl TraceBuilder {
 
     /// Cuts the context's chunk of the naive form.
     pub(crate) fn flush_naive(&mut self, context: u32) {
-        let now = self.clock;
-        let stream = self.naive.entry(context).or_default();
-        let piece = cut(stream, ChunkKind::Check, context, now, self.codec);
-        let level = self.level;
-        self.pieces.extend(piece.map(|p| Piece { level, ..p }));
+        self.cut(ChunkKind::Check, context);
     }
 
     pub(crate) fn ticket(&mut self, object: u64) -> u64 {
@@ -356,11 +350,31 @@ impl TraceBuilder {
 
     /// Cuts the context's chunk.
     pub(crate) fn flush(&mut self, context: u32) {
-        let now = self.clock;
-        let stream = self.streams.entry(context).or_default();
-        let piece = cut(stream, ChunkKind::Stream, context, now, self.codec);
-        let level = self.level;
-        self.pieces.extend(piece.map(|p| Piece { level, ..p }));
+        self.cut(ChunkKind::Stream, context);
+    }
+
+    /// Makes a chunk of what a stream holds, unless that is nothing.
+    fn cut(&mut self, kind: ChunkKind, context: u32) {
+        let streams = match kind {
+            ChunkKind::Check => &mut self.naive,
+            _ => &mut self.streams,
+        };
+        let s = streams.entry(context).or_default();
+        if s.payload.is_empty() {
+            return;
+        }
+        self.pieces.push(Piece {
+            kind,
+            context,
+            seq: s.seq,
+            first: s.first,
+            last: self.clock,
+            waited: 0,
+            payload: std::mem::take(&mut s.payload),
+            codec: self.codec,
+            level: self.level,
+        });
+        s.seq += 1;
     }
 
     /// Flushes all contexts and adds the end.
@@ -391,26 +405,6 @@ fn put_record(payload: &mut Vec<u8>, block: u32, operands: &[u64], first: usize)
         payload.extend_from_slice(&o.to_le_bytes()[..width]);
     }
     payload.extend_from_slice(&(BASE + block).to_le_bytes());
-}
-
-/// What the stream holds, as its next chunk.
-fn cut(s: &mut Stream, kind: ChunkKind, context: u32, last: u64, codec: u8) -> Option<Piece> {
-    if s.payload.is_empty() {
-        return None;
-    }
-    let seq = s.seq;
-    s.seq += 1;
-    Some(Piece {
-        kind,
-        context,
-        seq,
-        first: s.first,
-        last,
-        waited: 0,
-        payload: std::mem::take(&mut s.payload),
-        codec,
-        level: 0,
-    })
 }
 
 /// A file of these chunks.
