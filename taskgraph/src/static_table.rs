@@ -24,15 +24,12 @@ pub(crate) fn encode(info: &StaticInfo) -> Result<Vec<u8>> {
             put_varint(&mut out, *count);
         }
     }
-    put_varint(&mut out, info.files.len() as u64);
-    info.files.iter().for_each(|f| put_bytes(&mut out, f.as_bytes()));
-    put_varint(&mut out, info.functions.len() as u64);
-    info.functions.iter().for_each(|f| put_bytes(&mut out, f.name.as_bytes()));
+    put_texts(&mut out, info.files.iter());
+    put_texts(&mut out, info.functions.iter().map(|f| &f.name));
     column(&mut out, info.functions.iter().map(|f| f.file));
     column(&mut out, info.functions.iter().map(|f| f.line));
     column(&mut out, info.functions.iter().map(|f| f.module));
-    put_varint(&mut out, info.names.len() as u64);
-    info.names.iter().for_each(|name| put_bytes(&mut out, name.as_bytes()));
+    put_texts(&mut out, info.names.iter());
     put_varint(&mut out, info.inlined.len() as u64);
     column(&mut out, info.inlined.iter().map(|call| call.name));
     column(&mut out, info.inlined.iter().map(|call| call.file));
@@ -41,6 +38,11 @@ pub(crate) fn encode(info: &StaticInfo) -> Result<Vec<u8>> {
     encode_blocks(&mut out, &info.blocks);
     encode_ops(&mut out, &info.ops);
     pack(&out, MAX_TABLES, &mut Packer::new(LEVEL)?)
+}
+
+fn put_texts<'a>(out: &mut Vec<u8>, texts: impl ExactSizeIterator<Item = &'a String>) {
+    put_varint(out, texts.len() as u64);
+    texts.for_each(|text| put_bytes(out, text.as_bytes()));
 }
 
 fn encode_blocks(out: &mut Vec<u8>, blocks: &[Block]) {
@@ -93,24 +95,17 @@ pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
     let raw = unpack(WHAT, payload, MAX_TABLES)?;
     let mut r = Reader::new(WHAT, &raw);
     let mut info = StaticInfo::default();
-    for _ in 0..r.count(r.remaining())? {
-        let name = r.string()?.to_owned();
-        let n = r.count(r.remaining())?;
-        let unrecorded = (0..n).map(|_| Ok((r.string()?.to_owned(), r.varint()?)));
-        let unrecorded = unrecorded.collect::<Result<_>>()?;
-        info.modules.push(Module { name, unrecorded });
-    }
-    for _ in 0..r.count(r.remaining())? {
-        info.files.push(r.string()?.to_owned());
-    }
-    let n = r.count(r.remaining())?;
-    for _ in 0..n {
-        info.functions.push(Function { name: r.string()?.to_owned(), ..Function::default() });
-    }
+    let text = |r: &mut Reader<'_>| r.string().map(str::to_owned);
+    info.modules = r.list(|r| {
+        let name = text(r)?;
+        Ok(Module { name, unrecorded: r.list(|r| Ok((text(r)?, r.varint()?)))? })
+    })?;
+    info.files = r.list(text)?;
+    info.functions = r.list(|r| Ok(Function { name: text(r)?, ..Function::default() }))?;
     fill(&mut r, &mut info.functions, |f, v| f.file = v)?;
     fill(&mut r, &mut info.functions, |f, v| f.line = v)?;
     fill(&mut r, &mut info.functions, |f, v| f.module = v)?;
-    info.names = r.list(|r| Ok(r.string()?.to_owned()))?;
+    info.names = r.list(text)?;
     // An entry has at least one byte in each of four columns.
     let n = r.count(r.remaining() / 4)?;
     info.inlined = vec![Inlined::default(); n];

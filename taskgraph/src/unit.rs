@@ -43,49 +43,33 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 16] = [
-        Self::Frame,
-        Self::TaskPage,
-        Self::DependentsPage,
-        Self::OrderPage,
-        Self::TaskIndex,
-        Self::DependentsIndex,
-        Self::OrderIndex,
-        Self::Contexts,
-        Self::Executors,
-        Self::Progress,
-        Self::Sample,
-        Self::FrameIndex,
-        Self::Info,
-        Self::Paths,
-        Self::Meta,
-        Self::Footer,
+    /// The units, with their names in errors.
+    const NAMES: [(Self, &str); 16] = [
+        (Self::Frame, "frame"),
+        (Self::TaskPage, "task page"),
+        (Self::DependentsPage, "edge page"),
+        (Self::OrderPage, "order page"),
+        (Self::TaskIndex, "task page index"),
+        (Self::DependentsIndex, "edge page index"),
+        (Self::OrderIndex, "order page index"),
+        (Self::Contexts, "context table"),
+        (Self::Executors, "executor table"),
+        (Self::Progress, "progress table"),
+        (Self::Sample, "code sample"),
+        (Self::FrameIndex, "frame index"),
+        (Self::Info, "static tables"),
+        (Self::Paths, "path tables"),
+        (Self::Meta, "run metadata"),
+        (Self::Footer, "footer"),
     ];
 
     /// The name of the unit in errors.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Frame => "frame",
-            Self::TaskPage => "task page",
-            Self::DependentsPage => "edge page",
-            Self::OrderPage => "order page",
-            Self::TaskIndex => "task page index",
-            Self::DependentsIndex => "edge page index",
-            Self::OrderIndex => "order page index",
-            Self::Contexts => "context table",
-            Self::Executors => "executor table",
-            Self::Progress => "progress table",
-            Self::Sample => "code sample",
-            Self::FrameIndex => "frame index",
-            Self::Info => "static tables",
-            Self::Paths => "path tables",
-            Self::Meta => "run metadata",
-            Self::Footer => "footer",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|named| named.0 == self).map_or("unit", |named| named.1)
     }
 
     fn from_u32(number: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|&t| t as u32 == number)
+        Self::NAMES.iter().map(|named| named.0).find(|&tag| tag as u32 == number)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Descriptions of differences in words.
 
-use taskgraph::{BlockId, MemOp, OpKind};
+use taskgraph::{BlockId, MemOp};
 
 use crate::program::Program;
 
@@ -35,22 +35,8 @@ fn operation(program: &Program, block: u32, at: usize) -> Option<(usize, &MemOp)
 }
 
 fn kind(op: &MemOp) -> String {
-    let what = match op.kind {
-        OpKind::Load => "load",
-        OpKind::Store => "store",
-        OpKind::Rmw => "read-modify-write",
-        OpKind::Copy => "copy",
-        OpKind::Set => "set",
-        OpKind::Scan => "scan",
-        OpKind::MaskedLoad => "masked load",
-        OpKind::MaskedStore => "masked store",
-        OpKind::Gather => "gather",
-        OpKind::Scatter => "scatter",
-        OpKind::ExpandLoad => "expanding load",
-        OpKind::CompressStore => "compressing store",
-    };
     match op.size {
-        0 => what.to_owned(),
-        n => format!("{what} of {n} bytes"),
+        0 => op.kind.to_string(),
+        n => format!("{} of {n} bytes", op.kind),
     }
 }

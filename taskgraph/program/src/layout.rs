@@ -2,7 +2,7 @@
 //! static tables.
 
 use crate::counts::Counts;
-use crate::op::{MemOp, OpKind};
+use crate::op::MemOp;
 use crate::statics::{Block, StaticInfo};
 
 /// What one execution of a block records and counts.
@@ -26,10 +26,13 @@ impl BlockLayout {
     #[must_use]
     pub fn new(ops: &[MemOp]) -> Self {
         let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
+        let fixed = ops.iter().all(MemOp::has_static_counts);
+        // Any operands do.
+        let counts = fixed.then(|| Counts::of(ops, &vec![0; operands]));
         // No frame holds as many operands as this fallback, so such a block can be neither encoded
         // nor decoded.
         let operands = u32::try_from(operands).unwrap_or(u32::MAX);
-        Self { operands, counts: static_counts(ops) }
+        Self { operands, counts }
     }
 }
 
@@ -44,25 +47,4 @@ impl Layout {
         };
         Self { blocks: info.blocks.iter().map(layout).collect() }
     }
-}
-
-/// What one execution counts; `None` when it depends on the operands.
-fn static_counts(ops: &[MemOp]) -> Option<Counts> {
-    let mut counts = Counts { blocks: 1, ..Counts::default() };
-    for op in ops {
-        if !op.has_static_counts() {
-            return None;
-        }
-        let size = op.known_size();
-        let (reads, writes) = match op.kind {
-            _ if op.has_length() && size == 0 => (0, 0),
-            OpKind::Load | OpKind::Scan => (1, 0),
-            OpKind::Rmw | OpKind::Copy => (1, 1),
-            _ => (0, 1),
-        };
-        counts.reads += reads;
-        counts.writes += writes;
-        counts.bytes = counts.bytes.wrapping_add(size.wrapping_mul(reads + writes));
-    }
-    Some(counts)
 }

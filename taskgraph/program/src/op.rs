@@ -26,30 +26,30 @@ numbered! {
     pub enum OpKind {
         /// Reads `size` bytes.
         #[default]
-        Load = 0;
+        Load = 0, "load";
         /// Writes `size` bytes.
-        Store = 1;
+        Store = 1, "store";
         /// Reads, then writes, `size` bytes (atomic read-modify-write, compare-exchange).
-        Rmw = 2;
+        Rmw = 2, "read-modify-write";
         /// memcpy or memmove.
-        Copy = 3;
+        Copy = 3, "copy";
         /// Writes a run of bytes, as memset does, or as a call of the C library does for the
         /// program.
-        Set = 4;
+        Set = 4, "set";
         /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
-        MaskedLoad = 5;
+        MaskedLoad = 5, "masked load";
         /// Writes the enabled lanes of a vector, each `size` bytes at its own place.
-        MaskedStore = 6;
+        MaskedStore = 6, "masked store";
         /// Reads one element of `size` bytes per enabled lane, each at its own address.
-        Gather = 7;
+        Gather = 7, "gather";
         /// Writes one element of `size` bytes per enabled lane, each at its own address.
-        Scatter = 8;
+        Scatter = 8, "scatter";
         /// Reads as many consecutive elements as lanes are enabled.
-        ExpandLoad = 9;
+        ExpandLoad = 9, "expanding load";
         /// Writes as many consecutive elements as lanes are enabled.
-        CompressStore = 10;
+        CompressStore = 10, "compressing store";
         /// Reads a run of bytes, as a call of the C library does for the program.
-        Scan = 11;
+        Scan = 11, "scan";
     }
 }
 

@@ -112,7 +112,7 @@ impl PathTable {
 
 fn check(i: usize, f: &PathFunction, layout: &Layout) -> Result<(), String> {
     let operands = |b: crate::BlockId| layout.blocks.get(b.index()).map(|l| l.operands as usize);
-    f.check(operands).map_err(|e| format!("function {i}: {e}"))
+    f.check(operands, 0).map_err(|e| format!("function {i}: {e}"))
 }
 
 /// The paths of a graph that is read, numbered densely.

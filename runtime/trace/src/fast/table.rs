@@ -131,7 +131,7 @@ impl FastFunction {
     pub fn check(&self, operands_of: &[usize], globals: usize) -> Result<()> {
         let bad = |detail: String| Error::Invalid { what: "fast function", offset: 0, detail };
         let operands = |b: BlockId| operands_of.get(b.index()).copied();
-        self.code.check_with(operands, globals).map_err(bad)?;
+        self.code.check(operands, globals).map_err(bad)?;
         if self.edges.len() != self.code.nodes.len() {
             return Err(bad(format!("edges of {} nodes", self.edges.len())));
         }

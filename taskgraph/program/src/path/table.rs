@@ -162,19 +162,11 @@ impl PathFunction {
     }
 
     /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if
-    /// there is no such block.
+    /// there is no such block. The expressions may name so many globals: none in a graph.
     ///
     /// # Errors
     /// A description of what is out of range.
-    pub fn check(&self, operands_of: impl Fn(BlockId) -> Option<usize>) -> Result<(), String> {
-        self.check_with(operands_of, 0)
-    }
-
-    /// The same check for a function whose expressions may name so many globals.
-    ///
-    /// # Errors
-    /// As [`PathFunction::check`].
-    pub fn check_with(
+    pub fn check(
         &self,
         operands_of: impl Fn(BlockId) -> Option<usize>,
         globals: usize,
