@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::action::{Action, BlockExec};
 use crate::frame::{Emission, NONE, Played, Site};
 use crate::id::BlockId;
-use crate::path::{Nest, NestShape};
+use crate::path::Nest;
 use crate::run::AffineRun;
 use crate::statics::StaticInfo;
 
@@ -62,18 +62,8 @@ enum Stored<'g> {
         accesses: Range<usize>,
         size: Option<usize>,
     },
-    Run {
-        blocks: &'g [(BlockId, u32)],
-        strides: &'g [u64],
-        iterations: u64,
-        operands: Range<usize>,
-    },
-    Nest {
-        shape: &'g NestShape,
-        cut: bool,
-        operands: Range<usize>,
-    },
-    Action(Action<'static>),
+    /// What was played, and the places of its operands.
+    Played(Played<'g>, Range<usize>),
 }
 
 /// A piece of what a task does.
@@ -90,6 +80,24 @@ pub enum Piece<'c> {
     Nest(Nest<'c>),
     /// An action that is not an execution of a block.
     Action(Action<'c>),
+}
+
+impl<'c> Piece<'c> {
+    /// What was played, with its operands; `None` for a single block.
+    pub(crate) fn of(
+        info: &'c StaticInfo,
+        played: Played<'c>,
+        operands: &'c [u64],
+    ) -> Option<Self> {
+        Some(match played {
+            Played::Block(_) => return None,
+            Played::Run { blocks, strides, iterations } => {
+                Self::Run(AffineRun { info, blocks, starts: operands, strides, iterations })
+            }
+            Played::Nest { shape, cut } => Self::Nest(Nest::new(info, shape, operands, cut)),
+            Played::Other(action) => Self::Action(action),
+        })
+    }
 }
 
 impl Piece<'_> {
@@ -251,18 +259,9 @@ impl<'g> Batch<'g> {
                     },
                 ))
             }
-            Stored::Run { blocks, strides, iterations, operands } => Piece::Run(AffineRun {
-                info: self.source?.info,
-                blocks,
-                starts: &self.operands[operands.clone()],
-                strides,
-                iterations: *iterations,
-            }),
-            Stored::Nest { shape, cut, operands } => {
-                let operands = &self.operands[operands.clone()];
-                Piece::Nest(Nest::new(self.source?.info, shape, operands, *cut))
+            Stored::Played(played, operands) => {
+                Piece::of(self.source?.info, *played, &self.operands[operands.clone()])?
             }
-            Stored::Action(action) => Piece::Action(*action),
         })
     }
 
@@ -377,14 +376,6 @@ impl<'g> Batch<'g> {
         self.close();
         let from = self.operands.len();
         self.operands.extend_from_slice(operands);
-        let operands = from..self.operands.len();
-        self.pieces.push(match played {
-            Played::Run { blocks, strides, iterations } => {
-                Stored::Run { blocks, strides, iterations, operands }
-            }
-            Played::Nest { shape, cut } => Stored::Nest { shape, cut, operands },
-            Played::Other(action) => Stored::Action(action),
-            Played::Block(_) => return,
-        });
+        self.pieces.push(Stored::Played(played, from..self.operands.len()));
     }
 }

@@ -331,12 +331,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         other: Option<Other<'_>>,
     ) -> Result<()> {
         let graph = self.graph;
-        let how = Counting {
-            info: graph.info(),
-            templates: graph.templates()?,
-            score: graph.score()?,
-            blocks: task.block_count(),
-        };
+        let e = graph.emission(task.id().context)?;
+        let how = Counting { e, blocks: task.block_count() };
         let counted = self.hold(part).and_then(|records| {
             let frame = self.places[self.at].frame.as_ref();
             frame.map_or(Ok(()), |(_, frame)| how.add(frame, records, counts, other))

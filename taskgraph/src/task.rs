@@ -4,14 +4,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
+use crate::batch::Piece;
 use crate::error::Result;
 use crate::frame::{Counts, Nests, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ExecutorId, TaskId};
 use crate::page::TaskPage;
-use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
-use crate::run::AffineRun;
 use crate::sample::AFTER_EVENT;
 use crate::space::prefix;
 use crate::{SyncOp, TaskKind};
@@ -344,22 +343,24 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         mut f: impl FnMut(Action<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         let info = self.graph.info();
-        self.play_from(from, Nests::Bare, |played, operands| match played {
-            Played::Block(id) => f(Action::Block(BlockExec::new(info, id, operands))),
-            Played::Run { blocks, strides, iterations } => {
-                let run = AffineRun { info, blocks, starts: operands, strides, iterations };
-                run.try_for_each_block(|block| f(Action::Block(block)))
+        self.play_from(from, Nests::Bare, |played, operands| {
+            if let Played::Block(id) = played {
+                return f(Action::Block(BlockExec::new(info, id, operands)));
             }
-            Played::Nest { shape, cut } => {
-                let mut going = ControlFlow::Continue(());
-                Nest::new(info, shape, operands, cut).for_each_block(|block| {
-                    if going.is_continue() {
-                        going = f(Action::Block(BlockExec::new(info, block, &[])));
-                    }
-                });
-                going
+            match Piece::of(info, played, operands) {
+                Some(Piece::Run(run)) => run.try_for_each_block(|block| f(Action::Block(block))),
+                Some(Piece::Nest(nest)) => {
+                    let mut going = ControlFlow::Continue(());
+                    nest.for_each_block(|block| {
+                        if going.is_continue() {
+                            going = f(Action::Block(BlockExec::new(info, block, &[])));
+                        }
+                    });
+                    going
+                }
+                Some(Piece::Action(action)) => f(action),
+                Some(Piece::Blocks(_)) | None => ControlFlow::Continue(()),
             }
-            Played::Other(action) => f(action),
         })
     }
 
@@ -450,19 +451,11 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         loop {
             let from = self.before_end(records)?;
             self.play_from(from, Nests::Counted, |played, operands| {
-                last = match played {
+                let block = match played {
                     Played::Block(id) => Some(id),
-                    Played::Run { blocks, iterations, .. } => {
-                        blocks.last().filter(|_| iterations > 0).map(|last| last.0)
-                    }
-                    Played::Nest { shape, cut } => {
-                        let nest = Nest::new(info, shape, operands, cut);
-                        let last = nest.executions().checked_sub(1);
-                        last.and_then(|last| nest.block_at(last))
-                    }
-                    Played::Other(_) => None,
-                }
-                .or(last);
+                    _ => Piece::of(info, played, operands).and_then(|piece| piece.last_block()),
+                };
+                last = block.or(last);
                 ControlFlow::Continue(())
             })?;
             if last.is_some() || from == (0, 0) {

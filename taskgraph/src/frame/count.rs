@@ -4,16 +4,16 @@
 use std::ops::Range;
 
 use crate::action::Action;
+use crate::batch::Piece;
 use crate::error::{Result, malformed};
 use crate::frame::decode::{DecodedFrame, Table};
 use crate::frame::emit::plans;
 use crate::frame::pass::Pass;
 use crate::frame::plan::{How, NONE, Plan};
-use crate::frame::play::{Nests, Played, Player, Score};
-use crate::frame::{Templates, WHAT};
+use crate::frame::play::{Nests, Played, Player};
+use crate::frame::{Emission, WHAT};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, NO_BLOCK, Nest, Step};
-use crate::statics::StaticInfo;
+use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, NO_BLOCK, Step};
 use crate::tally::BlockCounts;
 
 /// Takes an action that executes no block, and what was counted before it.
@@ -22,9 +22,7 @@ pub(crate) type Other<'f> = &'f mut dyn FnMut(&mut BlockCounts, &Action<'static>
 /// What is needed to count executions.
 #[derive(Clone, Copy)]
 pub(crate) struct Counting<'g> {
-    pub(crate) info: &'g StaticInfo,
-    pub(crate) templates: &'g Templates,
-    pub(crate) score: Score<'g>,
+    pub(crate) e: Emission<'g>,
     /// How many blocks the task says that it executes. Damage cannot make the count go on for much
     /// longer.
     pub(crate) blocks: u64,
@@ -40,7 +38,7 @@ impl<'g> Counting<'g> {
         counts: &mut BlockCounts,
         other: Option<Other<'_>>,
     ) -> Result<()> {
-        let plans = plans(frame, self.templates, self.score);
+        let plans = plans(frame, self.e.templates, self.e.score);
         let known = frame.known_at(records.start);
         let mut known = known.map_or(NONE, |known| known.function);
         let (mut stepwise, mut other) = (None, other);
@@ -127,7 +125,7 @@ impl<'g> Counting<'g> {
     ) {
         let times = rows.len() as u64;
         if matches!(plan.how, How::Straight | How::Flow) {
-            let script = self.templates.scripts.get(plan.script as usize);
+            let script = self.e.templates.scripts.get(plan.script as usize);
             let script = script.into_iter().flatten();
             return script.for_each(|(block, _)| counts.add(*block, times));
         }
@@ -139,8 +137,8 @@ impl<'g> Counting<'g> {
 
     /// The path that a table stands for, if it does not stand for a block.
     fn path(&self, plan: &Plan) -> Option<(&'g CompiledPath, &'g CompiledFunction)> {
-        let path = (plan.symbol as usize).checked_sub(self.score.layout.blocks.len())?;
-        self.score.paths.get(path)
+        let path = (plan.symbol as usize).checked_sub(self.e.score.layout.blocks.len())?;
+        self.e.score.paths.get(path)
     }
 }
 
@@ -211,7 +209,7 @@ impl<'g> Stepwise<'g> {
         let known = records.start;
         let mut player = Player::lent(how.blocks, Nests::Counted);
         player.start(frame, records);
-        Self { pass: Pass::new(frame, how.score), player, known }
+        Self { pass: Pass::new(frame, how.e.score), player, known }
     }
 
     fn add(
@@ -234,17 +232,13 @@ impl<'g> Stepwise<'g> {
             });
         }
         player.only(at);
-        while let Some(played) = player.next(how.score, frame)? {
+        while let Some(played) = player.next(how.e.score, frame)? {
             match played {
                 Played::Block(block) => counts.add(block, 1),
-                Played::Run { blocks, iterations, .. } => {
-                    blocks.iter().for_each(|(block, _)| counts.add(*block, iterations))
+                _ => {
+                    let piece = Piece::of(how.e.info, played, &player.operands);
+                    piece.iter().for_each(|piece| counts.add_piece(piece));
                 }
-                Played::Nest { shape, cut } => {
-                    let nest = Nest::new(how.info, shape, &player.operands, cut);
-                    nest.for_each_times(|block, times| counts.add(block, times));
-                }
-                Played::Other(_) => {}
             }
         }
         Ok(())

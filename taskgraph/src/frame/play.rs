@@ -111,20 +111,15 @@ impl Player {
     /// Uses the player for another task, which says that it executes this many blocks, and whose
     /// nests come as one if they are such.
     pub(crate) fn restart(&mut self, blocks: u64, nests: Nests) {
-        self.allow(blocks);
+        // Damage cannot make it go on for much longer.
+        self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
+        self.stored = Stored::default();
         self.nests = nests;
     }
 
     /// Keeps the player's memory for the next player of this thread.
     pub(crate) fn give_back(self: Box<Self>) {
         SPARE.set(Some(self));
-    }
-
-    /// Prepares for a task that says that it executes this many blocks. Damage cannot make it go on
-    /// for much longer.
-    pub(super) fn allow(&mut self, blocks: u64) {
-        self.left = blocks.saturating_mul(NODES).saturating_add(SLACK);
-        self.stored = Stored::default();
     }
 
     /// Goes to one record, with what is known now.
