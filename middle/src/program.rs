@@ -18,7 +18,7 @@ pub(crate) struct Program {
     /// Number of the snapshot; later snapshots have higher numbers.
     pub(crate) version: u64,
     /// The meaning of the recorded ids.
-    pub(crate) ids: Ids,
+    pub(crate) ids: Arc<Ids>,
     pub(crate) info: Arc<StaticInfo>,
     /// The paths that occur, in the form of the graph.
     pub(crate) paths: Arc<PathTable>,
@@ -64,8 +64,6 @@ struct Loaded {
     count: u32,
     /// Checksum of the encoded table. It shows that the same module is announced again.
     sum: u64,
-    /// The encoded table.
-    table: Vec<u8>,
     globals: Vec<u64>,
     /// Number of the process that the module belongs to, in the order the processes are read.
     space: u32,
@@ -77,8 +75,9 @@ struct Loaded {
 /// Adds modules as their chunks are read.
 #[derive(Debug, Default)]
 pub(crate) struct ProgramBuilder {
-    /// All modules so far; `None` while a snapshot holds them.
-    ids: Option<Ids>,
+    /// All modules so far. They are copied where chunks in flight share them, which happens now and
+    /// then in a program that loads modules while it runs.
+    ids: Arc<Ids>,
     info: Arc<StaticInfo>,
     checked: Vec<bool>,
     files: HashMap<String, u32>,
@@ -108,15 +107,10 @@ impl ProgramBuilder {
         }
         let fault = |e: contech_trace::Error| format!("{}: {e}", load.object);
         let mut table = ModuleTable::decode(&load.table).map_err(fault)?;
-        let mut ids = match self.ids.take() {
-            Some(ids) => ids,
-            None => self.replay().map_err(fault)?,
-        };
         let (base, count, sum) = identity;
         let known = self.known(sum);
-        let added = ids.add_as(base, count, &mut table, &load.globals, known);
-        self.ids = Some(ids);
-        added.map_err(fault)?;
+        let ids = Arc::make_mut(&mut self.ids);
+        ids.add_as(base, count, &mut table, &load.globals, known).map_err(fault)?;
         let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
         let first_block = known.unwrap_or(next_block);
         if known.is_none() {
@@ -124,7 +118,7 @@ impl ProgramBuilder {
                 format!("{}: the tables of all modules exceed 32 bits", load.object)
             })?;
         }
-        let (table, globals, space) = (load.table, load.globals, self.space);
+        let (globals, space) = (load.globals, self.space);
         let object = (load.object, load.load_address, space);
         if !self.objects.contains(&object) {
             self.objects.push(object);
@@ -132,16 +126,7 @@ impl ProgramBuilder {
         for l in self.loaded.iter_mut().filter(|l| l.space == space) {
             l.gone |= overlap(base, count, l.base, l.count);
         }
-        self.loaded.push(Loaded {
-            base,
-            count,
-            sum,
-            table,
-            globals,
-            space,
-            gone: false,
-            first_block,
-        });
+        self.loaded.push(Loaded { base, count, sum, globals, space, gone: false, first_block });
         self.current = None;
         Ok(())
     }
@@ -162,30 +147,7 @@ impl ProgramBuilder {
     pub(crate) fn begin_space(&mut self) {
         self.space += 1;
         self.current = None;
-        if let Some(ids) = &mut self.ids {
-            ids.begin_space();
-        }
-    }
-
-    /// Adds all modules again, because chunks in flight share the earlier ids. This happens now and
-    /// then in a program that loads modules while it runs.
-    fn replay(&self) -> contech_trace::Result<Ids> {
-        let mut ids = Ids::default();
-        let mut space = 0;
-        for l in &self.loaded {
-            while space < l.space {
-                ids.begin_space();
-                space += 1;
-            }
-            let known = ((l.first_block as usize) < ids.blocks()).then_some(l.first_block);
-            let mut table = ModuleTable::decode(&l.table)?;
-            ids.add_as(l.base, l.count, &mut table, &l.globals, known)?;
-        }
-        while space < self.space {
-            ids.begin_space();
-            space += 1;
-        }
-        Ok(ids)
+        Arc::make_mut(&mut self.ids).begin_space();
     }
 
     /// Whether any module has blocks.
@@ -205,9 +167,7 @@ impl ProgramBuilder {
             return Arc::clone(p);
         }
         let info = Arc::clone(&self.info);
-        // Adding a module again cannot fail, because it did not fail the first time.
-        let ids = self.ids.take().or_else(|| self.replay().ok());
-        let ids = ids.unwrap_or_default();
+        let ids = Arc::clone(&self.ids);
         // The functions were checked when they were added, so there is no error. Without functions,
         // every segment would be an error.
         let functions = ids.functions().cloned().collect();

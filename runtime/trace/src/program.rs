@@ -59,7 +59,7 @@ struct Function {
     compiled: OnceLock<CompiledFunction>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Module {
     base: u32,
     count: u32,
@@ -85,6 +85,24 @@ pub struct Program {
     info: StaticInfo,
     layout: Layout,
     path_count: u32,
+}
+
+impl Clone for Program {
+    /// Of the clone no path is met yet.
+    fn clone(&self) -> Self {
+        let function =
+            |f: &Function| Function { table: f.table.clone(), compiled: OnceLock::new() };
+        Self {
+            modules: self.modules.clone(),
+            by_base: self.by_base.clone(),
+            functions: self.functions.iter().map(function).collect(),
+            paths: Room::new(self.path_count as usize),
+            operand_bytes: self.operand_bytes.clone(),
+            info: self.info.clone(),
+            layout: self.layout.clone(),
+            path_count: self.path_count,
+        }
+    }
 }
 
 fn invalid(detail: String) -> Error {

@@ -15,7 +15,7 @@ pub struct BlockLayout {
 }
 
 /// The layout of all blocks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// The layout of each block.
     pub blocks: Vec<BlockLayout>,
