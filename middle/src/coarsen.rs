@@ -190,15 +190,8 @@ impl Joining {
                 before.end = draft.end;
                 before.counts = before.counts.plus(draft.counts);
                 for span in draft.spans.drain(..) {
-                    match before.spans.last_mut() {
-                        Some(last)
-                            if last.frame == span.frame
-                                && last.first_record.checked_add(last.records)
-                                    == Some(span.first_record) =>
-                        {
-                            last.records = last.records.saturating_add(span.records);
-                        }
-                        _ => before.spans.push(span),
+                    if !before.spans.last_mut().is_some_and(|last| last.join(&span)) {
+                        before.spans.push(span);
                     }
                 }
             }

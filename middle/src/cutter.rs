@@ -261,12 +261,8 @@ impl Cutter {
 
     fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
-        if let Some(open) = &mut state.open.span
-            && open.frame == span.frame
-            && open.first_record.checked_add(open.records) == Some(span.first_record)
-        {
-            // The frame of the span goes on in the next chunk.
-            open.records = open.records.saturating_add(span.records);
+        // The frame of the span may go on in the next chunk.
+        if state.open.span.as_mut().is_some_and(|open| open.join(&span)) {
             return Ok(());
         }
         if let Some(full) = state.open.span.replace(span) {

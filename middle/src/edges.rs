@@ -58,11 +58,11 @@ impl<'a> Edges<'a> {
         Some(Place::new(context, last))
     }
 
-    /// Where a context was over: at its last place and, for a detached task, where its event was
-    /// fulfilled.
-    pub(crate) fn ends_of(&self, context: u32) -> [Option<Place>; 2] {
-        let fulfilled = self.contexts.fulfilled(context);
-        [self.last_place(context), fulfilled]
+    /// Says that what is at `at` comes after a context was over: after its last place and, for a
+    /// detached task, where its event was fulfilled.
+    pub(crate) fn after(&mut self, context: u32, at: Place) -> Result<()> {
+        let ends = [self.last_place(context), self.contexts.fulfilled(context)];
+        ends.into_iter().flatten().try_for_each(|end| self.edge(end, at))
     }
 
     /// Number of the trace that a place is in.

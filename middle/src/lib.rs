@@ -227,9 +227,17 @@ impl<'a> Conversion<'a> {
     fn finish_trace(&mut self) -> Result<Place> {
         self.options.check_cancelled()?;
         self.cutter.finish()?;
-        if let (Some(kept), Some(program)) = (self.kept.take(), &self.program) {
-            let check = compare(&kept, program, &mut self.cutter.notes, self.options)?;
-            self.check = Check::sum(self.check.take(), check);
+        // The recording is compared with its naive form, if there is one.
+        if let (Some(kept), Some(program)) = (self.kept.take(), &self.program)
+            && program.has_checked()
+        {
+            self.options.report(Progress::Comparing);
+            let more = check::compare(&kept, program, self.options, &mut self.cutter.notes)?;
+            let check = self.check.get_or_insert_default();
+            check.compared += more.compared;
+            check.mismatches += more.mismatches;
+            check.differences.extend(more.differences);
+            check.differences.truncate(check::MOST);
         }
         Ok(Place::new(self.cutter.space.first(), 0))
     }
@@ -293,20 +301,6 @@ impl<'a> Conversion<'a> {
             notes: meta.notes,
         })
     }
-}
-
-/// Compares the recording with its naive form, if there is one.
-fn compare(
-    kept: &Kept,
-    program: &Program,
-    notes: &mut Notes,
-    options: &Options,
-) -> Result<Option<Check>> {
-    if !program.has_checked() {
-        return Ok(None);
-    }
-    options.report(Progress::Comparing);
-    check::compare(kept, program, options, notes).map(Some)
 }
 
 struct Ordered<'a> {

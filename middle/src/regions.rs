@@ -1,6 +1,8 @@
 //! The regions of interest that the program marked, and the parts of the run whose accesses were
 //! recorded.
 
+use std::collections::BTreeMap;
+
 use contech_trace::event::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{AccessesOf, Note, NoteKind, Unrecorded};
@@ -61,7 +63,7 @@ pub(crate) struct Windows {
     trace: u16,
     /// For each trace, when the first of its threads stopped recording accesses because of the
     /// limit.
-    limits: Vec<(u16, u64)>,
+    limits: BTreeMap<u16, u64>,
     /// A thread was outside of the region of interest.
     outside: bool,
 }
@@ -81,11 +83,8 @@ impl Windows {
         self.closed.insert(stream);
         self.outside |= recorded == Recorded::Outside;
         if recorded == Recorded::Limit {
-            let trace = self.trace;
-            match self.limits.iter_mut().find(|(of, _)| *of == trace) {
-                Some((_, first)) => *first = at.min(*first),
-                None => self.limits.push((trace, at)),
-            }
+            let first = self.limits.entry(self.trace).or_insert(at);
+            *first = at.min(*first);
         }
     }
 
@@ -111,7 +110,7 @@ impl Windows {
     /// Which accesses are missing, and the sentence that says so; `time` converts a tick of a trace
     /// to nanoseconds.
     pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64) -> Option<(Unrecorded, Note)> {
-        let since_ns = self.limits.iter().map(|&(trace, at)| time(trace, at)).min();
+        let since_ns = self.limits.iter().map(|(&trace, &at)| time(trace, at)).min();
         let (of, what) = match since_ns {
             #[allow(clippy::cast_precision_loss, reason = "milliseconds are shown")]
             Some(ns) => (

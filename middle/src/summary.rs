@@ -49,22 +49,6 @@ pub struct Check {
     pub differences: Vec<String>,
 }
 
-impl Check {
-    /// The sum of the comparisons of two traces, if there is any.
-    pub(crate) fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
-        match (a, b) {
-            (Some(mut a), Some(b)) => {
-                a.compared += b.compared;
-                a.mismatches += b.mismatches;
-                a.differences.extend(b.differences);
-                a.differences.truncate(8);
-                Some(a)
-            }
-            (a, b) => a.or(b),
-        }
-    }
-}
-
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let t = &self.tasks;

@@ -346,11 +346,8 @@ fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Op
     let mut span = *task.span_at(spans.next()?)?;
     while spans.start < spans.end
         && let Some(next) = task.span_at(spans.start)
-        && next.frame == span.frame
-        && Some(next.first_record) == span.first_record.checked_add(span.records)
-        && let Some(records) = span.records.checked_add(next.records)
+        && span.join(next)
     {
-        span.records = records;
         spans.start += 1;
     }
     Some(span)

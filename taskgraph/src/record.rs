@@ -22,6 +22,18 @@ pub struct FrameSpan {
     pub records: u32,
 }
 
+impl FrameSpan {
+    /// Takes over the records of a span that begins where this one ends. Returns false if the other
+    /// does not.
+    pub fn join(&mut self, next: &Self) -> bool {
+        let end = self.first_record.checked_add(self.records);
+        let all = self.records.checked_add(next.records);
+        let joins = self.frame == next.frame && end == Some(next.first_record);
+        self.records = all.filter(|_| joins).unwrap_or(self.records);
+        joins && all.is_some()
+    }
+}
+
 /// A task as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRecord {

@@ -152,44 +152,34 @@ impl Sink for Pair<'_, '_> {
         if self.state.ended || !self.program.is_checked(block) {
             return;
         }
+        let (program, context, level) = (self.program, self.context, self.level);
+        let number = self.state.compared;
+        let at = || place(context, level, number);
+        let here = || describe::block(program, block);
+        // Everything that follows would be compared with the wrong blocks.
+        let mut ends = true;
         match self.state.naive.next() {
-            Ok(Next::Block(naive, values)) if naive == block && values == operands => {}
             Ok(Next::Block(naive, values)) => {
-                let (program, number) = (self.program, self.state.compared);
-                let (context, level) = (self.context, self.level);
-                let at = || place(context, level, number);
-                let here = || describe::block(program, block);
-                if naive == block {
-                    let what = || describe::operands(program, block, operands, values);
-                    self.report.differs(|| format!("{}: {}: {}", at(), here(), what()));
-                } else {
+                self.state.compared += 1;
+                ends = naive != block;
+                if ends {
                     let other = || describe::block(program, naive);
                     self.report
                         .differs(|| format!("{}: recorded {}, naive {}", at(), here(), other()));
-                    // Everything that follows would be compared with the wrong blocks.
-                    self.state.ended = true;
+                } else if values != operands {
+                    let what = || describe::operands(program, block, operands, values);
+                    self.report.differs(|| format!("{}: {}: {}", at(), here(), what()));
                 }
             }
-            Ok(Next::End) => {
-                let at = place(self.context, self.level, self.state.compared);
-                let block = describe::block(self.program, block);
-                let text = format!("{at}: the naive form ends, the recording goes on with {block}");
-                self.report.tails.push(text);
-                self.state.ended = true;
-                return;
-            }
-            Ok(Next::Broken(why)) => {
-                self.report.end_early(why);
-                self.state.ended = true;
-                return;
-            }
-            Err(e) => {
-                self.report.error = Some(e);
-                self.state.ended = true;
-                return;
-            }
+            Ok(Next::End) => self.report.tails.push(format!(
+                "{}: the naive form ends, the recording goes on with {}",
+                at(),
+                here()
+            )),
+            Ok(Next::Broken(why)) => self.report.end_early(why),
+            Err(e) => self.report.error = Some(e),
         }
-        self.state.compared += 1;
+        self.state.ended |= ends;
     }
 
     fn event(&mut self, event: Event) {

@@ -32,7 +32,7 @@ use crate::summary::Check;
 pub(crate) use kept::Kept;
 
 /// Largest number of differences that are described.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// The result of comparing one context.
 #[derive(Debug, Default)]

@@ -39,9 +39,7 @@ impl Forgets for Depend {
                 // in program order.
                 continue;
             }
-            for end in out.ends_of(context).into_iter().flatten() {
-                out.edge(end, event.at)?;
-            }
+            out.after(context, event.at)?;
         }
         sets.now.push(event.at);
         Ok(())

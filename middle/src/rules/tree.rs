@@ -74,15 +74,11 @@ impl Tree {
                 kept.push(p);
                 continue;
             }
-            for end in out.ends_of(p.context).into_iter().flatten() {
-                out.edge(end, at)?;
-            }
+            out.after(p.context, at)?;
             out.joined(p.context);
             for context in self.left.remove(&p.context).unwrap_or_default() {
                 if deep {
-                    for end in out.ends_of(context).into_iter().flatten() {
-                        out.edge(end, at)?;
-                    }
+                    out.after(context, at)?;
                     out.joined(context);
                 } else {
                     kept.push(Pending { at: p.at, context, child: false });

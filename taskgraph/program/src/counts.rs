@@ -62,38 +62,31 @@ impl Counts {
     /// What was added since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
-        Self {
-            blocks: self.blocks.wrapping_sub(earlier.blocks),
-            reads: self.reads.wrapping_sub(earlier.reads),
-            writes: self.writes.wrapping_sub(earlier.writes),
-            bytes: self.bytes.wrapping_sub(earlier.bytes),
-            others: self.others.wrapping_sub(earlier.others),
-        }
+        self.with(earlier, u64::wrapping_sub)
     }
 
     /// The sum of two totals.
     #[must_use]
     #[inline]
     pub fn plus(self, more: Self) -> Self {
-        Self {
-            blocks: self.blocks.wrapping_add(more.blocks),
-            reads: self.reads.wrapping_add(more.reads),
-            writes: self.writes.wrapping_add(more.writes),
-            bytes: self.bytes.wrapping_add(more.bytes),
-            others: self.others.wrapping_add(more.others),
-        }
+        self.with(more, u64::wrapping_add)
     }
 
     /// The totals multiplied by `n`.
     #[must_use]
     #[inline]
     pub fn times(self, n: u64) -> Self {
+        self.with(self, |own, _| own.wrapping_mul(n))
+    }
+
+    #[inline]
+    fn with(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            blocks: self.blocks.wrapping_mul(n),
-            reads: self.reads.wrapping_mul(n),
-            writes: self.writes.wrapping_mul(n),
-            bytes: self.bytes.wrapping_mul(n),
-            others: self.others.wrapping_mul(n),
+            blocks: f(self.blocks, other.blocks),
+            reads: f(self.reads, other.reads),
+            writes: f(self.writes, other.writes),
+            bytes: f(self.bytes, other.bytes),
+            others: f(self.others, other.others),
         }
     }
 }
