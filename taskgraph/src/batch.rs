@@ -26,9 +26,6 @@ pub struct Batch<'g> {
     /// The graph that the batch was read from, if any.
     pub(crate) source: Option<Emission<'g>>,
     pieces: Vec<Stored<'g>>,
-    /// The pieces that are not of the task being read: those up to here, and those after a number.
-    before: usize,
-    hidden: usize,
     rows: Vec<Row>,
     /// Blocks of single executions, whose accesses have sizes of their own.
     singles: Vec<(BlockId, u32)>,
@@ -186,19 +183,6 @@ impl<'g> Batch<'g> {
         self.sizes.clear();
         self.operands.clear();
         (self.end, self.open, self.last) = (0, None, NONE);
-        (self.before, self.hidden) = (0, 0);
-    }
-
-    /// The end of the pieces that are closed.
-    pub(crate) fn closed(&self) -> usize {
-        self.pieces.len()
-    }
-
-    /// Shows these pieces only.
-    #[inline]
-    pub(crate) fn show(&mut self, pieces: Range<usize>) {
-        self.before = pieces.start;
-        self.hidden = self.pieces.len() - pieces.end;
     }
 
     /// The memory of the batch, for what is read from another graph.
@@ -221,18 +205,12 @@ impl<'g> Batch<'g> {
     /// Whether the batch has no pieces.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.number() == 0
-    }
-
-    /// The number of pieces.
-    #[inline]
-    fn number(&self) -> usize {
-        self.pieces.len() - self.before - self.hidden
+        self.pieces.is_empty()
     }
 
     /// The pieces of the batch, in order.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
-        (0..self.number()).filter_map(|at| self.piece(at))
+        (0..self.pieces.len()).filter_map(|at| self.piece(at))
     }
 
     fn scripts(&self) -> Scripts<'_> {
@@ -242,8 +220,7 @@ impl<'g> Batch<'g> {
     /// The piece with this number, counted from 0; `None` after the last.
     #[must_use]
     pub fn piece(&self, at: usize) -> Option<Piece<'_>> {
-        let at = Some(at).filter(|at| *at < self.number())?;
-        Some(match self.pieces.get(self.before + at)? {
+        Some(match self.pieces.get(at)? {
             Stored::Blocks { rows, accesses, size } => {
                 let sizes = match *size {
                     Some(first) => Sizes::Each(&self.sizes[first..first + accesses.len()]),

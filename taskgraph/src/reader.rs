@@ -5,19 +5,17 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use crate::action::Action;
-use crate::batch::{Batch, FULL, Piece};
+use crate::batch::{Batch, Piece};
 use crate::error::Result;
 use crate::frame::{Counting, DecodedFrame, Emission, Emitter, Nests, Other};
 use crate::graph::TaskGraph;
-use crate::id::{ContextId, TaskId};
+use crate::id::ContextId;
 use crate::op::Access;
 use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
 use crate::task::Task;
 
-/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next. Short
-/// tasks that follow a task in its context are read together with it: most of their cost is to
-/// begin and to end.
+/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next.
 #[derive(Debug)]
 pub struct Reader<'g, D> {
     graph: &'g TaskGraph<D>,
@@ -59,17 +57,7 @@ struct Place<'g> {
     /// What the tasks of the context need.
     emission: Option<(ContextId, Emission<'g>)>,
     batch: Batch<'g>,
-    /// The other tasks in the batch, the last first, with their pieces.
-    ahead: Vec<(TaskId, Range<usize>)>,
-    /// How many are read ahead: more as long as all of them are asked for.
-    many: usize,
 }
-
-/// Tasks with more executions or accesses are not read ahead, nor are more tasks, nor more accesses
-/// in all.
-const SHORT: u64 = 64;
-const MANY: usize = 64;
-const ENOUGH: usize = FULL / 8;
 
 impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at
@@ -144,7 +132,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             false => Inside::Begin,
         };
         (self.spans, self.blocks) = (spans, blocks);
-        self.places[self.at].batch.show(0..0);
+        self.places[self.at].batch.clear();
     }
 
     /// What was read last.
@@ -160,16 +148,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// The frame is damaged; [`Reader::batch`] has what comes before.
     #[allow(clippy::should_implement_trait, reason = "it lends, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Option<&Batch<'g>>> {
-        let place = &mut self.places[self.at];
-        if self.inside == Inside::End {
-            place.batch.show(0..0);
-        } else if let Some(task) = &self.task
-            && self.inside == Inside::Begin
-            && place.go_to(task.id())
-        {
-            self.inside = Inside::End;
-        } else {
-            place.batch.clear();
+        self.places[self.at].batch.clear();
+        if self.inside != Inside::End {
             let read = self.fill();
             self.graph.in_file(read)?;
         }
@@ -194,20 +174,21 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         self.places[self.at].batch.source = Some(e);
         let read = self.go_on(e);
         self.places[self.at].batch.close();
-        let own = self.places[self.at].batch.closed();
-        if read.is_ok() && self.inside == Inside::End {
-            self.read_ahead(e);
-        }
         self.flush(e);
-        self.places[self.at].batch.show(0..own);
         read
     }
 
     /// Reads the task until it is over or the batch is full.
     fn go_on(&mut self, e: Emission<'g>) -> Result<()> {
+        // The nests that come as one.
+        let nests = match (self.counting, self.nests) {
+            (true, _) => Nests::Counted,
+            (false, true) => Nests::Moving,
+            (false, false) => Nests::Bare,
+        };
         while let Some(task) = &self.task {
             if self.inside == Inside::Begin {
-                self.emitter.begin(self.blocks, self.nests());
+                self.emitter.begin(self.blocks, nests);
             }
             if self.inside != Inside::Span {
                 let Some(span) = next_span(task, &mut self.spans) else {
@@ -233,52 +214,6 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             }
         }
         Ok(())
-    }
-
-    /// The nests that come as one.
-    fn nests(&self) -> Nests {
-        match (self.counting, self.nests) {
-            (true, _) => Nests::Counted,
-            (false, true) => Nests::Moving,
-            (false, false) => Nests::Bare,
-        }
-    }
-
-    /// Reads short tasks that go on in the frame of this one, where it ends.
-    fn read_ahead(&mut self, e: Emission<'g>) {
-        let nests = self.nests();
-        let Place { frame, batch, ahead, many, .. } = &mut self.places[self.at];
-        let (Some(task), Some((held, frame))) = (&self.task, frame) else {
-            return;
-        };
-        let [own] = task.spans() else { return };
-        let mut end = own.first_record.saturating_add(own.records);
-        let mut task = task.clone();
-        while ahead.len() < *many && batch.end < ENOUGH && task.step() {
-            let span = match task.spans() {
-                [] => continue,
-                [span] if span.frame.0 == *held && span.first_record == end => *span,
-                _ => break,
-            };
-            let (Ok(records), true) = (
-                TaskGraph::<D>::records(frame, &span),
-                task.action_count().max(task.access_count()) <= SHORT,
-            ) else {
-                break;
-            };
-            end = end.saturating_add(span.records);
-            let from = batch.closed();
-            self.emitter.begin(task.block_count(), nests);
-            self.emitter.start(frame, records);
-            // Who asks for a damaged task is told then.
-            if !matches!(self.emitter.fill(e, frame, batch), Ok(false)) {
-                break;
-            }
-            batch.close();
-            ahead.push((task.id(), from..batch.closed()));
-        }
-        batch.close();
-        ahead.reverse();
     }
 
     /// Writes the accesses of the records so far.
@@ -351,28 +286,6 @@ fn next_span<D: AsRef<[u8]>>(task: &Task<'_, D>, spans: &mut Range<usize>) -> Op
         spans.start += 1;
     }
     Some(span)
-}
-
-impl Place<'_> {
-    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others
-    /// are asked for.
-    fn go_to(&mut self, id: TaskId) -> bool {
-        let own = |ahead: &mut (TaskId, _)| ahead.0 == id;
-        let Some((_, pieces)) = self.ahead.pop_if(own) else {
-            if !self.ahead.is_empty() {
-                self.ahead.clear();
-                self.many /= 2;
-            }
-            // The first task may be the only one.
-            self.many = self.many.max(usize::from(self.emission.is_some()));
-            return false;
-        };
-        if self.ahead.is_empty() {
-            self.many = MANY.min(2 * self.many);
-        }
-        self.batch.show(pieces);
-        true
-    }
 }
 
 thread_local! {

@@ -59,15 +59,6 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         Self { graph, page, at }
     }
 
-    /// Goes on to the next task of the context, if it is in the page.
-    pub(crate) fn step(&mut self) -> bool {
-        let context = self.id().context;
-        let next = self.page.id(self.at + 1);
-        let found = next.is_some_and(|next| next.context == context);
-        self.at += usize::from(found);
-        found
-    }
-
     /// Goes on to the task after this one in the page, if that is the one.
     #[inline]
     pub(crate) fn step_to(&mut self, id: TaskId) -> bool {
