@@ -8,7 +8,6 @@ use crate::batch::Piece;
 use crate::error::{Result, malformed};
 use crate::frame::decode::{DecodedFrame, Table};
 use crate::frame::emit::plans;
-use crate::frame::pass::Pass;
 use crate::frame::plan::{How, NONE, Plan};
 use crate::frame::play::{Nests, Played, Player};
 use crate::frame::{Emission, WHAT};
@@ -54,7 +53,7 @@ impl<'g> Counting<'g> {
             };
             let alike = rest.iter().take_while(|next| next.table == record.table);
             let times = alike.count();
-            let path = self.path(plan);
+            let path = self.path(plan.symbol);
             if let Some((path, _)) = path
                 && path.path.function != known
             {
@@ -129,15 +128,15 @@ impl<'g> Counting<'g> {
             let script = script.into_iter().flatten();
             return script.for_each(|(block, _)| counts.add(*block, times));
         }
-        match self.path(plan) {
+        match self.path(plan.symbol) {
             Some(path) => loops(path, (frame, table), rows, counts),
             None => counts.add(BlockId::new(plan.symbol), times),
         }
     }
 
-    /// The path that a table stands for, if it does not stand for a block.
-    fn path(&self, plan: &Plan) -> Option<(&'g CompiledPath, &'g CompiledFunction)> {
-        let path = (plan.symbol as usize).checked_sub(self.e.score.layout.blocks.len())?;
+    /// The path that a symbol stands for, if it does not stand for a block.
+    fn path(&self, symbol: u32) -> Option<(&'g CompiledPath, &'g CompiledFunction)> {
+        let path = (symbol as usize).checked_sub(self.e.score.layout.blocks.len())?;
         self.e.score.paths.get(path)
     }
 }
@@ -197,19 +196,18 @@ fn node(f: &CompiledFunction, n: u32, times: u64, counts: &mut BlockCounts) {
 }
 
 /// Counts records whose loops iterate as often as what is known before them says.
-struct Stepwise<'g> {
-    pass: Pass<'g>,
+struct Stepwise {
     player: Box<Player>,
     /// The player knows what is known before this record.
     known: usize,
 }
 
-impl<'g> Stepwise<'g> {
-    fn new(how: Counting<'g>, frame: &DecodedFrame, records: Range<usize>) -> Self {
+impl Stepwise {
+    fn new(how: Counting<'_>, frame: &DecodedFrame, records: Range<usize>) -> Self {
         let known = records.start;
         let mut player = Player::lent(how.blocks, Nests::Counted);
         player.start(frame, records);
-        Self { pass: Pass::new(frame, how.e.score), player, known }
+        Self { player, known }
     }
 
     fn add(
@@ -221,8 +219,13 @@ impl<'g> Stepwise<'g> {
         counts: &mut BlockCounts,
     ) -> Result<()> {
         let player = &mut self.player;
-        if !path.path.fresh && self.known < at {
-            self.pass.arrive(player, frame, self.known..at)?;
+        // Nothing of before a path that begins its function is known after it.
+        let begins = |at: &usize| frame.begins(*at, how.e.score) == Some(true);
+        let first = (self.known..=at).rev().find(begins).unwrap_or(self.known);
+        for record in frame.records.get(first..at).unwrap_or(&[]) {
+            if let Some(path) = how.path(frame.table(*record).map_or(NONE, |t| t.symbol)) {
+                player.settle(frame, *record, path, |_, _, _| ())?;
+            }
         }
         self.known = at + 1;
         if !path.nested {

@@ -141,8 +141,6 @@ pub struct CompiledPath {
     pub each: Box<[Counts]>,
     /// Whether counts of its loops are computed.
     pub evaluates: bool,
-    /// Whether the path has collapsed loops.
-    pub collapses: bool,
     /// Whether one of them has inner loops.
     pub nested: bool,
     /// The steps of the path that set iteration numbers of plain loops.
@@ -189,9 +187,7 @@ impl CompiledPath {
             };
             counts = counts.zip(own).map(|(a, b)| a.plus(b));
         }
-        let collapsed = |step: &Step| matches!(step, Step::Loop { .. });
         Self {
-            collapses: path.steps.iter().any(collapsed),
             moves: moves.into(),
             hides: counts.is_some() && !evaluates && !resumes,
             path,
