@@ -64,8 +64,7 @@ pub(crate) fn coarsen(
     spill: &Arc<Spill>,
     memory: usize,
 ) -> Result<Ordered> {
-    let by_target = fine.edges.swapped(spill, memory / 8)?;
-    let (edges, by_target) = leave_out(fine.edges, by_target, spill, memory / 8)?;
+    let (edges, by_target) = leave_out(fine.edges, spill, memory / 8)?;
     let mut joining = Joining {
         logs: Logs::new(spill, memory / 4),
         moved: Sorter::new(spill, memory / 8),
@@ -96,7 +95,7 @@ pub(crate) fn coarsen(
     logs.put_down()?;
     let moved = moved.finish()?;
     let now = |pairs: &Sorted<2>| moved_and_swapped(pairs, &moved, spill, memory / 8);
-    let (edges, aliases) = (now(&now(&fine.edges)?)?, now(&now(&fine.aliases)?)?);
+    let (edges, aliases) = (now(&now(&edges)?)?, now(&now(&fine.aliases)?)?);
     Ok(Ordered { logs, edges, aliases })
 }
 

@@ -277,9 +277,9 @@ impl Cutter {
 fn unwrap_ticks(ticks: u64, near: u64) -> u64 {
     const WRAP: u64 = 1 << 48;
     let mut full = near & !(WRAP - 1) | ticks;
-    if full + WRAP / 2 < near {
+    if full.saturating_add(WRAP / 2) < near {
         full += WRAP;
-    } else if full > near + WRAP / 2 && full >= WRAP {
+    } else if full > near.saturating_add(WRAP / 2) && full >= WRAP {
         full -= WRAP;
     }
     full

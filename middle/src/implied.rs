@@ -39,28 +39,26 @@ impl Met {
 /// (`[to, from]`).
 pub(crate) fn leave_out(
     edges: Sorted<2>,
-    by_target: Sorted<2>,
     spill: &Arc<Spill>,
     memory: usize,
 ) -> Result<(Sorted<2>, Sorted<2>)> {
+    let by_target = edges.swapped(spill, memory)?;
     let (mut met, mut some) = (Met::default(), false);
+    let mut kept = Sorter::<2>::new(spill, memory);
     by_target.each(|[to, from]| {
-        some |= met.implies(Place::from_bits(from), Place::from_bits(to));
-        Ok(())
+        match met.implies(Place::from_bits(from), Place::from_bits(to)) {
+            true => {
+                some = true;
+                Ok(())
+            }
+            false => kept.push([to, from]),
+        }
     })?;
     if !some {
         return Ok((edges, by_target));
     }
-    let mut met = Met::default();
-    let [mut kept, mut kept_by_target] = [0; 2].map(|_| Sorter::<2>::new(spill, memory / 2));
-    by_target.each(|[to, from]| {
-        if met.implies(Place::from_bits(from), Place::from_bits(to)) {
-            return Ok(());
-        }
-        kept.push([from, to])?;
-        kept_by_target.push([to, from])
-    })?;
-    Ok((kept.finish()?, kept_by_target.finish()?))
+    let kept = kept.finish()?;
+    Ok((kept.swapped(spill, memory)?, kept))
 }
 
 #[cfg(test)]
