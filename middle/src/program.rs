@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use contech_trace::file::{ModuleLoad, checksum};
-use contech_trace::ids::overlap;
-use contech_trace::program::Program as Ids;
+use contech_trace::program::{Program as Ids, overlap};
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
 use taskgraph::path::{Path, PathTable};
 use taskgraph::{BlockId, FrameEncoder, FunctionId, MemOp, StaticInfo};

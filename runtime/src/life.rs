@@ -46,10 +46,9 @@ impl Life for Recorded {
         let Some(recorder) = current::recorder().filter(|_| !sandbox::is_confined()) else {
             return;
         };
-        let how = |reason| Finish { reason, patience: None, note: None, registers: None };
         guarded(|| match end {
-            End::Exit => recorder.finish(block(), &how(EndReason::ProcessExit)),
-            End::Exec => recorder.checkpoint(block(), &how(EndReason::Exec)),
+            End::Exit => recorder.finish(block(), &Finish::by(EndReason::ProcessExit)),
+            End::Exec => recorder.checkpoint(block(), &Finish::by(EndReason::Exec)),
         });
     }
 

@@ -1,6 +1,7 @@
 //! Records how threads are created, joined and detached.
 
 use std::ffi::c_int;
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_interpose::mask::Blocked;
 use contech_interpose::objects::file_at;
@@ -135,8 +136,8 @@ impl Threads for Recorded {
         // Nor may a handler run in this thread before the creation is recorded: the new thread's
         // work may come before what the handler does, but never before its creation.
         let blocked = Blocked::new();
-        child.set_mask(blocked.before());
-        child.set_stack(wanted.stack);
+        child.mask.store(blocked.before(), Relaxed);
+        child.stack.store(wanted.stack, Relaxed);
         let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
         if result != 0 {
             if let Some(recorder) = current::recorder() {
@@ -172,11 +173,11 @@ impl Threads for Recorded {
                     // SAFETY: the call has no arguments.
                     let this = unsafe { libc::pthread_self() };
                     recorder.joins.insert(handle(this), child.context());
-                    new_stack(recorder, handle(this), child.stack());
+                    new_stack(recorder, handle(this), child.stack.load(Relaxed));
                 }
             });
         }
-        Blocked::restore(child.mask());
+        Blocked::restore(child.mask.load(Relaxed));
         (body, std::ptr::with_exposed_provenance_mut(argument))
     }
 

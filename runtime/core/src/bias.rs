@@ -161,7 +161,7 @@ impl Me<'_> {
 }
 
 /// Who may use something with plain instructions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Bias {
     pub(crate) word: AtomicU64,
     /// What was counted when the owner got it, and how many revocations did not pay. Only who

@@ -250,7 +250,7 @@ impl From<Buffer> for Part {
     }
 }
 
-/// First-in first-out list of buffers, linked through their headers.
+/// List of buffers, linked through their headers.
 #[derive(Debug, Default)]
 pub struct List {
     head: Option<Buffer>,
@@ -285,6 +285,14 @@ impl List {
         }
     }
 
+    /// Adds a buffer at the front.
+    pub fn push_front(&mut self, mut buffer: Buffer) {
+        let header = buffer.0.0;
+        *buffer.next() = self.head.take();
+        self.head = Some(buffer);
+        self.tail.get_or_insert(header);
+    }
+
     fn link(&mut self, head: Buffer, tail: NonNull<Header>) {
         match self.tail {
             // SAFETY: `tail` is the header of the last buffer this list owns.
@@ -306,50 +314,6 @@ impl List {
 }
 
 impl Drop for List {
-    fn drop(&mut self) {
-        while self.pop().is_some() {}
-    }
-}
-
-/// Last-in first-out stack of free buffers: the most recently used one is the warmest.
-#[derive(Debug, Default)]
-pub struct Stack {
-    top: Option<Buffer>,
-    len: usize,
-}
-
-impl Stack {
-    #[must_use]
-    pub const fn new() -> Self {
-        Stack { top: None, len: 0 }
-    }
-
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Puts a buffer on top.
-    pub fn push(&mut self, mut buffer: Buffer) {
-        *buffer.next() = self.top.take();
-        self.top = Some(buffer);
-        self.len += 1;
-    }
-
-    pub fn pop(&mut self) -> Option<Buffer> {
-        let mut buffer = self.top.take()?;
-        self.top = buffer.next().take();
-        self.len -= 1;
-        Some(buffer)
-    }
-}
-
-impl Drop for Stack {
     fn drop(&mut self) {
         while self.pop().is_some() {}
     }
@@ -406,10 +370,10 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_order_and_stacks_reverse_it() {
+    fn lists_keep_order_and_have_two_ends() {
         let buffers: Vec<Buffer> = (0..4).map(|_| Buffer::map(BYTES).unwrap()).collect();
         let at: Vec<*mut u8> = buffers.iter().map(Buffer::data).collect();
-        let (mut a, mut b, mut stack) = (List::new(), List::new(), Stack::new());
+        let (mut a, mut b, mut stack) = (List::new(), List::new(), List::new());
         for (i, buffer) in buffers.into_iter().enumerate() {
             if i < 2 { a.push(buffer) } else { b.push(buffer) }
         }
@@ -418,13 +382,14 @@ mod tests {
         for expected in &at {
             let buffer = a.pop().unwrap();
             assert_eq!(buffer.data(), *expected);
-            stack.push(buffer);
+            stack.push_front(buffer);
         }
         assert!(a.is_empty() && a.pop().is_none());
-        assert_eq!(stack.len(), 4);
+        a.push_front(stack.pop().unwrap());
+        a.append(stack);
         for expected in at.iter().rev() {
-            assert_eq!(stack.pop().unwrap().data(), *expected);
+            assert_eq!(a.pop().unwrap().data(), *expected);
         }
-        assert!(stack.pop().is_none());
+        assert!(a.is_empty() && a.pop().is_none());
     }
 }

@@ -9,6 +9,7 @@
 //! forgotten because each thought that the other one did it.
 
 use contech_trace::event::Event;
+use contech_trace::file::ChunkKind;
 
 use crate::buffer::{Buffer, Part, Piece};
 use crate::inner::{Inner, Status};
@@ -17,7 +18,7 @@ use crate::level;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
 use crate::primitive::atomic::{AtomicU8, Ordering};
-use crate::queue::{INLINE, Message, Queue, Records};
+use crate::queue::{INLINE, Message, Place, Queue, Records};
 use crate::sync::try_lock;
 use crate::turns::{Held, Turns};
 
@@ -209,15 +210,13 @@ impl Desk {
     }
 
     fn send(&self, context: u32, inner: &mut Inner, lane: Lane, piece: Piece, records: Records) {
-        self.queue.send(Message::Stream {
-            lane,
-            context,
-            level: piece.level,
-            seq: inner.next_seq(lane),
-            first: piece.first,
-            last: piece.last,
-            records,
-        });
+        let Piece { level, first, last, .. } = piece;
+        let kind = match lane {
+            Lane::Stream => ChunkKind::Stream,
+            Lane::Check => ChunkKind::Check,
+        };
+        let place = Place { kind, context, level, seq: inner.next_seq(lane), first, last };
+        self.queue.send(Message::Stream(place, records));
     }
 
     /// Hands over what a level has recorded up to its cursor, and leaves the level its buffer.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::Duration;
 
 use contech_interpose::kernel::{Instant, sleep};
+use contech_interpose::whole;
 use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;
 
@@ -19,7 +20,7 @@ use crate::primitive::Mutex;
 use crate::queue::Patience;
 use crate::recorder::Recorder;
 use crate::registry;
-use crate::stats::Stats;
+use crate::stats;
 use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
@@ -42,6 +43,14 @@ pub struct Finish {
     pub note: Option<String>,
     /// In a signal handler, the registers of the code that it interrupted.
     pub registers: Option<Registers>,
+}
+
+impl Finish {
+    /// An end for this reason, which has all the time it wants.
+    #[must_use]
+    pub fn by(reason: EndReason) -> Self {
+        Finish { reason, patience: None, note: None, registers: None }
+    }
 }
 
 impl Recorder {
@@ -143,8 +152,7 @@ impl Recorder {
         lock(&self.notes).push(WHY.to_owned());
         let reason = EndReason::ProcessExit;
         if all || self.live.load(SeqCst) <= 1 {
-            let how = Finish { reason, patience: None, note: None, registers: None };
-            self.finish(tls, &how);
+            self.finish(tls, &Finish::by(reason));
             self.stop_writer();
         } else if let Some(thread) = registry::current(tls) {
             self.end_recording(thread, &mut thread.lock(&blocked), tls, Some(reason));
@@ -170,7 +178,7 @@ impl Recorder {
         }
         let recorded = self.is_recording();
         if recorded {
-            self.set_end_reason(how.reason);
+            self.reason.store(how.reason as u8, SeqCst);
         }
         self.desk.queue.uncork();
         self.desk.begin_closing();
@@ -270,15 +278,7 @@ impl Recorder {
     /// Writes the end of the file, and the statistics.
     fn end(&'static self, how: &Finish, recorded: bool, cork: bool) {
         let totals = self.totals(how, recorded);
-        let stats = Stats {
-            bytes: totals.bytes,
-            syncs: totals.syncs,
-            pauses: totals.pauses,
-            put_off: self.counters.put_off.load(Relaxed),
-            contexts: totals.contexts,
-            lost_bytes: totals.lost_bytes,
-            complete: totals.complete,
-        };
+        let stats = stats::json(&totals, self.counters.put_off.load(Relaxed));
         if !self.desk.counting_only {
             let sent = self.desk.queue.send_end(totals, cork);
             self.hand_on();
@@ -293,7 +293,7 @@ impl Recorder {
         let Some(path) = &self.options.stats else {
             return;
         };
-        if let Err(e) = stats.write(path) {
+        if let Err(e) = whole::replace(path, stats.as_bytes()) {
             notice::say(&format!(
                 "cannot write the statistics to {}: {e}; set CONTECH_STATS to a path that can be written",
                 path.display()

@@ -30,8 +30,8 @@ pub(crate) enum Status {
     Ended,
 }
 
-impl Inner {
-    pub(crate) const fn new() -> Self {
+impl Default for Inner {
+    fn default() -> Self {
         Inner {
             status: Status::Fresh,
             introduced: false,
@@ -41,7 +41,9 @@ impl Inner {
             scratch: [const { None }; 2],
         }
     }
+}
 
+impl Inner {
     /// Takes the number of a stream's next chunk.
     pub(crate) fn next_seq(&mut self, lane: Lane) -> u64 {
         let next = &mut self.seq[lane as usize];

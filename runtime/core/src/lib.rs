@@ -49,7 +49,7 @@ pub mod scratch;
 mod so_far;
 pub mod spin;
 pub mod stamps;
-pub mod stats;
+mod stats;
 pub mod stripe;
 pub mod stripes;
 pub mod switch;

@@ -2,7 +2,7 @@
 
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor, RESERVED_IDS};
 use contech_trace::file::{ModuleLoad, checksum};
-use contech_trace::ids::overlap;
+use contech_trace::program::overlap;
 
 /// A module, as found in memory.
 #[derive(Debug, Clone)]
@@ -65,12 +65,6 @@ pub enum Added {
 pub struct Modules(Vec<Known>);
 
 impl Modules {
-    /// No modules.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Registers a module. Returns what the module is to the trace.
     ///
     /// # Errors
@@ -176,7 +170,7 @@ mod tests {
 
     #[test]
     fn ids_are_the_low_half_of_the_address() {
-        let added = Modules::new().add(found(0x7f12_3456_7890, 10, "a"));
+        let added = Modules::default().add(found(0x7f12_3456_7890, 10, "a"));
         let Ok(Added::New(load)) = added else {
             panic!("{added:?}");
         };
@@ -186,7 +180,7 @@ mod tests {
 
     #[test]
     fn ids_of_a_loaded_module_are_refused_also_across_four_gigabytes() {
-        let mut m = Modules::new();
+        let mut m = Modules::default();
         assert!(new(m.add(found(0x5_0010_0000, 100, "a"))));
         let e = m.add(found(0x7_0010_0063, 100, "b")).unwrap_err();
         assert!(e.contains("those of a "), "{e}");
@@ -199,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_same_module_again_is_not_written_twice() {
-        let mut m = Modules::new();
+        let mut m = Modules::default();
         assert!(new(m.add(found(0x20_0000, 100, "a"))));
         for _ in 0..2 {
             assert!(matches!(m.add(found(0x20_0000, 100, "a")), Ok(Added::Known)));
@@ -211,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_module_may_take_the_ids_of_those_unloaded_before_it() {
-        let mut m = Modules::new();
+        let mut m = Modules::default();
         assert!(new(m.add(found(0x20_0000, 100, "a"))));
         assert!(new(m.add(found(0x20_0064, 100, "b"))));
         assert!(m.add(found(0x20_0032, 100, "c")).is_err());
@@ -230,7 +224,7 @@ mod tests {
 
     #[test]
     fn foreign_and_outdated_descriptors_are_refused() {
-        let mut m = Modules::new();
+        let mut m = Modules::default();
         let mut f = found(0x20_0000, 1, "a");
         f.descriptor.magic = 1;
         assert!(m.add(f).unwrap_err().contains("damaged"));

@@ -30,11 +30,6 @@ fn packed(address: usize, number: u32) -> u64 {
 }
 
 impl Numbers {
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     fn recent(&self, address: usize) -> &AtomicU64 {
         &self.recent[((address / 8) ^ (address / (8 * RECENT))) % RECENT]
     }
@@ -76,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_newer_number_of_the_same_address_stays() {
-        let numbers = Numbers::new();
+        let numbers = Numbers::default();
         numbers.insert(0x7000, 1);
         numbers.insert(0x7000, 2);
         numbers.remove(0x7000, 1);
@@ -87,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_number_that_does_not_fit_into_a_word_is_found() {
-        let numbers = Numbers::new();
+        let numbers = Numbers::default();
         for (address, number) in [(0x7000, 1 << 16), (1 << 48, 7), (0, 9)] {
             numbers.insert(address, number);
             assert_eq!((numbers.get(address), numbers.get(address)), (Some(number), Some(number)));
@@ -96,7 +91,7 @@ mod tests {
 
     #[test]
     fn addresses_with_one_place_among_the_recent_ones_keep_their_numbers() {
-        let numbers = Numbers::new();
+        let numbers = Numbers::default();
         let all = || (1..1000).map(|number| (number as usize * 8, number));
         for (address, number) in all() {
             numbers.insert(address, number);

@@ -11,10 +11,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use contech_interpose::kernel::Instant;
-use contech_trace::file::Totals;
+use contech_trace::file::{ChunkKind, Totals};
 
 use crate::buffer::Part;
-use crate::lane::Lane;
 use crate::primitive::{Condvar, Mutex};
 use crate::sync::{lock, wait, wait_for};
 
@@ -50,24 +49,26 @@ impl Records {
     }
 }
 
+/// The fields of a chunk's header that do not follow from the payload.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub kind: ChunkKind,
+    pub context: u32,
+    /// The level of the thread, see [`crate::buffer::Piece::level`].
+    pub level: u8,
+    /// Number of this chunk in the context's stream.
+    pub seq: u64,
+    /// Ticks when the chunk was begun.
+    pub first: u64,
+    /// Ticks when the chunk was handed over.
+    pub last: u64,
+}
+
 /// A message to the writer.
 #[derive(Debug)]
 pub enum Message {
     /// Records of a context.
-    Stream {
-        /// Which of the context's streams they belong to.
-        lane: Lane,
-        context: u32,
-        /// The level of the thread, see [`crate::buffer::Piece::level`].
-        level: u8,
-        /// Number of this chunk in the context's stream.
-        seq: u64,
-        /// Ticks when the chunk was begun.
-        first: u64,
-        /// Ticks when the chunk was handed over.
-        last: u64,
-        records: Records,
-    },
+    Stream(Place, Records),
     /// A module was registered: the encoded `ModuleLoad`.
     Module(Vec<u8>),
     /// The process is an MPI rank: the encoded `RankInfo`.
@@ -89,12 +90,9 @@ impl Message {
     /// Bytes of memory that the message holds.
     fn keeps(&self) -> u64 {
         let records = match self {
-            Message::Stream { records, .. } => match records {
-                Records::Part(part) => part.keeps(),
-                Records::Inline(..) => 0,
-            },
+            Message::Stream(_, Records::Part(part)) => part.keeps(),
             Message::Module(bytes) | Message::Rank(bytes) => bytes.len(),
-            Message::End(_) => 0,
+            Message::Stream(_, Records::Inline(..)) | Message::End(_) => 0,
         };
         (size_of::<Message>() + records) as u64
     }
@@ -102,14 +100,16 @@ impl Message {
     /// Bytes of the recording in the message.
     fn recorded(&self) -> u64 {
         match self {
-            Message::Stream { lane: Lane::Stream, records, .. } => records.bytes().len() as u64,
+            Message::Stream(place, records) if place.kind == ChunkKind::Stream => {
+                records.bytes().len() as u64
+            }
             _ => 0,
         }
     }
 
     /// Whether the message is small and may wait a little for others.
     fn is_small(&self) -> bool {
-        matches!(self, Message::Stream { records, .. } if records.bytes().len() < SMALL)
+        matches!(self, Message::Stream(_, records) if records.bytes().len() < SMALL)
     }
 
     /// Bytes that it counts as while it waits to be taken.
@@ -120,22 +120,23 @@ impl Message {
     /// Ticks when the message's records were handed over.
     fn handed_over(&self) -> Option<u64> {
         match self {
-            Message::Stream { last, .. } => Some(*last),
+            Message::Stream(place, _) => Some(place.last),
             _ => None,
         }
     }
 }
 
 /// What the writer sleeps for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Sleep {
+    #[default]
     Awake,
     UntilWork,
     /// It has small messages, and waits for more.
     UntilBatch,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     messages: VecDeque<Message>,
     /// Number of messages sent, and of those the number that the writer has dealt with.
@@ -223,18 +224,7 @@ impl Queue {
         Queue {
             state: Mutex::new(State {
                 messages: VecDeque::with_capacity(ROOM),
-                sent: 0,
-                done: 0,
-                keeps: 0,
-                in_hand: 0,
-                in_hand_since: None,
-                taken: 0,
-                waiting: 0,
-                sleeps: Sleep::Awake,
-                waiters: 0,
-                closed: false,
-                cork: None,
-                bytes: 0,
+                ..State::default()
             }),
             work: Condvar::new(),
             idle: Condvar::new(),
@@ -441,15 +431,8 @@ mod tests {
     }
 
     fn stream(seq: u64, last: u64) -> Message {
-        Message::Stream {
-            lane: Lane::Stream,
-            context: 0,
-            level: 0,
-            seq,
-            first: 0,
-            last,
-            records: Records::Inline([0; INLINE], 1),
-        }
+        let place = Place { kind: ChunkKind::Stream, context: 0, level: 0, seq, first: 0, last };
+        Message::Stream(place, Records::Inline([0; INLINE], 1))
     }
 
     const NONE: Patience = Patience { stall: Duration::ZERO, total: Duration::ZERO };

@@ -80,7 +80,7 @@ pub struct Recorder {
     /// Whether accesses are recorded.
     pub(crate) gate: Gate,
     /// Why the contexts that still run when the trace is closed end.
-    reason: AtomicU8,
+    pub(crate) reason: AtomicU8,
     pub(crate) options: Options,
     pub(crate) process: u32,
     /// The name of the place the trace goes to, for messages.
@@ -134,8 +134,8 @@ impl Recorder {
         let recorder = Box::leak(Box::new(Recorder {
             clock,
             callers: Callers::new(),
-            joins: Numbers::new(),
-            barriers: Numbers::new(),
+            joins: Numbers::default(),
+            barriers: Numbers::default(),
             live: AtomicI64::new(1),
             desk: Desk::new(
                 !options.off,
@@ -147,8 +147,8 @@ impl Recorder {
             reason: AtomicU8::new(NO_REASON),
             process: memory::process_id(),
             place,
-            registry: Registry::new(),
-            modules: Mutex::new(Modules::new()),
+            registry: Registry::default(),
+            modules: Mutex::default(),
             writer: Mutex::new(Writer::new(None)),
             pace: Pace::default(),
             starts_late: start.parent != 0 || !host.has_own_allocator(),
@@ -223,11 +223,6 @@ impl Recorder {
         EndReason::from_u8(self.reason.load(SeqCst))
     }
 
-    /// Notes the reason for which the trace is about to be closed.
-    pub(crate) fn set_end_reason(&self, reason: EndReason) {
-        self.reason.store(reason as u8, SeqCst);
-    }
-
     /// Whether the first context is the only one so far. What it did comes before all that other
     /// contexts do.
     pub fn is_alone(&self) -> bool {
@@ -265,7 +260,7 @@ impl Recorder {
     pub fn set_rank(&'static self, rank: &RankInfo) {
         let _blocked = Blocked::new();
         if self.is_recording() && !self.desk.counting_only {
-            self.send(Message::Rank(rank.to_bytes()));
+            self.desk.queue.send(Message::Rank(rank.to_bytes()));
             // A rank may be killed at any time because another one ended. The file must say by then
             // which rank it is.
             self.drain(None);
@@ -294,11 +289,11 @@ impl Recorder {
             let why = match added {
                 Ok(Added::Known) => continue,
                 Ok(Added::New(load)) => {
-                    self.send(Message::Module(load.to_bytes()));
+                    self.desk.queue.send(Message::Module(load.to_bytes()));
                     continue;
                 }
                 Ok(Added::InPlaceOfOthers(load)) if self.hand_over_so_far(tls) => {
-                    self.send(Message::Module(load.to_bytes()));
+                    self.desk.queue.send(Message::Module(load.to_bytes()));
                     continue;
                 }
                 Ok(Added::InPlaceOfOthers(_)) => format!(
@@ -325,13 +320,9 @@ impl Recorder {
         modules.loaded().map(place).collect()
     }
 
-    fn next_context(&self) -> u32 {
-        self.next_context_of(1)
-    }
-
-    /// Reserves `n` numbers. Where there are no more, nothing more is recorded, and the result says
-    /// nothing.
-    pub(crate) fn next_context_of(&self, n: u32) -> u32 {
+    /// Reserves `n` consecutive context numbers, and returns the first. Where there are no more,
+    /// nothing more is recorded, and the result says nothing.
+    pub fn reserve_contexts(&self, n: u32) -> u32 {
         let end = |at: u32| at.checked_add(n).filter(|end| *end <= TEAM_STREAMS);
         let reserved = self.next_context.fetch_update(Relaxed, Relaxed, end);
         reserved.unwrap_or_else(|last| {
@@ -361,7 +352,7 @@ impl Recorder {
                 thread.context.store(0, Relaxed);
                 thread.announced.store(true, Relaxed);
             } else {
-                thread.context.store(self.next_context(), Relaxed);
+                thread.context.store(self.reserve_contexts(1), Relaxed);
                 self.counters.unannounced.fetch_add(1, Relaxed);
                 self.count_for_library(thread);
             }
@@ -424,7 +415,7 @@ impl Recorder {
         child.creator.store(creator, Relaxed);
         let announced = announced && self.is_recording();
         child.announced.store(announced, Relaxed);
-        let context = if announced { self.next_context() } else { NO_CONTEXT };
+        let context = if announced { self.reserve_contexts(1) } else { NO_CONTEXT };
         child.context.store(context, Relaxed);
         child.counted.store(true, Relaxed);
         self.live.fetch_add(1, SeqCst);
@@ -473,11 +464,6 @@ impl Recorder {
         })
     }
 
-    /// Queues a message for the writer.
-    pub(crate) fn send(&'static self, message: Message) {
-        self.desk.queue.send(message);
-    }
-
     /// Makes sure that what is queued gets written: by the writer thread, which this starts if
     /// necessary, or else by the caller. To make a thread, the C library calls the program's
     /// allocator, whose lock the program may hold where it flushes. With an allocator of its own,
@@ -518,7 +504,10 @@ impl Recorder {
     pub(crate) fn hand_on(&'static self) {
         let by_caller = !*lock(&self.service);
         if by_caller {
-            self.work_off();
+            let mut writer = lock(&self.writer);
+            while let Some(message) = self.desk.queue.take() {
+                self.write(&mut writer, message);
+            }
         }
     }
 
@@ -542,14 +531,6 @@ impl Recorder {
     pub(crate) fn drain(&'static self, patience: Option<crate::queue::Patience>) -> bool {
         self.hand_on();
         self.desk.queue.drain(patience)
-    }
-
-    /// Writes what is queued, in the calling thread.
-    fn work_off(&'static self) {
-        let mut writer = lock(&self.writer);
-        while let Some(message) = self.desk.queue.take() {
-            self.write(&mut writer, message);
-        }
     }
 
     /// Writes a message, and the small ones behind it.

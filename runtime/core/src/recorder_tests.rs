@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor};
 use contech_trace::event::{AllocKind, EndReason, Event, SyncOp, TEAM_STREAMS};
-use contech_trace::file::{ChunkKind, RunInfo, Totals};
-use contech_trace::ids::IdMap;
+use contech_trace::fast::{Decoder, Sink};
+use contech_trace::file::{ChunkKind, ModuleLoad, RunInfo, Totals};
+use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
-use contech_trace::stream::{What, event, scan};
 use contech_trace::table::{Block, Function, ModuleTable};
 
 use crate::append::Sync;
@@ -27,39 +27,32 @@ use crate::{memory, registry};
 
 const BASE: u32 = 0x20_0000;
 
-#[derive(Default)]
-struct Threads(Mutex<Option<JoinHandle<()>>>);
+/// Who writes.
+enum Writer {
+    /// A thread.
+    Thread(Mutex<Option<JoinHandle<()>>>),
+    /// The threads that record, because no other can be started.
+    NoThread,
+    /// Nobody may start a thread.
+    Never,
+}
 
-impl Host for Threads {
+impl Host for Writer {
     fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool {
-        *self.0.lock().unwrap() = Some(std::thread::spawn(write));
-        true
+        match self {
+            Writer::Thread(running) => {
+                let started = std::thread::spawn(write);
+                running.lock().unwrap().replace(started).is_none()
+            }
+            Writer::NoThread => false,
+            Writer::Never => panic!("a thread is made"),
+        }
     }
     fn join_writer(&self) {
-        self.0.lock().unwrap().take().unwrap().join().unwrap();
+        if let Writer::Thread(running) = self {
+            running.lock().unwrap().take().unwrap().join().unwrap();
+        }
     }
-    fn watch_thread_end(&self) {}
-}
-
-/// A host without a writer thread: the threads that record write everything themselves.
-struct NoThreads;
-
-impl Host for NoThreads {
-    fn start_writer(&self, _: Box<dyn FnOnce() + Send>) -> bool {
-        false
-    }
-    fn join_writer(&self) {}
-    fn watch_thread_end(&self) {}
-}
-
-/// True if no writer thread can be started.
-struct NoStart;
-
-impl Host for NoStart {
-    fn start_writer(&self, _: Box<dyn FnOnce() + Send>) -> bool {
-        panic!("a thread is made");
-    }
-    fn join_writer(&self) {}
     fn watch_thread_end(&self) {}
 }
 
@@ -138,9 +131,7 @@ fn write_block(tls: &TlsBlock, at: *mut u8, k: u32) {
 }
 
 fn finish(recorder: &'static Recorder, tls: &TlsBlock) {
-    let how =
-        Finish { reason: EndReason::ProcessExit, patience: None, note: None, registers: None };
-    recorder.finish(tls, &how);
+    recorder.finish(tls, &Finish::by(EndReason::ProcessExit));
 }
 
 /// One record as text: `b3` for a block, else the event.
@@ -168,7 +159,7 @@ struct Trace {
 fn read(run: &Run) -> Trace {
     let bytes = std::fs::read(&run.path).unwrap();
     let (_, mut reader) = ChunkReader::new(bytes.as_slice()).unwrap().unwrap();
-    let mut ids = IdMap::default();
+    let mut program = Program::default();
     let mut seqs = std::collections::BTreeMap::<u32, u64>::new();
     let mut trace = Trace::default();
     loop {
@@ -183,21 +174,22 @@ fn read(run: &Run) -> Trace {
         trace.chunks.push(chunk.header.kind);
         match chunk.header.kind {
             ChunkKind::Module => {
-                let load = contech_trace::file::ModuleLoad::from_bytes(&chunk.stored).unwrap();
-                let table = ModuleTable::decode(&load.table).unwrap();
-                ids.add(load.id_base, load.id_count, &table).unwrap();
+                let load = ModuleLoad::from_bytes(&chunk.stored).unwrap();
+                let mut table = ModuleTable::decode(&load.table).unwrap();
+                program.add(load.id_base, load.id_count, &mut table, &[]).unwrap();
             }
             ChunkKind::Stream => {
                 let context = chunk.header.context;
                 let seq = seqs.entry(context).or_default();
                 assert_eq!(chunk.header.seq, *seq, "chunks of context {context}");
                 *seq += 1;
-                let mut records = Vec::new();
-                stream(chunk.payload(&mut Vec::new()).unwrap(), &ids, &mut records);
+                let (mut raw, mut records) = (Vec::new(), Records::default());
+                let payload = chunk.payload(&mut raw).unwrap();
+                Decoder::default().chunk(payload, &program, &mut records).unwrap();
                 let level = trace.levels.entry(chunk.header.level).or_default();
-                level.extend(blocks(&records));
+                level.extend(blocks(&records.0));
                 let known = trace.contexts.entry(context).or_default();
-                for record in records {
+                for record in records.0 {
                     match record {
                         Seen::Event(position @ Event::Position { .. }) => {
                             trace.positions.push((known.len(), position));
@@ -216,14 +208,16 @@ fn read(run: &Run) -> Trace {
     }
 }
 
-fn stream(payload: &[u8], ids: &IdMap, out: &mut Vec<Seen>) {
-    let mut records = Vec::new();
-    scan(payload, ids, &mut records).unwrap();
-    for r in records {
-        out.push(match r.what {
-            What::Block(k) => Seen::Block(k),
-            What::Event(id) => Seen::Event(event(payload, r.offset, id).unwrap()),
-        });
+/// The records of a chunk.
+#[derive(Default)]
+struct Records(Vec<Seen>);
+
+impl Sink for Records {
+    fn block(&mut self, block: u32, _: &[u64]) {
+        self.0.push(Seen::Block(block));
+    }
+    fn event(&mut self, event: Event) {
+        self.0.push(Seen::Event(event));
     }
 }
 
@@ -235,8 +229,22 @@ fn blocks(records: &[Seen]) -> Vec<u32> {
     records.iter().filter_map(block).collect()
 }
 
-fn threads() -> &'static Threads {
-    Box::leak(Box::default())
+/// What these events of the first context say.
+fn events<T>(trace: &Trace, of: impl Fn(&Event) -> Option<T>) -> Vec<T> {
+    let event = |s: &Seen| match s {
+        Seen::Event(event) => of(event),
+        Seen::Block(_) => None,
+    };
+    trace.contexts[&1].iter().filter_map(event).collect()
+}
+
+/// How often records of the first context were lost.
+fn losses(trace: &Trace) -> usize {
+    events(trace, |event| matches!(event, Event::Lost { .. }).then_some(())).len()
+}
+
+fn threads() -> &'static Writer {
+    Box::leak(Box::new(Writer::Thread(Mutex::default())))
 }
 
 /// The entry of a handler that interrupted code of which nothing is known.
@@ -251,7 +259,7 @@ fn tls() -> &'static TlsBlock {
 
 #[test]
 fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
-    for host in [threads() as &dyn Host, &NoThreads] {
+    for host in [threads(), &Writer::NoThread] {
         let run = run(host, &[("CONTECH_BUFFER", "32K")]);
         let tls = tls();
         let mut expected = Vec::new();
@@ -282,7 +290,7 @@ fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
 
 #[test]
 fn events_written_on_the_hot_path_are_those_of_the_format() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let tls = tls();
     let sync = Sync {
         op: SyncOp::CondWake,
@@ -360,7 +368,7 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
 
 #[test]
 fn a_thread_that_could_not_be_created_leaves_no_gap() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let parent = tls();
     block(run.recorder, parent, 0);
     let failed = run.recorder.new_child(parent, true, 0, 0).unwrap();
@@ -425,7 +433,7 @@ fn sync(op: SyncOp) -> Sync {
 
 #[test]
 fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     let handler = |mark, done: &dyn Fn()| {
         let entered = recorder.enter_handler(tls, &entry(mark));
@@ -456,8 +464,8 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
     });
     finish(recorder, tls);
     let trace = read(&run);
-    let seen = trace.contexts[&1].iter().filter_map(|s| match s {
-        Seen::Event(Event::Sync { op, ticket, aux, .. }) => Some((*op, *ticket, *aux)),
+    let seen = events(&trace, |event| match *event {
+        Event::Sync { op, ticket, aux, .. } => Some((op, ticket, aux)),
         _ => None,
     });
     let expected = [
@@ -466,13 +474,13 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
         (SyncOp::FutexWake, 3, 9),
         (SyncOp::AtomicSpun, 4, 0),
     ];
-    assert_eq!(seen.collect::<Vec<_>>(), expected);
+    assert_eq!(seen, expected);
     assert!(trace.totals[0].complete);
 }
 
 #[test]
 fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     let next = AtomicU64::new(1);
     let draw = || next.fetch_add(1, Relaxed);
@@ -500,13 +508,10 @@ fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event()
     post(0x1000, &|| {}, &once(0x900));
     finish(recorder, tls);
     let trace = read(&run);
-    let tickets: Vec<u64> = trace.contexts[&1]
-        .iter()
-        .filter_map(|s| match s {
-            Seen::Event(Event::Sync { ticket, .. }) => Some(*ticket),
-            _ => None,
-        })
-        .collect();
+    let tickets = events(&trace, |event| match event {
+        Event::Sync { ticket, .. } => Some(*ticket),
+        _ => None,
+    });
     assert_eq!(tickets.len(), 4);
     assert!(tickets.is_sorted(), "{tickets:?}");
     assert!(trace.totals[0].complete);
@@ -531,7 +536,7 @@ fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
 
 #[test]
 fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
     recorder.enter_handler(tls, &entry(0x1000));
@@ -548,14 +553,13 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
     finish(recorder, tls);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [0, 5, 6, 6, 1]);
-    let lost = trace.contexts[&1].iter().filter(|s| matches!(s, Seen::Event(Event::Lost { .. })));
-    assert_eq!(lost.count(), 1);
+    assert_eq!(losses(&trace), 1);
     assert!(!trace.totals[0].complete);
 }
 
 #[test]
 fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     let mut entered = Vec::new();
     for k in 0..12 {
@@ -580,15 +584,14 @@ fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
     }
     finish(run.recorder, tls);
     let trace = read(&run);
-    let delays =
-        trace.contexts[&1].iter().filter(|s| matches!(s, Seen::Event(Event::Delay { .. })));
-    assert_eq!(delays.count() as u64, trace.totals[0].pauses);
+    let delays = events(&trace, |event| matches!(event, Event::Delay { .. }).then_some(()));
+    assert_eq!(delays.len() as u64, trace.totals[0].pauses);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 200_000);
 }
 
 #[test]
 fn contexts_that_have_no_number_left_stop_the_recording() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     run.recorder.next_context.store(TEAM_STREAMS - 3, Relaxed);
     assert_eq!(run.recorder.reserve_contexts(2), TEAM_STREAMS - 3);
     assert!(run.recorder.is_recording());
@@ -602,7 +605,7 @@ fn contexts_that_have_no_number_left_stop_the_recording() {
 
 #[test]
 fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
     let free = Event::Free { addr: 0x1000 };
@@ -615,14 +618,8 @@ fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come(
         }
     }
     finish(recorder, tls);
-    let seen = read(&run).contexts.remove(&1).unwrap();
-    let ends: Vec<_> = seen
-        .iter()
-        .filter_map(|s| match s {
-            Seen::Event(event @ (Event::Free { .. } | Event::Unmap { .. })) => Some(*event),
-            _ => None,
-        })
-        .collect();
+    let is_end = |event: &Event| matches!(event, Event::Free { .. } | Event::Unmap { .. });
+    let ends = events(&read(&run), |event| is_end(event).then_some(*event));
     let (addr, size) = (0, 0);
     let nothing = [Event::Free { addr }, Event::Unmap { addr, size }];
     assert_eq!(ends, [free, nothing[0], unmap, nothing[1]]);
@@ -633,8 +630,7 @@ fn a_checkpoint_ends_the_file_and_recording_goes_on() {
     let run = run(threads(), &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 1);
-    let how = Finish { reason: EndReason::Exec, patience: None, note: None, registers: None };
-    recorder.checkpoint(tls, &how);
+    recorder.checkpoint(tls, &Finish::by(EndReason::Exec));
     assert_eq!(read(&run).chunks.last(), Some(&ChunkKind::End));
     block(recorder, tls, 2);
     finish(recorder, tls);
@@ -645,7 +641,7 @@ fn a_checkpoint_ends_the_file_and_recording_goes_on() {
 
 #[test]
 fn the_last_thread_goes_on_recording_without_another() {
-    let host: &'static Threads = Box::leak(Box::default());
+    let host = threads();
     let run = run(host, &[("CONTECH_BUFFER", "32K")]);
     let recorder = run.recorder;
     let (first, second) = (tls(), tls());
@@ -661,7 +657,8 @@ fn the_last_thread_goes_on_recording_without_another() {
     for _ in 0..20_000 {
         block(recorder, second, 3);
     }
-    assert!(host.0.lock().unwrap().is_none(), "a thread that nobody ends keeps the process alive");
+    let Writer::Thread(running) = host else { unreachable!("it is a thread") };
+    assert!(running.lock().unwrap().is_none(), "a thread that nobody ends keeps the process alive");
     finish(recorder, second);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
@@ -671,7 +668,7 @@ fn the_last_thread_goes_on_recording_without_another() {
 
 #[test]
 fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
-    let run = run(&NoStart, &[("CONTECH_BUFFER", "32K")]);
+    let run = run(&Writer::Never, &[("CONTECH_BUFFER", "32K")]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
     let entered = recorder.enter_handler(tls, &entry(0x1000));
@@ -688,7 +685,7 @@ fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
 #[test]
 fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothing_is_lost() {
     for (in_call, expected) in [(false, vec![0, 1, 2, 5, 3]), (true, vec![0, 5, 3])] {
-        let run = run(&NoThreads, &[]);
+        let run = run(&Writer::NoThread, &[]);
         let (recorder, tls) = (run.recorder, tls());
         block(recorder, tls, 0);
         let synced = tls.cursor();
@@ -714,7 +711,7 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
 
 #[test]
 fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
     let synced = tls.cursor();
@@ -745,7 +742,7 @@ fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
 #[test]
 fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_does_not() {
     for leaves in [false, true] {
-        let run = run(&NoThreads, &[]);
+        let run = run(&Writer::NoThread, &[]);
         let (recorder, tls) = (run.recorder, tls());
         block(recorder, tls, 1);
         recorder.set_unsafe_end(tls, true);
@@ -756,16 +753,14 @@ fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_do
         recorder.check_cancelled(tls);
         finish(recorder, tls);
         let trace = read(&run);
-        let lost = |s: &&Seen| matches!(s, Seen::Event(Event::Lost { .. }));
-        let lost = trace.contexts[&1].iter().filter(lost).count();
-        assert_eq!(lost, usize::from(!leaves));
+        assert_eq!(losses(&trace), usize::from(!leaves));
         assert_eq!(trace.totals[0].complete, leaves);
     }
 }
 
 #[test]
 fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_its_buffer() {
-    let run = run(&NoThreads, &[]);
+    let run = run(&Writer::NoThread, &[]);
     let (recorder, tls) = (run.recorder, tls());
     let mut asker = crate::positions::Asker::default();
     block(recorder, tls, 0);

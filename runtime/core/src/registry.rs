@@ -34,11 +34,6 @@ struct FreeList(Option<NonNull<Thread>>);
 unsafe impl Send for FreeList {}
 
 impl Registry {
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// A fresh state; `None` when memory has run out.
     pub fn take(&self) -> Option<&'static Thread> {
         let mut free = lock(&self.free);
@@ -75,7 +70,7 @@ impl Registry {
         {
             let mut inner = thread.lock(&blocked);
             let scratch = std::mem::take(&mut inner.scratch);
-            *inner = Inner::new();
+            *inner = Inner::default();
             inner.scratch = scratch;
         }
         let mut free = lock(&self.free);
@@ -127,7 +122,7 @@ mod tests {
 
     #[test]
     fn states_are_distinct_and_used_again() {
-        let registry = Registry::new();
+        let registry = Registry::default();
         let taken: Vec<_> = (0..40).map(|_| registry.take().unwrap()).collect();
         let mut places: Vec<usize> = taken.iter().map(|t| std::ptr::from_ref(*t).addr()).collect();
         places.sort_unstable();

@@ -50,7 +50,7 @@ pub enum Taken {
 
 /// The counter and lock of the addresses of one hash.
 #[repr(align(64))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Stripe {
     pub(crate) word: AtomicU64,
     pub(crate) bias: Bias,

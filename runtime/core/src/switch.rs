@@ -37,11 +37,6 @@ impl Recorder {
         }
     }
 
-    /// Reserves `n` consecutive context numbers, and returns the first.
-    pub fn reserve_contexts(&self, n: u32) -> u32 {
-        self.next_context_of(n)
-    }
-
     /// The context that the calling thread records for; `None` if it has none.
     pub fn current_context(&self, tls: &TlsBlock) -> Option<u32> {
         let thread = registry::current(tls)?;

@@ -44,8 +44,6 @@ pub fn expand(
     forked: bool,
     variable: impl Fn(&str) -> Option<String>,
 ) -> String {
-    let mut path = String::new();
-    let mut has_pid = false;
     let rank = RANKS.iter().find_map(|name| variable(name));
     let size = SIZES.iter().find_map(|name| variable(name));
     let one_of_many = size.is_some_and(|n| n.trim() != "1");
@@ -53,30 +51,12 @@ pub fn expand(
         (Some(_), true) => with_rank(pattern),
         _ => pattern.to_owned(),
     };
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            path.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('p') => {
-                has_pid = true;
-                path.push_str(&pid.to_string());
-            }
-            Some('r') => {
-                path.push_str(rank.as_deref().unwrap_or("0"));
-            }
-            Some('%') => path.push('%'),
-            Some(other) => {
-                path.push('%');
-                path.push(other);
-            }
-            None => path.push('%'),
-        }
-    }
-    if forked && !has_pid {
-        path.push_str(&format!(".{pid}"));
+    let (pid, rank) = (pid.to_string(), rank.as_deref().unwrap_or("0"));
+    let parts = pattern.split("%%").map(|part| part.replace("%p", &pid).replace("%r", rank));
+    let mut path = parts.collect::<Vec<_>>().join("%");
+    if forked && !pattern.split("%%").any(|part| part.contains("%p")) {
+        path.push('.');
+        path.push_str(&pid);
     }
     path
 }

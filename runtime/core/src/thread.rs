@@ -19,6 +19,7 @@ pub const NO_CONTEXT: u32 = u32::MAX;
 /// The state of a thread. It is in the registry's memory, and after the thread's end it is used
 /// again for another one.
 #[repr(align(128))]
+#[derive(Default)]
 #[allow(missing_debug_implementations, reason = "its state is of no use in text")]
 pub struct Thread {
     /// Number of sync events recorded and, in `begun`, of contexts begun in the thread. Only the
@@ -61,9 +62,9 @@ pub struct Thread {
     /// The function that the creator wants run, and its argument. The new thread reads them once.
     pub(crate) start: (AtomicUsize, AtomicUsize),
     /// Bytes of the new thread's stack; 0 if the program brought it.
-    pub(crate) stack: AtomicUsize,
-    /// Signals the new thread is to block.
-    pub(crate) mask: AtomicU64,
+    pub stack: AtomicUsize,
+    /// Signals the new thread is to block once it has its state. Until then it blocks all.
+    pub mask: AtomicU64,
     /// The library that made the thread: one more than its place in the list of libraries that made
     /// threads; 0 if none did.
     pub(crate) library: AtomicUsize,
@@ -98,35 +99,11 @@ impl TlsBlock {
 impl Thread {
     pub(crate) fn new() -> Self {
         Thread {
-            syncs: AtomicU64::new(0),
-            begun: AtomicU64::new(0),
-            own_pages: AtomicU64::new(0),
-            told: (AtomicU64::new(0), AtomicU64::new(0)),
-            tls: AtomicPtr::new(std::ptr::null_mut()),
             context: AtomicU32::new(NO_CONTEXT),
             entered: AtomicU32::new(NO_CONTEXT),
             outside: AtomicU32::new(NO_CONTEXT),
-            mark: AtomicPtr::new(std::ptr::null_mut()),
-            check_mark: AtomicPtr::new(std::ptr::null_mut()),
-            direct: AtomicBool::new(false),
-            base: AtomicUsize::new(0),
-            top: AtomicUsize::new(0),
-            waits: AtomicU64::new(0),
-            left: AtomicBool::new(false),
-            piece: AtomicU32::new(0),
             creator: AtomicU32::new(NO_CONTEXT),
-            announced: AtomicBool::new(false),
-            counted: AtomicBool::new(false),
-            start: (AtomicUsize::new(0), AtomicUsize::new(0)),
-            stack: AtomicUsize::new(0),
-            mask: AtomicU64::new(0),
-            library: AtomicUsize::new(0),
-            unsafe_end: AtomicBool::new(false),
-            meter: Meter::new(),
-            own_stack: AtomicUsize::new(0),
-            inner: Mutex::new(Inner::new()),
-            next: AtomicPtr::new(std::ptr::null_mut()),
-            next_free: AtomicPtr::new(std::ptr::null_mut()),
+            ..Thread::default()
         }
     }
 
@@ -140,11 +117,6 @@ impl Thread {
         (self.start.0.load(Relaxed), self.start.1.load(Relaxed))
     }
 
-    /// Sets how many bytes the thread's stack has, if the C library makes it.
-    pub fn set_stack(&self, bytes: usize) {
-        self.stack.store(bytes, Relaxed);
-    }
-
     /// Sets whether a library makes the thread whose own code is not recorded ([`crate::library`]).
     pub fn set_inside(&self, inside: bool) {
         self.base.store(usize::from(inside), Relaxed);
@@ -153,22 +125,6 @@ impl Thread {
     /// What [`Thread::set_inside`] was given.
     pub fn is_inside(&self) -> bool {
         self.base.load(Relaxed) != 0
-    }
-
-    /// What [`Thread::set_stack`] was given.
-    pub fn stack(&self) -> usize {
-        self.stack.load(Relaxed)
-    }
-
-    /// Sets the signals that the thread is to block once it has its state. Until then it blocks
-    /// all.
-    pub fn set_mask(&self, mask: u64) {
-        self.mask.store(mask, Relaxed);
-    }
-
-    /// The signals that [`Thread::set_mask`] was given.
-    pub fn mask(&self) -> u64 {
-        self.mask.load(Relaxed)
     }
 
     /// Counts a sync event; only the owner calls this, so no atomic increment is needed.

@@ -39,7 +39,7 @@ pub(crate) const MOST: usize = 1024;
 const EVENT: usize = size_of::<raw::Again>();
 
 /// The turns of the current wait. Only the owner changes them, but for two bits of `word`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Turns {
     /// The number of turns taken back, and the bits above.
     pub(crate) word: AtomicU64,
@@ -280,17 +280,7 @@ mod tests {
         fn new() -> Self {
             let mut buffer = vec![0; 4096];
             let at = buffer.as_mut_ptr();
-            Waiter {
-                buffer,
-                slot: AtomicPtr::new(at),
-                mark: at,
-                turns: Turns {
-                    word: AtomicU64::new(0),
-                    event: AtomicPtr::new(std::ptr::null_mut()),
-                    length: AtomicU64::new(0),
-                    kept: AtomicPtr::new(std::ptr::null_mut()),
-                },
-            }
+            Waiter { buffer, slot: AtomicPtr::new(at), mark: at, turns: Turns::default() }
         }
 
         fn record(&mut self, byte: u8, bytes: usize) {

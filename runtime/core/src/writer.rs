@@ -8,10 +8,9 @@ use contech_trace::file::{
 };
 
 use crate::buffer::Part;
-use crate::lane::Lane;
 use crate::output::Output;
 use crate::pack::pack;
-use crate::queue::{Message, Records, SMALL};
+use crate::queue::{Message, Place, Records, SMALL};
 
 /// Smaller chunks are not worth packing.
 const MIN_PACKED: usize = 4096;
@@ -29,28 +28,11 @@ pub struct Writer {
     seqs: HashMap<u8, u64>,
 }
 
-/// The fields of a chunk's header that do not follow from the payload.
-struct Place {
-    kind: ChunkKind,
-    context: u32,
-    level: u8,
-    seq: u64,
-    first: u64,
-    last: u64,
-    waited: u64,
-}
-
 impl Writer {
     /// A writer to `output`, or to nowhere.
     #[must_use]
     pub fn new(output: Option<Box<dyn Output>>) -> Self {
         Writer { output, saved: 0, packed: Vec::new(), small: Vec::new(), seqs: HashMap::new() }
-    }
-
-    /// Whether the writer still has an output.
-    #[must_use]
-    pub fn has_output(&self) -> bool {
-        self.output.is_some()
     }
 
     /// Bytes that packing has saved so far.
@@ -78,21 +60,9 @@ impl Writer {
     /// visibly cut.
     pub fn put(&mut self, message: Message, now: u64) -> (Option<Part>, io::Result<()>) {
         match message {
-            Message::Stream { lane, context, level, seq, first, last, records } => {
-                let kind = match lane {
-                    Lane::Stream => ChunkKind::Stream,
-                    Lane::Check => ChunkKind::Check,
-                };
-                let place = Place {
-                    kind,
-                    context,
-                    level,
-                    seq,
-                    first,
-                    last,
-                    waited: now.saturating_sub(last),
-                };
-                let written = self.chunk(&place, records.bytes());
+            Message::Stream(place, records) => {
+                let waited = now.saturating_sub(place.last);
+                let written = self.chunk(&place, waited, records.bytes());
                 match records {
                     Records::Part(part) => (Some(part), written),
                     Records::Inline(..) => (None, written),
@@ -108,30 +78,25 @@ impl Writer {
         let next = self.seqs.entry(kind as u8).or_default();
         let seq = *next;
         *next += 1;
-        let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0, waited: 0 };
-        self.chunk(&place, payload)
+        let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0 };
+        self.chunk(&place, 0, payload)
     }
 
-    fn chunk(&mut self, place: &Place, raw: &[u8]) -> io::Result<()> {
+    fn chunk(&mut self, place: &Place, waited: u64, raw: &[u8]) -> io::Result<()> {
         if self.output.is_none() {
             return Ok(());
         }
         let stream = matches!(place.kind, ChunkKind::Stream | ChunkKind::Check);
-        let codec = if !stream || raw.len() < MIN_PACKED {
-            CODEC_RAW
-        } else if pack(raw, &mut self.packed) {
-            CODEC_PACKED
-        } else {
-            CODEC_RAW
-        };
-        let stored = if codec == CODEC_RAW { raw } else { &self.packed };
+        let packs = stream && raw.len() >= MIN_PACKED && pack(raw, &mut self.packed);
+        let codec = if packs { CODEC_PACKED } else { CODEC_RAW };
+        let stored = if packs { &self.packed } else { raw };
         let length = |n: usize| u32::try_from(n).map_err(io::Error::other);
         let header = ChunkHeader {
             kind: place.kind,
             codec,
             level: place.level,
             context: place.context,
-            waited: place.waited,
+            waited,
             seq: place.seq,
             raw_len: length(raw.len())?,
             stored_len: length(stored.len())?,
@@ -214,15 +179,9 @@ mod tests {
             write(&buffer, i, *b);
         }
         assert!(buffer.set_piece(Piece { len: bytes.len(), ..Piece::default() }));
-        Message::Stream {
-            lane: Lane::Stream,
-            context: 3,
-            level: 0,
-            seq,
-            first: 1,
-            last: 2,
-            records: Records::Part(buffer.into()),
-        }
+        let kind = ChunkKind::Stream;
+        let place = Place { kind, context: 3, level: 0, seq, first: 1, last: 2 };
+        Message::Stream(place, Records::Part(buffer.into()))
     }
 
     #[allow(unsafe_code, reason = "stands in for instrumented code")]

@@ -89,10 +89,8 @@ pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int
         // The trace is finished first, because the library may end the process in any way.
         let code = abi::int(code);
         let how = Finish {
-            reason: EndReason::ProcessExit,
-            patience: None,
             note: Some(format!("the program called MPI_Abort with code {code}")),
-            registers: None,
+            ..Finish::by(EndReason::ProcessExit)
         };
         guarded(|| recorder.finish(block(), &how));
     }

@@ -6,7 +6,6 @@ mod error;
 pub mod event;
 pub mod fast;
 pub mod file;
-pub mod ids;
 pub mod mpi;
 pub mod pack;
 pub mod program;

@@ -8,7 +8,6 @@ use contech_program::{Block, BlockId, BlockLayout, Layout, MemOp, Room, StaticIn
 use crate::abi::RESERVED_IDS;
 use crate::event;
 use crate::fast::{FastFunction, Plan};
-use crate::ids::overlap;
 use crate::table::ModuleTable;
 use crate::{Error, Result};
 
@@ -34,14 +33,6 @@ pub enum Meaning<'a> {
         /// What the path executes, or why the table is wrong.
         plan: std::result::Result<&'a Plan, &'a Error>,
     },
-}
-
-impl Meaning<'_> {
-    /// Whether the id stands for a runtime event.
-    #[must_use]
-    pub fn is_event(&self) -> bool {
-        matches!(self, Meaning::Event { .. })
-    }
 }
 
 /// What a path id stands for.
@@ -107,6 +98,12 @@ impl Clone for Program {
 
 fn invalid(detail: String) -> Error {
     Error::Invalid { what: "module", offset: 0, detail }
+}
+
+/// Whether two wrapping ranges of 32-bit ids share an id.
+#[must_use]
+pub fn overlap(a: u32, a_count: u32, b: u32, b_count: u32) -> bool {
+    a_count > 0 && b_count > 0 && (b.wrapping_sub(a) < a_count || a.wrapping_sub(b) < b_count)
 }
 
 impl Program {

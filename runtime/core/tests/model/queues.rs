@@ -1,14 +1,13 @@
 //! The queue and the pool by themselves.
 
-use contech_trace::file::Totals;
+use contech_trace::file::{ChunkKind, Totals};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
-use crate::lane::Lane;
 use crate::model;
 use crate::pool::Pool;
-use crate::queue::{INLINE, Message, Queue, Records};
+use crate::queue::{INLINE, Message, Place, Queue, Records};
 
 crate::tests! {
     every_message_arrives_once_and_in_the_order_of_its_sender
@@ -96,15 +95,9 @@ fn a_drain_does_not_wait_for_more_small_messages() {
             })
         };
         for seq in 0..2 {
-            queue.send(Message::Stream {
-                lane: Lane::Stream,
-                context: 0,
-                level: 0,
-                seq,
-                first: 0,
-                last: 0,
-                records: Records::Inline([0; INLINE], 1),
-            });
+            let kind = ChunkKind::Stream;
+            let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0 };
+            queue.send(Message::Stream(place, Records::Inline([0; INLINE], 1)));
         }
         // Time does not pass here, so the writer would wait for more for ever.
         assert!(queue.drain(None));

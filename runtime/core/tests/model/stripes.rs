@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::SeqCst;
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use loom::thread;
 
-use crate::bias::{Bias, Entry, Line, Me};
+use crate::bias::{Entry, Line, Me};
 use crate::model;
 use crate::primitive::PLANTED;
-use crate::stripe::{COUNTERS, STEP, Stripe, Taken};
+use crate::stripe::{STEP, Stripe, Taken};
 
 crate::tests! {
     tickets_of_writes_are_the_order_of_their_values
@@ -38,19 +38,8 @@ struct Ordered {
 
 impl Ordered {
     fn new(owned: bool) -> Arc<Self> {
-        let stripe = Stripe {
-            word: AtomicU64::new(0),
-            bias: Bias {
-                word: AtomicU64::new(0),
-                since: AtomicU64::new(0),
-                unpaid: AtomicU64::new(0),
-                given_up: AtomicU64::new(0),
-            },
-            taken_over: AtomicU64::new(0),
-            counters: std::array::from_fn::<_, COUNTERS, _>(|_| AtomicUsize::new(0)),
-        };
         Arc::new(Ordered {
-            stripe,
+            stripe: Stripe::default(),
             variable: AtomicU64::new(0),
             lines: std::array::from_fn(|_| Line(AtomicU64::new(0))),
             allowed: AtomicU64::new(if owned { 100 } else { 0 }),

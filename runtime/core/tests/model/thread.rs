@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use contech_trace::event::{EndReason, Event, raw};
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Release};
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
 use crate::desk::{Desk, Ends, HandOff, Party, Standing};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
-use crate::queue::{Message, Queue, Records};
+use crate::queue::{Message, Place, Queue, Records};
 use crate::sync::lock;
 use crate::turns::Turns;
 
@@ -73,15 +73,10 @@ impl Thread {
     pub(crate) fn new(context: u32) -> Arc<Self> {
         Arc::new(Thread {
             context,
-            inner: Mutex::new(Inner::new()),
+            inner: Mutex::new(Inner::default()),
             cursor: AtomicPtr::new(std::ptr::null_mut()),
             made: AtomicUsize::new(0),
-            turns: Turns {
-                word: AtomicU64::new(0),
-                event: AtomicPtr::new(std::ptr::null_mut()),
-                length: AtomicU64::new(0),
-                kept: AtomicPtr::new(std::ptr::null_mut()),
-            },
+            turns: Turns::default(),
         })
     }
 
@@ -168,7 +163,7 @@ impl Thread {
         self.end_own(desk, &mut inner);
         desk.let_go(&mut inner);
         // The state is used again, for nothing that lives.
-        *inner = Inner::new();
+        *inner = Inner::default();
         inner.status = Status::Ended;
     }
 }
@@ -184,7 +179,7 @@ pub(crate) struct Arrived {
 /// Writes all there is now.
 pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
     while let Some(message) = desk.queue.take() {
-        let Message::Stream { context, records, .. } = message else {
+        let Message::Stream(Place { context, .. }, records) = message else {
             unreachable!("only records are sent here");
         };
         match records {

@@ -40,7 +40,6 @@ pub struct Decoder {
 pub(super) struct Scratch {
     pub(super) walk: Walk,
     pub(super) operands: Vec<u64>,
-    pub(super) starts: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,48 +1,13 @@
 //! Turns segments into the blocks that they execute, which the program crate's walker finds on
 //! their paths.
 
-use contech_program::BlockId;
-use contech_program::path::{
-    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, Recorded, State, Visit, Walked,
-};
+use contech_program::path::{COUNT_BYTES, CompiledLoop, NO_BLOCK, Recorded, State, Visit, Walked};
 
 use super::decode::{Decoder, Scratch};
 use super::segments::{MOST_EXECUTIONS, Records, Segment};
 use crate::Result;
 use crate::event::Event;
 use crate::program::Program;
-
-/// Many iterations of the same blocks whose operands change by constants. This is the compact form
-/// of an affine loop.
-#[derive(Debug, Clone, Copy)]
-pub struct Affine<'a> {
-    /// Blocks of one iteration in order, each with the end of its operands in `starts`.
-    pub blocks: &'a [(BlockId, u32)],
-    /// Operands of the first iteration.
-    pub starts: &'a [u64],
-    /// Change of each operand per iteration (wrapping). No operand leaves 48 bits.
-    pub strides: &'a [u64],
-    /// Number of iterations.
-    pub iterations: u64,
-}
-
-impl Affine<'_> {
-    /// Calls `f` for every block execution in program order; `scratch` holds the operands.
-    pub fn expand(&self, scratch: &mut Vec<u64>, mut f: impl FnMut(u32, &[u64])) {
-        scratch.clear();
-        scratch.extend_from_slice(self.starts);
-        for _ in 0..self.iterations {
-            let mut from = 0;
-            for (block, end) in self.blocks {
-                f(block.get(), &scratch[from..*end as usize]);
-                from = *end as usize;
-            }
-            for (v, stride) in scratch.iter_mut().zip(self.strides) {
-                *v = v.wrapping_add(*stride);
-            }
-        }
-    }
-}
 
 /// Takes what the decoder produces, in program order.
 pub trait Sink {
@@ -51,10 +16,6 @@ pub trait Sink {
     fn block(&mut self, block: u32, operands: &[u64]);
     /// Takes one runtime event.
     fn event(&mut self, event: Event);
-    /// Takes the iterations of an affine loop at once. By default, it expands them into blocks.
-    fn affine(&mut self, run: &Affine<'_>, scratch: &mut Vec<u64>) {
-        run.expand(scratch, |block, operands| self.block(block, operands));
-    }
 }
 
 impl Decoder {
@@ -99,41 +60,24 @@ impl<S: Sink> Records for Expander<'_, S> {
         } else if !state.fits(f) {
             return false;
         }
-        let Scratch { walk, operands, starts } = &mut *self.scratch;
+        let Scratch { walk, operands } = &mut *self.scratch;
         walk.restart();
-        let mut reading = Reading {
-            f,
-            recorded: Recorded { bytes: segment.bytes, counts: segment.counts },
-            at: 0,
-            starts,
-            iterations: 0,
-            left: MOST_EXECUTIONS,
-        };
-        while reading.left > 0 {
+        let recorded = Recorded { bytes: segment.bytes, counts: segment.counts };
+        let mut reading = Reading { recorded, at: 0 };
+        let mut left = MOST_EXECUTIONS;
+        while left > 0 {
             match walk.next(f, path, state, &mut reading) {
                 Walked::End => break,
-                // Nests come only to visitors that take them (`Visit::nest`). Here each block comes
-                // by itself.
-                Walked::Nest(..) => {}
-                Walked::Run(l) => {
-                    let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
-                    if let Some(flat) = flat.filter(|_| reading.left > 0) {
-                        let run = Affine {
-                            blocks: &flat.blocks,
-                            starts: reading.starts,
-                            strides: &flat.strides,
-                            iterations: reading.iterations,
-                        };
-                        self.sink.affine(&run, operands);
-                    }
-                }
+                // Runs and nests come only to visitors that take them. Here each block comes by
+                // itself.
+                Walked::Run(_) | Walked::Nest(..) => {}
                 Walked::Node(n) => {
                     let node = &f.nodes[n as usize];
                     for leaf in &node.leaves {
                         state.slots[leaf.slot as usize] = leaf.read(segment.bytes, reading.at);
                         reading.at += usize::from(leaf.width);
                     }
-                    reading.left -= 1;
+                    left -= 1;
                     if node.block != NO_BLOCK {
                         let values = node.operands.iter();
                         operands.clear();
@@ -143,21 +87,15 @@ impl<S: Sink> Records for Expander<'_, S> {
                 }
             }
         }
-        reading.left > 0
+        left > 0
     }
 }
 
-/// The place where the walk finds trip counts, and what it makes of affine loops.
+/// The place where the walk finds trip counts.
 struct Reading<'a> {
-    f: &'a CompiledFunction,
     recorded: Recorded<'a>,
     /// Where the next leaf is recorded.
     at: usize,
-    /// Operands of the first iteration of the current affine loop, and the number of iterations.
-    starts: &'a mut Vec<u64>,
-    iterations: u64,
-    /// Number of nodes that may still be executed.
-    left: u64,
 }
 
 impl Visit for Reading<'_> {
@@ -165,15 +103,8 @@ impl Visit for Reading<'_> {
         self.recorded.trips(l, state)
     }
 
-    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
-        let Some(flat) = &l.flat else { return false };
-        if !flat.start(&self.f.nodes, state, iterations, self.starts) {
-            return false;
-        }
-        let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
-        self.left = self.left.saturating_sub(executions);
-        self.iterations = iterations;
-        true
+    fn run(&mut self, _: u32, _: &CompiledLoop, _: u64, _: &State) -> bool {
+        false
     }
 
     fn ended(&mut self, l: &CompiledLoop) {

@@ -24,7 +24,7 @@ mod segments;
 mod table;
 
 pub use decode::{Decoder, Known};
-pub use expand::{Affine, Sink};
+pub use expand::Sink;
 pub use path::Plan;
 pub use segments::{Records, Segment};
 pub use table::{Edge, FastFunction, LoopStep, Start, Target};
