@@ -229,6 +229,22 @@ fn blocks(records: &[Seen]) -> Vec<u32> {
     records.iter().filter_map(block).collect()
 }
 
+/// A trace with its recorder, and a thread.
+fn begin(
+    host: &'static dyn Host,
+    more: &[(&str, &str)],
+) -> (Run, &'static Recorder, &'static TlsBlock) {
+    let run = run(host, more);
+    let recorder = run.recorder;
+    (run, recorder, tls())
+}
+
+/// Finishes the trace and reads it.
+fn end(run: &Run, tls: &TlsBlock) -> Trace {
+    finish(run.recorder, tls);
+    read(run)
+}
+
 /// What these events of the first context say.
 fn events<T>(trace: &Trace, of: impl Fn(&Event) -> Option<T>) -> Vec<T> {
     let event = |s: &Seen| match s {
@@ -267,8 +283,7 @@ fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
             block(run.recorder, tls, i % 7);
             expected.push(i % 7);
         }
-        finish(run.recorder, tls);
-        let trace = read(&run);
+        let trace = end(&run, tls);
         // The test's own thread is not the first of the process, so its context was not announced.
         let records = &trace.contexts[&1];
         assert!(matches!(
@@ -304,8 +319,7 @@ fn events_written_on_the_hot_path_are_those_of_the_format() {
     run.recorder.alloc(tls, AllocKind::Aligned, 0x1000, 24);
     run.recorder.free(tls, 0x1000);
     run.recorder.put(tls, &Event::Map { addr: 1, size: 2 });
-    finish(run.recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let expected = [
         Event::Sync {
             op: SyncOp::CondWake,
@@ -345,8 +359,7 @@ fn announced_threads_get_their_contexts_in_order_of_creation() {
             });
         }
     });
-    finish(recorder, parent);
-    let trace = read(&run);
+    let trace = end(&run, parent);
     assert_eq!(trace.contexts.len(), 9);
     for (i, context) in (2..10).enumerate() {
         let records = &trace.contexts[&context];
@@ -401,8 +414,7 @@ fn live_threads_are_written_up_to_their_cursor_at_the_finish_and_discard_afterwa
 
 #[test]
 fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
-    let run = run(threads(), &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(threads(), &[]);
     block(recorder, tls, 0);
     // The interrupted code has written one record, whose cursor is still in a register.
     let register = tls.cursor();
@@ -418,8 +430,7 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     assert_eq!(tls.cursor(), register);
     tls.set_cursor(register.wrapping_add(4));
     block(recorder, tls, 2);
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     assert_eq!(blocks(&trace.contexts[&1]), [0, 1, 5, 6, 7, 2]);
     let levels: Vec<_> = trace.levels.into_values().collect();
     assert_eq!(levels, [vec![0, 1, 2], vec![5, 7], vec![6]]);
@@ -433,8 +444,7 @@ fn sync(op: SyncOp) -> Sync {
 
 #[test]
 fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     let handler = |mark, done: &dyn Fn()| {
         let entered = recorder.enter_handler(tls, &entry(mark));
         done();
@@ -462,8 +472,7 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
         );
         recorder.announce(tls, sync(SyncOp::MutexUnlock), || 4, || (), |()| None);
     });
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let seen = events(&trace, |event| match *event {
         Event::Sync { op, ticket, aux, .. } => Some((op, ticket, aux)),
         _ => None,
@@ -480,8 +489,7 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
 
 #[test]
 fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     let next = AtomicU64::new(1);
     let draw = || next.fetch_add(1, Relaxed);
     let post = |mark, before: &dyn Fn(), after: &dyn Fn()| {
@@ -506,8 +514,7 @@ fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event()
     // One handler interrupts another just before, or just after, the other has drawn its ticket.
     post(0x1000, &once(0x900), &|| {});
     post(0x1000, &|| {}, &once(0x900));
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let tickets = events(&trace, |event| match event {
         Event::Sync { ticket, .. } => Some(*ticket),
         _ => None,
@@ -519,8 +526,7 @@ fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event()
 
 #[test]
 fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
-    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(threads(), &[("CONTECH_BUFFER", "32K")]);
     block(recorder, tls, 0);
     let entered = recorder.enter_handler(tls, &entry(0x1000));
     assert!(matches!(entered, Entered::Level(1)));
@@ -536,8 +542,7 @@ fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
 
 #[test]
 fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     block(recorder, tls, 0);
     recorder.enter_handler(tls, &entry(0x1000));
     block(recorder, tls, 5);
@@ -550,8 +555,7 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
     recorder.jump(tls, 0x2000);
     block(recorder, tls, 1);
     recorder.jump(tls, 0x3000); // not in a handler
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     assert_eq!(blocks(&trace.contexts[&1]), [0, 5, 6, 6, 1]);
     assert_eq!(losses(&trace), 1);
     assert!(!trace.totals[0].complete);
@@ -559,8 +563,7 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
 
 #[test]
 fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     let mut entered = Vec::new();
     for k in 0..12 {
         block(recorder, tls, k % 8);
@@ -569,8 +572,7 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
     while let Some(e) = entered.pop() {
         recorder.leave_handler(tls, &e, true);
     }
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 9);
     assert!(!trace.totals[0].complete);
 }
@@ -582,8 +584,7 @@ fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
     for i in 0..200_000 {
         block(run.recorder, tls, i % 3);
     }
-    finish(run.recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let delays = events(&trace, |event| matches!(event, Event::Delay { .. }).then_some(()));
     assert_eq!(delays.len() as u64, trace.totals[0].pauses);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 200_000);
@@ -605,8 +606,7 @@ fn contexts_that_have_no_number_left_stop_the_recording() {
 
 #[test]
 fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     block(recorder, tls, 0);
     let free = Event::Free { addr: 0x1000 };
     let unmap = Event::Unmap { addr: 0x2000, size: 0x3000 };
@@ -627,14 +627,12 @@ fn the_end_of_memory_is_recorded_before_it_and_says_nothing_if_it_does_not_come(
 
 #[test]
 fn a_checkpoint_ends_the_file_and_recording_goes_on() {
-    let run = run(threads(), &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(threads(), &[]);
     block(recorder, tls, 1);
     recorder.checkpoint(tls, &Finish::by(EndReason::Exec));
     assert_eq!(read(&run).chunks.last(), Some(&ChunkKind::End));
     block(recorder, tls, 2);
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     assert_eq!(blocks(&trace.contexts[&1]), [1, 2]);
     assert_eq!(trace.totals.len(), 2);
 }
@@ -659,8 +657,7 @@ fn the_last_thread_goes_on_recording_without_another() {
     }
     let Writer::Thread(running) = host else { unreachable!("it is a thread") };
     assert!(running.lock().unwrap().is_none(), "a thread that nobody ends keeps the process alive");
-    finish(recorder, second);
-    let trace = read(&run);
+    let trace = end(&run, second);
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
     assert_eq!(blocks(&trace.contexts[&2]).last(), Some(&3));
     assert!(registry::current(first).is_none());
@@ -668,8 +665,7 @@ fn the_last_thread_goes_on_recording_without_another() {
 
 #[test]
 fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
-    let run = run(&Writer::Never, &[("CONTECH_BUFFER", "32K")]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::Never, &[("CONTECH_BUFFER", "32K")]);
     block(recorder, tls, 0);
     let entered = recorder.enter_handler(tls, &entry(0x1000));
     for _ in 0..20_000 {
@@ -685,8 +681,7 @@ fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
 #[test]
 fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothing_is_lost() {
     for (in_call, expected) in [(false, vec![0, 1, 2, 5, 3]), (true, vec![0, 5, 3])] {
-        let run = run(&Writer::NoThread, &[]);
-        let (recorder, tls) = (run.recorder, tls());
+        let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
         block(recorder, tls, 0);
         let synced = tls.cursor();
         block(recorder, tls, 1);
@@ -702,8 +697,7 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
         block(recorder, tls, 5);
         recorder.jump(tls, 0x2000);
         block(recorder, tls, 3);
-        finish(recorder, tls);
-        let trace = read(&run);
+        let trace = end(&run, tls);
         assert_eq!(blocks(&trace.contexts[&1]), expected);
         assert_eq!(trace.totals[0].complete, in_call);
     }
@@ -711,8 +705,7 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
 
 #[test]
 fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     block(recorder, tls, 0);
     let synced = tls.cursor();
     block(recorder, tls, 1);
@@ -730,8 +723,7 @@ fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
     block(recorder, tls, 5);
     recorder.jump(tls, 0x2000);
     block(recorder, tls, 3);
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let lost = |s: &Seen| matches!(s, Seen::Event(Event::Lost { .. }));
     let at = trace.contexts[&1].iter().position(lost).unwrap();
     assert_eq!(blocks(&trace.contexts[&1][..at]), [0, 1, 2, 5]);
@@ -742,8 +734,7 @@ fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
 #[test]
 fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_does_not() {
     for leaves in [false, true] {
-        let run = run(&Writer::NoThread, &[]);
-        let (recorder, tls) = (run.recorder, tls());
+        let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
         block(recorder, tls, 1);
         recorder.set_unsafe_end(tls, true);
         if leaves {
@@ -751,8 +742,7 @@ fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_do
         }
         recorder.check_cancelled(tls);
         recorder.check_cancelled(tls);
-        finish(recorder, tls);
-        let trace = read(&run);
+        let trace = end(&run, tls);
         assert_eq!(losses(&trace), usize::from(!leaves));
         assert_eq!(trace.totals[0].complete, leaves);
     }
@@ -760,8 +750,7 @@ fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_do
 
 #[test]
 fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_its_buffer() {
-    let run = run(&Writer::NoThread, &[]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     let mut asker = crate::positions::Asker::default();
     block(recorder, tls, 0);
     let (buffer, limit) = tls.at(Lane::Stream);
@@ -784,8 +773,7 @@ fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_it
     recorder.ask_positions(&mut asker);
     assert!(tls.limit().is_null());
     block(recorder, tls, 3);
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     let blocks = trace.contexts[&1].iter().filter(|seen| matches!(seen, Seen::Block(_)));
     let blocks: Vec<&Seen> = blocks.collect();
     assert_eq!(blocks, [0, 1, 2, 3].map(Seen::Block).iter().collect::<Vec<_>>());
@@ -796,8 +784,7 @@ fn a_thread_that_is_asked_notes_its_position_at_the_next_check_and_goes_on_in_it
 
 #[test]
 fn the_check_stream_is_a_stream_of_its_own() {
-    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
-    let (recorder, tls) = (run.recorder, tls());
+    let (run, recorder, tls) = begin(threads(), &[("CONTECH_BUFFER", "32K")]);
     for i in 0..20_000 {
         block(recorder, tls, i % 3);
         let (mut at, limit) = tls.at(Lane::Check);
@@ -808,8 +795,7 @@ fn the_check_stream_is_a_stream_of_its_own() {
         unsafe { at.cast::<u32>().write_unaligned(BASE + i % 3) };
         tls.set_at(Lane::Check, (at.wrapping_add(4), tls.at(Lane::Check).1));
     }
-    finish(recorder, tls);
-    let trace = read(&run);
+    let trace = end(&run, tls);
     assert_eq!(blocks(&trace.contexts[&1]).len(), 20_000);
     assert_eq!(trace.checks, 20_000 * 4);
     assert!(trace.totals[0].complete);

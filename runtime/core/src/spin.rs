@@ -355,6 +355,13 @@ mod tests {
         buffer.as_mut_ptr().wrapping_add(EVENT)
     }
 
+    /// A thread whose last operation, its third sync event, was a try at this time.
+    fn tried(buffer: &mut [u8; 4096], now: u64) -> (Spin, AtomicPtr<u8>) {
+        let (spin, cursor) = (Spin::new(), event(buffer));
+        spin.set(&TRY, 3, now, cursor);
+        (spin, AtomicPtr::new(cursor))
+    }
+
     fn decoded(buffer: &[u8; 4096]) -> (SyncOp, u64, u64, u64, u64) {
         let n = |at: usize| {
             let mut word = [0; 8];
@@ -368,29 +375,25 @@ mod tests {
     #[test]
     fn a_wait_whose_first_try_has_no_time_begins_at_the_second() {
         let mut buffer = [0; 4096];
-        let cursor = event(&mut buffer);
-        let spin = Spin::new();
-        let slot = AtomicPtr::new(cursor);
-        spin.set(&TRY, 1, OPEN, cursor);
+        let (spin, slot) = tried(&mut buffer, OPEN);
         assert!(!spin.is_waiting());
         for now in [50, 60] {
-            assert!(spin.repeats(&TRY, 1, &slot));
+            assert!(spin.repeats(&TRY, 3, &slot));
             spin.begin(|| now);
         }
         assert!(spin.is_waiting());
-        assert_eq!(spin.end(&TRY, 1, &slot), Some((50, 3)));
+        assert_eq!(spin.end(&TRY, 3, &slot), Some((50, 3)));
     }
 
     #[test]
     fn repeats_are_counted_in_the_first_tries_event_and_its_end_takes_over() {
         let mut buffer = [0; 4096];
-        let cursor = event(&mut buffer);
-        let (spin, slot) = (Spin::new(), AtomicPtr::new(cursor));
+        let (spin, slot) = tried(&mut buffer, 99);
+        let cursor = slot.load(Relaxed);
         let at = |n: usize| {
             slot.store(cursor.wrapping_add(n), Relaxed);
             &slot
         };
-        spin.set(&TRY, 3, 99, cursor);
         assert!(spin.repeats(&TRY, 3, at(40)));
         let later = Try { ticket: 15, ..TRY };
         assert!(spin.repeats(&later, 3, at(90)));
@@ -406,7 +409,7 @@ mod tests {
     #[test]
     fn the_next_try_is_put_off_until_the_variable_changes_but_not_for_long() {
         let mut buffer = [0; 4096];
-        let spin = Spin::new();
+        let (spin, slot) = tried(&mut buffer, 99);
         let looks = std::cell::Cell::new(0);
         let hold_off = |changes_at| {
             looks.set(0);
@@ -416,9 +419,6 @@ mod tests {
             });
             (in_vain, looks.get())
         };
-        let cursor = event(&mut buffer);
-        let slot = AtomicPtr::new(cursor);
-        spin.set(&TRY, 3, 99, cursor);
         assert_eq!(hold_off(5), (false, 5));
         assert_eq!(hold_off(u32::MAX), (true, LOOKS));
         assert!(!spin.is_put_off(TRY.address), "it was tried once");
@@ -429,17 +429,14 @@ mod tests {
         spin.put_off(false);
         assert!(!spin.is_put_off(TRY.address), "there is work between tries");
         spin.put_off(true);
-        spin.set(&TRY, 4, 99, cursor);
+        spin.set(&TRY, 4, 99, slot.load(Relaxed));
         assert!(!spin.is_put_off(TRY.address), "the wait is over");
     }
 
     #[test]
     fn another_place_value_or_event_is_no_repeat() {
         let mut buffer = [0; 4096];
-        let cursor = event(&mut buffer);
-        let spin = Spin::new();
-        let slot = AtomicPtr::new(cursor);
-        spin.set(&TRY, 3, 99, cursor);
+        let (spin, slot) = tried(&mut buffer, 99);
         assert!(!spin.repeats(&Try { site: 8, ..TRY }, 3, &slot));
         assert!(!spin.repeats(&Try { value: 8, ..TRY }, 3, &slot));
         assert!(!spin.repeats(&Try { address: 8, ..TRY }, 3, &slot));
@@ -450,10 +447,8 @@ mod tests {
     #[test]
     fn work_between_tries_counts_only_if_nothing_was_written_meanwhile() {
         let mut buffer = [0; 4096];
-        let cursor = event(&mut buffer);
-        let spin = Spin::new();
-        spin.set(&TRY, 3, 99, cursor);
-        let far = AtomicPtr::new(cursor.wrapping_add(TIGHT + 1));
+        let (spin, slot) = tried(&mut buffer, 99);
+        let far = AtomicPtr::new(slot.load(Relaxed).wrapping_add(TIGHT + 1));
         assert!(!spin.repeats(&Try { ticket: 13, ..TRY }, 3, &far));
         assert!(spin.repeats(&TRY, 3, &far), "it read the same write");
         let found = Try { value: 2, ..TRY };
@@ -463,11 +458,8 @@ mod tests {
     #[test]
     fn a_buffer_handed_over_is_not_touched() {
         let mut buffer = [0; 4096];
-        let cursor = event(&mut buffer);
-        let spin = Spin::new();
-        spin.set(&TRY, 3, 99, cursor);
+        let (spin, slot) = tried(&mut buffer, 99);
         let before = buffer;
-        let slot = AtomicPtr::new(cursor);
         spin.forget(&slot);
         assert!(spin.repeats(&Try { ticket: 13, ..TRY }, 3, &slot));
         let end = spin.end(&Try { value: 2, ..TRY }, 3, &slot);

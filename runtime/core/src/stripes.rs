@@ -110,8 +110,14 @@ mod tests {
     use super::*;
     use crate::bias::Entry;
     use crate::owners::Owners;
-    use crate::stripe::COUNTERS;
     use crate::stripe::Taken;
+
+    /// Threads that may own stripes, or may not.
+    fn owners(may: bool) -> Owners {
+        let owners = Owners::new();
+        owners.set_fenced(may && contech_interpose::kernel::prepare_barriers());
+        owners
+    }
 
     #[test]
     fn a_load_waits_for_the_thread_that_operates_and_not_for_itself() {
@@ -127,8 +133,7 @@ mod tests {
     #[test]
     fn a_handler_draws_within_the_operation_it_interrupted() {
         for owned in [false, true] {
-            let (stripes, owners) = (Stripes::new(), Owners::new());
-            owners.set_fenced(owned && contech_interpose::kernel::prepare_barriers());
+            let (stripes, owners) = (Stripes::new(), owners(owned));
             let me = owners.thread(1);
             let taken = stripes[5].take(&me, 6);
             assert_eq!(taken, Taken::Now(Entry::New));
@@ -153,8 +158,7 @@ mod tests {
 
     #[test]
     fn handlers_use_other_stripes_however_deep_they_are() {
-        let owners = Owners::new();
-        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
+        let owners = owners(true);
         let (stripes, me) = (Stripes::new(), owners.thread(1));
         let mut taken = Vec::new();
         for at in 0..6 {
@@ -176,8 +180,7 @@ mod tests {
 
     #[test]
     fn a_handler_takes_back_what_was_revoked_from_the_code_it_interrupted() {
-        let owners = Owners::new();
-        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
+        let owners = owners(true);
         let (stripes, me) = (Stripes::new(), owners.thread(1));
         let taken = stripes[5].take(&me, 6);
         stripes[5].give(&me, taken);
@@ -205,8 +208,7 @@ mod tests {
 
     #[test]
     fn what_changes_its_owner_often_is_shared() {
-        let owners = Owners::new();
-        owners.set_fenced(contech_interpose::kernel::prepare_barriers());
+        let owners = owners(true);
         let stripes = Stripes::new();
         let mut owned = 0;
         for n in 0..100u64 {
@@ -262,8 +264,7 @@ mod tests {
     #[test]
     fn a_stripe_whose_holder_is_gone_is_taken_over() {
         for owned in [false, true] {
-            let (stripes, owners) = (Stripes::new(), Owners::new());
-            owners.set_fenced(owned && contech_interpose::kernel::prepare_barriers());
+            let (stripes, owners) = (Stripes::new(), owners(owned));
             let (one, two) = (owners.thread(1), owners.thread(2));
             let taken = stripes[5].take(&one, 6);
             let later = stripes[5].take(&two, 6);

@@ -170,14 +170,10 @@ impl ModuleTable {
                 .cloned()
                 .ok_or_else(|| w.error(format!("{what}: string index out of range")))
         };
-        let mut functions = Vec::new();
-        for _ in 0..w.count(w.remaining())? {
-            functions.push(Function {
-                name: get(&mut w, "function name")?,
-                file: get(&mut w, "function file")?,
-                line: w.varint32()?,
-            });
-        }
+        let functions = w.list(|w| {
+            let (name, file) = (get(w, "function name")?, get(w, "function file")?);
+            Ok(Function { name, file, line: w.varint32()? })
+        })?;
         let mut inlined = Vec::new();
         for _ in 0..w.count(w.remaining())? {
             inlined.push(Inlined {
@@ -187,14 +183,9 @@ impl ModuleTable {
                 within: within(w.varint32()?, inlined.len(), &w)?,
             });
         }
-        let mut blocks = Vec::new();
-        for _ in 0..w.count(w.remaining())? {
-            blocks.push(take_block(&mut w, (functions.len(), inlined.len()), &get)?);
-        }
-        let mut unrecorded = Vec::new();
-        for _ in 0..w.count(w.remaining())? {
-            unrecorded.push((get(&mut w, "reason")?, w.varint()?));
-        }
+        let counts = (functions.len(), inlined.len());
+        let blocks = w.list(|w| take_block(w, counts, &get))?;
+        let unrecorded = w.list(|w| Ok((get(w, "reason")?, w.varint()?)))?;
         let fast = w.list(FastFunction::decode)?;
         Ok(ModuleTable { name, functions, inlined, blocks, unrecorded, fast })
     }
@@ -287,10 +278,7 @@ fn take_block(
             inlined: within(w.varint32()?, calls, w)?,
         })
     };
-    let mut ops = Vec::new();
-    for _ in 0..w.count(w.remaining())? {
-        ops.push(take_op(w, inlined, calls)?);
-    }
+    let ops = w.list(|w| take_op(w, inlined, calls))?;
     Ok(Block {
         function,
         line,
