@@ -16,6 +16,11 @@ use crate::tls::block;
 /// has none.
 pub(crate) const OWN_OBJECTS: u64 = 1 << 47;
 
+/// An object that has this number and no address.
+pub(crate) fn object(number: u64) -> Ptr {
+    std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
+}
+
 /// The order of every object's operations. It survives forks, as the objects do.
 pub(crate) static TICKETS: Tickets = Tickets::new();
 
@@ -26,30 +31,31 @@ pub(crate) struct Active {
     pub(crate) recorder: &'static Recorder,
 }
 
+/// Whether this thread, which has the block, records the program.
+#[inline(always)]
+pub(crate) fn records(recorder: &Recorder, tls: &TlsBlock) -> bool {
+    recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM
+}
+
+/// The calling thread, if it records the program and the recorder says that this is wanted. There
+/// may be no room for its events.
+#[inline(always)]
+pub(crate) fn recording_if(wanted: impl FnOnce(&Recorder) -> bool) -> Option<Active> {
+    let recorder = current::recorder_or_due()?;
+    let tls = block();
+    (wanted(recorder) && records(recorder, tls)).then_some(Active { tls, recorder })
+}
+
 /// The calling thread, if a call from the code at `caller` is recorded.
 #[inline(always)]
 pub(crate) fn active(caller: usize) -> Option<Active> {
-    recording_if(|recorder| recorder.callers.contains(caller))
+    let a = recording_if(|recorder| recorder.callers.contains(caller));
+    a.inspect(|a| a.recorder.make_room(a.tls))
 }
 
 /// The calling thread, if it records the program.
 pub(crate) fn recording() -> Option<Active> {
-    recording_if(|_| true)
-}
-
-#[inline(always)]
-fn recording_if(wanted: impl FnOnce(&Recorder) -> bool) -> Option<Active> {
-    let recorder = current::recorder_or_due()?;
-    let tls = block();
-    let records = wanted(recorder)
-        && recorder.is_recording()
-        && !tls.is_quiet()
-        && tls.role() == tls::PROGRAM;
-    if !records {
-        return None;
-    }
-    recorder.make_room(tls);
-    Some(Active { tls, recorder })
+    recording_if(|_| true).inspect(|a| a.recorder.make_room(a.tls))
 }
 
 /// Begins or ends the region of interest (`contech/observe.h`).
@@ -73,11 +79,7 @@ pub(crate) extern "C" fn region_end() {
 pub(crate) fn allocating() -> Option<Active> {
     let recorder = current::recorder()?;
     let tls = block();
-    (!tls.cursor().is_null()
-        && recorder.is_recording()
-        && !tls.is_quiet()
-        && !tls.is_allocating()
-        && tls.role() == tls::PROGRAM)
+    (!tls.cursor().is_null() && records(recorder, tls) && !tls.is_allocating())
         .then_some(Active { tls, recorder })
 }
 
@@ -264,6 +266,29 @@ impl Active {
         let result = call();
         if self.tls.cursor() == cursor {
             self.timed(SyncOp::Sleep, std::ptr::null_mut(), 0, before, self.since(before));
+        }
+        result
+    }
+
+    /// Records that something is given to others through this object, if there is one.
+    #[inline(always)]
+    pub(crate) fn sends(self, object: Option<Ptr>) {
+        if let Some(object) = object {
+            self.instant(SyncOp::Send, object, 0);
+        }
+    }
+
+    /// Records that `call` takes something through the object that `through` names for the result.
+    #[inline(always)]
+    pub(crate) fn receives<R>(
+        self,
+        call: impl FnOnce() -> R,
+        through: impl FnOnce(&R) -> Option<Ptr>,
+    ) -> R {
+        let before = self.now();
+        let result = call();
+        if let Some(object) = through(&result) {
+            self.in_order(SyncOp::Receive, object, 0, before, self.since(before));
         }
         result
     }

@@ -9,18 +9,10 @@ use crate::active::{Active, allocating, allocating_for};
 use crate::bootstrap;
 use crate::real::{Ptr, real, real_if_ready};
 
-fn record(kind: AllocKind, block: Ptr, size: usize) -> Ptr {
+#[inline(always)]
+fn record(a: impl FnOnce() -> Option<Active>, kind: AllocKind, block: Ptr, size: usize) -> Ptr {
     if !block.is_null()
-        && let Some(a) = allocating()
-    {
-        a.recorder.alloc(a.tls, kind, block.addr(), size);
-    }
-    block
-}
-
-fn record_for(caller: usize, kind: AllocKind, block: Ptr, size: usize) -> Ptr {
-    if !block.is_null()
-        && let Some(a) = allocating_for(caller)
+        && let Some(a) = a()
     {
         a.recorder.alloc(a.tls, kind, block.addr(), size);
     }
@@ -32,7 +24,7 @@ pub(crate) unsafe extern "C-unwind" fn malloc(size: usize, caller: usize) -> Ptr
         return bootstrap::alloc(size, 1).cast();
     };
     // SAFETY: the caller's arguments are passed on, as everywhere below.
-    record_for(caller, AllocKind::Malloc, unsafe { (real.malloc)(size) }, size)
+    record(|| allocating_for(caller), AllocKind::Malloc, unsafe { (real.malloc)(size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller: usize) -> Ptr {
@@ -41,7 +33,7 @@ pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller:
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
     let block = unsafe { (real.calloc)(count, size) };
-    record_for(caller, AllocKind::Calloc, block, count.wrapping_mul(size))
+    record(|| allocating_for(caller), AllocKind::Calloc, block, count.wrapping_mul(size))
 }
 
 /// Records a change of size. The old block is gone, unless it grew or shrank in place, or there is
@@ -128,7 +120,7 @@ pub(crate) unsafe extern "C-unwind" fn posix_memalign(
     let result = unsafe { (real().posix_memalign)(block, align, size) };
     if result == 0 {
         // SAFETY: success stored the block there.
-        record(AllocKind::Aligned, unsafe { block.read() }, size);
+        record(allocating, AllocKind::Aligned, unsafe { block.read() }, size);
     }
     result
 }
@@ -138,7 +130,7 @@ pub(crate) unsafe extern "C-unwind" fn aligned_alloc(align: usize, size: usize) 
         return bootstrap::alloc(size, align).cast();
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    record(AllocKind::Aligned, unsafe { (real.aligned_alloc)(align, size) }, size)
+    record(allocating, AllocKind::Aligned, unsafe { (real.aligned_alloc)(align, size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Ptr {
@@ -146,10 +138,10 @@ pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Pt
         return bootstrap::alloc(size, align).cast();
     };
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    record(AllocKind::Aligned, unsafe { (real.memalign)(align, size) }, size)
+    record(allocating, AllocKind::Aligned, unsafe { (real.memalign)(align, size) }, size)
 }
 
 pub(crate) unsafe extern "C-unwind" fn valloc(size: usize) -> Ptr {
     // SAFETY: the caller's arguments are passed on, as in `malloc`.
-    record(AllocKind::Aligned, unsafe { (real().valloc)(size) }, size)
+    record(allocating, AllocKind::Aligned, unsafe { (real().valloc)(size) }, size)
 }

@@ -15,7 +15,7 @@ use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
 use contech_trace::abi::{ATOMIC_COUNTS, ATOMIC_ORDER, ATOMIC_SIZE_SHIFT, Ptr, Word};
 use contech_trace::event::SyncOp::{Fence, ScopeJoin};
 
-use crate::active::{Active, TICKETS};
+use crate::active::{Active, TICKETS, records};
 use crate::current::{self, guarded};
 use crate::owners::{OWNERS, me};
 use crate::tls::block;
@@ -46,10 +46,6 @@ fn taken(token: Word) -> Taken {
         UNSEEN => Taken::Now(Entry::None),
         _ => Taken::Before,
     }
-}
-
-fn records(recorder: &Recorder, tls: &TlsBlock) -> bool {
-    recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM
 }
 
 /// Prepares the process for threads that own the order of what they use.

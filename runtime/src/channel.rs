@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_interpose::arch::system_call;
 use contech_interpose::kernel;
 use contech_runtime_core::Recorder;
-use contech_trace::event::SyncOp::{Receive, Ring, Send};
+use contech_trace::event::SyncOp::{Receive, Ring};
 
-use crate::active::{Active, OWN_OBJECTS, active};
+use crate::active::{self, Active, OWN_OBJECTS, active};
 use crate::current;
 use crate::library;
 use crate::objects;
@@ -37,10 +37,7 @@ pub(crate) use queue::{dequeues, enqueues, moves, operates, sets};
 pub(crate) use signal::{
     gathers, installs_handler, sends_signal, sets_timer, signal_came, waits_for_signal,
 };
-pub(crate) use stdio::{
-    before_fprintf, before_fprintf_chk, before_fscanf, before_isoc99_fscanf, closes, gets,
-    has_no_streams, opens, puts,
-};
+pub(crate) use stdio::{closes, gets, has_no_streams, opens, puts};
 pub(crate) use wait::{announced, ready, selected, watches};
 
 /// Sorts of objects, which are told apart by a number of each sort.
@@ -62,7 +59,7 @@ static DUPLICATED: AtomicBool = AtomicBool::new(false);
 fn object(sort: u64, number: u64) -> Ptr {
     const BITS: u32 = OWN_OBJECTS.trailing_zeros();
     let mixed = (number ^ sort << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS);
-    std::ptr::without_provenance_mut(usize::try_from(mixed | OWN_OBJECTS).unwrap_or(0))
+    active::object(mixed | OWN_OBJECTS)
 }
 
 /// What is sent or received through the descriptor goes through this object.
@@ -178,9 +175,7 @@ pub(crate) fn controls(file: c_int, what: c_int, call: impl FnOnce() -> c_int) -
 /// will come.
 #[inline(always)]
 pub(crate) fn send<R>(a: Active, file: c_int, call: impl FnOnce() -> R) -> R {
-    if let Some(object) = object_of(file, true) {
-        a.instant(Send, object, 0);
-    }
+    a.sends(object_of(file, true));
     call()
 }
 
@@ -195,10 +190,8 @@ pub(crate) fn receive<R: PartialOrd + Default>(
     let Some(object) = object_of(file, false) else {
         return call();
     };
-    let before = a.now();
-    let result = call();
+    let result = a.receives(call, |result| (*result >= R::default()).then_some(object));
     if result >= R::default() {
-        a.in_order(Receive, object, 0, before, a.since(before));
         signal::came_through(file);
     }
     result
@@ -245,7 +238,7 @@ macro_rules! may_come_early {
                 Some(real) => unsafe { (real.$name)(file, $($arg),*) },
                 None => {
                     let mut all = [0; 3];
-                    let given = [usize::try_from(file).unwrap_or(usize::MAX), $($arg.word()),*];
+                    let given = [usize::try_from(file).unwrap_or(usize::MAX), $($arg as usize),*];
                     all[..given.len()].copy_from_slice(&given);
                     // SAFETY: the caller's arguments are passed on.
                     let result = unsafe { system_call($number, all[0], all[1], all[2], 0, 0, 0) };
@@ -258,23 +251,6 @@ macro_rules! may_come_early {
             }
         }
     )*};
-}
-
-/// An argument as the kernel takes it.
-trait Word {
-    fn word(self) -> usize;
-}
-
-impl Word for Ptr {
-    fn word(self) -> usize {
-        self.expose_provenance()
-    }
-}
-
-impl Word for usize {
-    fn word(self) -> usize {
-        self
-    }
 }
 
 may_come_early! {

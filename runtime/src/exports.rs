@@ -1,10 +1,8 @@
-//! Every exported symbol except those of [`crate::functions`] and [`crate::contract`]: the
-//! functions of the system that only the recorder stands in front of.
+//! Every exported symbol except those of [`crate::functions`] and [`crate::contract`], and those
+//! that a list beside their hook exports (`operator_new`, `jump`, `channel::stdio`): the functions
+//! of the system that only the recorder stands in front of.
 
-use crate::{
-    active, allocation, channel, fork, jump, library, mapping, mpi, ompt, operator_new, sandbox,
-    threads,
-};
+use crate::{active, allocation, fork, library, mapping, mpi, ompt, sandbox, threads};
 use contech_interpose::{exports, for_each_mpi_function};
 
 exports! {
@@ -44,37 +42,6 @@ exports! {
     mmap64 = mapping::mmap;
     munmap = mapping::munmap;
     mremap = mapping::mremap;
-
-    _Znwm = operator_new::one;
-    _Znam = operator_new::many;
-    _ZnwmRKSt9nothrow_t = operator_new::one_nothrow;
-    _ZnamRKSt9nothrow_t = operator_new::many_nothrow;
-    _ZnwmSt11align_val_t = operator_new::one_aligned;
-    _ZnamSt11align_val_t = operator_new::many_aligned;
-    _ZnwmSt11align_val_tRKSt9nothrow_t = operator_new::one_aligned_nothrow;
-    _ZnamSt11align_val_tRKSt9nothrow_t = operator_new::many_aligned_nothrow;
-    _ZdlPv = operator_new::drop_one;
-    _ZdaPv = operator_new::drop_many;
-    _ZdlPvm = operator_new::drop_one_sized;
-    _ZdaPvm = operator_new::drop_many_sized;
-    _ZdlPvSt11align_val_t = operator_new::drop_one_aligned;
-    _ZdaPvSt11align_val_t = operator_new::drop_many_aligned;
-    _ZdlPvmSt11align_val_t = operator_new::drop_one_sized_aligned;
-    _ZdaPvmSt11align_val_t = operator_new::drop_many_sized_aligned;
-    _ZdlPvRKSt9nothrow_t = operator_new::drop_one_nothrow;
-    _ZdaPvRKSt9nothrow_t = operator_new::drop_many_nothrow;
-    _ZdlPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_one_aligned_nothrow;
-    _ZdaPvSt11align_val_tRKSt9nothrow_t = operator_new::drop_many_aligned_nothrow;
-
-    fprintf [before] = channel::before_fprintf;
-    __fprintf_chk [before] = channel::before_fprintf_chk;
-    fscanf [before] = channel::before_fscanf;
-    __isoc99_fscanf [before] = channel::before_isoc99_fscanf;
-
-    longjmp [before] = jump::before_longjmp;
-    _longjmp [before] = jump::before_underscore_longjmp;
-    siglongjmp [before] = jump::before_siglongjmp;
-    __longjmp_chk [before] = jump::before_longjmp_chk;
 
     prctl = sandbox::prctl;
 

@@ -11,7 +11,7 @@ use contech_interpose::lock::{MutexGuard, lock, try_lock};
 use contech_interpose::mask::Blocked;
 use contech_trace::event::SyncOp::Fork;
 
-use crate::active::active;
+use crate::active::{active, object};
 use crate::atomic;
 use crate::current::{self, INHERITED, Inherited, guarded};
 use crate::heap::HEAP;
@@ -104,8 +104,7 @@ pub(crate) unsafe extern "C-unwind" fn fork(caller: usize) -> c_int {
     if child > 0
         && let Some(a) = creator
     {
-        let object = std::ptr::without_provenance_mut(usize::try_from(child).unwrap_or(0));
-        a.timed(Fork, object, 0, a.now(), 0);
+        a.timed(Fork, object(child.unsigned_abs().into()), 0, a.now(), 0);
     }
     child
 }

@@ -1,7 +1,7 @@
 //! longjmp needs care only when it jumps out of a signal handler, which then never returns to the
 //! wrapper.
 
-use contech_interpose::arch;
+use contech_interpose::{arch, exports};
 
 use crate::atomic;
 use crate::current::{self, guarded};
@@ -23,20 +23,18 @@ unsafe fn before(buffer: *const u64) {
 }
 
 macro_rules! jumps {
-    ($($name:ident($real:ident);)*) => {$(
-        /// Does what must be done before the jump, and returns the real function for the stub to
-        /// jump to.
-        pub(crate) unsafe extern "C" fn $name(buffer: *const u64) -> usize {
-            // SAFETY: the caller passes a valid jump buffer.
-            unsafe { before(buffer) };
-            real().$real as usize
-        }
+    ($($name:ident)*) => {$(
+        const _: () = {
+            /// Does what must be done before the jump, and returns the real function for the stub to
+            /// jump to.
+            unsafe extern "C" fn hook(buffer: *const u64) -> usize {
+                // SAFETY: the caller passes a valid jump buffer.
+                unsafe { before(buffer) };
+                real().$name as usize
+            }
+            exports! { $name [before] = hook; }
+        };
     )*};
 }
 
-jumps! {
-    before_longjmp(longjmp);
-    before_underscore_longjmp(_longjmp);
-    before_siglongjmp(siglongjmp);
-    before_longjmp_chk(__longjmp_chk);
-}
+jumps! { longjmp _longjmp siglongjmp __longjmp_chk }

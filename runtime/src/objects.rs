@@ -8,6 +8,7 @@ use contech_runtime_core::Recorder;
 use contech_trace::abi::MODULE_FORTRAN;
 
 use crate::fortran;
+use crate::loader;
 use crate::ompt;
 
 /// Libraries whose calls count as the program's. Those of C++ carry out its std::thread, std::mutex
@@ -38,6 +39,7 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     };
     let objects = objects();
     objects.iter().for_each(|o| ompt::loaded(&o.path));
+    loader::find(&objects);
     if let Some(object) = objects.iter().find(|o| o.holds(own)) {
         OWN.0.store(object.start, Relaxed);
         OWN.1.store(object.len, Relaxed);

@@ -16,7 +16,7 @@ use crate::current::{self, INHERITED, Inherited, guarded, recorder};
 use crate::life::Recorded;
 use crate::objects;
 use crate::service::SERVICE;
-use crate::{loader, real, threads};
+use crate::{real, threads};
 
 /// The recorder, which this makes if there is none. `None` while that is not possible yet, or while
 /// this thread is making it.
@@ -52,7 +52,6 @@ pub(crate) fn is_possible(tls: &TlsBlock) -> bool {
 fn make(inherited: &mut Inherited) -> Option<&'static Recorder> {
     std::panic::set_hook(Box::new(|_| {}));
     real::real();
-    loader::find();
     atomic::prepare();
     let variable = |name: &str| std::env::var(name).ok();
     let (options, warnings, effective) = Options::read(variable, memory::available());

@@ -13,18 +13,13 @@ use contech_runtime_core::{Recorder, Thread};
 use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
-use crate::active::{Active, active};
+use crate::active::{Active, active, object};
 use crate::current::{self, guarded};
 use crate::library;
 use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::service::SERVICE;
 use crate::tls::block;
-
-/// A context as the object of an event.
-fn object(context: u32) -> Ptr {
-    std::ptr::without_provenance_mut(context as usize)
-}
 
 /// The state for the thread about to be made. Every thread has one while something is recorded,
 /// even if the program does not create it, so that its end is seen. It gets a context only if the
@@ -154,7 +149,7 @@ impl Threads for Recorded {
                 a.recorder.joins.insert(unsafe { wanted.handle.read() }, context);
             }
             let taken = a.since(before);
-            a.timed(ThreadCreate, object(context), 0, before, taken);
+            a.timed(ThreadCreate, object(context.into()), 0, before, taken);
         }
         result
     }
@@ -199,7 +194,7 @@ impl Threads for Recorded {
         {
             let taken = a.since(before);
             a.recorder.joins.remove(handle, context);
-            a.timed(ThreadJoin, object(context), 0, before, taken);
+            a.timed(ThreadJoin, object(context.into()), 0, before, taken);
         }
         result
     }

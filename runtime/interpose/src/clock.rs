@@ -14,14 +14,8 @@ fn pair() -> (u64, u64) {
         let after = ticks();
         (after.wrapping_sub(before), (before.midpoint(after), ns))
     };
-    let mut best = sample();
-    for _ in 0..7 {
-        let next = sample();
-        if next.0 < best.0 {
-            best = next;
-        }
-    }
-    best.1
+    let tries = std::iter::repeat_with(sample).take(7);
+    tries.fold(sample(), |best, next| if next.0 < best.0 { next } else { best }).1
 }
 
 /// The zero of a trace's ticks.
@@ -65,6 +59,16 @@ impl Clock {
     pub fn ticks(&self, time: Duration) -> u64 {
         let ticks = u128::from(self.measured_hz()) * time.as_nanos() / 1_000_000_000;
         u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
+    /// Nanoseconds of a tick, measured since the start.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a ratio")]
+    pub fn ns_per_tick(&self) -> f64 {
+        match self.measured_hz() {
+            0 => 1.0,
+            hz => 1e9 / hz as f64,
+        }
     }
 
     /// Frequency in Hz, measured since the start; it is more exact the longer the run is.

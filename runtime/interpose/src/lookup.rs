@@ -128,45 +128,38 @@ impl<T> Table<T> {
     }
 }
 
-/// The next definition of a symbol after this library's. In a plain program that uses an
-/// instrumented library, the C library comes before this one, so it is also searched by name. If
-/// there is no definition, the result is a function that ends the process.
+/// Libraries to search by name. In a plain program that uses an instrumented library, the C library
+/// comes before this one, and the functions of the C++ libraries may not be globally visible.
+const LIBRARIES: [&CStr; 4] = [c"libc.so.6", c"libstdc++.so.6", c"libc++abi.so.1", c"libc++.so.1"];
+
+/// The next definition of a symbol after this library's. If there is none, the result is a function
+/// that ends the process.
 #[must_use]
 pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
-    let name = symbol.as_ptr().cast::<c_char>();
-    // The C library is opened only if needed, because that allocates on the program's heap and so
-    // moves the program's own allocations. SAFETY: the name is a C string; `RTLD_NOLOAD` loads
-    // nothing that is not loaded already.
-    let c_library =
-        || unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    let next: fn() -> *mut c_void = || libc::RTLD_NEXT;
-    for place in [next, c_library] {
-        let place = place();
-        if place.is_null() {
-            continue;
-        }
-        if let Some(version) = version {
-            // SAFETY: both strings end in a zero byte; the place is a handle or a pseudo-handle.
-            let found = unsafe { libc::dlvsym(place, name, version.as_ptr().cast()) };
-            if !found.is_null() {
-                return found;
-            }
-        }
-        // SAFETY: the name ends in a zero byte; the place is a handle or a pseudo-handle.
-        let found = unsafe { libc::dlsym(place, name) };
-        if !found.is_null() {
-            return found;
-        }
-    }
-    missing as *const () as *mut c_void
+    search(symbol, version).unwrap_or(missing as *const () as *mut c_void)
 }
 
-/// A function by name from the objects after this one, for functions that come and go with a
-/// library.
-#[must_use]
-pub fn next(symbol: &CStr) -> *mut c_void {
-    // SAFETY: the name is a C string.
-    unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) }
+/// The next definition of a symbol after this library's, if there is one.
+fn search(symbol: &str, version: Option<&str>) -> Option<*mut c_void> {
+    let name = symbol.as_ptr().cast::<c_char>();
+    let in_place = |place: *mut c_void| {
+        let versioned = version.map(|version| {
+            // SAFETY: both strings end in a zero byte; the place is a handle or a pseudo-handle.
+            unsafe { libc::dlvsym(place, name, version.as_ptr().cast()) }
+        });
+        // SAFETY: the name ends in a zero byte; the place is a handle or a pseudo-handle.
+        let any = || unsafe { libc::dlsym(place, name) };
+        versioned.filter(|found| !found.is_null()).or_else(|| Some(any()).filter(|f| !f.is_null()))
+    };
+    // A library is opened only if needed, because that allocates on the program's heap and so moves
+    // the program's own allocations. SAFETY: the names are C strings; `RTLD_NOLOAD` loads nothing
+    // that is not loaded already.
+    let open =
+        |name: &CStr| unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    in_place(libc::RTLD_NEXT).or_else(|| {
+        let libraries = LIBRARIES.iter().map(|name| open(name));
+        libraries.filter(|library| !library.is_null()).find_map(in_place)
+    })
 }
 
 /// A function of a library that the program may not have, or may load later. It is looked up when
@@ -205,11 +198,19 @@ impl<F: Copy> LateFunction<F> {
     }
 
     /// The function, if there is one.
+    #[inline(always)]
     pub fn known(&self) -> Option<F> {
-        let there = !self.address.load(Relaxed).is_null()
-            || CStr::from_bytes_with_nul(self.name.as_bytes())
-                .is_ok_and(|name| !next(name).is_null());
-        there.then(|| self.get())
+        let known = self.address.load(Relaxed);
+        let found = if known.is_null() { self.search() } else { known };
+        // SAFETY: who made this vouches for the type.
+        (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
+    }
+
+    #[cold]
+    fn search(&self) -> *mut c_void {
+        let found = search(self.name, None).unwrap_or(std::ptr::null_mut());
+        self.address.store(found, Relaxed);
+        found
     }
 }
 

@@ -20,9 +20,7 @@ impl Blocked {
     pub fn new() -> Self {
         Blocked(set(u64::MAX))
     }
-}
 
-impl Blocked {
     /// The mask from before.
     #[must_use]
     pub fn before(&self) -> u64 {
@@ -115,16 +113,8 @@ impl Drop for Uncancellable {
 /// Runs `f` while signals are blocked, so that no handler of the program interrupts `f` or a thread
 /// that `f` creates.
 pub fn unhandled<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a set is plain data for which zero is a value.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
     // The signals that the C library keeps for itself stay open, because it waits for all threads
-    // to answer them. SAFETY: the sets are live.
-    unsafe {
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-    }
-    let result = f();
-    // SAFETY: the set is live.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
-    result
+    // to answer them.
+    let _blocked = Blocked(set(!LIBRARY));
+    f()
 }

@@ -99,30 +99,16 @@ pub unsafe fn stack_size(attributes: Ptr) -> usize {
     size
 }
 
-/// The [`Body`] that replaces another one.
+/// The [`Body`] or [`Body11`] that replaces another one.
 ///
 /// # Safety
 /// A new thread calls this function once, with the state that [`Threads::create`] gave for a thread
 /// whose body has this type.
-pub unsafe extern "C-unwind" fn run<T: Threads>(state: Ptr) -> Ptr {
+pub unsafe extern "C-unwind" fn run<T: Threads, R>(state: Ptr) -> R {
     let (body, argument) = T::begin(state);
     // SAFETY: the creator passed this function as the thread's body.
-    let body = unsafe { std::mem::transmute::<usize, Body>(body) };
+    let body = unsafe { std::mem::transmute::<usize, unsafe extern "C-unwind" fn(Ptr) -> R>(body) };
     // SAFETY: the function is called once with its argument, as the creator asked.
-    let result = unsafe { body(argument) };
-    T::returned();
-    result
-}
-
-/// The [`Body11`] that replaces another one.
-///
-/// # Safety
-/// The same as for [`run`].
-pub unsafe extern "C-unwind" fn run11<T: Threads>(state: Ptr) -> c_int {
-    let (body, argument) = T::begin(state);
-    // SAFETY: the same holds as in `run`.
-    let body = unsafe { std::mem::transmute::<usize, Body11>(body) };
-    // SAFETY: the same holds as in `run`.
     let result = unsafe { body(argument) };
     T::returned();
     result
@@ -155,7 +141,7 @@ macro_rules! thread_functions {
                 stack,
             };
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
-                let run: $crate::threads::Body = $crate::threads::run::<$threads>;
+                let run: $crate::threads::Body = $crate::threads::run::<$threads, _>;
                 let (body, argument) = state.map_or((body, argument), |state| (run, state));
                 // SAFETY: the arguments are the caller's, or the replacement with the state that it
                 // expects.
@@ -180,7 +166,7 @@ macro_rules! thread_functions {
                 stack: unsafe { $crate::threads::stack_size(::std::ptr::null_mut()) },
             };
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
-                let run: $crate::threads::Body11 = $crate::threads::run11::<$threads>;
+                let run: $crate::threads::Body11 = $crate::threads::run::<$threads, _>;
                 let (body, argument) = state.map_or((body, argument), |state| (run, state));
                 // SAFETY: the same holds as in `pthread_create`.
                 unsafe { ($real().thrd_create)(handle, body, argument) }

@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
 
-#[cfg(target_arch = "x86_64")]
 const NAME: &CStr = c"__vdso_clock_gettime";
-#[cfg(not(target_arch = "x86_64"))]
-const NAME: &CStr = c"__kernel_clock_gettime";
 
 const STRTAB: u64 = 5;
 const SYMTAB: u64 = 6;

@@ -75,10 +75,6 @@ pub(crate) fn pause() {
     FROZEN.store(now(), Release);
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a ratio")]
 pub(crate) fn ns_per_tick() -> f64 {
-    match CALIBRATION.get().map(Clock::measured_hz) {
-        None | Some(0) => 1.0,
-        Some(hz) => 1e9 / hz as f64,
-    }
+    CALIBRATION.get().map_or(1.0, Clock::ns_per_tick)
 }

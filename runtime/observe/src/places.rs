@@ -1,7 +1,6 @@
 //! Finds which library an address is in.
 
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_interpose::objects::file_at;
 
@@ -22,20 +21,9 @@ pub(crate) fn is_loaded(name: &CStr) -> bool {
     !handle.is_null()
 }
 
-/// The last caller that was not in an OpenMP library, and the last that was. A program creates
-/// threads at few places.
-static LAST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
-
 /// Whether the address is in an OpenMP library.
 pub(crate) fn is_openmp(address: usize) -> bool {
-    for (answer, last) in LAST.iter().enumerate() {
-        if last.load(Relaxed) == address {
-            return answer == 1;
-        }
-    }
-    let is = file_begins_with(address, &OPENMP);
-    LAST[usize::from(is)].store(address, Relaxed);
-    is
+    file_begins_with(address, &OPENMP)
 }
 
 type Context = *mut c_void;

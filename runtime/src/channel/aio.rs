@@ -24,9 +24,7 @@ fn begin(a: Active, block: Ptr, writes: bool) {
     }
     // SAFETY: the program hands this control block to the C library.
     let about = unsafe { &*block.cast::<aiocb>() };
-    if let Some(object) = object_of(about.aio_fildes, true).filter(|_| writes) {
-        a.instant(Send, object, 0);
-    }
+    a.sends(object_of(about.aio_fildes, true).filter(|_| writes));
     a.instant(Send, request(block), 0);
     announces(a, &about.aio_sigevent);
 }

@@ -4,8 +4,6 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use contech_trace::event::SyncOp::{Receive, Send};
-
 use super::{CONNECTED, LISTENED, Name, can_order, family, name, object, path, port, sort_of};
 use crate::active::Active;
 use crate::real::Ptr;
@@ -27,9 +25,7 @@ fn own(sort: u64, file: c_int) -> Option<Ptr> {
 
 /// Records that the thread is about to listen.
 pub(crate) fn listens(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    if let Some(object) = own(LISTENED, file) {
-        a.instant(Send, object, 0);
-    }
+    a.sends(own(LISTENED, file));
     call()
 }
 
@@ -42,29 +38,13 @@ pub(crate) fn connects(a: Active, to: Ptr, length: c_uint, call: impl FnOnce() -
     let bytes = usize::try_from(length).unwrap_or(0).min(address.len());
     // SAFETY: the caller passes an address of that length.
     unsafe { to.cast::<u8>().copy_to_nonoverlapping(address.as_mut_ptr(), bytes) };
-    if let Some(object) = object_at(CONNECTED, &address) {
-        a.instant(Send, object, 0);
-    }
-    let before = a.now();
-    let result = call();
-    if result == 0
-        && let Some(object) = object_at(LISTENED, &address)
-    {
-        a.in_order(Receive, object, 0, before, a.since(before));
-    }
-    result
+    a.sends(object_at(CONNECTED, &address));
+    a.receives(call, |&result| object_at(LISTENED, &address).filter(|_| result == 0))
 }
 
 /// Records that `call` takes a connection to the socket.
 pub(crate) fn accepts(a: Active, file: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    let before = a.now();
-    let result = call();
-    if result >= 0
-        && let Some(object) = own(CONNECTED, file)
-    {
-        a.in_order(Receive, object, 0, before, a.since(before));
-    }
-    result
+    a.receives(call, |&result| if result >= 0 { own(CONNECTED, file) } else { None })
 }
 
 /// The ends of pairs of sockets: the inode, and above it a number that is even for one end of a

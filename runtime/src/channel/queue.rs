@@ -3,8 +3,6 @@
 
 use std::ffi::c_int;
 
-use contech_trace::event::SyncOp::{Receive, Send};
-
 use super::{can_order, object, receive, send, sort_of};
 use crate::active::Active;
 use crate::real::Ptr;
@@ -31,9 +29,7 @@ pub(crate) fn enqueues(
     posix: bool,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    if let Some(object) = queue(number, posix) {
-        a.instant(Send, object, 0);
-    }
+    a.sends(queue(number, posix));
     call()
 }
 
@@ -44,23 +40,8 @@ pub(crate) fn dequeues(
     posix: bool,
     call: impl FnOnce() -> isize,
 ) -> isize {
-    taken(a, queue(number, posix), call, |&bytes| bytes >= 0)
-}
-
-fn taken<R>(
-    a: Active,
-    object: Option<Ptr>,
-    call: impl FnOnce() -> R,
-    done: impl FnOnce(&R) -> bool,
-) -> R {
-    let before = a.now();
-    let result = call();
-    if let Some(object) = object
-        && done(&result)
-    {
-        a.in_order(Receive, object, 0, before, a.since(before));
-    }
-    result
+    let object = queue(number, posix);
+    a.receives(call, |&bytes| object.filter(|_| bytes >= 0))
 }
 
 /// Records that `call` gives units of semaphores, takes some, or waits for none.
@@ -77,12 +58,8 @@ pub(crate) fn operates(
         unsafe { (*list.cast::<libc::sembuf>().add(n)).sem_op > 0 }
     };
     let given = (0..count).filter(|&n| gives(n)).count();
-    if let Some(set) = set
-        && given > 0
-    {
-        a.instant(Send, set, 0);
-    }
-    taken(a, set.filter(|_| given < count), call, |&done| done == 0)
+    a.sends(set.filter(|_| given > 0));
+    a.receives(call, |&done| set.filter(|_| given < count && done == 0))
 }
 
 /// Records that `call` gives semaphores values, or asks for them.
@@ -90,12 +67,10 @@ pub(crate) fn sets(a: Active, set: c_int, what: c_int, call: impl FnOnce() -> c_
     let set = can_order().then(|| object(SEMAPHORES, set.unsigned_abs().into()));
     match what {
         libc::SETVAL | libc::SETALL => {
-            if let Some(set) = set {
-                a.instant(Send, set, 0);
-            }
+            a.sends(set);
             call()
         }
-        libc::GETVAL | libc::GETALL => taken(a, set, call, |&value| value >= 0),
+        libc::GETVAL | libc::GETALL => a.receives(call, |&value| set.filter(|_| value >= 0)),
         _ => call(),
     }
 }

@@ -8,7 +8,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use contech_trace::event::SyncOp::{Receive, Send};
+use contech_interpose::exports;
 
 use super::{object_of, sort_of, theirs};
 use crate::active::Active;
@@ -60,9 +60,7 @@ fn forget(stream: Ptr) {
 }
 
 fn sends(a: Active, stream: Ptr) {
-    if let Some(object) = object(stream, true) {
-        a.instant(Send, object, 0);
-    }
+    a.sends(object(stream, true));
 }
 
 /// Records that `call` puts something into the stream, or all streams if it is null, or lets go of
@@ -93,33 +91,33 @@ pub(crate) fn gets<R>(a: Active, stream: Ptr, call: impl FnOnce() -> R) -> R {
     let Some(object) = object(stream, false) else {
         return call();
     };
-    let before = a.now();
-    let result = call();
-    a.in_order(Receive, object, 0, before, a.since(before));
-    result
+    a.receives(call, |_| Some(object))
 }
 
-/// Defines what is called before functions whose arguments only the real ones can read. It gets the
-/// stream and the caller's stack pointer, and returns the real function, for the stub to jump to.
+/// Exports functions whose arguments only the real ones can read. The stub calls this before, with
+/// the stream and the caller's stack pointer, and jumps to the real function.
 macro_rules! before {
-    ($($name:ident($real:ident): $does:ident;)*) => {$(
-        pub(crate) unsafe extern "C" fn $name(stream: Ptr, top: *const usize) -> usize {
-            if !has_no_streams()
-                // SAFETY: the return address is below the caller's stack pointer.
-                && let Some(a) = theirs(unsafe { *top.sub(1) })
-            {
-                $does(a, stream);
+    ($($name:ident: $does:ident;)*) => {$(
+        const _: () = {
+            unsafe extern "C" fn hook(stream: Ptr, top: *const usize) -> usize {
+                if !has_no_streams()
+                    // SAFETY: the return address is below the caller's stack pointer.
+                    && let Some(a) = theirs(unsafe { *top.sub(1) })
+                {
+                    $does(a, stream);
+                }
+                real().$name as usize
             }
-            real().$real as usize
-        }
+            exports! { $name [before] = hook; }
+        };
     )*};
 }
 
 before! {
-    before_fprintf(fprintf): sends;
-    before_fprintf_chk(__fprintf_chk): sends;
-    before_fscanf(fscanf): takes;
-    before_isoc99_fscanf(__isoc99_fscanf): takes;
+    fprintf: sends;
+    __fprintf_chk: sends;
+    fscanf: takes;
+    __isoc99_fscanf: takes;
 }
 
 /// Waits until there is something to take from the stream, and records that it has come.

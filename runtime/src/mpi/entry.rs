@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 
 use contech_interpose::notice;
+use contech_interpose::objects::path_at;
 
 /// This recorder's own library, which has functions of the same names.
 const OWN: &str = "libcontech_mpi.so";
@@ -56,16 +57,7 @@ pub(crate) fn find(name: &str) -> Option<usize> {
 }
 
 fn is_own(address: usize) -> bool {
-    // SAFETY: the record is plain data for which zero is a value; the call below fills it.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: the call takes any address, and the record is live.
-    let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), &raw mut info) };
-    if known == 0 || info.dli_fname.is_null() {
-        return false;
-    }
-    // SAFETY: the linker passes a C string.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) };
-    path.to_bytes().ends_with(OWN.as_bytes())
+    path_at(address).is_some_and(|path| path.to_bytes().ends_with(OWN.as_bytes()))
 }
 
 extern "C-unwind" fn missing() -> c_int {

@@ -32,13 +32,10 @@ pub(crate) mod window;
 use std::cell::Cell;
 
 use contech_runtime_core::append::Sync;
-use contech_runtime_core::{TlsBlock, tls};
 use contech_trace::event::SyncOp;
 
 use self::abi::Abi;
-use crate::active::Active;
-use crate::current;
-use crate::tls::block;
+use crate::active::{Active, recording_if};
 
 thread_local! {
     /// 1 while this thread is in a call of MPI: calls that MPI makes itself are not the program's.
@@ -79,7 +76,7 @@ pub(crate) struct Call {
 /// The current call, if it is to be recorded: MPI is initialised, and the program makes the call.
 fn call() -> Option<Call> {
     let abi = state::abi()?;
-    let active = recording()?;
+    let active = recording_if(|_| true)?;
     let within = Within::outermost()?;
     active.recorder.make_room(active.tls);
     Some(Call {
@@ -89,14 +86,6 @@ fn call() -> Option<Call> {
         _allocating: active.tls.allocating(),
         _within: within,
     })
-}
-
-/// The calling thread, if it records.
-fn recording() -> Option<Active> {
-    let recorder = current::recorder_or_due()?;
-    let tls: &'static TlsBlock = block();
-    let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
-    records.then_some(Active { tls, recorder })
 }
 
 impl Call {

@@ -66,29 +66,6 @@ sends! {
     ready Rsend irsend Irsend;
 }
 
-pub(crate) extern "C-unwind" fn recv(
-    data: usize,
-    count: usize,
-    kind: usize,
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    status: usize,
-) -> c_int {
-    let real = |status| pmpi!(Recv(data, count, kind, source, tag, communicator, status));
-    let Some(call) = call() else {
-        return real(status);
-    };
-    let receive = call.posting(communicator, source, tag);
-    let mut own: Status = [0; 4];
-    let status = call.status_for(status, &mut own);
-    let result = real(status);
-    if result == 0 {
-        call.received(&receive, status, &mut call.took());
-    }
-    result
-}
-
 impl Call {
     /// The program's status, or `own` if the program wants none.
     pub(super) fn status_for(&self, status: usize, own: &mut Status) -> usize {
@@ -115,7 +92,7 @@ pub(crate) extern "C-unwind" fn irecv(
 }
 
 macro_rules! exchanges {
-    ($($name:ident $real:ident ($($argument:ident)*) $to:tt $from:tt $communicator:ident;)*) => {$(
+    ($($name:ident $real:ident ($($argument:ident)*) $to:expr, $from:expr, $communicator:ident;)*) => {$(
         #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
         pub(crate) extern "C-unwind" fn $name($($argument: usize,)* status: usize) -> c_int {
             exchange($to, $from, $communicator, status, |status| pmpi!($real($($argument,)* status)))
@@ -124,13 +101,14 @@ macro_rules! exchanges {
 }
 
 exchanges! {
-    sendrecv Sendrecv (data count kind to send_tag into room into_kind source tag on) (to, send_tag) (source, tag) on;
-    sendrecv_replace Sendrecv_replace (data count kind to send_tag source tag on) (to, send_tag) (source, tag) on;
+    recv Recv (data count kind source tag on) None, (source, tag), on;
+    sendrecv Sendrecv (data count kind to send_tag into room into_kind source tag on) Some((to, send_tag)), (source, tag), on;
+    sendrecv_replace Sendrecv_replace (data count kind to send_tag source tag on) Some((to, send_tag)), (source, tag), on;
 }
 
-/// Records a send and a receive in one call as two tasks, the send first.
+/// Records a receive, or a send and a receive in one call as two tasks, the send first.
 fn exchange(
-    (to, send_tag): (usize, usize),
+    to: Option<(usize, usize)>,
     (source, tag): (usize, usize),
     communicator: usize,
     status: usize,
@@ -140,15 +118,15 @@ fn exchange(
         return real(status);
     };
     let receive = call.posting(communicator, source, tag);
-    let posted = call.sending(to);
+    let sent = to.and_then(|(to, tag)| Some((to, tag, call.sending(to)?)));
     let mut own: Status = [0; 4];
     let status = call.status_for(status, &mut own);
     let result = real(status);
     if result == 0 {
         let mut took = call.took();
-        if let Some(posted) = posted {
+        if let Some((to, tag, posted)) = sent {
             let with = &receive.communicator;
-            let peer = with.peer(int(to), int(send_tag));
+            let peer = with.peer(int(to), int(tag));
             call.at(SyncOp::MpiSend, with.name, posted, peer, took.0, 0);
         }
         call.received(&receive, status, &mut took);

@@ -5,24 +5,15 @@ use std::ffi::c_int;
 use contech_trace::event::SyncOp;
 
 use super::abi::int_at;
-use super::call;
+use super::collective::marks;
 use super::entry::pmpi;
 use super::model::{Receive, Request};
 use super::point::Status;
 use super::state;
+use super::{Call, call};
 
-pub(crate) extern "C-unwind" fn probe(
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    status: usize,
-) -> c_int {
-    let call = call();
-    let result = pmpi!(Probe(source, tag, communicator, status));
-    if let (0, Some(call)) = (result, call) {
-        call.mark(SyncOp::MpiProbe);
-    }
-    result
+marks! {
+    probe Probe (source tag communicator status) MpiProbe;
 }
 
 pub(crate) extern "C-unwind" fn iprobe(
@@ -128,7 +119,7 @@ pub(crate) extern "C-unwind" fn imrecv(
     result
 }
 
-fn take(call: &super::Call, message: usize) -> Option<Request> {
+fn take(call: &Call, message: usize) -> Option<Request> {
     let handle = call.abi.handle_in(message, 0);
     state::with(|t| t.messages.remove(&handle))
 }

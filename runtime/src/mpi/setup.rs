@@ -8,7 +8,8 @@ use contech_trace::event::{EndReason, SyncOp};
 use contech_trace::file::RankInfo;
 
 use super::entry::pmpi;
-use super::{Within, abi, communicator, identity, recording, state};
+use super::{Within, abi, communicator, identity, state};
+use crate::active::recording_if;
 use crate::current::{self, guarded};
 use crate::tls::block;
 
@@ -29,7 +30,7 @@ fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
     let Some(_within) = Within::outermost() else {
         return initialise();
     };
-    let active = recording();
+    let active = recording_if(|_| true);
     let allocating = active.map(|a| a.tls.allocating());
     let before = active.map_or(0, super::Active::now);
     let result = initialise();

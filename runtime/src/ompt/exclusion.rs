@@ -16,12 +16,8 @@ use contech_trace::event::SyncOp::{
 use super::abi::{Code, MUTEX_CRITICAL, MUTEX_ORDERED};
 use super::callback;
 use super::team::Worker;
-use crate::active::Active;
+use crate::active::{Active, object};
 use crate::real::Ptr;
-
-fn object(wait: u64) -> Ptr {
-    std::ptr::without_provenance_mut(usize::try_from(wait).unwrap_or(0))
-}
 
 fn ops(kind: c_int) -> (SyncOp, SyncOp) {
     match kind {

@@ -18,31 +18,21 @@ mod team;
 mod tool;
 mod word;
 
-use contech_runtime_core::tls;
 use contech_trace::event::Arrival;
 
 pub(crate) use missing::{loaded, silent_libgomp, thread_created_by};
 pub(crate) use tool::before_begin_if0;
 
-use crate::active::Active;
-use crate::current::{self, guarded};
-use crate::tls::block;
+use crate::active::{Active, recording_if};
+use crate::current::guarded;
 use abi::Data;
 use contech_interpose::ompt as abi;
 use team::{WORKER, Worker};
 use word::Word;
 
-/// The calling thread, if it records.
-fn active() -> Option<Active> {
-    let recorder = current::recorder_or_due()?;
-    let tls = block();
-    let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
-    records.then_some(Active { tls, recorder })
-}
-
 /// Runs a callback, if the calling thread records.
 fn callback(f: impl FnOnce(Active, &Worker)) {
-    if let Some(a) = active() {
+    if let Some(a) = recording_if(|_| true) {
         guarded(|| {
             a.recorder.make_room(a.tls);
             WORKER.with(|worker| f(a, worker));

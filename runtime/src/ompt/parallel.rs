@@ -9,14 +9,9 @@ use contech_trace::event::{Arrival, TEAM_STREAMS};
 use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
 use super::team::{Region, Worker};
 use super::word::Word;
-use super::{active, callback, enter, node};
-use crate::active::Active;
+use super::{callback, enter, node};
+use crate::active::{Active, object, recording_if};
 use crate::current::guarded;
-use crate::real::Ptr;
-
-fn object(context: u32) -> Ptr {
-    std::ptr::without_provenance_mut(context as usize)
-}
 
 /// The region that a word belongs to.
 ///
@@ -30,7 +25,7 @@ pub(super) unsafe fn region(parallel: Data) -> *mut Region {
 
 pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _thread: Data) {
     // This comes before anything is recorded, which would give the thread a context.
-    if let Some(a) = active().filter(|_| kind != THREAD_INITIAL) {
+    if let Some(a) = recording_if(|_| kind != THREAD_INITIAL) {
         guarded(|| a.recorder.join_team(a.tls));
     }
 }
@@ -106,7 +101,7 @@ unsafe fn begin_implicit(
         flags |= Word::PRIMARY;
         let before = region.before.get();
         let taken = a.since(before);
-        a.with_aux(ParallelBegin, object(first), 0, size.into(), before, taken);
+        a.with_aux(ParallelBegin, object(first.into()), 0, size.into(), before, taken);
         worker.region.set(std::ptr::from_ref(region).cast_mut());
     }
     let word = Word::new(first + index, flags);
@@ -186,7 +181,7 @@ pub(super) unsafe extern "C" fn parallel_end(
             }
             let before = region.before.get();
             let taken = a.since(before);
-            a.with_aux(ParallelEnd, object(first), 0, size.into(), before, taken);
+            a.with_aux(ParallelEnd, object(first.into()), 0, size.into(), before, taken);
         }
     });
 }

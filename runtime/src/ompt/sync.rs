@@ -18,12 +18,7 @@ use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
 use super::{callback, running};
-use crate::active::{Active, OWN_OBJECTS};
-use crate::real::Ptr;
-
-fn object(number: u64) -> Ptr {
-    std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
-}
+use crate::active::{Active, OWN_OBJECTS, object};
 
 pub(super) unsafe extern "C" fn sync_region(
     kind: c_int,

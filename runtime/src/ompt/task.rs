@@ -19,12 +19,7 @@ use super::node::{self, Node};
 use super::team::Worker;
 use super::word::Word;
 use super::{callback, enter, running};
-use crate::active::{Active, OWN_OBJECTS};
-use crate::real::Ptr;
-
-fn object(number: u64) -> Ptr {
-    std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
-}
+use crate::active::{Active, OWN_OBJECTS, object};
 
 pub(super) unsafe extern "C" fn task_create(
     encountering: Data,

@@ -5,7 +5,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_interpose::{exports, lookup};
+use contech_interpose::{exports, found};
 use contech_observation::State;
 
 use crate::sites::bump;
@@ -14,7 +14,7 @@ use crate::{clock, tls};
 type Ptr = *mut c_void;
 
 macro_rules! timed {
-    ($($index:literal $name:ident, $c_name:literal, $real:ident, $slow:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
+    ($($index:literal $name:ident, $real:ident, $slow:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
         /// The function itself; until it is known, the observer's function that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
@@ -23,17 +23,12 @@ macro_rules! timed {
         }
 
         unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {
-            // A function of ours may have several addresses, so the address stored in the static
-            // above does not tell whether the real function is known.
-            static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-            let mut real = FOUND.load(Relaxed);
-            if real.is_null() {
-                real = lookup::find(concat!($c_name, "\0"), None);
-                FOUND.store(real, Relaxed);
-                $real.store(real, Relaxed);
+            found! { static FOUND = $name($($ty),*) -> $ret; }
+            let real = FOUND.get();
+            // Other threads read the static at each call, so it is written once.
+            if $real.load(Relaxed) != real as *mut c_void {
+                $real.store(real as *mut c_void, Relaxed);
             }
-            // SAFETY: libomp's function of that name has this type.
-            let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($ty),*) -> $ret>(real) };
             // SAFETY: the caller's arguments are passed on.
             time($index, || unsafe { real($($arg),*) })
         }
@@ -41,13 +36,13 @@ macro_rules! timed {
 }
 
 timed! {
-    0 __kmpc_omp_task_alloc, "__kmpc_omp_task_alloc", ALLOC, alloc(at: Ptr, thread: c_int, flags: c_int, task: usize, shared: usize, body: Ptr) -> Ptr;
-    1 __kmpc_omp_task, "__kmpc_omp_task", TASK, task(at: Ptr, thread: c_int, task: Ptr) -> c_int;
-    2 __kmpc_omp_task_with_deps, "__kmpc_omp_task_with_deps", DEPS, deps(at: Ptr, thread: c_int, task: Ptr, n: c_int, list: Ptr, m: c_int, more: Ptr) -> c_int;
-    3 __kmpc_dispatch_next_4, "__kmpc_dispatch_next_4", NEXT_4, next_4(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
-    4 __kmpc_dispatch_next_4u, "__kmpc_dispatch_next_4u", NEXT_4U, next_4u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
-    5 __kmpc_dispatch_next_8, "__kmpc_dispatch_next_8", NEXT_8, next_8(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
-    6 __kmpc_dispatch_next_8u, "__kmpc_dispatch_next_8u", NEXT_8U, next_8u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    0 __kmpc_omp_task_alloc, ALLOC, alloc(at: Ptr, thread: c_int, flags: c_int, task: usize, shared: usize, body: Ptr) -> Ptr;
+    1 __kmpc_omp_task, TASK, task(at: Ptr, thread: c_int, task: Ptr) -> c_int;
+    2 __kmpc_omp_task_with_deps, DEPS, deps(at: Ptr, thread: c_int, task: Ptr, n: c_int, list: Ptr, m: c_int, more: Ptr) -> c_int;
+    3 __kmpc_dispatch_next_4, NEXT_4, next_4(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    4 __kmpc_dispatch_next_4u, NEXT_4U, next_4u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    5 __kmpc_dispatch_next_8, NEXT_8, next_8(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    6 __kmpc_dispatch_next_8u, NEXT_8U, next_8u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
 }
 
 /// The functions from this index on hand out parts of loops.

@@ -8,7 +8,7 @@ use std::sync::atomic::{
 };
 
 use contech_interpose::ompt::{SetCallback, ask, event};
-use contech_interpose::{exports, lookup};
+use contech_interpose::{exports, found};
 
 use super::tasks;
 use crate::real::real;
@@ -81,7 +81,7 @@ impl Late {
 }
 
 macro_rules! first {
-    ($($name:ident, $c_name:literal, $real:ident, $slow:ident;)*) => {$(
+    ($($name:ident, $real:ident, $slow:ident;)*) => {$(
         /// The function itself; until it is known, the observer's function that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
@@ -94,10 +94,10 @@ macro_rules! first {
         /// None of these functions has more than four arguments.
         unsafe extern "C-unwind" fn $slow(a: usize, b: usize, c: usize, d: usize) {
             MUTEXES.want();
-            let real = lookup::find(concat!($c_name, "\0"), None);
-            $real.store(real, Relaxed);
-            // SAFETY: the function of that name takes these arguments, or the first of them.
-            let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(usize, usize, usize, usize)>(real) };
+            // It takes these arguments, or the first of them.
+            found! { static FOUND = $name(usize, usize, usize, usize); }
+            let real = FOUND.get();
+            $real.store(real as *mut c_void, Relaxed);
             // SAFETY: the caller's arguments are passed on.
             unsafe { real(a, b, c, d) };
         }
@@ -105,14 +105,14 @@ macro_rules! first {
 }
 
 first! {
-    __kmpc_critical, "__kmpc_critical", CRITICAL, critical;
-    __kmpc_critical_with_hint, "__kmpc_critical_with_hint", HINT, hint;
-    __kmpc_ordered, "__kmpc_ordered", ORDERED, ordered;
-    __kmpc_atomic_start, "__kmpc_atomic_start", ATOMIC, atomic;
-    omp_set_nest_lock, "omp_set_nest_lock", NEST, nest;
-    omp_set_nest_lock_, "omp_set_nest_lock_", NEST_FORTRAN, nest_fortran;
-    GOMP_critical_start, "GOMP_critical_start", GNU_CRITICAL, gnu_critical;
-    GOMP_critical_name_start, "GOMP_critical_name_start", GNU_NAMED, gnu_named;
-    GOMP_ordered_start, "GOMP_ordered_start", GNU_ORDERED, gnu_ordered;
-    GOMP_atomic_start, "GOMP_atomic_start", GNU_ATOMIC, gnu_atomic;
+    __kmpc_critical, CRITICAL, critical;
+    __kmpc_critical_with_hint, HINT, hint;
+    __kmpc_ordered, ORDERED, ordered;
+    __kmpc_atomic_start, ATOMIC, atomic;
+    omp_set_nest_lock, NEST, nest;
+    omp_set_nest_lock_, NEST_FORTRAN, nest_fortran;
+    GOMP_critical_start, GNU_CRITICAL, gnu_critical;
+    GOMP_critical_name_start, GNU_NAMED, gnu_named;
+    GOMP_ordered_start, GNU_ORDERED, gnu_ordered;
+    GOMP_atomic_start, GNU_ATOMIC, gnu_atomic;
 }
