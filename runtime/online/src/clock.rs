@@ -7,7 +7,6 @@
 #![allow(unsafe_code, reason = "an instruction")]
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
 
 use contech_interpose::arch::ticks;
 use contech_interpose::meter::{LONG, Meter};
@@ -224,29 +223,6 @@ impl Clock {
             METER.read();
             self.read = ticks();
         }
-    }
-}
-
-/// Cycles and time at one moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    cycles: u64,
-    time: Instant,
-}
-
-impl Moment {
-    pub(crate) fn now() -> Self {
-        Self { cycles: ticks(), time: Instant::now() }
-    }
-
-    /// Nanoseconds per cycle, from that moment to now.
-    pub(crate) fn ns_per_cycle(&self) -> f64 {
-        #[allow(clippy::cast_precision_loss, reason = "a ratio")]
-        let passed = ticks().saturating_sub(self.cycles) as f64;
-        if passed == 0.0 {
-            return 1.0;
-        }
-        self.time.elapsed().as_secs_f64() * 1e9 / passed
     }
 }
 

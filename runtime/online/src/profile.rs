@@ -3,11 +3,12 @@
 mod at_once;
 mod read;
 
+use contech_interpose::clock as interpose;
 use workspan::abi::Function;
 use workspan::file::Metric;
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Moment, Ready};
+use crate::clock::{Clock, Cost, Ready};
 use crate::sites::Numbers;
 
 /// The facts of a call site.
@@ -44,7 +45,7 @@ pub(crate) struct Profile {
     clock: Clock,
     stack: Bounds,
     pub metric: Metric,
-    pub started: Moment,
+    pub started: interpose::Clock,
     /// Invocations that ended without returning: by a jump or an exception.
     pub jumped: u64,
     /// [`workspan::abi::SPAWN`] if the next invocation is a spawn, whatever its event says.
@@ -66,7 +67,7 @@ impl Profile {
             clock: Clock::new(metric, cost),
             stack,
             metric,
-            started: Moment::now(),
+            started: interpose::Clock::start(),
             jumped: 0,
             spawn: 0,
         };

@@ -37,7 +37,7 @@ pub(crate) enum When {
 /// Writes what is known now.
 pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     let (ns, unit) = match profile.metric {
-        Metric::Time => (profile.started.ns_per_cycle(), " ns"),
+        Metric::Time => (profile.started.ns_per_tick(), " ns"),
         Metric::Ops => (1.0, " operations"),
     };
     let notes = notes(profile, foreign, when);
