@@ -109,7 +109,7 @@ impl ProgramBuilder {
         let (base, count, sum) = identity;
         let known = self.known(sum);
         let ids = Arc::make_mut(&mut self.ids);
-        ids.add_as(base, count, &mut table, &load.globals, known).map_err(fault)?;
+        ids.add(base, count, &mut table, &load.globals, known).map_err(fault)?;
         let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
         let first_block = known.unwrap_or(next_block);
         if known.is_none() {

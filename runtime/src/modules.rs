@@ -1,7 +1,7 @@
 //! Instrumented modules join the recording, and leave it.
 
 use contech_interpose::mask::{Blocked, Uncancellable};
-use contech_interpose::objects::objects;
+use contech_interpose::objects::{executable, objects};
 use contech_runtime_core::modules::FoundModule;
 use contech_trace::abi::{ModuleDescriptor, Ptr};
 
@@ -72,10 +72,6 @@ pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
 unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> Vec<FoundModule> {
     let objects = objects();
     let count = end.addr().saturating_sub(first.addr()) / size_of::<ModuleDescriptor>();
-    let executable = || {
-        std::fs::read_link("/proc/self/exe")
-            .map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
-    };
     let mut list = Vec::with_capacity(count);
     for i in 0..count {
         let at = first.wrapping_add(i);

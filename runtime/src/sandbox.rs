@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use contech_interpose::arch::system_call;
 use contech_runtime_core::scratch;
-use contech_runtime_core::tls::{ENDED, Lane};
+use contech_runtime_core::tls::ENDED;
 use libc::sock_fprog;
 
 use crate::atomic;
@@ -32,9 +32,7 @@ fn confined(all: bool) {
     if let Some(recorder) = current::recorder() {
         guarded(|| recorder.seal(tls, all));
     }
-    for lane in Lane::ALL {
-        scratch::last_resort(tls, lane);
-    }
+    scratch::all_last_resort(tls);
     tls.set_role(ENDED);
     CONFINED.store(true, Relaxed);
     if all {
@@ -42,11 +40,17 @@ fn confined(all: bool) {
     }
 }
 
+/// The program is about to give up its rights to system calls: nearly all of them (`strict`), or
+/// those that the filter at this address refuses.
+///
 /// # Safety
-/// The program gives this filter to the kernel: the pointer is null, or leads to one.
-unsafe fn filter(program: *const sock_fprog) {
+/// Where a filter is, the program gives it to the kernel: the pointer is null, or leads to one.
+unsafe fn confines(strict: bool, filter: bool, program: usize) {
+    let program = std::ptr::with_exposed_provenance::<sock_fprog>(program);
+    if strict {
+        confined(false);
     // SAFETY: the caller says so. With no steps the program only asks whether there are filters.
-    if unsafe { program.as_ref() }.is_some_and(|program| program.len > 0) {
+    } else if filter && unsafe { program.as_ref() }.is_some_and(|program| program.len > 0) {
         confined(true);
     }
 }
@@ -58,15 +62,11 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     c: usize,
     d: usize,
 ) -> c_int {
-    const STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
-    const FILTER: usize = libc::SECCOMP_MODE_FILTER as usize;
-    match (option, a) {
-        (libc::PR_SET_SECCOMP, STRICT) => confined(false),
+    if option == libc::PR_SET_SECCOMP {
+        let is = |mode: libc::c_uint| a == mode as usize;
+        let (strict, filter) = (is(libc::SECCOMP_MODE_STRICT), is(libc::SECCOMP_MODE_FILTER));
         // SAFETY: the kernel reads the same filter.
-        (libc::PR_SET_SECCOMP, FILTER) => unsafe {
-            filter(std::ptr::with_exposed_provenance(b));
-        },
-        _ => {}
+        unsafe { confines(strict, filter, b) };
     }
     #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
     let option = option as usize;
@@ -80,14 +80,8 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
 /// # Safety
 /// The program gives its arguments to the kernel.
 pub(crate) unsafe fn before_seccomp([operation, _, program, ..]: [usize; 6]) {
-    const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
-    const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
-    match operation {
-        STRICT => confined(false),
-        // SAFETY: the kernel reads the same filter.
-        FILTER => unsafe {
-            filter(std::ptr::with_exposed_provenance(program));
-        },
-        _ => {}
-    }
+    let is = |mode: libc::c_uint| operation == mode as usize;
+    let (strict, filter) = (is(libc::SECCOMP_SET_MODE_STRICT), is(libc::SECCOMP_SET_MODE_FILTER));
+    // SAFETY: the kernel reads the same filter.
+    unsafe { confines(strict, filter, program) };
 }

@@ -8,7 +8,7 @@ use contech_interpose::life::watch_this_thread;
 use contech_interpose::objects::about;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
-use contech_runtime_core::tls::{Lane, RUNTIME};
+use contech_runtime_core::tls::RUNTIME;
 
 use crate::atomic::STRIPES;
 use crate::current::guarded;
@@ -41,14 +41,10 @@ impl Host for Service {
         // allocator records must not go into the buffers of this thread, which are just being
         // handed over.
         let tls = block();
-        let saved = Lane::ALL.map(|lane| tls.at(lane));
-        for lane in Lane::ALL {
-            scratch::last_resort(tls, lane);
-        }
+        let saved = tls.cursors();
+        scratch::all_last_resort(tls);
         let started = self.start_thread(write);
-        for lane in Lane::ALL {
-            tls.set_at(lane, saved[lane as usize]);
-        }
+        tls.set_cursors(saved);
         started
     }
 

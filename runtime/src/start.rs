@@ -8,7 +8,7 @@ use contech_interpose::memory::{self, Errno};
 use contech_interpose::notice;
 use contech_runtime_core::options::Options;
 use contech_runtime_core::recorder::Start;
-use contech_runtime_core::tls::Lane;
+use contech_runtime_core::tls::{Lane, NOWHERE};
 use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
 use crate::atomic;
@@ -37,9 +37,7 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     if tls.thread().is_null() {
         // An instrumented allocator that was called in the meantime wrote its records to memory
         // that nobody reads. From now on its records count.
-        for lane in Lane::ALL {
-            tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
-        }
+        tls.set_cursors(NOWHERE);
     }
     made
 }

@@ -71,7 +71,7 @@ fn program_of(modules: &Modules) -> Program {
             (found.ids(), ModuleTable::decode(found.table))
         {
             // A module that cannot be added makes its records unreadable, and nothing is recovered.
-            let _ = program.add(base, count, &mut table, found.globals);
+            let _ = program.add(base, count, &mut table, found.globals, None);
         }
     }
     program

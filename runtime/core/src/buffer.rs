@@ -149,17 +149,10 @@ impl Buffer {
         unsafe { self.data().add(self.room() - SLACK) }
     }
 
-    /// Bytes from `cursor` to the end of the buffer; `None` if `cursor` lies outside the buffer.
-    #[must_use]
-    pub fn room_after(&self, cursor: *const u8) -> Option<usize> {
-        let at = cursor.addr().checked_sub(self.data().addr())?;
-        self.room().checked_sub(at)
-    }
-
     /// Whether `cursor` lies in this buffer.
     #[must_use]
     pub fn contains(&self, cursor: *const u8) -> bool {
-        self.room_after(cursor).is_some()
+        cursor.addr().wrapping_sub(self.data().addr()) <= self.room()
     }
 
     fn fits(&self, start: usize, len: usize) -> bool {

@@ -11,7 +11,7 @@
 use contech_trace::event::Event;
 use contech_trace::file::ChunkKind;
 
-use crate::buffer::{Buffer, Part, Piece};
+use crate::buffer::{Buffer, List, Part, Piece};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
 use crate::level;
@@ -144,12 +144,17 @@ impl Desk {
         }
         let tape = inner.tape(depth + 1, lane);
         let (buffer, whole) = tape.take(depth + 1, tape.saved.0, now);
+        self.keep(&mut inner.tape(depth, lane).deeper, buffer);
+        whole
+    }
+
+    /// Puts a buffer behind others, if anything is in it.
+    pub(crate) fn keep(&self, list: &mut List, buffer: Option<Buffer>) {
         match buffer {
-            Some(buffer) if buffer.piece().len > 0 => inner.tape(depth, lane).deeper.push(buffer),
+            Some(buffer) if buffer.piece().len > 0 => list.push(buffer),
             Some(buffer) => self.pool.put(buffer),
             None => {}
         }
-        whole
     }
 
     /// Hands over what the program recorded up to its cursor and what handlers recorded since. The
@@ -179,10 +184,8 @@ impl Desk {
     ) {
         if depth == 0 {
             self.hand_over(context, inner, lane, buffer);
-        } else if buffer.piece().len == 0 {
-            self.pool.put(buffer);
         } else {
-            inner.tape(depth, lane).out.push(buffer);
+            self.keep(&mut inner.tape(depth, lane).out, Some(buffer));
         }
     }
 

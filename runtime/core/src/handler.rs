@@ -22,7 +22,7 @@ use crate::recorder::Recorder;
 use crate::registry;
 use crate::scratch;
 use crate::thread::{NO_CONTEXT, Thread};
-use crate::tls::{self, Lane, TlsBlock};
+use crate::tls::{self, Cursors, Lane, TlsBlock};
 
 /// Runs `f`, which no handler interrupts, on the thread's own stack, if it has one.
 pub(crate) fn on_own_stack<R>(tls: &TlsBlock, _: &Blocked, f: impl FnOnce() -> R) -> R {
@@ -41,9 +41,6 @@ fn give_own_stack(thread: &Thread, tls: &TlsBlock) {
     }
     tls.set_own_stack(top);
 }
-
-/// Cursor and limit of both streams.
-type Cursors = [(*mut u8, *mut u8); 2];
 
 /// What a signal handler must give back when it returns.
 #[derive(Debug)]
@@ -96,22 +93,18 @@ impl Recorder {
         blocked: &Blocked,
     ) -> Entered {
         if tls.role() == tls::LIBRARY {
-            let saved = Lane::ALL.map(|lane| tls.at(lane));
+            let saved = tls.cursors();
             self.counters.losses.note(Loss::Library);
             tls.set_role(tls::ENDED);
-            for lane in Lane::ALL {
-                scratch::last_resort(tls, lane);
-            }
+            scratch::all_last_resort(tls);
             return Entered::InLibrary(saved);
         }
         let mut inner = thread.lock(blocked);
         tls.reset_spin();
-        let saved = Lane::ALL.map(|lane| tls.at(lane));
+        let saved = tls.cursors();
         if inner.depth == MOST {
             self.counters.losses.note(Loss::Depth);
-            for lane in Lane::ALL {
-                scratch::last_resort(tls, lane);
-            }
+            scratch::all_last_resort(tls);
             return Entered::TooDeep(saved);
         }
         let depth = inner.depth;
@@ -140,9 +133,7 @@ impl Recorder {
                 if matches!(entered, Entered::InLibrary(_)) {
                     tls.set_role(tls::LIBRARY);
                 }
-                for lane in Lane::ALL {
-                    tls.set_at(lane, saved[lane as usize]);
-                }
+                tls.set_cursors(saved);
             }
             Entered::Level(level) if !returned => {
                 self.abandon(tls, |inner| inner.depth.min(level - 1));
@@ -282,11 +273,7 @@ impl Recorder {
         if !rests {
             let (buffer, all) = tape.take(depth, cursor, now);
             whole &= all;
-            match buffer {
-                Some(buffer) if buffer.piece().len > 0 => done.push(buffer),
-                Some(buffer) => self.desk.pool.put(buffer),
-                None => {}
-            }
+            self.desk.keep(&mut done, buffer);
             done.append(std::mem::take(&mut tape.deeper));
         }
         if !whole && inner.status == Status::Live {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use contech_interpose::objects::executable;
 use contech_trace::file::RunInfo;
 
 use crate::memory;
@@ -76,9 +77,7 @@ pub(crate) fn run_info(parent: u32, options: Vec<String>) -> RunInfo {
     let command = command.strip_suffix(b"\0").unwrap_or(&command);
     RunInfo {
         command: command.split(|b| *b == 0).map(text).collect(),
-        exe: std::fs::read_link("/proc/self/exe")
-            .map(|p| p.to_string_lossy().into_owned())
-            .unwrap_or_default(),
+        exe: executable(),
         host: std::fs::read_to_string("/proc/sys/kernel/hostname")
             .map(|h| h.trim().to_owned())
             .unwrap_or_default(),

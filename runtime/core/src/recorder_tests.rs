@@ -176,7 +176,7 @@ fn read(run: &Run) -> Trace {
             ChunkKind::Module => {
                 let load = ModuleLoad::from_bytes(&chunk.stored).unwrap();
                 let mut table = ModuleTable::decode(&load.table).unwrap();
-                program.add(load.id_base, load.id_count, &mut table, &[]).unwrap();
+                program.add(load.id_base, load.id_count, &mut table, &[], None).unwrap();
             }
             ChunkKind::Stream => {
                 let context = chunk.header.context;

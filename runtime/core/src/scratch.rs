@@ -33,3 +33,10 @@ pub fn last_resort(tls: &TlsBlock, lane: Lane) -> *mut u8 {
     tls.set_at(lane, (start, start.wrapping_add(SHARED_ROOM)));
     start
 }
+
+/// Points both of the thread's cursors into shared scratch memory.
+pub fn all_last_resort(tls: &TlsBlock) {
+    for lane in Lane::ALL {
+        last_resort(tls, lane);
+    }
+}

@@ -65,6 +65,12 @@ const _: () = {
     assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
 };
 
+/// Cursor and limit of both streams.
+pub type Cursors = [(*mut u8, *mut u8); 2];
+
+/// Those of a thread that has not recorded anything.
+pub const NOWHERE: Cursors = [(std::ptr::null_mut(), std::ptr::null_mut()); 2];
+
 /// Offset of the thread's role, for code that is not Rust.
 pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 /// Offset of the upper end of the thread's own stack, for code that is not Rust.
@@ -122,6 +128,18 @@ impl TlsBlock {
         let at = self.lane(lane);
         at.0.store(cursor, Relaxed);
         at.1.store(limit, Relaxed);
+    }
+
+    /// Cursor and limit of both streams.
+    pub fn cursors(&self) -> Cursors {
+        Lane::ALL.map(|lane| self.at(lane))
+    }
+
+    /// Puts back what [`TlsBlock::cursors`] has returned.
+    pub fn set_cursors(&self, saved: Cursors) {
+        for lane in Lane::ALL {
+            self.set_at(lane, saved[lane as usize]);
+        }
     }
 
     /// The address of the next record; null before the first flush.
@@ -308,9 +326,7 @@ impl TlsBlock {
 
     /// Forgets everything, as in a thread that never recorded. The thread keeps its number.
     pub fn reset(&self) {
-        for lane in Lane::ALL {
-            self.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
-        }
+        self.set_cursors(NOWHERE);
         self.state.store(std::ptr::null_mut(), Relaxed);
         self.set_handlers(0);
         self.set_announces(false);

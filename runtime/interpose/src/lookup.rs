@@ -136,7 +136,7 @@ const LIBRARIES: [&CStr; 4] = [c"libc.so.6", c"libstdc++.so.6", c"libc++abi.so.1
 /// that ends the process.
 #[must_use]
 pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
-    search(symbol, version).unwrap_or(missing as *const () as *mut c_void)
+    search(symbol, version).unwrap_or(MISSING as *mut c_void)
 }
 
 /// The next definition of a symbol after this library's, if there is one.
@@ -181,20 +181,13 @@ impl<F: Copy> LateFunction<F> {
         Self { name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
     }
 
-    /// The function. The program has called it, so there is one.
+    /// The function. The program has called it, so there is one; otherwise the result ends the
+    /// process.
     #[inline(always)]
     pub fn get(&self) -> F {
-        let known = self.address.load(Relaxed);
-        let found = if known.is_null() { self.find() } else { known };
-        // SAFETY: who made this vouches for the type.
-        unsafe { std::mem::transmute_copy(&found) }
-    }
-
-    #[cold]
-    fn find(&self) -> *mut c_void {
-        let found = find(self.name, None);
-        self.address.store(found, Relaxed);
-        found
+        // SAFETY: who made this vouches for the type; `missing` takes no arguments and does not
+        // return.
+        self.known().unwrap_or_else(|| unsafe { std::mem::transmute_copy(&MISSING) })
     }
 
     /// The function, if there is one.
@@ -245,6 +238,8 @@ macro_rules! in_front_of {
         };
     )*};
 }
+
+const MISSING: extern "C" fn() -> ! = missing;
 
 extern "C" fn missing() -> ! {
     notice::say("the program called a function that its C library does not have");

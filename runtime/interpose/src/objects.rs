@@ -100,3 +100,10 @@ pub fn path_at(address: usize) -> Option<&'static CStr> {
 pub fn file_at(address: usize) -> Option<&'static [u8]> {
     path_at(address)?.to_bytes().rsplit(|byte| *byte == b'/').next()
 }
+
+/// The path of the program's executable; empty if it is not known.
+#[must_use]
+pub fn executable() -> String {
+    let path = std::fs::read_link("/proc/self/exe");
+    path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -159,7 +159,7 @@ impl Run {
                     let load = ModuleLoad::from_bytes(&chunk.stored).expect("a module");
                     let mut table = ModuleTable::decode(&load.table).expect("its table");
                     program
-                        .add(load.id_base, load.id_count, &mut table, &load.globals)
+                        .add(load.id_base, load.id_count, &mut table, &load.globals, None)
                         .expect("its ids");
                 }
                 ChunkKind::Stream => decoders

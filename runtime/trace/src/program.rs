@@ -117,25 +117,12 @@ impl Program {
     /// Ids below the number of blocks are blocks in naive form, and those above are path ids.
     /// Modules that share ids with this one were unloaded before: their ids mean nothing from now
     /// on, and their dense numbers stay. The table's functions in fast form are taken out of it.
+    /// The blocks may be known already, from another process or from an earlier time, by the dense
+    /// index of block 0.
     ///
     /// # Errors
     /// When ids overlap the reserved ones, or the table contradicts itself.
     pub fn add(
-        &mut self,
-        base: u32,
-        count: u32,
-        table: &mut ModuleTable,
-        globals: &[u64],
-    ) -> Result<u32> {
-        self.add_as(base, count, table, globals, None)
-    }
-
-    /// Does the same as the function above. The blocks may be known already, from another process
-    /// or from an earlier time, by the dense index of block 0.
-    ///
-    /// # Errors
-    /// Those of [`Program::add`].
-    pub fn add_as(
         &mut self,
         base: u32,
         count: u32,
@@ -324,7 +311,7 @@ mod tests {
         let mut program = Program::default();
         let mut expected = Vec::new();
         for (base, count) in modules {
-            let first = program.add(base, count, &mut table(count as usize), &[]).unwrap();
+            let first = program.add(base, count, &mut table(count as usize), &[], None).unwrap();
             expected.extend((0..count).map(|k| (base.wrapping_add(k), first + k)));
         }
         for (id, index) in expected {
@@ -335,13 +322,14 @@ mod tests {
         for id in [0x100, 0x1f_ffff, 0x20_0006, 0x50_0003, 0x70_0000, 0xffff_ffef] {
             assert!(program.meaning(id).is_none(), "{id:#x}");
         }
-        assert!(program.add(0xffff_ffff, 2, &mut table(2), &[]).is_err());
+        assert!(program.add(0xffff_ffff, 2, &mut table(2), &[], None).is_err());
     }
 
     #[test]
     fn a_module_takes_the_ids_of_those_it_was_loaded_in_place_of() {
         let mut program = Program::default();
-        let mut add = |base, count: u32| program.add(base, count, &mut table(count as usize), &[]);
+        let mut add =
+            |base, count: u32| program.add(base, count, &mut table(count as usize), &[], None);
         assert_eq!((add(0x20_0000, 4), add(0x20_0004, 4)), (Ok(0), Ok(4)));
         assert_eq!((add(0x20_0002, 4), add(0x20_0008, 1)), (Ok(8), Ok(12)));
         let block = |id| match program.meaning(id) {

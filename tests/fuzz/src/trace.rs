@@ -192,7 +192,7 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
             ChunkKind::Module => ModuleLoad::from_bytes(payload).is_ok_and(|load| {
                 ModuleTable::decode(&load.table).is_ok_and(|mut table| {
                     let (base, count) = (load.id_base, load.id_count);
-                    program.add(base, count, &mut table, &load.globals).is_ok()
+                    program.add(base, count, &mut table, &load.globals, None).is_ok()
                 })
             }),
             ChunkKind::Stream | ChunkKind::Check => {

@@ -81,51 +81,44 @@ fn check(desk: &Desk, thread: &Thread, made_before: usize) {
     }
 }
 
-fn a_thread_that_ends_while_the_trace_closes_loses_nothing() {
-    model(None, || {
+/// A thread does this while another one closes the trace, `begun` with a buffer and a record in it.
+fn while_it_closes(begun: bool, act: fn(&Desk, &Thread)) {
+    model(None, move || {
         let (desk, thread) = (desk(), Thread::new(1));
-        assert!(thread.flush(&desk));
-        thread.record();
-        let other = beside(&desk, &thread, move |desk, thread| {
+        if begun {
+            assert!(thread.flush(&desk));
             thread.record();
-            thread.end(desk);
-        });
+        }
+        let other = beside(&desk, &thread, act);
         let made = close(&desk, &thread);
         other.join().unwrap();
         check(&desk, &thread, made);
+    });
+}
+
+fn a_thread_that_ends_while_the_trace_closes_loses_nothing() {
+    while_it_closes(true, |desk, thread| {
+        thread.record();
+        thread.end(desk);
     });
 }
 
 fn a_thread_that_needs_room_while_the_trace_closes_loses_nothing() {
-    model(None, || {
-        let (desk, thread) = (desk(), Thread::new(1));
-        assert!(thread.flush(&desk));
-        thread.record();
-        let other = beside(&desk, &thread, move |desk, thread| {
-            if thread.flush(desk) {
-                thread.record();
-            }
-            thread.end(desk);
-        });
-        let made = close(&desk, &thread);
-        other.join().unwrap();
-        check(&desk, &thread, made);
+    while_it_closes(true, |desk, thread| {
+        if thread.flush(desk) {
+            thread.record();
+        }
+        thread.end(desk);
     });
 }
 
 fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all() {
-    model(None, || {
-        let (desk, thread) = (desk(), Thread::new(1));
-        let other = beside(&desk, &thread, move |desk, thread| {
-            if thread.flush(desk) {
-                thread.record();
-                thread.publish(desk);
-                thread.record();
-            }
-        });
-        let made = close(&desk, &thread);
-        other.join().unwrap();
-        check(&desk, &thread, made);
+    while_it_closes(false, |desk, thread| {
+        if thread.flush(desk) {
+            thread.record();
+            thread.publish(desk);
+            thread.record();
+        }
     });
 }
 

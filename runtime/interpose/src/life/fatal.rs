@@ -7,6 +7,8 @@
 
 use std::ffi::c_int;
 
+use super::real;
+use super::signals::default_action;
 use crate::kernel::call;
 use crate::memory;
 
@@ -56,23 +58,11 @@ fn is_fault(signal: c_int, code: c_int) -> bool {
     code > 0 && FAULTS.contains(&signal)
 }
 
-/// A signal's action in the kernel's layout; all zeros is the default action.
-#[repr(C)]
-struct Action {
-    handler: usize,
-    flags: libc::c_ulong,
-    restorer: usize,
-    mask: u64,
-}
-
-/// Gives a signal its default action by a system call, because the C library's functions may be
-/// intercepted.
+/// Gives a signal its default action.
 fn restore(signal: c_int) {
-    let default = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
-    let (signal, action) =
-        (usize::try_from(signal).unwrap_or(0), (&raw const default).expose_provenance());
-    // SAFETY: the action is live and has the kernel's layout, whose mask is eight bytes.
-    let _ = unsafe { call(libc::SYS_rt_sigaction, [signal, action, 0, size_of::<u64>()]) };
+    let default = default_action();
+    // SAFETY: the action is live.
+    unsafe { (real().sigaction)(signal, &raw const default, std::ptr::null_mut()) };
 }
 
 /// Lets a signal whose handler this thread is in do its default action once the handler has

@@ -45,7 +45,7 @@ fn stand_in<L: Life>() -> Action {
     action
 }
 
-fn default_action() -> Action {
+pub(super) fn default_action() -> Action {
     // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty
     // mask.
     unsafe { std::mem::zeroed() }

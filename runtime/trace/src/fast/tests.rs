@@ -62,7 +62,7 @@ fn program(loads: &[usize], f: FastFunction) -> Program {
     let paths: u32 = f.starts.iter().map(|s| s.paths).sum();
     let count = u32::try_from(loads.len()).unwrap() + paths;
     let mut p = Program::default();
-    p.add(BASE, count, &mut table(loads, vec![f]), &[0x9000]).unwrap();
+    p.add(BASE, count, &mut table(loads, vec![f]), &[0x9000], None).unwrap();
     p
 }
 
@@ -190,7 +190,7 @@ fn no_cut_or_flipped_stream_or_table_panics() {
             continue;
         };
         let mut p = Program::default();
-        if p.add(BASE, 7, &mut table(&[0, 2, 0], vec![f]), &[]).is_ok() {
+        if p.add(BASE, 7, &mut table(&[0, 2, 0], vec![f]), &[], None).is_ok() {
             // A damaged computed count could run for ever. Recorded counts are bounded by the
             // bytes.
             let f = p.function(0);
