@@ -45,14 +45,23 @@ impl Node {
         unsafe { std::ptr::with_exposed_provenance_mut::<Node>(address).as_mut() }
     }
 
-    /// Gives the task a node.
+    /// Gives the task a node, which keeps its word.
     ///
     /// # Safety
     /// The same as for [`Node::of`].
-    pub(super) unsafe fn attach(data: Data, node: Box<Node>) {
-        let address = Box::into_raw(node).expose_provenance() as u64;
+    pub(super) unsafe fn attach(
+        data: Data,
+        word: Word,
+        parent: u32,
+        before: u64,
+    ) -> &'static mut Node {
+        let node = Node { word, parent, before, items: Vec::new(), held: Vec::new() };
+        let node = Box::into_raw(Box::new(node));
+        let address = node.expose_provenance() as u64;
         // SAFETY: the caller vouches for the word.
         unsafe { abi::write(data, address & ADDRESS | Word::NODE | Word::VALID) };
+        // SAFETY: the node is new, and only `take` frees it.
+        unsafe { &mut *node }
     }
 
     /// Takes the node from the task, which gets its word back.

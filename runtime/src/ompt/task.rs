@@ -80,16 +80,9 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
 /// # Safety
 /// libomp passed the words, as in [`task_create`].
 unsafe fn generate_wait(a: Active, parent: Data, task: Data) {
-    let node = Node {
-        word: Word::new(u32::MAX, Word::STARTED),
-        // SAFETY: the caller vouches for the word.
-        parent: unsafe { node::word(parent) }.context(),
-        before: a.now(),
-        items: Vec::new(),
-        held: Vec::new(),
-    };
-    // SAFETY: the caller vouches for the word.
-    unsafe { Node::attach(task, Box::new(node)) };
+    let word = Word::new(u32::MAX, Word::STARTED);
+    // SAFETY: the caller vouches for the words.
+    unsafe { Node::attach(task, word, node::word(parent).context(), a.now()) };
     // SAFETY: the caller vouches for the word.
     let waiting = unsafe { node::word(parent) }.with(Word::WAITS);
     // SAFETY: the caller vouches for the word.
@@ -114,19 +107,14 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
         }
         // SAFETY: libomp passed the word of a task that has not begun.
         unsafe {
-            if let Some(node) = Node::of(task) {
-                node.add(a, list);
-                return;
-            }
-            let mut node = Box::new(Node {
-                word: Word(abi::read(task)),
-                parent: running(worker).1.context(),
-                before: a.now(),
-                items: Vec::new(),
-                held: Vec::new(),
-            });
+            let node = match Node::of(task) {
+                Some(node) => node,
+                None => {
+                    let (word, parent) = (Word(abi::read(task)), running(worker).1.context());
+                    Node::attach(task, word, parent, a.now())
+                }
+            };
             node.add(a, list);
-            Node::attach(task, node);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Acquire;
-use loom::thread::{JoinHandle, spawn, yield_now};
+use loom::thread::{JoinHandle, yield_now};
 
 use crate::desk::Desk;
 use crate::model;
@@ -46,8 +46,8 @@ fn beside(
     thread: &Arc<Thread>,
     act: impl FnOnce(&Desk, &Thread) + 'static,
 ) -> JoinHandle<()> {
-    let (desk, thread) = (Arc::clone(desk), Arc::clone(thread));
-    spawn(move || act(&desk, &thread))
+    let desk = Arc::clone(desk);
+    crate::beside(thread, move |thread| act(&desk, thread))
 }
 
 /// The same while `other` goes on. How many records the thread had made before, how many it made,

@@ -33,6 +33,8 @@ mod stripe;
 mod turns;
 
 use contech_interpose::memory;
+use loom::sync::Arc;
+use loom::thread::{JoinHandle, spawn};
 
 /// What the runtime's `primitive` names, of loom.
 mod primitive {
@@ -141,4 +143,13 @@ fn model(preemptions: Option<usize>, f: impl Fn() + Sync + Send + 'static) {
     // Three threads that wait for each other take more steps than the usual 1,000.
     builder.max_branches = 20_000;
     builder.check(f);
+}
+
+/// What another thread does with something meanwhile.
+fn beside<T: 'static, R: 'static>(
+    shared: &Arc<T>,
+    act: impl FnOnce(&T) -> R + 'static,
+) -> JoinHandle<R> {
+    let shared = Arc::clone(shared);
+    spawn(move || act(&shared))
 }

@@ -1,9 +1,7 @@
 //! Parts of a buffer that wait for the writer while their thread goes on.
 
-use loom::sync::Arc;
-
-use crate::model;
 use crate::thread::{Arrived, Thread, desk, numbers, write};
+use crate::{beside, model};
 
 crate::tests! {
     a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up
@@ -15,14 +13,11 @@ fn a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up()
         model(None, move || {
             let desk = desk();
             let thread = Thread::new(1);
-            let writer = {
-                let desk = Arc::clone(&desk);
-                loom::thread::spawn(move || {
-                    let mut arrived = Arrived::default();
-                    write(&desk, &mut arrived);
-                    arrived
-                })
-            };
+            let writer = beside(&desk, |desk| {
+                let mut arrived = Arrived::default();
+                write(desk, &mut arrived);
+                arrived
+            });
             assert!(thread.flush(&desk));
             thread.record();
             thread.publish(&desk);

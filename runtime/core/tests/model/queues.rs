@@ -3,11 +3,10 @@
 use contech_trace::file::{ChunkKind, Totals};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use loom::thread;
 
-use crate::model;
 use crate::pool::Pool;
 use crate::queue::{INLINE, Message, Place, Queue, Records};
+use crate::{beside, model};
 
 crate::tests! {
     every_message_arrives_once_and_in_the_order_of_its_sender
@@ -27,25 +26,19 @@ fn number(message: &Message) -> u8 {
 fn every_message_arrives_once_and_in_the_order_of_its_sender() {
     model(Some(2), || {
         let queue = Arc::new(Queue::new(1));
-        let writer = {
-            let queue = Arc::clone(&queue);
-            thread::spawn(move || {
-                let mut got = Vec::new();
-                while queue.wait(|| None) {
-                    got.push(number(&queue.take().unwrap()));
-                    queue.done();
-                }
-                got
-            })
-        };
-        let other = {
-            let queue = Arc::clone(&queue);
-            thread::spawn(move || {
-                queue.send(Message::Module(vec![10]));
-                // What is sent while a thread waits for the writer keeps its order, too.
-                assert!(queue.drain(None));
-            })
-        };
+        let writer = beside(&queue, |queue| {
+            let mut got = Vec::new();
+            while queue.wait(|| None) {
+                got.push(number(&queue.take().unwrap()));
+                queue.done();
+            }
+            got
+        });
+        let other = beside(&queue, |queue| {
+            queue.send(Message::Module(vec![10]));
+            // What is sent while a thread waits for the writer keeps its order, too.
+            assert!(queue.drain(None));
+        });
         queue.send(Message::Module(vec![1]));
         queue.send(Message::Module(vec![2]));
         other.join().unwrap();
@@ -62,16 +55,14 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
     model(None, || {
         let queue = Arc::new(Queue::new(1));
         let written = Arc::new(AtomicUsize::new(0));
-        let writer = {
-            let (queue, written) = (Arc::clone(&queue), Arc::clone(&written));
-            thread::spawn(move || {
-                while queue.wait(|| None) {
-                    drop(queue.take());
-                    written.fetch_add(1, Relaxed);
-                    queue.done();
-                }
-            })
-        };
+        let counted = Arc::clone(&written);
+        let writer = beside(&queue, move |queue| {
+            while queue.wait(|| None) {
+                drop(queue.take());
+                counted.fetch_add(1, Relaxed);
+                queue.done();
+            }
+        });
         queue.send(Message::Module(vec![1]));
         queue.send(Message::Module(vec![2]));
         assert!(queue.drain(None));
@@ -84,16 +75,13 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
 fn a_drain_does_not_wait_for_more_small_messages() {
     model(None, || {
         let queue = Arc::new(Queue::new(1));
-        let writer = {
-            let queue = Arc::clone(&queue);
-            thread::spawn(move || {
-                while queue.wait(|| None) {
-                    queue.take().unwrap();
-                    while queue.take_small().is_some() {}
-                    queue.done();
-                }
-            })
-        };
+        let writer = beside(&queue, |queue| {
+            while queue.wait(|| None) {
+                queue.take().unwrap();
+                while queue.take_small().is_some() {}
+                queue.done();
+            }
+        });
         for seq in 0..2 {
             let kind = ChunkKind::Stream;
             let place = Place { kind, context: 0, level: 0, seq, first: 0, last: 0 };
@@ -109,13 +97,10 @@ fn a_drain_does_not_wait_for_more_small_messages() {
 fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
     model(None, || {
         let queue = Arc::new(Queue::new(1));
-        let other = {
-            let queue = Arc::clone(&queue);
-            thread::spawn(move || {
-                queue.send(Message::Module(vec![1]));
-                queue.send(Message::Module(vec![2]));
-            })
-        };
+        let other = beside(&queue, |queue| {
+            queue.send(Message::Module(vec![1]));
+            queue.send(Message::Module(vec![2]));
+        });
         let end = queue.send_end(Totals::default(), true);
         let take = || {
             let message = queue.take();
@@ -135,15 +120,12 @@ fn a_buffer_has_one_owner_at_a_time() {
     model(None, || {
         let pool = Arc::new(Pool::keeping(64 << 10, 1));
         let first = pool.take().unwrap();
-        let other = {
-            let pool = Arc::clone(&pool);
-            thread::spawn(move || {
-                let buffer = pool.take().unwrap();
-                let at = buffer.data().addr();
-                pool.put(buffer);
-                at
-            })
-        };
+        let other = beside(&pool, |pool| {
+            let buffer = pool.take().unwrap();
+            let at = buffer.data().addr();
+            pool.put(buffer);
+            at
+        });
         let here = first.data().addr();
         // Not given back yet: whatever the other thread gets is another one.
         let there = other.join().unwrap();

@@ -6,12 +6,11 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use loom::thread;
 
 use crate::bias::{Entry, Line, Me};
-use crate::model;
 use crate::primitive::PLANTED;
 use crate::stripe::{STEP, Stripe, Taken};
+use crate::{beside, model};
 
 crate::tests! {
     tickets_of_writes_are_the_order_of_their_values
@@ -107,10 +106,7 @@ fn beside_writes(here: fn(&Ordered), writes: u64) {
         model(Some(if owned { 2 } else { 3 }), move || {
             let ordered = Ordered::new(owned);
             ordered.write(1);
-            let writer = {
-                let ordered = Arc::clone(&ordered);
-                thread::spawn(move || (0..2).for_each(|_| ordered.write(1)))
-            };
+            let writer = beside(&ordered, |ordered| (0..2).for_each(|_| ordered.write(1)));
             (0..2).for_each(|_| here(&ordered));
             writer.join().unwrap();
             ordered.is_at_rest(3 + writes);
@@ -136,14 +132,8 @@ fn a_holder_that_comes_back_late_leaves_the_lock_to_the_one_that_took_it_over() 
         let taken = ordered.stripe.take(&ordered.me(1), PLACE);
         let seen = ordered.stripe.word.load(Relaxed);
         assert!(ordered.stripe.take_over(2, seen));
-        let late = {
-            let ordered = Arc::clone(&ordered);
-            thread::spawn(move || ordered.stripe.give(&ordered.me(1), taken))
-        };
-        let third = {
-            let ordered = Arc::clone(&ordered);
-            thread::spawn(move || assert!(!ordered.stripe.try_take(3)))
-        };
+        let late = beside(&ordered, move |ordered| ordered.stripe.give(&ordered.me(1), taken));
+        let third = beside(&ordered, |ordered| assert!(!ordered.stripe.try_take(3)));
         assert!(ordered.stripe.is_held_by(2));
         late.join().unwrap();
         third.join().unwrap();
@@ -157,10 +147,7 @@ fn two_threads_that_want_what_a_third_one_owns_get_it_in_turn() {
     model(Some(2), || {
         let ordered = Ordered::new(true);
         ordered.write(1);
-        let threads = [2, 3].map(|n| {
-            let ordered = Arc::clone(&ordered);
-            thread::spawn(move || ordered.write(n))
-        });
+        let threads = [2, 3].map(|n| beside(&ordered, move |ordered| ordered.write(n)));
         threads.into_iter().for_each(|t| t.join().unwrap());
         ordered.is_at_rest(3);
     });
@@ -228,10 +215,7 @@ fn a_handler_operates_while_its_thread_is_asked_to_give_up_what_it_owns() {
         model(Some(3), move || {
             let ordered = Ordered::new(true);
             ordered.write(1);
-            let other = {
-                let ordered = Arc::clone(&ordered);
-                thread::spawn(move || ordered.write(2))
-            };
+            let other = beside(&ordered, |ordered| ordered.write(2));
             interrupted(&ordered, at);
             other.join().unwrap();
             ordered.is_at_rest(4);
@@ -243,20 +227,15 @@ fn what_a_thread_owned_is_the_next_ones_that_gets_its_number() {
     model(Some(2), || {
         let ordered = Ordered::new(true);
         let numbers = Arc::new(AtomicBool::new(true));
-        let first = {
-            let (ordered, numbers) = (Arc::clone(&ordered), Arc::clone(&numbers));
-            thread::spawn(move || {
-                ordered.write(1);
-                numbers.store(false, loom::sync::atomic::Ordering::Release);
-            })
-        };
-        let next = {
-            let (ordered, numbers) = (Arc::clone(&ordered), Arc::clone(&numbers));
-            thread::spawn(move || {
-                let in_use = numbers.load(loom::sync::atomic::Ordering::Acquire);
-                ordered.write(if in_use { 2 } else { 1 });
-            })
-        };
+        let free = Arc::clone(&numbers);
+        let first = beside(&ordered, move |ordered| {
+            ordered.write(1);
+            free.store(false, loom::sync::atomic::Ordering::Release);
+        });
+        let next = beside(&ordered, move |ordered| {
+            let in_use = numbers.load(loom::sync::atomic::Ordering::Acquire);
+            ordered.write(if in_use { 2 } else { 1 });
+        });
         first.join().unwrap();
         next.join().unwrap();
         ordered.is_at_rest(2);
