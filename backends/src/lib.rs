@@ -10,7 +10,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 pub use contech_analyses::{
-    account, analysis, blocks, cache, critpath, grouped, heap, memuse, misses, parallelism,
+    account, analysis, blocks, cache, critpath, memuse, misses, parallelism,
     predict, races, recorded, sharing, stats, workspan,
 };
 pub use contech_laboratory::{self as laboratory, scaling};

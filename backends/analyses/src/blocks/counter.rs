@@ -35,8 +35,7 @@ pub struct LevelCounter {
 
 impl LevelCounter {
     /// A counter that has counted nothing, for a block table of `table` entries.
-    #[must_use]
-    pub fn new(table: usize) -> Self {
+    pub(super) fn new(table: usize) -> Self {
         Self {
             table,
             level: 0,
@@ -55,7 +54,7 @@ impl LevelCounter {
     }
 
     /// The last moment up to which the level at a time holds.
-    pub fn held_until(&mut self, timeline: &Timeline, time: u64) -> u64 {
+    pub(super) fn held_until(&mut self, timeline: &Timeline, time: u64) -> u64 {
         if !self.held.1.contains(&time) {
             let (running, until) = timeline.running_at(time);
             self.held = (running, time..until);
@@ -64,14 +63,14 @@ impl LevelCounter {
     }
 
     /// Begins a task with so many executions, which lasts from `start_ns` to `end_ns`.
-    pub fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
+    pub(super) fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
         self.start_ns = start_ns;
         self.duration_ns = end_ns.saturating_sub(start_ns);
         (self.executions, self.next, self.change) = (executions, 0, 0);
     }
 
     /// Counts the next executions of the task.
-    pub fn piece(&mut self, timeline: &Timeline, piece: &Piece<'_>) {
+    pub(super) fn piece(&mut self, timeline: &Timeline, piece: &Piece<'_>) {
         if matches!(piece, Piece::Action(_)) {
             return;
         }
@@ -169,7 +168,7 @@ impl LevelCounter {
     }
 
     /// Drops everything but the totals.
-    pub fn seal(&mut self) {
+    pub(super) fn seal(&mut self) {
         self.flush();
         self.current = Vec::new();
         self.touched = Vec::new();
@@ -177,8 +176,7 @@ impl LevelCounter {
     }
 
     /// The executions by block and level, after [`LevelCounter::seal`].
-    #[must_use]
-    pub fn into_totals(self) -> FxHashMap<(BlockId, u32), u64> {
+    pub(super) fn into_totals(self) -> FxHashMap<(BlockId, u32), u64> {
         self.totals
     }
 }

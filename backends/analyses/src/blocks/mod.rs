@@ -20,7 +20,7 @@ use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_o
 use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
 
-pub use counter::LevelCounter;
+use counter::LevelCounter;
 
 /// Options of `blocks`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

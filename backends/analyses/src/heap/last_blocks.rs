@@ -4,18 +4,17 @@ use taskgraph::{BlockId, Piece};
 
 /// The last executed block, by position of the context.
 #[derive(Clone, Debug, Default)]
-pub struct LastBlocks(Vec<Option<BlockId>>);
+pub(crate) struct LastBlocks(Vec<Option<BlockId>>);
 
 impl LastBlocks {
     /// The last executed block of a context.
-    #[must_use]
-    pub fn of(&self, context: u32) -> Option<BlockId> {
+    pub(crate) fn of(&self, context: u32) -> Option<BlockId> {
         self.0.get(context as usize).copied().flatten()
     }
 
     /// Notes that a context has executed a piece.
     #[inline]
-    pub fn note(&mut self, context: u32, piece: &Piece<'_>) {
+    pub(crate) fn note(&mut self, context: u32, piece: &Piece<'_>) {
         if let Some(block) = piece.last_block() {
             self.passed(context, block);
         }
@@ -23,7 +22,7 @@ impl LastBlocks {
 
     /// Notes that a context has executed a block.
     #[inline]
-    pub fn passed(&mut self, context: u32, block: BlockId) {
+    pub(crate) fn passed(&mut self, context: u32, block: BlockId) {
         if self.0.len() <= context as usize {
             self.0.resize(context as usize + 1, None);
         }

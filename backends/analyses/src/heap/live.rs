@@ -12,15 +12,15 @@ use super::SiteId;
 
 /// A live allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allocation {
+pub(crate) struct Allocation {
     /// First byte.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Requested bytes; an allocation of 0 bytes still has an address of its own.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Where it was made.
-    pub site: SiteId,
+    pub(crate) site: SiteId,
     /// A value of the caller's, for example a time.
-    pub tag: u64,
+    pub(crate) tag: u64,
 }
 
 impl Allocation {
@@ -31,18 +31,18 @@ impl Allocation {
 
 /// Addresses that have the same answer: from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// First address.
-    pub start: u64,
+    pub(crate) start: u64,
     /// First address after it.
-    pub end: u64,
+    pub(crate) end: u64,
     /// The site of the allocation there; `None` if nothing is allocated.
-    pub site: Option<SiteId>,
+    pub(crate) site: Option<SiteId>,
 }
 
 /// The live allocations.
 #[derive(Debug, Default)]
-pub struct Heap {
+pub(crate) struct Heap {
     /// By start; no two overlap.
     live: BTreeMap<u64, Allocation>,
     /// By start: allocations whose place was taken and whose free is still to come.
@@ -52,25 +52,12 @@ pub struct Heap {
 
 impl Heap {
     /// A number that changes whenever an earlier answer may be wrong.
-    #[must_use]
-    pub fn version(&self) -> u64 {
+    pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Number of live allocations.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.live.len()
-    }
-
-    /// Whether nothing is allocated.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.live.is_empty()
-    }
-
     /// Adds an allocation; returns those whose place it takes.
-    pub fn allocate(&mut self, new: Allocation) -> Vec<Allocation> {
+    pub(crate) fn allocate(&mut self, new: Allocation) -> Vec<Allocation> {
         self.version += 1;
         let mut old = Vec::new();
         while let Some((&start, last)) = self.live.range(..new.end()).next_back()
@@ -86,7 +73,7 @@ impl Heap {
 
     /// Ends the allocation that starts at `start`. `None` if there is none, or if it has ended
     /// already.
-    pub fn free(&mut self, start: u64) -> Option<Allocation> {
+    pub(crate) fn free(&mut self, start: u64) -> Option<Allocation> {
         if let Some(left) = self.taken.get_mut(&start) {
             *left -= 1;
             if *left == 0 {
@@ -100,8 +87,7 @@ impl Heap {
     }
 
     /// The allocation that contains `address`, if any, and the range in which the answer holds.
-    #[must_use]
-    pub fn find(&self, address: u64) -> Span {
+    pub(crate) fn find(&self, address: u64) -> Span {
         let before = self.live.range(..=address).next_back();
         let before = before.map(|(_, allocation)| allocation);
         if let Some(found) = before.filter(|allocation| address < allocation.end()) {
@@ -148,7 +134,7 @@ mod tests {
                 assert_eq!(known(address), span.site, "{address:#x} of {span:?}");
             }
         }
-        assert!(heap.len() > 20);
+        assert!(heap.live.len() > 20);
     }
 
     #[test]
@@ -159,6 +145,6 @@ mod tests {
         assert_eq!(heap.free(0x1000), None);
         assert_eq!(heap.find(0x1070).site, Some(2));
         assert_eq!(heap.free(0x1000), Some(at(0x1000, 128, 2)));
-        assert!(heap.is_empty() && heap.find(0x1000).site.is_none());
+        assert!(heap.live.is_empty() && heap.find(0x1000).site.is_none());
     }
 }

@@ -4,6 +4,6 @@ mod last_blocks;
 mod live;
 mod sites;
 
-pub use last_blocks::LastBlocks;
-pub use live::{Allocation, Heap, Span};
-pub use sites::{SiteId, SiteRow, Sites};
+pub(crate) use last_blocks::LastBlocks;
+pub(crate) use live::{Allocation, Heap, Span};
+pub(crate) use sites::{SiteId, SiteRow, Sites};

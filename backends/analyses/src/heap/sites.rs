@@ -6,11 +6,11 @@ use taskgraph::{BlockId, StaticInfo};
 
 use crate::analysis::source::Place;
 
-pub type SiteId = u32;
+pub(crate) type SiteId = u32;
 
 /// All sites seen so far, by number.
 #[derive(Clone, Debug, Default)]
-pub struct Sites {
+pub(crate) struct Sites {
     number: FxHashMap<Option<BlockId>, SiteId>,
     totals: Vec<Total>,
 }
@@ -41,7 +41,7 @@ pub struct SiteRow {
 
 impl Sites {
     /// Notes an allocation of `bytes` after `block`.
-    pub fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
+    pub(crate) fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
         let next = SiteId::try_from(self.totals.len()).unwrap_or(SiteId::MAX);
         let site = *self.number.entry(block).or_insert(next);
         if site == next {
@@ -55,27 +55,18 @@ impl Sites {
     }
 
     /// Number of sites.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.totals.len()
     }
 
-    /// Whether nothing was allocated.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.totals.is_empty()
-    }
-
     /// Describes all sites, by number.
-    #[must_use]
-    pub fn rows(&self, info: &StaticInfo) -> Vec<SiteRow> {
+    pub(crate) fn rows(&self, info: &StaticInfo) -> Vec<SiteRow> {
         let all = (0..).take(self.len());
         all.map(|site| self.row(info, site)).collect()
     }
 
     /// Describes a site; the row is empty if there is no site with this number.
-    #[must_use]
-    pub fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
+    pub(crate) fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
         let nowhere = Total { block: None, allocations: 0, bytes: 0, largest: 0 };
         let total = self.totals.get(site as usize).copied().unwrap_or(nowhere);
         let known = total.block.map(|block| {
@@ -95,7 +86,7 @@ impl Sites {
 
 impl SiteRow {
     /// Adds the allocations of another block at the same place.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.allocations += other.allocations;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.largest = self.largest.max(other.largest);

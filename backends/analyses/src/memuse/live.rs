@@ -19,39 +19,39 @@ struct Held {
 
 /// The heap, allocation by allocation.
 #[derive(Debug, Default)]
-pub struct Live {
+pub(super) struct Live {
     heap: Heap,
     /// Where memory is allocated.
-    pub sites: Sites,
+    pub(super) sites: Sites,
     held: Vec<Held>,
     /// Live bytes.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// Most live bytes, and when.
-    pub peak: (u64, u64),
+    pub(super) peak: (u64, u64),
     /// Number of the peak: changes with every new one.
     peaks: u64,
     /// Allocations and frees.
-    pub counts: (u64, u64),
+    pub(super) counts: (u64, u64),
 }
 
 /// What became of the memory of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub(super) struct Use {
     /// Live when most was live in all.
-    pub at_peak: u64,
+    pub(super) at_peak: u64,
     /// Most live bytes of the site itself.
-    pub most: u64,
+    pub(super) most: u64,
     /// Never freed.
-    pub at_end: u64,
+    pub(super) at_end: u64,
     /// Allocations freed.
-    pub frees: u64,
+    pub(super) frees: u64,
     /// Average time from allocation to free, nanoseconds; 0 when nothing was freed.
-    pub mean_life_ns: u64,
+    pub(super) mean_life_ns: u64,
 }
 
 impl Live {
     /// An allocation after `block`.
-    pub fn allocate(&mut self, time: u64, addr: u64, size: u64, block: Option<BlockId>) {
+    pub(super) fn allocate(&mut self, time: u64, addr: u64, size: u64, block: Option<BlockId>) {
         let site = self.sites.allocated(block, size);
         self.held.resize(self.sites.len(), Held::default());
         for taken in self.heap.allocate(Allocation { start: addr, size, site, tag: time }) {
@@ -69,7 +69,7 @@ impl Live {
     }
 
     /// A free.
-    pub fn free(&mut self, time: u64, addr: u64) {
+    pub(super) fn free(&mut self, time: u64, addr: u64) {
         if let Some(allocation) = self.heap.free(addr) {
             self.end(allocation, time);
         }
@@ -95,7 +95,7 @@ impl Live {
     }
 
     /// The use of each site, by number.
-    pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
+    pub(super) fn uses(&self) -> impl Iterator<Item = Use> + '_ {
         self.held.iter().map(|held| Use {
             at_peak: if held.peak == self.peaks { held.at_peak } else { held.live },
             most: held.most,

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 /// Disjoint ranges: start to end.
 #[derive(Clone, Debug, Default)]
-pub struct Mapped {
+pub(super) struct Mapped {
     ranges: BTreeMap<u64, u64>,
     /// Bytes in them.
-    pub bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl Mapped {
     /// Maps `size` bytes at `addr`, in place of what was mapped there.
-    pub fn map(&mut self, addr: u64, size: u64) {
+    pub(super) fn map(&mut self, addr: u64, size: u64) {
         self.unmap(addr, size);
         let end = addr.saturating_add(size);
         if end > addr {
@@ -22,7 +22,7 @@ impl Mapped {
     }
 
     /// Unmaps whatever is mapped of `size` bytes at `addr`.
-    pub fn unmap(&mut self, addr: u64, size: u64) {
+    pub(super) fn unmap(&mut self, addr: u64, size: u64) {
         let end = addr.saturating_add(size);
         // The first range that may overlap is the last one that starts before the end.
         while let Some((&start, &stop)) = self.ranges.range(..end).next_back() {

@@ -24,9 +24,10 @@ use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Windows};
 use crate::heap::{LastBlocks, SiteRow};
 
-pub use live::{Live, Use};
-pub use mapped::Mapped;
-pub use working_set::{LINE, PAGE, WorkingSet};
+use live::Live;
+use mapped::Mapped;
+pub(crate) use working_set::LINE;
+use working_set::{PAGE, WorkingSet};
 
 /// Options of `memuse`.
 #[derive(Clone, Debug, clap::Args)]

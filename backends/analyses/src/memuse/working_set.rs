@@ -12,9 +12,9 @@ const LINE_SHIFT: u32 = 6;
 const PAGE_SHIFT: u32 = LineIds::PAGE_SHIFT;
 
 /// Bytes of a line.
-pub const LINE: u64 = 1 << LINE_SHIFT;
+pub(crate) const LINE: u64 = 1 << LINE_SHIFT;
 /// Bytes of a page.
-pub const PAGE: u64 = LINE << PAGE_SHIFT;
+pub(super) const PAGE: u64 = LINE << PAGE_SHIFT;
 
 /// Number of lines of which an access needs no look at the page.
 const RECENT: usize = 1 << 9;
@@ -32,7 +32,7 @@ struct Page {
 
 /// Lines and pages touched in the current stretch and in all.
 #[derive(Debug)]
-pub struct WorkingSet {
+pub(super) struct WorkingSet {
     ids: LineIds,
     /// By number of the page.
     pages: Vec<Page>,
@@ -41,11 +41,11 @@ pub struct WorkingSet {
     /// one of them.
     recent: Box<[u64; RECENT]>,
     /// Distinct lines of the stretch.
-    pub lines: u64,
+    pub(super) lines: u64,
     /// Distinct pages of the stretch.
-    pub touched_pages: u64,
+    pub(super) touched_pages: u64,
     /// Distinct lines so far.
-    pub ever: u64,
+    pub(super) ever: u64,
 }
 
 impl Default for WorkingSet {
@@ -64,7 +64,7 @@ impl Default for WorkingSet {
 
 impl WorkingSet {
     /// Ends the stretch.
-    pub fn next_stretch(&mut self) {
+    pub(super) fn next_stretch(&mut self) {
         self.stretch += 1;
         self.recent.fill(u64::MAX);
         (self.lines, self.touched_pages) = (0, 0);
@@ -72,12 +72,12 @@ impl WorkingSet {
 
     /// An access.
     #[inline]
-    pub fn touch(&mut self, addr: u64, size: u64) {
+    pub(super) fn touch(&mut self, addr: u64, size: u64) {
         lines(addr, size, LINE_SHIFT).for_each(|line| self.touch_line(line));
     }
 
     /// An access and `more` further ones, each `stride` bytes on from the one before.
-    pub fn touch_moving(&mut self, addr: u64, size: u64, stride: u64, more: u64) {
+    pub(super) fn touch_moving(&mut self, addr: u64, size: u64, stride: u64, more: u64) {
         let (step, moved) = (stride.cast_signed(), stride.wrapping_mul(more));
         let last = addr.wrapping_add(moved);
         let far = i128::from(step) * i128::from(more);

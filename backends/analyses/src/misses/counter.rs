@@ -51,8 +51,12 @@ impl Counter {
     /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are
     /// sorted by size. With a sample of the lines they are full. `others` are modelled, too, and do
     /// not count.
-    #[must_use]
-    pub fn new(geometries: &Geometries, others: &[Geometry], sample: Sample, ops: usize) -> Self {
+    pub(super) fn new(
+        geometries: &Geometries,
+        others: &[Geometry],
+        sample: Sample,
+        ops: usize,
+    ) -> Self {
         let own = &geometries.all;
         let width = own.len() + 2;
         let mut all = geometries.clone();
@@ -86,7 +90,7 @@ impl Counter {
     }
 
     /// Takes in a piece of what the context at this position does.
-    pub fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+    pub(super) fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         match piece {
             Piece::Action(action) => {
                 self.look_ups.flush(&mut self.counts);
@@ -98,7 +102,7 @@ impl Counter {
     }
 
     /// Counts what was put off; call it after the last piece.
-    pub fn seal(&mut self) {
+    pub(super) fn seal(&mut self) {
         self.look_ups.flush(&mut self.counts);
     }
 
@@ -108,22 +112,21 @@ impl Counter {
     }
 
     /// Look-ups of each instruction.
-    pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
+    pub(super) fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
         let all = self.counts.rows(&self.counts.by_op);
         let far = self.counts.rows(&self.counts.far);
         all.zip(far).map(|(counts, far)| Lookups { far: far.misses, ..counts })
     }
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
-    pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
+    pub(super) fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
         let mut unowned = self.counts.rows(&self.counts.unowned);
         let unowned = unowned.next().unwrap_or_default();
         (self.counts.rows(&self.counts.by_site), unowned)
     }
 
     /// The allocation sites.
-    #[must_use]
-    pub fn sites(&self) -> &Sites {
+    pub(super) fn sites(&self) -> &Sites {
         &self.counts.sites
     }
 }
@@ -197,16 +200,16 @@ impl Counts {
 
 /// Look-ups of something, and how many of them missed in each cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lookups {
+pub(super) struct Lookups {
     /// Lines looked up.
-    pub accesses: u64,
+    pub(super) accesses: u64,
     /// Lines not found, by cache in ascending size.
-    pub misses: Vec<u64>,
+    pub(super) misses: Vec<u64>,
     /// The part of the misses, by cache, of lines that were looked up before and are not near the
     /// line that the same instruction missed before; only for instructions.
-    pub far: Vec<u64>,
+    pub(super) far: Vec<u64>,
     /// Lines looked up for the first time. Only fully associative caches tell.
-    pub first: u64,
+    pub(super) first: u64,
 }
 
 impl Lookups {
@@ -226,7 +229,7 @@ impl Lookups {
     }
 
     /// Adds those of something else.
-    pub fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
         self.first += other.first;
         for (sums, more) in [(&mut self.misses, &other.misses), (&mut self.far, &other.far)] {

@@ -26,7 +26,7 @@ use crate::heap::SiteRow;
 use crate::size::{Size, Sizes};
 use crate::view::units::ratio;
 
-pub use counter::{Counter, Lookups};
+use counter::{Counter, Lookups};
 
 /// Options of `misses`.
 #[derive(Clone, Debug, clap::Args)]

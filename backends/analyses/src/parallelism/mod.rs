@@ -25,7 +25,7 @@ use crate::view::units::ratio;
 
 pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
-pub use observed::{Observed, Sums};
+pub(crate) use observed::Sums;
 pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use timeline::{Bucket, Counts, CountsSince, Timeline, TimelineBuilder};

@@ -6,20 +6,20 @@ use crate::analysis::{CAUSES, Change};
 
 /// What the contexts of a run did over time.
 #[derive(Debug)]
-pub struct Observed {
+pub(crate) struct Observed {
     /// Running and waiting contexts over time.
-    pub timeline: Timeline,
+    pub(crate) timeline: Timeline,
     /// Nanoseconds with exactly `i` contexts running.
-    pub levels: Vec<u64>,
+    pub(crate) levels: Vec<u64>,
     /// Context-nanoseconds of waiting, by cause.
-    pub waiting_ns: [u64; CAUSES],
+    pub(crate) waiting_ns: [u64; CAUSES],
     /// Context-nanoseconds of running.
-    pub running_ns: u64,
+    pub(crate) running_ns: u64,
 }
 
 /// What is added up on the way.
 #[derive(Debug)]
-pub struct Sums {
+pub(crate) struct Sums {
     end_ns: u64,
     now_ns: u64,
     counts: Counts,
@@ -31,8 +31,7 @@ pub struct Sums {
 
 impl Sums {
     /// For a run that ends at `end_ns`.
-    #[must_use]
-    pub fn new(end_ns: u64) -> Self {
+    pub(crate) fn new(end_ns: u64) -> Self {
         let mut timeline = TimelineBuilder::new(0, end_ns);
         timeline.step(0, Counts::default());
         Self {
@@ -66,7 +65,7 @@ impl Sums {
     }
 
     /// Follows a change; they come in order of time.
-    pub fn change(&mut self, change: &Change<'_>) {
+    pub(crate) fn change(&mut self, change: &Change<'_>) {
         if change.from == change.to {
             return;
         }
@@ -80,8 +79,7 @@ impl Sums {
     }
 
     /// What the contexts did, after the last change.
-    #[must_use]
-    pub fn finish(mut self) -> Observed {
+    pub(crate) fn finish(mut self) -> Observed {
         self.advance(self.end_ns);
         Observed {
             timeline: self.timeline.finish(),

@@ -16,11 +16,11 @@ use taskgraph::{ContextId, TaskId};
 /// A task, as the shadow memory stores it: the place of its context, and the position in the chain
 /// there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Epoch(u64);
+pub(super) struct Epoch(u64);
 
 impl Epoch {
     /// The first task of the first context.
-    pub const ZERO: Self = Self(0);
+    pub(super) const ZERO: Self = Self(0);
 
     pub(super) fn new(place: u32, position: u32) -> Self {
         Self(u64::from(place) << 32 | u64::from(position))

@@ -151,7 +151,7 @@ impl Bases {
 
 /// The clocks of all chains, and of the tasks that have dependents still to come.
 #[derive(Debug, Default)]
-pub struct Clocks {
+pub(super) struct Clocks {
     chains: Chains,
     bases: Bases,
     /// By place: the clock of its context.
@@ -167,7 +167,7 @@ impl Clocks {
     ///
     /// # Errors
     /// When the graph cannot be read or is not in topological order.
-    pub fn enter(&mut self, graph: &Graph, task: &Task<'_>) -> Result<()> {
+    pub(super) fn enter(&mut self, graph: &Graph, task: &Task<'_>) -> Result<()> {
         if std::mem::take(&mut self.ended) {
             self.latest[self.now.place() as usize] = None;
         }
@@ -215,15 +215,13 @@ impl Clocks {
     }
 
     /// The current task.
-    #[must_use]
-    pub fn now(&self) -> Epoch {
+    pub(super) fn now(&self) -> Epoch {
         self.now
     }
 
     /// Whether the task of `epoch` is the current one or comes before it.
-    #[must_use]
     #[inline]
-    pub fn ordered(&self, epoch: Epoch) -> bool {
+    pub(super) fn ordered(&self, epoch: Epoch) -> bool {
         let mut epoch = epoch;
         loop {
             if epoch.place() == self.now.place() || self.reached(epoch.place()) > epoch.position() {
@@ -245,20 +243,17 @@ impl Clocks {
 
     /// How many tasks of the context of `epoch` come before the current task, if `epoch` itself
     /// does not.
-    #[must_use]
-    pub fn known(&self, epoch: Epoch) -> u32 {
+    pub(super) fn known(&self, epoch: Epoch) -> u32 {
         self.reached(epoch.place()).saturating_sub(self.chains.base(epoch))
     }
 
     /// The task of an epoch.
-    #[must_use]
-    pub fn task(&self, epoch: Epoch) -> TaskId {
+    pub(super) fn task(&self, epoch: Epoch) -> TaskId {
         self.chains.task(epoch)
     }
 
     /// Approximate bytes in use.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         4 * self.bases.total.load(Ordering::Relaxed)
             + 4 * self.bases.parent.len()
             + 192 * self.pending.len()

@@ -34,7 +34,7 @@ use super::tally::{Doubt, Example, Memory, Pair, Tally};
 use crate::analysis::{Accesses, Share, Strides, Task};
 
 /// The contexts of which it is not known what orders them, with the reason.
-pub type Doubts = Arc<FxHashMap<ContextId, Doubt>>;
+pub(super) type Doubts = Arc<FxHashMap<ContextId, Doubt>>;
 
 /// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
@@ -120,12 +120,12 @@ pub struct Detector {
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
     /// What was found.
-    pub tally: Tally,
+    pub(super) tally: Tally,
     /// Reads and writes seen.
-    pub accesses: u64,
+    pub(super) accesses: u64,
     /// Accesses that were ignored because the allocation of their memory does not come before them,
     /// in granules.
-    pub unowned: u64,
+    pub(super) unowned: u64,
     /// Pairs of contexts that use a common atomic variable.
     atomic_pairs: BTreeSet<(ContextId, ContextId)>,
     /// When the recording of the first thread ended that went on running; the largest number if
@@ -145,8 +145,7 @@ impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about
     /// `limit` bytes of its own. From `cut` on, some threads went on without being recorded. What
     /// orders the contexts in `doubts` is not known.
-    #[must_use]
-    pub fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64, doubts: Doubts) -> Self {
+    pub(super) fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64, doubts: Doubts) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -181,7 +180,7 @@ impl Detector {
     ///
     /// # Errors
     /// When the task cannot be read.
-    pub fn enter(&mut self, task: &Task<'_>) -> Result<()> {
+    pub(super) fn enter(&mut self, task: &Task<'_>) -> Result<()> {
         if self.full {
             return Ok(());
         }
@@ -212,7 +211,7 @@ impl Detector {
     }
 
     /// The task is over.
-    pub fn leave(&mut self, task: &Task<'_>) {
+    pub(super) fn leave(&mut self, task: &Task<'_>) {
         self.settle_marks();
         if !task.is_last() {
             self.contexts.insert(task.id().context, self.running);
@@ -220,7 +219,7 @@ impl Detector {
     }
 
     /// Takes a piece of what the task does.
-    pub fn piece(&mut self, piece: &Piece<'_>) {
+    pub(super) fn piece(&mut self, piece: &Piece<'_>) {
         if self.full {
             return;
         }
@@ -233,7 +232,7 @@ impl Detector {
     }
 
     /// The task executed what is not looked at, this block as the last one.
-    pub fn passed(&mut self, last: BlockId) {
+    pub(super) fn passed(&mut self, last: BlockId) {
         self.running.block = Some(last);
     }
 
@@ -270,26 +269,22 @@ impl Detector {
     }
 
     /// The part of memory that it checks.
-    #[must_use]
-    pub fn part(&self) -> Share {
+    pub(super) fn part(&self) -> Share {
         self.shadow.part()
     }
 
     /// The block that called, if the operation stands for a call that makes or frees memory.
-    #[must_use]
-    pub fn called_by(op: u32) -> Option<BlockId> {
+    pub(super) fn called_by(op: u32) -> Option<BlockId> {
         (CALLED_BY..STACK_OP).contains(&op).then(|| BlockId::new(op & !CALLED_BY))
     }
 
     /// Whether the limit was reached, so that the result is incomplete.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
     /// Bytes in use: shadow, states, clocks and allocations.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.shadow.bytes()
             + self.states.bytes()
             + self.clocks.bytes()
@@ -298,7 +293,7 @@ impl Detector {
     }
 
     /// Pairs of contexts that use a common atomic variable, which at least one of them writes.
-    pub fn atomic_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(super) fn atomic_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
         self.atomic_pairs.iter().map(|(a, b)| (a.get(), b.get()))
     }
 

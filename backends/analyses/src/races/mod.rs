@@ -54,13 +54,9 @@ use detector::{Misuse, Misuses};
 use explain::{Moments, Sides, Spot};
 use variables::Variables;
 
-pub use chains::Epoch;
-pub use clocks::Clocks;
-pub use detector::{Detector, Doubts};
-pub use record::{Kind, Record, Use};
-pub use shadow::Shadow;
-pub use states::{StateId, States};
-pub use tally::{Doubt, Example, Memory, Pair, Tally};
+use detector::{Detector, Doubts};
+use record::Kind;
+use tally::{Doubt, Example, Memory, Pair};
 
 /// Options of `races`.
 #[derive(Clone, Debug, clap::Args)]

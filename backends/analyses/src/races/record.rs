@@ -6,7 +6,7 @@ use super::chains::Epoch;
 /// The kind of an access to a granule of 8 bytes, or of the mark that an allocation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A plain read.
     Read = 0,
     /// A plain write.
@@ -29,8 +29,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of an access.
-    #[must_use]
-    pub fn of(write: bool, atomic: bool) -> Self {
+    pub(super) fn of(write: bool, atomic: bool) -> Self {
         match (write, atomic) {
             (false, false) => Self::Read,
             (true, false) => Self::Write,
@@ -39,20 +38,17 @@ impl Kind {
         }
     }
 
-    #[must_use]
-    pub fn writes(self) -> bool {
+    pub(super) fn writes(self) -> bool {
         matches!(self, Self::Write | Self::AtomicWrite)
     }
 
-    #[must_use]
-    pub fn atomic(self) -> bool {
+    pub(super) fn atomic(self) -> bool {
         matches!(self, Self::AtomicRead | Self::AtomicWrite)
     }
 
     /// Whether two unordered accesses of these kinds are a race: one writes and not both are
     /// atomic, or one frees.
-    #[must_use]
-    pub fn conflicts(self, other: Self) -> bool {
+    pub(super) fn conflicts(self, other: Self) -> bool {
         let (first, last) = (self.min(other), self.max(other));
         if last == Self::Free {
             return first < Self::Alloc;
@@ -65,8 +61,7 @@ impl Kind {
     /// that this one conflicts with. Every coming access that is unordered with this one is then
     /// unordered with the later one too, so this one need not be remembered (the argument of
     /// FastTrack: Flanagan and Freund, 2009).
-    #[must_use]
-    pub fn superseded_by(self, later: Self) -> bool {
+    pub(super) fn superseded_by(self, later: Self) -> bool {
         self < Self::Alloc
             && (later == Self::Write
                 || later == self
@@ -76,41 +71,41 @@ impl Kind {
 
 /// One remembered access to some bytes of a granule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Record {
+pub(super) struct Record {
     /// The task that made the access.
-    pub epoch: Epoch,
+    pub(super) epoch: Epoch,
     /// The bytes of the granule; bit 0 is the first.
-    pub mask: u8,
+    pub(super) mask: u8,
     /// How it used them.
-    pub by: Use,
+    pub(super) by: Use,
 }
 
 /// How a task uses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Use {
+pub(super) struct Use {
     /// The static operation.
-    pub op: u32,
+    pub(super) op: u32,
     /// The kind of the access.
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// The memory is the stack of the thread in which the task runs, or that thread's variables.
-    pub own: bool,
+    pub(super) own: bool,
 }
 
 impl Use {
     /// A use of memory that belongs to no thread.
-    pub fn of(op: u32, kind: Kind) -> Self {
+    pub(super) fn of(op: u32, kind: Kind) -> Self {
         Self { op, kind, own: false }
     }
 
     /// Whether two unordered uses are a race. What two tasks have in their own stacks at the same
     /// address are different variables: the tasks ran one after the other in one thread, and the
     /// graph does not say in which order.
-    pub fn conflicts(self, other: Self) -> bool {
+    pub(super) fn conflicts(self, other: Self) -> bool {
         self.kind.conflicts(other.kind) && !(self.own && other.own)
     }
 
     /// [`Kind::superseded_by`] for uses.
-    pub fn superseded_by(self, later: Self) -> bool {
+    pub(super) fn superseded_by(self, later: Self) -> bool {
         self.kind.superseded_by(later.kind) && (self.own || !later.own)
     }
 }

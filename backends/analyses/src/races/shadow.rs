@@ -31,7 +31,7 @@ struct Page {
 
 /// The shadow of one part of memory.
 #[derive(Debug)]
-pub struct Shadow {
+pub(super) struct Shadow {
     part: Share,
     slots: FxHashMap<u64, u32>,
     pages: Vec<Page>,
@@ -47,8 +47,7 @@ impl Shadow {
     }
 
     /// An empty shadow of `part`.
-    #[must_use]
-    pub fn new(part: Share) -> Self {
+    pub(super) fn new(part: Share) -> Self {
         Self {
             part,
             slots: FxHashMap::default(),
@@ -62,7 +61,7 @@ impl Shadow {
     /// The state of granule `granule` (an address divided by 8), to read and to change; `None` if
     /// another part has it.
     #[inline]
-    pub fn granule(&mut self, granule: u64, states: &mut States) -> Option<&mut StateId> {
+    pub(super) fn granule(&mut self, granule: u64, states: &mut States) -> Option<&mut StateId> {
         let page = granule >> PAGE_SHIFT;
         let slot = self.slot(page);
         if slot == ELSEWHERE {
@@ -102,7 +101,7 @@ impl Shadow {
 
     /// Puts all granules of the pages from `first` up to but not including `end` into one state.
     /// Pages that were never touched are made as well, unless there are very many.
-    pub fn fill(&mut self, first: u64, end: u64, state: StateId, states: &mut States) {
+    pub(super) fn fill(&mut self, first: u64, end: u64, state: StateId, states: &mut States) {
         if end.saturating_sub(first) > MOST_MADE {
             for page in self.touched(first, end) {
                 self.fill_page(page, state, states);
@@ -113,7 +112,7 @@ impl Shadow {
     }
 
     /// Puts all granules of a page into one state.
-    pub fn fill_page(&mut self, page: u64, state: StateId, states: &mut States) {
+    pub(super) fn fill_page(&mut self, page: u64, state: StateId, states: &mut States) {
         let slot = self.slot(page);
         if slot == ELSEWHERE {
             return;
@@ -131,8 +130,7 @@ impl Shadow {
     }
 
     /// The pages that have a shadow, from `first` up to but not including `end`.
-    #[must_use]
-    pub fn touched(&self, first: u64, end: u64) -> Vec<u64> {
+    pub(super) fn touched(&self, first: u64, end: u64) -> Vec<u64> {
         if end.saturating_sub(first) < self.slots.len() as u64 {
             (first..end).filter(|page| self.slots.contains_key(page)).collect()
         } else {
@@ -142,15 +140,14 @@ impl Shadow {
 
     /// The state of all granules of a page, `Some(None)` if they differ; `None` if another part has
     /// the page.
-    #[must_use]
-    pub fn page(&mut self, page: u64) -> Option<Option<StateId>> {
+    pub(super) fn page(&mut self, page: u64) -> Option<Option<StateId>> {
         let slot = self.slot(page);
         let page = self.pages.get(slot as usize)?;
         Some(page.granules.is_none().then_some(page.uniform))
     }
 
     /// Keeps one state for all granules of a page, if they have the same.
-    pub fn join(&mut self, page: u64, states: &mut States) {
+    pub(super) fn join(&mut self, page: u64, states: &mut States) {
         let slot = self.slot(page);
         let Some(Page { granules: Some(granules), .. }) = self.pages.get(slot as usize) else {
             return;
@@ -162,8 +159,7 @@ impl Shadow {
     }
 
     /// Bytes in use.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.detailed * GRANULES * size_of::<StateId>()
             + self.pages.capacity() * size_of::<Page>()
             + self.slots.capacity() * 16

@@ -10,7 +10,7 @@ use super::chains::Epoch;
 use super::record::Record;
 
 /// A state, by number; the shadow memory counts how many granules are in it.
-pub type StateId = u32;
+pub(super) type StateId = u32;
 
 /// The state of memory that nobody has accessed.
 pub(super) const UNTOUCHED: StateId = 0;
@@ -31,7 +31,7 @@ struct State {
 
 /// All states in use; no two have the same records.
 #[derive(Debug)]
-pub struct States {
+pub(super) struct States {
     states: Vec<State>,
     /// By hash of the records: the state that has them (the latest one, if hashes are equal).
     known: FxHashMap<u64, StateId>,
@@ -65,14 +65,13 @@ impl Default for States {
 
 impl States {
     /// The accesses that a state remembers.
-    #[must_use]
-    pub fn records(&self, id: StateId) -> &[Record] {
+    pub(super) fn records(&self, id: StateId) -> &[Record] {
         let state = &self.states[id as usize];
         if state.all.is_empty() { &state.first[..usize::from(state.len)] } else { &state.all }
     }
 
     /// The state with these records; a new one is in no granule yet.
-    pub fn make(&mut self, records: &[Record]) -> StateId {
+    pub(super) fn make(&mut self, records: &[Record]) -> StateId {
         if records.is_empty() {
             return UNTOUCHED;
         }
@@ -108,7 +107,7 @@ impl States {
 
     /// Moves `count` granules from one state to another.
     #[inline]
-    pub fn moved(&mut self, from: StateId, to: StateId, count: u32) {
+    pub(super) fn moved(&mut self, from: StateId, to: StateId, count: u32) {
         self.states[to as usize].granules = self.states[to as usize].granules.wrapping_add(count);
         let old = &mut self.states[from as usize];
         old.granules = old.granules.wrapping_sub(count);
@@ -119,13 +118,12 @@ impl States {
     }
 
     /// Number of states that wait to be swept.
-    #[must_use]
-    pub fn unused(&self) -> usize {
+    pub(super) fn unused(&self) -> usize {
         self.unused.len()
     }
 
     /// Frees the states that no granule is in, whose numbers are used again.
-    pub fn sweep(&mut self) {
+    pub(super) fn sweep(&mut self) {
         for id in std::mem::take(&mut self.unused) {
             self.states[id as usize].queued = false;
             if self.states[id as usize].granules == 0 {
@@ -142,8 +140,7 @@ impl States {
     }
 
     /// Bytes in use.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.states.len() * size_of::<State>() + self.known.capacity() * 16 + self.long_bytes
     }
 }

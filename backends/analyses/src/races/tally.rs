@@ -7,7 +7,7 @@ use super::record::Kind;
 
 /// Why nothing recorded orders two accesses, and yet they need not race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Doubt {
+pub(super) enum Doubt {
     /// Nobody announced the context of one of them: code that is not recorded made its thread, and
     /// orders what it does.
     Unannounced,
@@ -18,18 +18,18 @@ pub enum Doubt {
 
 /// Two operations, and the kind of each access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pair {
+pub(super) struct Pair {
     /// The operation visited first.
-    pub first: (u32, Kind),
+    pub(super) first: (u32, Kind),
     /// The other operation.
-    pub second: (u32, Kind),
+    pub(super) second: (u32, Kind),
     /// Why it is not known whether they race; `None` if they do.
-    pub doubt: Option<Doubt>,
+    pub(super) doubt: Option<Doubt>,
 }
 
 /// What the memory of a race was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub(super) enum Memory {
     /// Nothing was recorded of it: a variable of the program, or the stack of its first thread.
     Unknown,
     /// It is the stack of a context.
@@ -45,39 +45,39 @@ pub enum Memory {
 
 /// Where a pair was first found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Example {
+pub(super) struct Example {
     /// Number of accesses of the run, in all of memory, before it was found.
-    pub at: u64,
+    pub(super) at: u64,
     /// First common byte.
-    pub address: u64,
+    pub(super) address: u64,
     /// Task of the first operation.
-    pub first: TaskId,
+    pub(super) first: TaskId,
     /// Task of the second.
-    pub second: TaskId,
+    pub(super) second: TaskId,
     /// How many tasks of the first task's context come before the second.
-    pub known: u32,
+    pub(super) known: u32,
     /// What the byte belongs to.
-    pub memory: Memory,
+    pub(super) memory: Memory,
 }
 
 impl Example {
     /// Whether this one was found before another. One access may make several; the lowest address
     /// is the first then.
-    pub fn is_before(&self, other: &Self) -> bool {
+    pub(super) fn is_before(&self, other: &Self) -> bool {
         (self.at, self.address) < (other.at, other.address)
     }
 }
 
 /// Counts by pair.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(super) struct Tally {
     number: FxHashMap<Pair, u32>,
     entries: Vec<(Pair, Example, u64)>,
 }
 
 impl Tally {
     /// Notes a race; returns the number of its pair.
-    pub fn found(&mut self, pair: Pair, example: Example) -> u32 {
+    pub(super) fn found(&mut self, pair: Pair, example: Example) -> u32 {
         let next = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let number = *self.number.entry(pair).or_insert(next);
         match self.entries.get_mut(number as usize) {
@@ -91,14 +91,14 @@ impl Tally {
 
     /// Notes that the pair with this number was found so many times more.
     #[inline]
-    pub fn again(&mut self, number: u32, times: u64) {
+    pub(super) fn again(&mut self, number: u32, times: u64) {
         if let Some(entry) = self.entries.get_mut(number as usize) {
             entry.2 += times;
         }
     }
 
     /// Pairs with their first example and how often they were found.
-    pub fn entries(&self) -> impl Iterator<Item = &(Pair, Example, u64)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &(Pair, Example, u64)> {
         self.entries.iter()
     }
 }

@@ -32,17 +32,16 @@ struct Private {
 
 /// Misses that needed another executor's data, and misses that did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Misses {
+pub(super) struct Misses {
     /// Data of another executor was needed.
-    pub true_misses: u64,
+    pub(super) true_misses: u64,
     /// No data of another executor was needed.
-    pub false_misses: u64,
+    pub(super) false_misses: u64,
 }
 
 impl Misses {
     /// Both kinds.
-    #[must_use]
-    pub fn all(self) -> u64 {
+    pub(super) fn all(self) -> u64 {
         self.true_misses + self.false_misses
     }
 
@@ -55,7 +54,7 @@ impl Misses {
     }
 
     /// Adds others.
-    pub fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.true_misses += other.true_misses;
         self.false_misses += other.false_misses;
     }
@@ -71,7 +70,7 @@ impl Misses {
 
 /// The state of all lines.
 #[derive(Debug)]
-pub struct Caches {
+pub(super) struct Caches {
     shift: u32,
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
@@ -94,13 +93,12 @@ pub struct Caches {
     pub(super) ahead: u64,
     /// How often another executor had its turn so far; a turn that was longer than two slices
     /// counts more often.
-    pub turn: u64,
+    pub(super) turn: u64,
 }
 
 impl Caches {
     /// Empty caches with lines of `1 << shift` bytes, at most 128.
-    #[must_use]
-    pub fn new(shift: u32) -> Self {
+    pub(super) fn new(shift: u32) -> Self {
         Self {
             shift,
             ids: LineIds::default(),
@@ -125,20 +123,18 @@ impl Caches {
     }
 
     /// Number of bytes of a line.
-    #[must_use]
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         1 << self.shift
     }
 
     /// The line of an address is the address shifted by so many bits.
-    #[must_use]
-    pub fn shift(&self) -> u32 {
+    pub(super) fn shift(&self) -> u32 {
         self.shift
     }
 
     /// One access by `executor`; `site` gives the place where the memory was allocated.
     #[inline]
-    pub fn access(&mut self, executor: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
+    pub(super) fn access(&mut self, executor: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
         let (addr, size) = (access.addr, access.size);
         for line in lines(addr, size, self.shift) {
             let quiet = usize::try_from(line).unwrap_or(0) % QUIET;

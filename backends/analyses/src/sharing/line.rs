@@ -11,30 +11,30 @@
 use crate::heap::SiteId;
 
 /// Bytes of a line; bit 0 is the first.
-pub type Bytes = u128;
+pub(super) type Bytes = u128;
 
 /// The static operation of an access.
-pub type Op = u32;
+pub(super) type Op = u32;
 
 /// An executor that goes through memory in order misses on neighbouring lines within so many turns.
 const AHEAD_TURNS: u64 = 8;
 
 /// The site of memory that no recorded allocation holds.
-pub const NOWHERE: SiteId = SiteId::MAX;
+pub(super) const NOWHERE: SiteId = SiteId::MAX;
 
 /// One access to some bytes of a line.
 #[derive(Clone, Copy, Debug)]
-pub struct LineAccess {
+pub(super) struct LineAccess {
     /// The executor, by position.
-    pub executor: u32,
+    pub(super) executor: u32,
     /// The accessed bytes.
-    pub bytes: Bytes,
+    pub(super) bytes: Bytes,
     /// Whether it writes.
-    pub write: bool,
+    pub(super) write: bool,
     /// The operation.
-    pub op: Op,
+    pub(super) op: Op,
     /// How often another executor had its turn before.
-    pub turn: u64,
+    pub(super) turn: u64,
 }
 
 /// The copy of one executor.
@@ -68,20 +68,20 @@ struct Writer {
 
 /// A miss whose kind is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Miss {
+pub(super) struct Miss {
     /// The write that took the line away; for true sharing, the one whose data was needed.
-    pub writer: Op,
+    pub(super) writer: Op,
     /// The operation that missed.
-    pub missed: Op,
+    pub(super) missed: Op,
     /// Where the memory was allocated.
-    pub site: SiteId,
+    pub(super) site: SiteId,
     /// Whether no data of others was needed.
     pub useless: bool,
 }
 
 /// A line used by several executors.
 #[derive(Clone, Debug, Default)]
-pub struct SharedLine {
+pub(super) struct SharedLine {
     /// Copies of executors that go on; some that have ended may be among them.
     copies: Vec<Copy>,
     /// Number of executors that have used the line.
@@ -98,26 +98,25 @@ pub struct SharedLine {
 
 /// What accesses did.
 #[derive(Debug, Default)]
-pub struct Effects {
+pub(super) struct Effects {
     /// Misses whose kind is now known.
-    pub settled: Vec<Miss>,
+    pub(super) settled: Vec<Miss>,
     /// Bytes of other executors that the access read: writer and number.
-    pub read: Vec<(u32, u32)>,
+    pub(super) read: Vec<(u32, u32)>,
     /// First accesses of an executor to a line.
-    pub cold: u64,
+    pub(super) cold: u64,
     /// Writes that took a line away from other executors.
-    pub taken: u64,
+    pub(super) taken: u64,
     /// Misses on lines that the executor lost when it was another one's turn, so shortly before
     /// that they fight for it.
-    pub contested: u64,
+    pub(super) contested: u64,
     /// Whether the access missed for another reason: another executor had taken the line.
-    pub missed: bool,
+    pub(super) missed: bool,
 }
 
 impl SharedLine {
     /// A line that one executor has used so far, which wrote `written` (last by `op`).
-    #[must_use]
-    pub fn new(owner: u32, written: Bytes, op: Op) -> Self {
+    pub(super) fn new(owner: u32, written: Bytes, op: Op) -> Self {
         let mut line = Self::default();
         line.copies.push(Copy::fresh(owner));
         line.executors = 1;
@@ -128,15 +127,13 @@ impl SharedLine {
     }
 
     /// Executors that use the line.
-    #[must_use]
-    pub fn executors(&self) -> u64 {
+    pub(super) fn executors(&self) -> u64 {
         self.executors
     }
 
     /// Whether the executor of this access has just missed here, so that its processor fetches the
     /// neighbours ahead.
-    #[must_use]
-    pub fn fetches_ahead(&self, access: &LineAccess) -> bool {
+    pub(super) fn fetches_ahead(&self, access: &LineAccess) -> bool {
         self.missed.is_some_and(|(executor, turn)| {
             executor == access.executor && access.turn - turn <= AHEAD_TURNS
         })
@@ -145,8 +142,7 @@ impl SharedLine {
     /// Whether these accesses change nothing but the operation of the last write: the executor has
     /// the line and all its news, and the others know already that what it writes is not theirs any
     /// more.
-    #[must_use]
-    pub fn knows(&self, executor: u32, bytes: Bytes, write: bool) -> bool {
+    pub(super) fn knows(&self, executor: u32, bytes: Bytes, write: bool) -> bool {
         self.copies.first().is_some_and(|copy| {
             copy.executor == executor
                 && copy.valid
@@ -158,7 +154,7 @@ impl SharedLine {
     /// Takes an access; calls `site` if the access misses. `ended` says of each executor whether it
     /// accesses nothing any more. Returns whether the executor may learn something when it reads
     /// the line again.
-    pub fn access(
+    pub(super) fn access(
         &mut self,
         access: LineAccess,
         ended: &[bool],
@@ -268,7 +264,7 @@ impl SharedLine {
     }
 
     /// Decides the misses that are still open, at the end of the run.
-    pub fn finish(&mut self, effects: &mut Effects) {
+    pub(super) fn finish(&mut self, effects: &mut Effects) {
         self.copies.iter_mut().for_each(|copy| copy.lose(effects));
     }
 }

@@ -26,8 +26,8 @@ use crate::analysis::{self, Accesses, Analysis, Graph, Moment, Order, Reads, Str
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
 use crate::size::Sizes;
 
-pub use caches::{Caches, Misses};
-pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
+use caches::Caches;
+use line::NOWHERE;
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
 /// How long an executor keeps its turn, unless the command line says otherwise.
