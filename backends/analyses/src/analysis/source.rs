@@ -46,6 +46,12 @@ pub fn code_of(info: &StaticInfo, counts: &BlockCounts) -> Option<(FunctionId, u
     Some((block.function, info.line_of(block)))
 }
 
+/// `file.c:12`: the name of a file without its folder, and the line if it is known.
+pub(crate) fn file_line(file: &str, line: u32) -> String {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
+}
+
 /// A function and a line of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
@@ -147,6 +153,12 @@ impl Place {
         Some((place, call.callee.clone()))
     }
 
+    /// [`Place::of_call`], or where the block starts if it has no call.
+    #[must_use]
+    pub fn of_call_or_block(info: &StaticInfo, id: BlockId) -> (Self, String) {
+        Self::of_call(info, id).unwrap_or_else(|| (Self::of_block(info, id), String::new()))
+    }
+
     /// Whether the place is in a library's source, or in what rustc itself adds between a program
     /// and its allocator.
     #[must_use]
@@ -164,12 +176,10 @@ impl Place {
     /// it is the function.
     #[must_use]
     pub fn short(&self) -> String {
-        let file = self.file.rsplit('/').next().unwrap_or_default();
-        match (file, self.line) {
-            ("", _) if self.function.is_empty() => "?".to_owned(),
-            ("", _) => self.function.clone(),
-            (file, 0) => file.to_owned(),
-            (file, line) => format!("{file}:{line}"),
+        match (self.file.as_str(), self.function.as_str()) {
+            ("", "") => "?".to_owned(),
+            ("", function) => function.to_owned(),
+            (file, _) => file_line(file, self.line),
         }
     }
 

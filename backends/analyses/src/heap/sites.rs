@@ -69,10 +69,7 @@ impl Sites {
     pub(crate) fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
         let nowhere = Total { block: None, allocations: 0, bytes: 0, largest: 0 };
         let total = self.totals.get(site as usize).copied().unwrap_or(nowhere);
-        let known = total.block.map(|block| {
-            Place::of_call(info, block)
-                .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
-        });
+        let known = total.block.map(|block| Place::of_call_or_block(info, block));
         let (place, callee) = known.unwrap_or_default();
         SiteRow {
             place,

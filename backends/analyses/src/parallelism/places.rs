@@ -59,11 +59,8 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
     // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
     let mut known: FxHashMap<(Option<Cause>, Place, String), Sum> = FxHashMap::default();
     for ((cause, block), (count, ns, others)) in groups {
-        let (place, mut callee) = block.map_or_else(Default::default, |block| {
-            let info = graph.info();
-            Place::of_call(info, block)
-                .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
-        });
+        let call = block.map(|block| Place::of_call_or_block(graph.info(), block));
+        let (place, mut callee) = call.unwrap_or_default();
         // An operation that waits has a cause. The last one before the thread lost its processor
         // did not.
         if cause == Some(Cause::Other) && is_operation(&callee) {

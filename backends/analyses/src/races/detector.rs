@@ -126,8 +126,8 @@ pub struct Detector {
     /// Accesses that were ignored because the allocation of their memory does not come before them,
     /// in granules.
     pub(super) unowned: u64,
-    /// Pairs of contexts that use a common atomic variable.
-    atomic_pairs: BTreeSet<(ContextId, ContextId)>,
+    /// Pairs of contexts that use a common atomic variable, which at least one of them writes.
+    pub(super) atomic_pairs: BTreeSet<(ContextId, ContextId)>,
     /// When the recording of the first thread ended that went on running; the largest number if
     /// there is none.
     cut: u64,
@@ -268,11 +268,6 @@ impl Detector {
         self.range(access.addr, access.size, by);
     }
 
-    /// The part of memory that it checks.
-    pub(super) fn part(&self) -> Share {
-        self.shadow.part()
-    }
-
     /// The block that called, if the operation stands for a call that makes or frees memory.
     pub(super) fn called_by(op: u32) -> Option<BlockId> {
         (CALLED_BY..STACK_OP).contains(&op).then(|| BlockId::new(op & !CALLED_BY))
@@ -290,11 +285,6 @@ impl Detector {
             + self.clocks.bytes()
             + self.allocations.len() * 96
             + self.contexts.capacity() * (size_of::<Running>() + 8)
-    }
-
-    /// Pairs of contexts that use a common atomic variable, which at least one of them writes.
-    pub(super) fn atomic_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.atomic_pairs.iter().map(|(a, b)| (a.get(), b.get()))
     }
 
     fn next_stamp(&mut self) {

@@ -164,10 +164,7 @@ impl<'a> ContextWalk<'a> {
         if !self.open.remove(&spot) {
             return;
         }
-        let place = |block| {
-            let call = Place::of_call(self.info, block);
-            call.map_or_else(|| Place::of_block(self.info, block), |call| call.0)
-        };
+        let place = |block| Place::of_call_or_block(self.info, block).0;
         let frames = self.stack.frames();
         let calls = frames.iter().rev().filter_map(|frame| frame.called_from);
         let callers = calls.map(place).filter(|place| !place.is_library());
@@ -195,14 +192,6 @@ impl NestRuns for ContextWalk<'_> {
     }
 }
 
-/// What the two sides of a race are in the middle of.
-#[derive(Clone, Copy)]
-pub(super) struct Sides<'a> {
-    /// That of the example's first task.
-    pub(super) first: Option<&'a Moment>,
-    pub(super) second: Option<&'a Moment>,
-}
-
 /// What may have ordered a pair of accesses that the graph does not order.
 pub(super) fn doubt(graph: &Graph, doubt: Doubt) -> String {
     match doubt {
@@ -218,13 +207,14 @@ pub(super) fn doubt(graph: &Graph, doubt: Doubt) -> String {
     }
 }
 
-/// The missing order of a race.
+/// The missing order of a race, of whose example the first and the second task are in the middle of
+/// something.
 ///
 /// # Errors
 /// When the graph cannot be read.
 pub(super) fn sentence(
     graph: &Graph,
-    sides: Sides<'_>,
+    sides: [Option<&Moment>; 2],
     variables: &Variables,
     example: &Example,
     atomics: bool,
@@ -250,19 +240,12 @@ pub(super) fn sentence(
     } else {
         ""
     };
-    let held = |side: Option<&'_ Moment>| side.map_or_else(Vec::new, |side| side.held.clone());
-    let (held_first, held_second) = (held(sides.first), held(sides.second));
-    let locks = in_words(variables, &held_first, &held_second, first, second);
+    let held = sides.map(|side| side.map_or(&[][..], |side| &side.held));
+    let locks = in_words(variables, held, first, second);
     Ok(format!("{follows}; {locks}{atomics}."))
 }
 
-fn in_words(
-    variables: &Variables,
-    first: &[Held],
-    second: &[Held],
-    a: TaskId,
-    b: TaskId,
-) -> String {
+fn in_words(variables: &Variables, [first, second]: [&[Held]; 2], a: TaskId, b: TaskId) -> String {
     let name = |object: u64| match variables.name(object) {
         Some(name) => format!("{name} ({object:#x})"),
         None => format!("{object:#x}"),

@@ -51,12 +51,12 @@ use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Share, Task, 
 use crate::size::Size;
 
 use detector::{Misuse, Misuses};
-use explain::{Moments, Sides, Spot};
+use explain::{Moments, Spot};
 use variables::Variables;
 
 use detector::{Detector, Doubts};
 use record::Kind;
-use tally::{Doubt, Example, Memory, Pair};
+use tally::{Doubt, Example, Memory};
 
 /// Options of `races`.
 #[derive(Clone, Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub struct Options {
 const MOST_PARTS: u32 = 1 << 12;
 
 /// The analysis: of all memory or, if that is too large, of one part after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Races {
     memory: usize,
     windows: Option<Windows>,
@@ -262,7 +262,13 @@ impl Analysis for Races {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Detector {
-        self.detector()
+        Detector::new(
+            self.flags.clone(),
+            self.part,
+            self.memory,
+            self.cut,
+            Arc::clone(&self.doubts),
+        )
     }
 
     fn task(&self, detector: &mut Detector, task: &Task<'_>) -> Result<()> {
@@ -292,23 +298,12 @@ impl Analysis for Races {
 
     fn finish(self, graph: &Graph, shards: Vec<Detector>) -> Result<Report> {
         let mut merged = Merged::default();
-        let whole = shards.into_iter().next();
-        let whole = whole.unwrap_or_else(|| self.detector());
-        let mut parts = self.take(graph, &mut merged, whole)?;
+        let mut parts = self.take(graph, &mut merged, shards)?;
         while let Some(part) = parts.pop() {
-            let mut one = analysis::Part::new(Self {
-                memory: self.memory,
-                windows: self.windows.clone(),
-                part,
-                alone: self.alone,
-                flags: self.flags.clone(),
-                cut: self.cut,
-                doubts: Arc::clone(&self.doubts),
-            });
+            let mut one = analysis::Part::new(Self { part, ..self.clone() });
             run_all(graph, &mut [&mut one])?;
-            let detector = one.into_parts().1.into_iter().next();
-            let detector = detector.unwrap_or_else(|| self.detector());
-            parts.extend(self.take(graph, &mut merged, detector)?);
+            let (one, shards) = one.into_parts();
+            parts.extend(one.take(graph, &mut merged, shards)?);
         }
         if self.alone {
             merged.accesses = graph.summary().accesses;
@@ -319,32 +314,26 @@ impl Analysis for Races {
 }
 
 impl Races {
-    fn detector(&self) -> Detector {
-        Detector::new(
-            self.flags.clone(),
-            self.part,
-            self.memory,
-            self.cut,
-            Arc::clone(&self.doubts),
-        )
-    }
-
-    /// Takes the findings of one part of memory. If the part was too large, returns the parts to
+    /// Takes the findings of its part of memory. If the part was too large, returns the parts to
     /// check instead.
-    fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Share>> {
+    fn take(
+        &self,
+        graph: &Graph,
+        merged: &mut Merged,
+        shards: Vec<Detector>,
+    ) -> Result<Vec<Share>> {
         merged.passes += 1;
-        if !detector.is_full() {
-            merged.add(graph.info(), &Findings::of(&detector));
+        if !shards.iter().any(Detector::is_full) {
+            shards.into_iter().for_each(|detector| merged.add(graph.info(), detector));
             return Ok(Vec::new());
         }
-        let part = detector.part();
-        if part.of < MOST_PARTS {
-            return Ok(part.halves().to_vec());
+        if self.part.of < MOST_PARTS {
+            return Ok(self.part.halves().to_vec());
         }
         let memory = Size::text(self.memory as u64);
         bail!(
             "--memory {memory} is not enough even for one of {} parts of the memory accessed; give more",
-            part.of
+            self.part.of
         );
     }
 }
@@ -372,7 +361,8 @@ fn cut(graph: &Graph) -> Result<u64> {
 #[derive(Debug, Default)]
 struct Merged {
     races: BTreeMap<(Option<Doubt>, SideKey, SideKey), Conflicts>,
-    atomics: BTreeSet<(u32, u32)>,
+    /// Pairs of contexts that use a common atomic variable.
+    atomics: BTreeSet<(ContextId, ContextId)>,
     misuses: Misuses,
     accesses: u64,
     unowned: u64,
@@ -403,55 +393,28 @@ impl Conflicts {
     }
 }
 
-/// What was found in a part of memory.
-#[derive(Debug)]
-struct Findings {
-    entries: Vec<(Pair, Example, u64)>,
-    /// Pairs of contexts that use a common atomic variable.
-    atomics: Vec<(u32, u32)>,
-    misuses: Misuses,
-    /// Accesses in all of memory.
-    accesses: u64,
-    unowned: u64,
-}
-
-impl Findings {
-    fn of(detector: &Detector) -> Self {
-        Self {
-            entries: detector.tally.entries().copied().collect(),
-            atomics: detector.atomic_pairs().collect(),
-            misuses: detector.misuses.clone(),
-            accesses: detector.accesses,
-            unowned: detector.unowned,
-        }
-    }
-}
-
 impl Merged {
-    fn add(&mut self, info: &StaticInfo, findings: &Findings) {
-        self.accesses = findings.accesses;
-        self.unowned += findings.unowned;
-        self.atomics.extend(&findings.atomics);
-        for (key, new) in &findings.misuses {
-            let found = self.misuses.entry(*key).or_insert(Misuse { count: 0, ..*new });
+    /// Adds what was found in a part of memory.
+    fn add(&mut self, info: &StaticInfo, detector: Detector) {
+        // Each part counts the accesses in all of memory.
+        self.accesses = detector.accesses;
+        self.unowned += detector.unowned;
+        self.atomics.extend(detector.atomic_pairs);
+        for (key, new) in detector.misuses {
+            let found = self.misuses.entry(key).or_insert(Misuse { count: 0, ..new });
             found.count += new.count;
         }
-        for (pair, example, count) in &findings.entries {
+        for &(pair, example, count) in &detector.tally.entries {
             let side = |(op, kind): (u32, Kind)| (place_of(info, op), kind);
             let (first, second) = (side(pair.first), side(pair.second));
             let swapped = second < first;
             let (a, b) = if swapped { (second, first) } else { (first, second) };
             let key = (pair.doubt, a, b);
-            let new = Conflicts {
-                count: 0,
-                example: *example,
-                ops: [pair.first.0, pair.second.0],
-                swapped,
-            };
+            let new = Conflicts { count: 0, example, ops: [pair.first.0, pair.second.0], swapped };
             let found = self.races.entry(key).or_insert(new);
             found.count += count;
             if example.is_before(&found.example) {
-                (found.example, found.swapped) = (*example, swapped);
+                (found.example, found.swapped) = (example, swapped);
                 found.ops = [pair.first.0, pair.second.0];
             }
         }
@@ -472,11 +435,10 @@ impl Merged {
             let example = found.example;
             let [first, second] = found.spots(info);
             let (of_a, of_b) = if found.swapped { (second, first) } else { (first, second) };
-            let contexts = [first, second].map(|spot| spot.0.context.get());
-            let contexts = (contexts[0].min(contexts[1]), contexts[0].max(contexts[1]));
-            let atomics = self.atomics.contains(&contexts);
+            let [one, other] = [first, second].map(|spot| spot.0.context);
+            let atomics = self.atomics.contains(&(one.min(other), one.max(other)));
             let side = |key, spot| Side::new(key, spot, graph, &moments);
-            let sides = Sides { first: moments.at(first), second: moments.at(second) };
+            let sides = [moments.at(first), moments.at(second)];
             races.entry(doubt).or_default().push(Race {
                 address: example.address,
                 variable: variables.name(example.address).map(str::to_owned),
@@ -501,7 +463,7 @@ impl Merged {
             let reason = explain::doubt(graph, doubt?);
             Some(Unknown { reason, pairs })
         });
-        let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
+        let atomic = |op: &&MemOp| op.flags & MemOp::ATOMIC != 0;
         let misuses = self.misuses.iter();
         let destroyed = misuses.map(|(key, misuse)| Destroyed::new(info, &variables, *key, misuse));
         Ok(Report {
@@ -529,7 +491,7 @@ impl Made {
             return None;
         };
         Some(Self {
-            place: place_of_call(info, by),
+            place: Place::of_call_or_block(info, by).0,
             offset: range.map(|(start, _)| example.address - start),
             size: range.map(|(_, size)| size),
         })
@@ -564,7 +526,7 @@ impl Destroyed {
             context: task.context.get(),
             task: task.to_string(),
             place: Detector::called_by(op)
-                .map_or_else(Place::default, |block| place_of_call(info, block)),
+                .map_or_else(Place::default, |block| Place::of_call_or_block(info, block).0),
         };
         Self {
             address: misuse.object,
@@ -577,15 +539,10 @@ impl Destroyed {
     }
 }
 
-fn place_of_call(info: &StaticInfo, block: BlockId) -> Place {
-    let call = Place::of_call(info, block).map(|(place, _)| place);
-    call.unwrap_or_else(|| Place::of_block(info, block))
-}
-
 /// The source line of an operation or of a call of free.
 fn place_of(info: &StaticInfo, op: u32) -> Place {
     if let Some(block) = Detector::called_by(op) {
-        return place_of_call(info, block);
+        return Place::of_call_or_block(info, block).0;
     }
     Place::of_op(info, OpId::new(op))
 }

@@ -42,10 +42,6 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    pub(super) fn part(&self) -> Share {
-        self.part
-    }
-
     /// An empty shadow of `part`.
     pub(super) fn new(part: Share) -> Self {
         Self {

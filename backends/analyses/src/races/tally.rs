@@ -72,7 +72,8 @@ impl Example {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     number: FxHashMap<Pair, u32>,
-    entries: Vec<(Pair, Example, u64)>,
+    /// Pairs with their first example and how often they were found.
+    pub(super) entries: Vec<(Pair, Example, u64)>,
 }
 
 impl Tally {
@@ -95,10 +96,5 @@ impl Tally {
         if let Some(entry) = self.entries.get_mut(number as usize) {
             entry.2 += times;
         }
-    }
-
-    /// Pairs with their first example and how often they were found.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &(Pair, Example, u64)> {
-        self.entries.iter()
     }
 }

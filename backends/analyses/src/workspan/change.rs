@@ -109,16 +109,12 @@ impl Change {
 /// # Errors
 /// Says what is wrong with the text.
 pub fn scale(text: &str) -> Result<Change, String> {
-    let (site, factor) =
-        text.rsplit_once('=').ok_or("expected SITE=FACTOR, as in partition=0.5")?;
-    let factor = f64::from_str(factor).map_err(|e| format!("{factor}: {e}"))?;
-    if !(0.0..=1e6).contains(&factor) {
-        return Err(format!("{factor}: a factor is from 0 to 1000000"));
-    }
-    Ok(Change {
-        selector: Selector::parse(site)?,
-        effect: Effect::Scale(factor),
-        text: text.to_owned(),
+    change(text, "expected SITE=FACTOR, as in partition=0.5", |factor| {
+        let factor = f64::from_str(factor).map_err(|e| format!("{factor}: {e}"))?;
+        match (0.0..=1e6).contains(&factor) {
+            true => Ok(Effect::Scale(factor)),
+            false => Err(format!("{factor}: a factor is from 0 to 1000000")),
+        }
     })
 }
 
@@ -127,14 +123,20 @@ pub fn scale(text: &str) -> Result<Change, String> {
 /// # Errors
 /// Says what is wrong with the text.
 pub fn parallel(text: &str) -> Result<Change, String> {
-    let (site, grain) =
-        text.rsplit_once('=').ok_or("expected SITE=GRAIN, as in process_node=1000")?;
-    let grain = u64::from_str(grain).map_err(|e| format!("{grain}: {e}"))?;
-    Ok(Change {
-        selector: Selector::parse(site)?,
-        effect: Effect::Parallel(grain),
-        text: text.to_owned(),
+    change(text, "expected SITE=GRAIN, as in process_node=1000", |grain| {
+        let grain = u64::from_str(grain).map_err(|e| format!("{grain}: {e}"))?;
+        Ok(Effect::Parallel(grain))
     })
+}
+
+fn change(
+    text: &str,
+    expected: &str,
+    effect: impl FnOnce(&str) -> Result<Effect, String>,
+) -> Result<Change, String> {
+    let (site, how) = text.rsplit_once('=').ok_or(expected)?;
+    let effect = effect(how)?;
+    Ok(Change { selector: Selector::parse(site)?, effect, text: text.to_owned() })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::machine::Machine;
 use super::tree::{SiteKey, Tree};
 use super::{Options, Report};
 use crate::analysis::Graph;
+use crate::analysis::source::file_line;
 use crate::scaling::Measured;
 use crate::view::units::{plural, ratio};
 
@@ -18,7 +19,7 @@ use crate::view::units::{plural, ratio};
 const MOST_FLAME: usize = 4000;
 
 /// A call site.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SiteRow {
     /// The function that contains it; empty for what no recorded function calls.
     pub caller: String,
@@ -44,11 +45,9 @@ impl SiteRow {
     /// `qsort.c:20`, or the callee if the line is unknown.
     #[must_use]
     pub fn place(&self) -> String {
-        let file = self.file.rsplit('/').next().unwrap_or_default();
-        match (file, self.line) {
-            ("", _) => self.callee.clone(),
-            (file, 0) => file.to_owned(),
-            (file, line) => format!("{file}:{line}"),
+        match self.file.as_str() {
+            "" => self.callee.clone(),
+            file => file_line(file, self.line),
         }
     }
 }
@@ -155,19 +154,14 @@ fn sites(
     on_work: &[Measure],
     on_span: &[Measure],
 ) -> Vec<SiteRow> {
+    #[derive(Clone, Default)]
     struct Site {
         work: Measure,
         span: Measure,
         callees: FxHashMap<Option<FunctionId>, u64>,
     }
     let tree = &machine.tree;
-    let mut sums: Vec<Site> = (0..tree.sites().len())
-        .map(|_| Site {
-            work: Measure::default(),
-            span: Measure::default(),
-            callees: FxHashMap::default(),
-        })
-        .collect();
+    let mut sums = vec![Site::default(); tree.sites().len()];
     for (at, node) in tree.nodes().iter().enumerate() {
         let site = &mut sums[node.site as usize];
         site.work += on_work[at];
@@ -182,17 +176,12 @@ fn sites(
                 (function.is_some(), work, std::cmp::Reverse(function))
             })
             .and_then(|(&function, _)| function);
-        let place = place(info, key, callee);
         (sum.work != Measure::default() || sum.span != Measure::default()).then(|| SiteRow {
-            caller: place.caller,
-            callee: place.callee,
-            file: place.file,
-            line: place.line,
-            kind: place.kind,
             count: sum.work.local.count,
             parallelism: sum.work.top_call_site.parallelism(),
             on_work: sum.work,
             on_span: sum.span,
+            ..place(info, key, callee)
         })
     });
     let mut rows: Vec<SiteRow> = rows.collect();
@@ -205,15 +194,8 @@ fn sites(
     rows
 }
 
-struct Named {
-    caller: String,
-    callee: String,
-    file: String,
-    line: u32,
-    kind: &'static str,
-}
-
-fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
+/// A call site without measurements.
+fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> SiteRow {
     let name = |id: FunctionId| {
         info.function(id).map_or_else(String::new, |function| function.name.clone())
     };
@@ -227,22 +209,23 @@ fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
         let fallback = if key == SiteKey::Program { "(program)" } else { "(not recorded)" };
         let file = callee.map_or("", |id| info.file_of(id));
         let line = callee.and_then(|id| info.function(id)).map_or(0, |function| function.line);
-        return Named {
-            caller: String::new(),
+        return SiteRow {
             callee: callee.map_or_else(|| fallback.to_owned(), name),
             file: file.to_owned(),
             line,
             kind,
+            ..SiteRow::default()
         };
     };
     let call = block.call.as_ref();
-    Named {
+    SiteRow {
         caller: name(block.function),
         callee: callee
             .map_or_else(|| call.map_or_else(String::new, |call| call.callee.clone()), name),
         file: info.file_of(block.function).to_owned(),
         line: info.call_line_of(block).unwrap_or_else(|| info.line_of(block)),
         kind,
+        ..SiteRow::default()
     }
 }
 
@@ -274,15 +257,10 @@ fn flame(
         .map(|&at| {
             let node = &tree.nodes()[at];
             let named = place(info, tree.sites()[node.site as usize], node.function);
-            let file = named.file.rsplit('/').next().unwrap_or_default();
             FlameNode {
                 parent: index.get(&(node.parent as usize)).copied().unwrap_or(0),
+                place: file_line(&named.file, named.line),
                 name: named.callee,
-                place: if named.line == 0 {
-                    file.to_owned()
-                } else {
-                    format!("{file}:{}", named.line)
-                },
                 work: on_work[at].local.work,
                 span: on_span[at].local.span,
             }

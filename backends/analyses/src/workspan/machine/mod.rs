@@ -65,7 +65,6 @@ pub(super) struct Machine {
     pub span: u64,
     pub burdened: u64,
     longest: Option<PathId>,
-    pub tasks: u64,
     /// Number of contexts that nobody joined.
     pub unjoined: u64,
 }
@@ -89,7 +88,6 @@ impl Machine {
             span: 0,
             burdened: 0,
             longest: None,
-            tasks: 0,
             unjoined: 0,
         }
     }
@@ -97,7 +95,6 @@ impl Machine {
     /// Begins the next task of the breadth-first order.
     pub(super) fn enter(&mut self, task: &Task<'_>) {
         let id = task.id();
-        self.tasks += 1;
         let mut state = match self.current.take() {
             Some((context, state)) if context == id.context => state,
             other => {
