@@ -12,18 +12,7 @@ use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind, Walk};
 
 use super::executors::Executors;
 use super::moment::ready_ns;
-use super::{Graph, Moment, Order};
-
-/// Takes what tasks do, in a pass by time.
-pub(super) trait Takes {
-    /// A piece of a context's actions.
-    ///
-    /// # Errors
-    /// What makes going on useless.
-    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
-    /// The executor has no more actions.
-    fn executor_ended(&mut self, executor: u32);
-}
+use super::{Graph, Moment, Order, Visitor};
 
 /// Which context is due when.
 struct Due {
@@ -133,11 +122,11 @@ struct Turn {
 /// Hands out all actions of the graph, in an order by time.
 ///
 /// # Errors
-/// When the graph cannot be read, or the taker fails.
+/// When the graph cannot be read, or a visitor fails.
 pub(super) fn by_time(
     graph: &Graph,
     order: Order,
-    taker: &mut (impl Takes + ?Sized),
+    visitors: &mut [&mut dyn Visitor],
 ) -> Result<()> {
     let mut executors = Executors::of(graph)?;
     let mut due = Due {
@@ -189,7 +178,7 @@ pub(super) fn by_time(
                 .checked_div(stretch_ns)
                 .map(|stretch| (stretch + 1).saturating_mul(stretch_ns) - 1);
             let turn = Turn { due: limit, blocks: limit.max(rest) };
-            if let Some(time) = stream.run(graph, turn, (&mut executors, &mut spare), taker)? {
+            if let Some(time) = stream.run(graph, turn, (&mut executors, &mut spare), visitors)? {
                 due.push(stream.executor, time, number);
                 if stream.executor != executor {
                     due.enter(stream.executor);
@@ -209,20 +198,20 @@ impl<'g> Stream<'g> {
         graph: &'g Graph,
         turn: Turn,
         (executors, spare): (&mut Executors, &mut Vec<Inside<'g>>),
-        taker: &mut (impl Takes + ?Sized),
+        visitors: &mut [&mut dyn Visitor],
     ) -> Result<Option<u64>> {
         let executor = self.executor;
         loop {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
-                    match inside.piece(turn, taker)? {
+                    match inside.piece(turn, visitors)? {
                         PieceEnd::Done => {}
                         PieceEnd::Due => return Ok(Some(inside.moment.time())),
                         PieceEnd::End => break,
                     }
                 }
             }
-            if !self.enter(graph, (executors, spare), taker)? {
+            if !self.enter(graph, (executors, spare), visitors)? {
                 if spare.len() < SPARE {
                     spare.extend(self.inside.take().map(|inside| *inside));
                 }
@@ -241,11 +230,11 @@ impl<'g> Stream<'g> {
         &mut self,
         graph: &'g Graph,
         (executors, spare): (&mut Executors, &mut Vec<Inside<'g>>),
-        taker: &mut (impl Takes + ?Sized),
+        visitors: &mut [&mut dyn Visitor],
     ) -> Result<bool> {
         let mut done = |executor: u32| {
             if executors.done(executor) {
-                taker.executor_ended(executor);
+                visitors.iter_mut().for_each(|visitor| visitor.executor_ended(executor));
             }
         };
         if std::mem::take(&mut self.begun) {
@@ -287,7 +276,7 @@ impl<'g> Stream<'g> {
 
 impl Inside<'_> {
     /// The actions of the current piece that are in this turn.
-    fn piece(&mut self, turn: Turn, taker: &mut (impl Takes + ?Sized)) -> Result<PieceEnd> {
+    fn piece(&mut self, turn: Turn, visitors: &mut [&mut dyn Visitor]) -> Result<PieceEnd> {
         let Some(piece) = self.reader.batch().piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
             return Ok(match self.reader.next()? {
@@ -309,8 +298,10 @@ impl Inside<'_> {
         let (from, all) = (self.offset, piece.actions());
         let to = all.min(from.saturating_add(most.min(self.left)));
         let start = self.moment;
-        piece
-            .for_each_part(from..to, |first, part| taker.piece(&start.later(first - from), part))?;
+        piece.for_each_part(from..to, |first, part| {
+            let at = start.later(first - from);
+            visitors.iter_mut().try_for_each(|visitor| visitor.piece(&at, part))
+        })?;
         self.moment = start.later(to - from);
         self.left -= to - from;
         self.offset = to;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taskgraph::{ContextId, Reader};
 
-use super::driver::FRAMES;
+use super::driver::{FRAMES, positions};
 use super::pieces::pieces;
 use super::{Analysis, Graph, Moment, Order, Part, Share, Visitor as _, run_all};
 
@@ -41,7 +41,7 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
             all += u64::from(span.records);
         }
     }
-    let positions: FxHashMap<ContextId, u32> = graph.contexts().map(|c| c.id).zip(0..).collect();
+    let positions = positions(graph);
     let order = analysis.order();
     let (mut shards, mut places) = (Vec::new(), FxHashMap::default());
     let mut windows = analysis.windows();

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 use tracing::debug_span;
 
-use super::by_time::{Takes, by_time};
+use super::by_time::by_time;
 use super::changes::{Change, sweep};
 use super::executors::Executors;
 use super::pieces::{one, pieces};
@@ -163,8 +163,6 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
-    /// A pass begins.
-    fn begin(&mut self);
     /// A task of the context at this position begins. Returns whether it is to be read for this
     /// analysis.
     ///
@@ -222,12 +220,6 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
         self.analysis.prepare(graph)
-    }
-
-    fn begin(&mut self) {
-        if !self.is_apart() {
-            self.shard(None);
-        }
     }
 
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
@@ -402,55 +394,40 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|((order, _), visitors)| {
+        .map(|((order, _), mut visitors)| {
             let done = match order {
-                None => topological(graph, &busy, visitors),
-                Some(order) => in_time(graph, order, visitors),
+                None => topological(graph, &busy, &mut visitors),
+                Some(order) => by_time(graph, order, &mut visitors),
             };
             busy.fetch_sub(1, Ordering::Relaxed);
-            done
+            done?;
+            visitors.iter_mut().for_each(|visitor| visitor.end());
+            Ok(())
         })
         .collect();
     done.into_iter().collect()
 }
 
-fn in_time(graph: &Graph, order: Order, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
-    visitors.iter_mut().for_each(|visitor| visitor.begin());
-    by_time(graph, order, &mut visitors[..])?;
-    visitors.iter_mut().for_each(|visitor| visitor.end());
-    Ok(())
+/// The positions of contexts. Ids equal them, except in files that our writer did not write.
+pub(super) fn positions(graph: &Graph) -> FxHashMap<ContextId, u32> {
+    graph.contexts().map(|context| context.id).zip(0..).collect()
 }
 
 /// A pass in the order of the graph; `busy` passes go on at one time.
-fn topological(
-    graph: &Graph,
-    busy: &AtomicUsize,
-    mut visitors: Vec<&mut dyn Visitor>,
-) -> Result<()> {
+fn topological(graph: &Graph, busy: &AtomicUsize, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let threads = rayon::current_num_threads();
-    let contexts: Vec<Context> = graph.contexts().collect();
-    let positions: FxHashMap<ContextId, u32> = contexts.iter().map(|c| c.id).zip(0..).collect();
-    // Ids equal positions, except in files that our writer did not write.
-    let dense = (0..).zip(&contexts).all(|(at, c)| c.id == ContextId::new(at));
-    let position = |id: ContextId| match dense {
-        true => id.get(),
-        false => positions.get(&id).copied().unwrap_or(0),
-    };
+    let positions = positions(graph);
     let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
     let synchronisation = visitors.iter().any(|visitor| visitor.synchronisation());
     let mut reading = Reading::new(graph, FRAMES, any, synchronisation);
-    visitors.iter_mut().for_each(|visitor| visitor.begin());
-    let is_by_executor = |visitor: &&mut dyn Visitor| visitor.order() == Order::PerExecutor;
-    let mut executors = match visitors.iter().any(is_by_executor) {
-        true => Some(Executors::of(graph)?),
-        false => None,
-    };
+    let by_executor = visitors.iter().any(|visitor| visitor.order() == Order::PerExecutor);
+    let mut executors = by_executor.then(|| Executors::of(graph)).transpose()?;
     let mut tasks = graph.walk();
     while let Some(task) = tasks.next()? {
         let id = task.id();
-        let context = position(id.context);
+        let context = positions.get(&id.context).copied().unwrap_or(0);
         let mut read = false;
-        for visitor in &mut visitors {
+        for visitor in visitors.iter_mut() {
             read |= visitor.task(context, task)?;
         }
         if read {
@@ -470,7 +447,7 @@ fn topological(
                     visitors.iter_mut().try_for_each(feed)
                 }
             })?;
-            for visitor in &mut visitors {
+            for visitor in visitors.iter_mut() {
                 visitor.done(context, task, &reading.counts)?;
             }
         }
@@ -481,21 +458,10 @@ fn topological(
             visitors.for_each(|visitor| visitor.executor_ended(executor));
         }
         if task.is_last() {
-            for visitor in &mut visitors {
+            for visitor in visitors.iter_mut() {
                 visitor.context_ended((context, id.context));
             }
         }
     }
-    visitors.iter_mut().for_each(|visitor| visitor.end());
     Ok(())
-}
-
-impl Takes for [&mut dyn Visitor] {
-    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|visitor| visitor.piece(at, piece))
-    }
-
-    fn executor_ended(&mut self, executor: u32) {
-        self.iter_mut().for_each(|visitor| visitor.executor_ended(executor));
-    }
 }
