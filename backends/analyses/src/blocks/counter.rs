@@ -196,7 +196,7 @@ mod tests {
 
     /// The levels are 1, 3 and 2 from 0, 40 and 70 on.
     fn timeline() -> Timeline {
-        let mut builder = TimelineBuilder::new(0, 100);
+        let mut builder = TimelineBuilder::new(100);
         for (t, running) in [(0, 1), (40, 3), (70, 2)] {
             builder.step(t, Counts { running, ..Counts::default() });
         }

@@ -32,7 +32,7 @@ pub(crate) struct Sums {
 impl Sums {
     /// For a run that ends at `end_ns`.
     pub(crate) fn new(end_ns: u64) -> Self {
-        let mut timeline = TimelineBuilder::new(0, end_ns);
+        let mut timeline = TimelineBuilder::new(end_ns);
         timeline.step(0, Counts::default());
         Self {
             end_ns,

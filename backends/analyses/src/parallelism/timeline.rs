@@ -93,10 +93,9 @@ impl Bucket {
     }
 }
 
-/// The step function from `start_ns` to `end_ns`.
+/// The step function from 0 to `end_ns`.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    start_ns: u64,
     end_ns: u64,
     form: Form,
 }
@@ -128,7 +127,7 @@ impl Timeline {
     /// Length of the run.
     #[must_use]
     pub fn duration_ns(&self) -> u64 {
-        self.end_ns - self.start_ns
+        self.end_ns
     }
 
     /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket,
@@ -142,8 +141,7 @@ impl Timeline {
                 (running, steps.get(next).map_or(u64::MAX, |step| step.t_ns))
             }
             Form::Buckets { width, buckets } => {
-                let at = usize::try_from(t_ns.saturating_sub(self.start_ns) / width)
-                    .unwrap_or(usize::MAX);
+                let at = usize::try_from(t_ns / width).unwrap_or(usize::MAX);
                 let bucket = &buckets[at.min(buckets.len() - 1)];
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -185,8 +183,7 @@ impl Timeline {
         let most = most.max(1);
         match &self.form {
             Form::Steps(steps) => {
-                let mut out =
-                    Bucketer::new(self.start_ns, self.duration_ns().div_ceil(most as u64));
+                let mut out = Bucketer::new(self.end_ns.div_ceil(most as u64));
                 for (step, until) in with_ends(steps, self.end_ns) {
                     out.add(&step.counts, until);
                 }
@@ -213,7 +210,6 @@ fn with_ends(steps: &[CountsSince], end_ns: u64) -> impl Iterator<Item = (&Count
 /// Collects a timeline step by step in order of time.
 #[derive(Debug)]
 pub struct TimelineBuilder {
-    start_ns: u64,
     end_ns: u64,
     max_steps: usize,
     steps: Vec<CountsSince>,
@@ -221,14 +217,14 @@ pub struct TimelineBuilder {
 }
 
 impl TimelineBuilder {
-    /// For a run from `start_ns` to `end_ns`.
+    /// For a run that ends at `end_ns`.
     #[must_use]
-    pub fn new(start_ns: u64, end_ns: u64) -> Self {
-        Self::with_limit(start_ns, end_ns, MAX_STEPS)
+    pub fn new(end_ns: u64) -> Self {
+        Self::with_limit(end_ns, MAX_STEPS)
     }
 
-    fn with_limit(start_ns: u64, end_ns: u64, max_steps: usize) -> Self {
-        Self { start_ns, end_ns, max_steps, steps: Vec::new(), coarse: None }
+    fn with_limit(end_ns: u64, max_steps: usize) -> Self {
+        Self { end_ns, max_steps, steps: Vec::new(), coarse: None }
     }
 
     /// Sets the counts from `t_ns` on, which is not before the last step.
@@ -250,8 +246,7 @@ impl TimelineBuilder {
     }
 
     fn coarsen(&mut self) {
-        let width = (self.end_ns - self.start_ns).div_ceil(self.max_steps as u64);
-        let mut bucketer = Bucketer::new(self.start_ns, width);
+        let mut bucketer = Bucketer::new(self.end_ns.div_ceil(self.max_steps as u64));
         let steps = std::mem::take(&mut self.steps);
         let last = *steps.last().expect("more than the limit");
         for (step, until) in with_ends(&steps, last.t_ns) {
@@ -270,7 +265,7 @@ impl TimelineBuilder {
                 Form::Buckets { width: bucketer.width, buckets: bucketer.finish() }
             }
         };
-        Timeline { start_ns: self.start_ns, end_ns: self.end_ns, form }
+        Timeline { end_ns: self.end_ns, form }
     }
 }
 
@@ -284,13 +279,8 @@ struct Bucketer {
 }
 
 impl Bucketer {
-    fn new(start_ns: u64, width: u64) -> Self {
-        Self {
-            width: width.max(1),
-            at_ns: start_ns,
-            current: Bucket::new(start_ns),
-            full: Vec::new(),
-        }
+    fn new(width: u64) -> Self {
+        Self { width: width.max(1), at_ns: 0, current: Bucket::new(0), full: Vec::new() }
     }
 
     /// Adds `counts` for the time from the end of the last call to `until`.
@@ -324,7 +314,7 @@ mod tests {
 
     /// The level is 1 for 10 ns, then 5 and 2 in turn, for 3 ns and 7 ns, until 110.
     fn saw(max_steps: usize) -> Timeline {
-        let mut builder = TimelineBuilder::with_limit(0, 110, max_steps);
+        let mut builder = TimelineBuilder::with_limit(110, max_steps);
         builder.step(0, running(1));
         for tooth in 0..10 {
             builder.step(10 + tooth * 10, running(5));
@@ -335,7 +325,7 @@ mod tests {
 
     #[test]
     fn equal_neighbours_and_steps_without_length_are_merged() {
-        let mut builder = TimelineBuilder::new(0, 10);
+        let mut builder = TimelineBuilder::new(10);
         for (t, count) in [(0, 1), (2, 1), (4, 3), (4, 2), (6, 2)] {
             builder.step(t, running(count));
         }
