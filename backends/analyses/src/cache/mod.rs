@@ -24,7 +24,7 @@ use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::{ContextId, Piece};
 
-use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, default_config};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
@@ -73,12 +73,7 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
 impl Default for Options {
     /// The values of a command line without options.
     fn default() -> Self {
-        #[derive(clap::Parser)]
-        struct Bare {
-            #[command(flatten)]
-            options: Options,
-        }
-        <Bare as clap::Parser>::parse_from(["cache"]).options
+        default_config::<Cache>().expect("no option must be given")
     }
 }
 
@@ -96,8 +91,8 @@ pub struct Cache {
 /// The caches of one shard, or only their counts once the shard is sealed.
 #[derive(Debug)]
 pub enum Shard {
-    /// The shard takes accesses.
-    Model(Box<Feed>),
+    /// The shard takes accesses, of this executor if each has caches of its own.
+    Model(Option<u32>, Box<LookUps>),
     /// What was counted.
     Counts(WorkerCounts),
 }
@@ -140,13 +135,6 @@ impl Counts {
         sums.for_each(|(sum, missed)| *sum += missed);
         self.error += other.error;
     }
-}
-
-/// A model, and the reader of tasks that feeds it.
-#[derive(Debug)]
-pub struct Feed {
-    executor: Option<u32>,
-    look_ups: LookUps,
 }
 
 /// Miss curves.
@@ -195,14 +183,6 @@ pub struct Split {
     pub conflict: i64,
 }
 
-impl Split {
-    /// Computes the causes from the misses of the cache, those of the fully associative cache of
-    /// its size, and the first look-ups.
-    fn new(misses: u64, full: u64, cold: u64) -> Self {
-        Self { cold, capacity: full - cold, conflict: misses.cast_signed() - full.cast_signed() }
-    }
-}
-
 impl Analysis for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
@@ -238,20 +218,19 @@ impl Analysis for Cache {
             true => CacheModel::of_stretch(&self.geometries),
             false => CacheModel::of(&self.geometries, self.sample),
         };
-        Shard::Model(Box::new(Feed { executor: None, look_ups: LookUps::new(model) }))
+        Shard::Model(None, Box::new(LookUps::new(model)))
     }
 
     fn piece(&self, shard: &mut Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        if let Shard::Model(feed) = shard {
-            feed.executor = Some(at.executor).filter(|_| self.private);
-            feed.look_ups.piece(piece, 0, &mut ());
+        if let Shard::Model(executor, look_ups) = shard {
+            *executor = Some(at.executor).filter(|_| self.private);
+            look_ups.piece(piece, 0, &mut ());
         }
         Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
-        if let Shard::Model(feed) = shard {
-            let Feed { executor, look_ups } = &mut **feed;
+        if let Shard::Model(executor, look_ups) = shard {
             look_ups.flush(&mut ());
             let model = &mut look_ups.model;
             let mut counts = Counts::of(model, &self.geometries);
@@ -284,7 +263,7 @@ impl Divided for Cache {
     fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Vec<WorkerCounts>> {
         let counts = shards.into_iter().filter_map(|shard| match shard {
             Shard::Counts(found) => Some(found),
-            Shard::Model(_) => None,
+            Shard::Model(..) => None,
         });
         Ok(counts.collect())
     }
@@ -346,10 +325,11 @@ impl Cache {
             ways: geometry.ways,
             accesses,
             misses,
-            split: counts
-                .cold
-                .zip(full(geometry.size))
-                .map(|(cold, full)| Split::new(misses, full, cold)),
+            split: counts.cold.zip(full(geometry.size)).map(|(cold, full)| Split {
+                cold,
+                capacity: full - cold,
+                conflict: misses.cast_signed() - full.cast_signed(),
+            }),
         };
         Report {
             line: 1 << self.geometries.line_shift,

@@ -1,7 +1,8 @@
 //! Live bytes over time, their peak, and who holds them.
 
-use taskgraph::BlockId;
+use taskgraph::{BlockId, StaticInfo};
 
+use super::SiteUse;
 use crate::heap::{Allocation, Heap, SiteId, Sites};
 
 /// Live bytes of one site.
@@ -32,21 +33,6 @@ pub(super) struct Live {
     peaks: u64,
     /// Allocations and frees.
     pub(super) counts: (u64, u64),
-}
-
-/// What became of the memory of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Use {
-    /// Live when most was live in all.
-    pub(super) at_peak: u64,
-    /// Most live bytes of the site itself.
-    pub(super) most: u64,
-    /// Never freed.
-    pub(super) at_end: u64,
-    /// Allocations freed.
-    pub(super) frees: u64,
-    /// Average time from allocation to free, nanoseconds; 0 when nothing was freed.
-    pub(super) mean_life_ns: u64,
 }
 
 impl Live {
@@ -95,11 +81,12 @@ impl Live {
     }
 
     /// The use of each site, by number.
-    pub(super) fn uses(&self) -> impl Iterator<Item = Use> + '_ {
-        self.held.iter().map(|held| Use {
-            at_peak: if held.peak == self.peaks { held.at_peak } else { held.live },
-            most: held.most,
-            at_end: held.live,
+    pub(super) fn uses<'l>(&'l self, info: &'l StaticInfo) -> impl Iterator<Item = SiteUse> + 'l {
+        (0..).zip(&self.held).map(|(site, held)| SiteUse {
+            site: self.sites.row(info, site),
+            peak_bytes: if held.peak == self.peaks { held.at_peak } else { held.live },
+            most_bytes: held.most,
+            end_bytes: held.live,
             frees: held.frees,
             mean_life_ns: u64::try_from(
                 held.life_ns.checked_div(u128::from(held.frees)).unwrap_or(0),

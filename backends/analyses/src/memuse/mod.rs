@@ -15,6 +15,7 @@ mod working_set;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -146,7 +147,16 @@ impl Analysis for MemUse {
     }
 
     fn shard(&self, _: Option<ContextId>) -> State {
-        State::new(self.length_ns(), self.options.points)
+        State {
+            live: Live::default(),
+            mapped: Mapped::default(),
+            set: WorkingSet::default(),
+            last_block: LastBlocks::default(),
+            length_ns: self.length_ns(),
+            current: Stretch::default(),
+            done: Vec::new(),
+            most: self.options.points as usize,
+        }
     }
 
     fn piece(&self, state: &mut State, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -154,38 +164,27 @@ impl Analysis for MemUse {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<State>) -> Result<Report> {
-        let duration_ns = self.duration_ns;
-        let state = shards.into_iter().next();
-        let mut state = state.unwrap_or_else(|| State::new(self.length_ns(), self.options.points));
-        let stretches = state.close();
-        let live = state.live;
+        let mut state = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
+        state.next_stretch();
+        let State { live, set, done: stretches, .. } = state;
         let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();
-        for (number, usage) in (0..).zip(live.uses()) {
-            let site = live.sites.row(graph.info(), number);
-            let row = SiteUse {
-                peak_bytes: usage.at_peak,
-                most_bytes: usage.most,
-                end_bytes: usage.at_end,
-                frees: usage.frees,
-                mean_life_ns: usage.mean_life_ns,
-                site,
-            };
+        for row in live.uses(graph.info()) {
             // Several blocks may end in calls on one line (a function inlined twice).
-            match merged.get_mut(&(row.site.place.clone(), row.site.callee.clone())) {
-                Some(known) => known.add(&row),
-                None => _ = merged.insert((row.site.place.clone(), row.site.callee.clone()), row),
+            match merged.entry((row.site.place.clone(), row.site.callee.clone())) {
+                Entry::Occupied(mut known) => known.get_mut().add(&row),
+                Entry::Vacant(new) => _ = new.insert(row),
             }
         }
         let mut sites: Vec<SiteUse> = merged.into_values().collect();
         sites.sort_by_key(|row| (Reverse(row.peak_bytes), Reverse(row.site.bytes)));
         Ok(Report {
-            duration_ns,
+            duration_ns: self.duration_ns,
             peak_bytes: live.peak.0,
             peak_ns: live.peak.1,
             end_bytes: live.bytes,
             allocations: live.counts.0,
             frees: live.counts.1,
-            footprint_bytes: state.set.ever * LINE,
+            footprint_bytes: set.ever * LINE,
             stretches,
             sites,
             top: self.options.top as usize,
@@ -226,23 +225,12 @@ pub struct State {
     length_ns: u64,
     current: Stretch,
     done: Vec<Stretch>,
+    /// As many stretches as were asked for; there are fewer of a run shorter than that many
+    /// nanoseconds.
     most: usize,
 }
 
 impl State {
-    fn new(length_ns: u64, points: u32) -> Self {
-        Self {
-            live: Live::default(),
-            mapped: Mapped::default(),
-            set: WorkingSet::default(),
-            last_block: LastBlocks::default(),
-            length_ns,
-            current: Stretch::default(),
-            done: Vec::new(),
-            most: points as usize,
-        }
-    }
-
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         if let Piece::Action(action) = piece {
             self.to(at.time());
@@ -336,12 +324,5 @@ impl State {
         // What is live at its start counts too.
         self.note_most();
         self.set.next_stretch();
-    }
-
-    /// The stretches, as many as were asked for unless the run is shorter than that many
-    /// nanoseconds.
-    fn close(&mut self) -> Vec<Stretch> {
-        self.next_stretch();
-        std::mem::take(&mut self.done)
     }
 }

@@ -150,7 +150,8 @@ impl Analysis for Misses {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Counter {
-        self.counter()
+        let curves = self.curves.as_ref().map_or(&[][..], Cache::geometries);
+        Counter::new(&self.geometries, curves, self.sample, self.ops)
     }
 
     fn piece(&self, counter: &mut Counter, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -163,8 +164,7 @@ impl Analysis for Misses {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
-        let counter = shards.into_iter().next();
-        let counter = counter.unwrap_or_else(|| self.counter());
+        let counter = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
         let (info, model) = (graph.info(), counter.model());
         let accesses = model.looked_up(graph.summary().accesses);
         let all = self.geometries.all.iter();
@@ -187,13 +187,6 @@ impl Analysis for Misses {
             points,
             top: self.top,
         })
-    }
-}
-
-impl Misses {
-    fn counter(&self) -> Counter {
-        let curves = self.curves.as_ref().map_or(&[][..], Cache::geometries);
-        Counter::new(&self.geometries, curves, self.sample, self.ops)
     }
 }
 

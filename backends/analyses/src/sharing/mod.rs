@@ -97,7 +97,15 @@ impl Analysis for Sharing {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Watch {
-        self.watch()
+        Watch {
+            caches: self.shifts.iter().map(|&shift| Caches::new(shift)).collect(),
+            memory: Memory::default(),
+            runs: Strides::default(),
+            of: 0,
+            turn_of: 0,
+            turn_ns: 0,
+            slice: self.options.slice.max(1),
+        }
     }
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -117,7 +125,7 @@ impl Analysis for Sharing {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
-        let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
+        let watch = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
         let windows = self.options.windows.filter(|_| !self.alone);
         let top = self.options.top as usize;
         Ok(report::report(
@@ -128,22 +136,8 @@ impl Analysis for Sharing {
     }
 }
 
-impl Sharing {
-    /// The consumer of all executors' actions in the order of time.
-    fn watch(&self) -> Watch {
-        Watch {
-            caches: self.shifts.iter().map(|&shift| Caches::new(shift)).collect(),
-            memory: Memory::default(),
-            runs: Strides::default(),
-            of: 0,
-            turn_of: 0,
-            turn_ns: 0,
-            slice: self.options.slice.max(1),
-        }
-    }
-}
-
-/// The caches of every line size, and the allocations.
+/// The caches of every line size, and the allocations: what takes all executors' actions in the
+/// order of time.
 #[derive(Debug)]
 pub struct Watch {
     caches: Vec<Caches>,
