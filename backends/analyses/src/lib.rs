@@ -21,6 +21,7 @@ pub mod races;
 pub mod recorded;
 pub mod sharing;
 pub mod stats;
+mod summed;
 pub mod workspan;
 
 use contech_laboratory::scaling;

@@ -108,7 +108,6 @@ pub enum LongCall {
 
 impl LongCall {
     /// The block that ends in the call, if there is one.
-    #[must_use]
     pub fn block(self) -> Option<BlockId> {
         match self {
             Self::Waits(block) | Self::Works(block) => Some(block),
@@ -118,8 +117,7 @@ impl LongCall {
 }
 
 /// The blocks that end a turn of a loop that waits.
-#[must_use]
-pub fn turns(info: &StaticInfo) -> FxHashSet<BlockId> {
+pub(crate) fn turns(info: &StaticInfo) -> FxHashSet<BlockId> {
     let ends_turn = |block: &Block| matches!(&block.call, Some(call) if call.callee == TURN);
     let blocks = (0..).map(BlockId::new).zip(&info.blocks);
     let turns = blocks.filter(|(_, block)| ends_turn(block));
@@ -127,14 +125,12 @@ pub fn turns(info: &StaticInfo) -> FxHashSet<BlockId> {
 }
 
 /// Whether a call is an operation of its own in the graph.
-#[must_use]
-pub fn is_operation(callee: &str) -> bool {
+pub(crate) fn is_operation(callee: &str) -> bool {
     OPERATIONS.iter().any(|start| callee.starts_with(start))
 }
 
 /// What a task spends its time in, where that can be told.
-#[must_use]
-pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
+pub(crate) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < STARVED_NS
         || !(1..=task.duration_ns() / WORKS_NS).contains(&task.block_count())
@@ -179,8 +175,7 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
 
 /// Whether a task that works in the call of `block` calls other code, too, that was not recorded
 /// and may work for long: which of the calls takes the time is not known.
-#[must_use]
-pub fn calls_others<D: AsRef<[u8]>>(task: &Task<'_, D>, block: BlockId) -> bool {
+pub(crate) fn calls_others<D: AsRef<[u8]>>(task: &Task<'_, D>, block: BlockId) -> bool {
     let name = |block: &Block| Some(block.call.as_ref()?.callee.clone());
     let info = task.graph().info();
     let Some(known) = info.block(block).and_then(name) else {

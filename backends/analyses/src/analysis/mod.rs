@@ -63,8 +63,8 @@ mod windows;
 use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, ContextId, Piece};
 
-pub(crate) use blocked::LEAST_NS;
-pub use blocked::{LongCall, calls_others, is_operation, long_call, turns};
+pub use blocked::LongCall;
+pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns};
 pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
@@ -75,8 +75,8 @@ pub use graph::{
 };
 pub use moment::Moment;
 pub(crate) use reading::count_spans;
-pub use segments::{Segment, Segments, state_of};
-pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in};
+pub use segments::{Segment, Segments};
+pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in, state_of};
 pub use share::Share;
 pub use state::{CAUSES, Cause, State, cause_of};
 pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};

@@ -37,8 +37,7 @@ pub(crate) fn has_failed(task: &Task<'_>) -> bool {
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that
 /// cannot block (unlock, signal, post) count as running, because they do not hold up the context. A
 /// task that only waits in a call or has no processor (`blocked`) is not work either.
-#[must_use]
-pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
+pub(crate) fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
     state_in(task, long_call(task))
 }
 
@@ -89,7 +88,7 @@ impl<'g> Segments<'g> {
     }
 
     /// Where the last segment ended, or the first one begins.
-    pub fn at_ns(&self) -> u64 {
+    pub(crate) fn at_ns(&self) -> u64 {
         self.at_ns
     }
 
@@ -106,7 +105,7 @@ impl<'g> Segments<'g> {
     ///
     /// # Errors
     /// When a task cannot be read.
-    pub fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
+    pub(crate) fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap =

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, ExecutedRow, Piece};
 
-use crate::parallelism::Timeline;
+use crate::parallelism::timeline::Timeline;
 
 /// Executions by block and number of running contexts.
 #[derive(Debug)]
@@ -190,7 +190,7 @@ mod tests {
     use taskgraph::Reader;
     use taskgraph::builder::GraphBuilder;
 
-    use crate::parallelism::{Counts, TimelineBuilder};
+    use crate::parallelism::timeline::{Counts, TimelineBuilder};
 
     use super::*;
 

@@ -17,7 +17,8 @@ use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_of};
-use crate::parallelism::{Sums, Timeline};
+use crate::parallelism::Sums;
+use crate::parallelism::timeline::Timeline;
 use crate::view::units::ratio;
 
 use counter::LevelCounter;

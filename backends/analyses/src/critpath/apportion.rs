@@ -60,11 +60,6 @@ impl Apportion {
     /// Divides `ns` among the counted functions; the parts add up to `ns` exactly. If no code of
     /// the task was recorded, `None` gets all of it.
     pub(super) fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
-        if let [function] = *self.touched
-            && self.counts[function as usize] > 0
-        {
-            return part(Some(FunctionId::new(function)), ns);
-        }
         let total: u128 = self.touched.iter().map(|&at| u128::from(self.counts[at as usize])).sum();
         if total == 0 {
             return part(None, ns);

@@ -24,6 +24,7 @@ use taskgraph::{BlockCounts, ContextId, FunctionId, StaticInfo, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
+use crate::summed::Summed;
 use crate::view::units::ratio;
 use apportion::Apportion;
 use strands::At;
@@ -58,44 +59,11 @@ enum Spender {
     Operation(TaskKind),
 }
 
-/// What the time of strands is spent by, ns: a strand and spender may occur more than once until
-/// all is settled.
-#[derive(Debug, Default)]
-struct Spent {
-    all: Vec<((At, Spender), u64)>,
-    /// Number of entries after they were settled last.
-    settled: usize,
-}
-
-impl Spent {
-    fn add(&mut self, key: (At, Spender), ns: u64) {
-        // Most tasks are of the strand of the task before.
-        match self.all.last_mut() {
-            Some(last) if last.0 == key => last.1 += ns,
-            _ => self.all.push((key, ns)),
-        }
-        if self.all.len() >= (2 * self.settled).max(MOST_UNSETTLED) {
-            self.settle();
-        }
-    }
-
-    /// Sorts the entries, and makes one of those that have their strand and spender in common.
-    fn settle(&mut self) {
-        self.all.sort_unstable_by_key(|entry| entry.0);
-        self.all.dedup_by(|next, sum| {
-            let same = next.0 == sum.0;
-            sum.1 += if same { next.1 } else { 0 };
-            same
-        });
-        self.settled = self.all.len();
-    }
-}
-
 /// Some tasks: the time of each strand by what spends it.
 #[derive(Debug)]
 pub struct Shard {
     apportion: Apportion,
-    spent: Spent,
+    spent: Summed<(At, Spender), u64>,
     /// Where the strand of the last task is ([`Strands::of`]).
     place: usize,
 }
@@ -167,8 +135,6 @@ pub struct Halved {
     pub speedup: f64,
 }
 
-/// Fewer entries are not worth settling.
-const MOST_UNSETTLED: usize = 1 << 16;
 /// The most parts of the path that are listed.
 const MOST_STRETCHES: usize = 10_000;
 
@@ -198,7 +164,7 @@ impl Analysis for CritPath {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
-        Shard { apportion: self.apportion.clone(), spent: Spent::default(), place: 0 }
+        Shard { apportion: self.apportion.clone(), spent: Summed::default(), place: 0 }
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
@@ -226,14 +192,10 @@ impl Analysis for CritPath {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let mut spent = Spent::default();
-        let all = shards.iter().map(|shard| shard.spent.all.len());
-        spent.all.reserve_exact(all.sum());
-        for shard in shards {
-            spent.all.extend(shard.spent.all);
-        }
+        let all: Vec<_> = shards.into_iter().map(|shard| shard.spent.0).collect();
+        let mut spent = Summed(all.concat());
         spent.settle();
-        Ok(self.report(graph, &spent.all))
+        Ok(self.report(graph, &spent.0))
     }
 }
 

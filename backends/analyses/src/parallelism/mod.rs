@@ -13,7 +13,7 @@ mod observed;
 mod places;
 mod potential;
 mod render;
-mod timeline;
+pub(crate) mod timeline;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -22,13 +22,14 @@ use taskgraph::ContextId;
 use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
 use crate::critpath::Strands;
 use crate::view::units::ratio;
+use timeline::Timeline;
 
 pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
 pub(crate) use observed::Sums;
 pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
-pub use timeline::{Bucket, Counts, CountsSince, Timeline, TimelineBuilder};
+pub use timeline::Bucket;
 
 /// Options of `parallelism`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

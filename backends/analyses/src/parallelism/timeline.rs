@@ -9,21 +9,21 @@ const MAX_STEPS: usize = 1 << 20;
 
 /// How many contexts are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Contexts that run.
-    pub running: u32,
+    pub(crate) running: u32,
     /// Contexts that wait, by cause ([`State::index`]).
-    pub waiting: [u32; CAUSES],
+    pub(crate) waiting: [u32; CAUSES],
 }
 
 impl Counts {
     /// Adds one context in `state`.
-    pub fn enter(&mut self, state: State) {
+    pub(crate) fn enter(&mut self, state: State) {
         *self.slot(state) += 1;
     }
 
     /// Takes one context out of `state`.
-    pub fn leave(&mut self, state: State) {
+    pub(crate) fn leave(&mut self, state: State) {
         *self.slot(state) -= 1;
     }
 
@@ -37,11 +37,11 @@ impl Counts {
 
 /// The counts that hold from `t_ns` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CountsSince {
+pub(crate) struct CountsSince {
     /// Nanoseconds since the start of the run.
-    pub t_ns: u64,
+    pub(crate) t_ns: u64,
     /// The contexts from then on.
-    pub counts: Counts,
+    pub(crate) counts: Counts,
 }
 
 /// A stretch of time as a sum that keeps its extremes.
@@ -95,7 +95,7 @@ impl Bucket {
 
 /// The step function from 0 to `end_ns`.
 #[derive(Clone, Debug, Default)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     end_ns: u64,
     form: Form,
 }
@@ -116,8 +116,7 @@ impl Default for Form {
 
 impl Timeline {
     /// The exact steps, or `None` if there were too many to keep.
-    #[must_use]
-    pub fn steps(&self) -> Option<&[CountsSince]> {
+    pub(crate) fn steps(&self) -> Option<&[CountsSince]> {
         match &self.form {
             Form::Steps(steps) => Some(steps),
             Form::Buckets { .. } => None,
@@ -125,15 +124,13 @@ impl Timeline {
     }
 
     /// Length of the run.
-    #[must_use]
-    pub fn duration_ns(&self) -> u64 {
+    pub(crate) fn duration_ns(&self) -> u64 {
         self.end_ns
     }
 
     /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket,
     /// the rounded average).
-    #[must_use]
-    pub fn running_at(&self, t_ns: u64) -> (u32, u64) {
+    pub(crate) fn running_at(&self, t_ns: u64) -> (u32, u64) {
         match &self.form {
             Form::Steps(steps) => {
                 let next = steps.partition_point(|step| step.t_ns <= t_ns);
@@ -159,8 +156,7 @@ impl Timeline {
 
     /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise
     /// [`Timeline::buckets`].
-    #[must_use]
-    pub fn stretches(&self, most: usize) -> Vec<Bucket> {
+    pub(crate) fn stretches(&self, most: usize) -> Vec<Bucket> {
         match &self.form {
             Form::Steps(steps) if steps.len() <= most => {
                 let stretch = |(step, until): (&CountsSince, u64)| {
@@ -178,8 +174,7 @@ impl Timeline {
     }
 
     /// The run in at most `most` stretches of equal length, with exact peaks and averages.
-    #[must_use]
-    pub fn buckets(&self, most: usize) -> Vec<Bucket> {
+    pub(crate) fn buckets(&self, most: usize) -> Vec<Bucket> {
         let most = most.max(1);
         match &self.form {
             Form::Steps(steps) => {
@@ -209,7 +204,7 @@ fn with_ends(steps: &[CountsSince], end_ns: u64) -> impl Iterator<Item = (&Count
 
 /// Collects a timeline step by step in order of time.
 #[derive(Debug)]
-pub struct TimelineBuilder {
+pub(crate) struct TimelineBuilder {
     end_ns: u64,
     max_steps: usize,
     steps: Vec<CountsSince>,
@@ -218,8 +213,7 @@ pub struct TimelineBuilder {
 
 impl TimelineBuilder {
     /// For a run that ends at `end_ns`.
-    #[must_use]
-    pub fn new(end_ns: u64) -> Self {
+    pub(crate) fn new(end_ns: u64) -> Self {
         Self::with_limit(end_ns, MAX_STEPS)
     }
 
@@ -228,7 +222,7 @@ impl TimelineBuilder {
     }
 
     /// Sets the counts from `t_ns` on, which is not before the last step.
-    pub fn step(&mut self, t_ns: u64, counts: Counts) {
+    pub(crate) fn step(&mut self, t_ns: u64, counts: Counts) {
         let step = CountsSince { t_ns, counts };
         if let Some((bucketer, last)) = &mut self.coarse {
             bucketer.add(&last.counts, t_ns);
@@ -256,8 +250,7 @@ impl TimelineBuilder {
     }
 
     /// The finished timeline.
-    #[must_use]
-    pub fn finish(self) -> Timeline {
+    pub(crate) fn finish(self) -> Timeline {
         let form = match self.coarse {
             None => Form::Steps(self.steps),
             Some((mut bucketer, last)) => {

@@ -121,21 +121,6 @@ pub(super) struct Owner {
     pub edges: u64,
 }
 
-/// A context that has been created and has not begun.
-#[derive(Debug)]
-pub(super) struct Created {
-    pub owner: Owner,
-    /// The longest path from the start of the program, and its length, and that with burdens.
-    pub path: PathId,
-    pub length: u64,
-    pub burdened: u64,
-    pub above: Arc<Above>,
-    /// The node of the tree below which its first invocation hangs, and the call that creates it.
-    pub from: u32,
-    pub spawned_at: Option<BlockId>,
-    pub factor: Option<f64>,
-}
-
 /// A context that has ended, and is not joined or awaited any more by all that do so.
 #[derive(Debug)]
 pub(super) struct Ended {
@@ -163,7 +148,7 @@ pub(super) struct Value {
     pub last: bool,
 }
 
-/// A context that runs.
+/// A context that runs, or will when it begins.
 #[derive(Debug)]
 pub(super) struct State {
     pub owner: Option<Owner>,
@@ -188,7 +173,7 @@ pub(super) struct State {
     pub above: Arc<Above>,
     /// `above` for contexts created now, as long as the stack has the same call sites.
     pub for_children: Option<Arc<Above>>,
-    /// As in [`Created`].
+    /// The node of the tree below which its first invocation hangs, and the call that creates it.
     pub from: u32,
     pub spawned_at: Option<BlockId>,
     pub factor: Option<f64>,
@@ -216,20 +201,6 @@ impl State {
             from: super::tree::Tree::ROOT,
             spawned_at: None,
             factor: None,
-        }
-    }
-
-    /// Of a context that begins.
-    pub(super) fn begin(created: Created) -> Self {
-        Self {
-            owner: Some(created.owner),
-            length: created.length,
-            burdened: created.burdened,
-            above: created.above,
-            from: created.from,
-            spawned_at: created.spawned_at,
-            factor: created.factor,
-            ..Self::new(created.path)
         }
     }
 

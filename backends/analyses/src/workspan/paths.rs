@@ -7,6 +7,8 @@
 
 use workspan::Measure;
 
+use crate::summed::Summed;
+
 const NONE: u32 = u32::MAX;
 
 /// A path in use, which must be given back with [`Paths::release`].
@@ -26,33 +28,8 @@ struct Node {
     profile: Profile,
 }
 
-/// Measures by key. A key may occur more than once until the list is full: then it is added up, and
-/// gets room for as many entries again. Most parts of paths have one entry, so it has no more room
-/// than that at first.
-#[derive(Debug, Default)]
-struct Profile(Vec<(u32, Measure)>);
-
-impl Profile {
-    fn add(&mut self, key: u32, measure: Measure) {
-        let all = &mut self.0;
-        if let Some(last) = all.last_mut().filter(|last| last.0 == key) {
-            last.1 += measure;
-            return;
-        }
-        if all.len() == all.capacity() {
-            all.sort_unstable_by_key(|entry| entry.0);
-            all.dedup_by(|next, sum| {
-                let same = next.0 == sum.0;
-                if same {
-                    sum.1 += next.1;
-                }
-                same
-            });
-            all.reserve_exact(all.len().max(1));
-        }
-        all.push((key, measure));
-    }
-}
+/// Measures by key. Most parts of paths have one entry.
+type Profile = Summed<u32, Measure>;
 
 /// All paths.
 #[derive(Debug, Default)]
@@ -115,17 +92,15 @@ impl Paths {
 
     /// Calls `each` with what lies on the path, by ascending key, and gives the path back.
     pub(super) fn print(&mut self, path: PathId, mut each: impl FnMut(u32, Measure)) {
-        let mut all = std::collections::BTreeMap::<u32, Measure>::new();
-        let mut at = path.0;
+        let (mut all, mut at) = (Profile::default(), path.0);
         while at != NONE {
             let node = &self.nodes[at as usize];
-            for &(key, measure) in &node.profile.0 {
-                *all.entry(key).or_default() += measure;
-            }
+            node.profile.0.iter().for_each(|&(key, measure)| all.add(key, measure));
             at = node.before;
         }
+        all.settle();
         self.release(path);
-        all.into_iter().for_each(|(key, measure)| each(key, measure));
+        all.0.into_iter().for_each(|(key, measure)| each(key, measure));
     }
 
     /// Nodes in use.

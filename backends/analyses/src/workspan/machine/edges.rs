@@ -2,7 +2,7 @@
 
 use taskgraph::{ContextId, TaskId};
 
-use super::super::context::{Created, Owner, State, Value};
+use super::super::context::{Owner, State, Value};
 use super::Machine;
 
 /// Number of levels of creation that an edge is followed up; beyond it counts only for the whole
@@ -49,17 +49,18 @@ impl Machine {
         let (node, call, factor) = (frame.node, frame.call, frame.factor);
         for &child in &children {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
-            let new = Created {
-                owner,
-                path: self.paths.share(path),
+            let path = self.paths.share(path);
+            let new = State {
+                owner: Some(owner),
                 length: state.length,
                 burdened: state.burdened,
                 above: state.above_children(),
                 from: node,
                 spawned_at: call,
                 factor,
+                ..State::new(path)
             };
-            self.created.insert(child, Box::new(new));
+            self.running.insert(child, Box::new(new));
         }
         // This is Cilkview's burden, on the continuation and on the way back at the join.
         state.burdened += self.rules.burden;
@@ -71,9 +72,7 @@ impl Machine {
 
     /// Whether a context has been created, and not been joined.
     fn is_known(&self, context: ContextId) -> bool {
-        self.created.contains_key(&context)
-            || self.running.contains_key(&context)
-            || self.ended.contains_key(&context)
+        self.running.contains_key(&context) || self.ended.contains_key(&context)
     }
 
     /// An edge ends here.

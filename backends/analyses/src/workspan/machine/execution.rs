@@ -20,11 +20,9 @@ impl Machine {
     pub(super) fn take(&mut self, state: &mut State, steps: &[Step]) {
         let mut places: Vec<Place> = Vec::new();
         for step in steps {
-            if let Step::Calls(calls) = step {
-                self.calls(state, calls, &mut places);
-                continue;
+            if !matches!(step, Step::Calls(_)) {
+                places.clear();
             }
-            places.clear();
             match *step {
                 Step::Run(amount) => self.advance(state, amount),
                 Step::Below(amount) => {
@@ -35,9 +33,12 @@ impl Machine {
                     self.work += amount;
                 }
                 Step::Enter(block) => self.execute(state, BlockId::new(block)),
-                Step::Return => self.returned(state),
+                // The first frame of a context stays, for code that runs in it without a recorded
+                // caller.
+                Step::Return if state.frames.len() > 1 => self.pop(state),
+                Step::Return => {}
                 Step::Sync => self.sync(state),
-                Step::Calls(_) => {}
+                Step::Calls(calls) => self.calls(state, calls, &mut places),
             }
         }
     }
@@ -73,7 +74,7 @@ impl Machine {
     }
 
     /// Counts invocations below the innermost frame that are over.
-    fn calls(&mut self, state: &mut State, calls: &Calls, places: &mut Vec<Place>) {
+    fn calls(&mut self, state: &mut State, calls: Calls, places: &mut Vec<Place>) {
         let top = state.frames.last().map_or(Tree::ROOT, |top| top.node);
         let from = places.get(calls.from as usize).map_or(top, |place| place.0);
         let function = Some(calls.function);
@@ -104,13 +105,5 @@ impl Machine {
         self.over(node, measure);
         let path = state.path.get_or_insert_with(|| self.paths.empty());
         self.paths.add(path, node, measure);
-    }
-
-    /// The innermost frame returns. The first frame of a context stays, for code that runs in it
-    /// without a recorded caller.
-    pub(super) fn returned(&mut self, state: &mut State) {
-        if state.frames.len() > 1 {
-            self.pop(state);
-        }
     }
 }

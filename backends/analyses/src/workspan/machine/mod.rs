@@ -16,7 +16,7 @@ use taskgraph::{ContextId, StaticInfo, TaskId, TaskKind, WaitCause};
 use workspan::{Measure, Sum};
 
 use super::change::Change;
-use super::context::{Created, Ended, Owner, State, Value};
+use super::context::{Ended, Owner, State, Value};
 use super::metric::{BlockFacts, Metric};
 use super::paths::{PathId, Paths};
 use super::steps::{Step, executes, time_of};
@@ -50,7 +50,7 @@ pub(super) struct Machine {
     facts: Arc<[BlockFacts]>,
     /// The context of the current task, or of the last one; it is not among the others.
     current: Option<(ContextId, Box<State>)>,
-    created: FxHashMap<ContextId, Box<Created>>,
+    /// Those that have not begun are among them.
     running: FxHashMap<ContextId, Box<State>>,
     ended: FxHashMap<ContextId, Box<Ended>>,
     /// What tasks hand over that are not the last of their contexts.
@@ -76,7 +76,6 @@ impl Machine {
             info,
             current: None,
             rules,
-            created: FxHashMap::default(),
             running: FxHashMap::default(),
             ended: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -100,10 +99,7 @@ impl Machine {
             other => {
                 self.running.extend(other);
                 let running = self.running.remove(&id.context);
-                running.unwrap_or_else(|| match self.created.remove(&id.context) {
-                    Some(created) => Box::new(State::begin(*created)),
-                    None => self.first_context(),
-                })
+                running.unwrap_or_else(|| self.first_context())
             }
         };
         let free = self.rules.free_locks && task.op().cause() == Some(WaitCause::Lock);
@@ -169,7 +165,7 @@ impl Machine {
         let running = running.filter(|state| state.owner.is_some()).count();
         let ended = self.ended.values();
         let ended = ended.filter(|ended| ended.owner.is_some() && !ended.joined);
-        self.unjoined = (self.created.len() + running + ended.count()) as u64;
+        self.unjoined = (running + ended.count()) as u64;
         measures
     }
 
@@ -252,10 +248,6 @@ impl Machine {
         if let Some(ended) = self.ended.get_mut(&context) {
             return ended.owner.as_mut();
         }
-        if let Some(running) = self.running.get_mut(&context) {
-            return running.owner.as_mut();
-        }
-        let created = self.created.get_mut(&context);
-        created.map(|created| &mut created.owner)
+        self.running.get_mut(&context)?.owner.as_mut()
     }
 }

@@ -93,23 +93,20 @@ impl Machine {
         state.time = continuation.time;
         state.length = continuation.length;
         state.burdened = continuation.burdened;
-        let longest = state.frames.last_mut().map(|frame| &mut frame.longest);
-        match longest {
-            Some(Some(longest)) if longest.length >= child.length => {
-                longest.burdened = longest.burdened.max(child.burdened);
-                self.paths.release(child.path);
+        let Some(top) = state.frames.last_mut() else {
+            return self.paths.release(child.path);
+        };
+        let longest = match top.longest.take() {
+            None => child,
+            Some(known) => {
+                let burdened = known.burdened.max(child.burdened);
+                let known_is = known.length >= child.length;
+                let (longest, other) = if known_is { (known, child) } else { (child, known) };
+                self.paths.release(other.path);
+                Branch { burdened, ..longest }
             }
-            Some(slot) => {
-                let burdened = slot.as_ref().map_or(0, |old| old.burdened);
-                if let Some(old) = slot.replace(child) {
-                    self.paths.release(old.path);
-                }
-                if let Some(new) = slot {
-                    new.burdened = new.burdened.max(burdened);
-                }
-            }
-            None => self.paths.release(child.path),
-        }
+        };
+        top.longest = Some(longest);
     }
 
     /// The innermost frame waits for its serially executed spawns (Figure 3, lines 14-19).
