@@ -12,7 +12,7 @@ use clap::Parser;
 use contech_backends::analysis::{Analysis, Graph, Order, Task, run};
 use contech_backends::cli::Common;
 use contech_backends::view::{Render, Table, View};
-use taskgraph::{ContextId, SyncOp};
+use taskgraph::SyncOp;
 
 /// Options after those every analysis has.
 #[derive(Debug, clap::Args)]
@@ -60,7 +60,7 @@ impl Analysis for LockHold {
         Ok(Self(options))
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard {
+    fn shard(&self) -> Shard {
         Shard::default()
     }
 

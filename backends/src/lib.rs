@@ -10,8 +10,8 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 pub use contech_analyses::{
-    account, analysis, blocks, cache, critpath, memuse, misses, parallelism,
-    predict, races, recorded, sharing, stats, workspan,
+    account, analysis, blocks, cache, critpath, memuse, misses, parallelism, predict, races,
+    recorded, sharing, stats, workspan,
 };
 pub use contech_laboratory::{self as laboratory, scaling};
 pub use contech_show::{output, page, size, view};

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use serde::{Serialize, Serializer};
-use taskgraph::{BlockCounts, ContextId};
+use taskgraph::BlockCounts;
 
 use crate::account::{self, Account};
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
@@ -56,8 +56,8 @@ impl<G: Grouping> Analysis for Grouped<G> {
         self.0.prepare(graph)
     }
 
-    fn shard(&self, context: Option<ContextId>) -> account::Shard {
-        self.0.shard(context)
+    fn shard(&self) -> account::Shard {
+        self.0.shard()
     }
 
     fn done(

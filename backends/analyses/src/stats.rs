@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{ContextId, Summary};
+use taskgraph::Summary;
 
 use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::view::{Cell, Render, Table, View};
@@ -48,7 +48,7 @@ impl Analysis for Stats {
         Ok(Self)
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
+    fn shard(&self) {}
 
     fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
         Ok(())

@@ -16,9 +16,7 @@ use contech_backends::races::{self, Races};
 use contech_backends::report::default_config;
 use contech_backends::sharing::{Options, Sharing};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{
-    Access, Action, AllocKind, Batch, BlockCounts, BlockId, ContextId, MemOp, Piece, SyncOp,
-};
+use taskgraph::{Access, Action, AllocKind, Batch, BlockCounts, BlockId, MemOp, Piece, SyncOp};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
 type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
@@ -44,7 +42,7 @@ impl Analysis for Log {
         self.0
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Vec<Seen> {
+    fn shard(&self) -> Vec<Seen> {
         Vec::new()
     }
 
@@ -231,8 +229,8 @@ impl<A: Analysis> Analysis for OneByOne<A> {
         self.0.order()
     }
 
-    fn shard(&self, context: Option<ContextId>) -> A::Shard {
-        self.0.shard(context)
+    fn shard(&self) -> A::Shard {
+        self.0.shard()
     }
 
     fn task(&self, shard: &mut A::Shard, task: &Task<'_>) -> Result<()> {
@@ -326,7 +324,7 @@ impl<const SYNCHRONISATION: bool> Analysis for Pieces<SYNCHRONISATION> {
         self.0
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Self::Shard {
+    fn shard(&self) -> Self::Shard {
         Vec::new()
     }
 

@@ -40,7 +40,7 @@ mod weights;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, ContextId, ExecutorId, TaskId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ExecutorId, TaskId, TaskKind};
 use tracing::debug_span;
 
 use crate::analysis::source::Place;
@@ -279,7 +279,7 @@ impl Analysis for Account {
         Ok(())
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard {
+    fn shard(&self) -> Shard {
         Shard::default()
     }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use taskgraph::{ContextId, Reader};
+use taskgraph::Reader;
 
 use super::driver::{FRAMES, positions};
 use super::pieces::pieces;
@@ -61,13 +61,13 @@ fn stretch<A: Analysis>(analysis: &A, graph: &Graph, share: Share) -> Result<Vec
             continue;
         }
         let id = task.id().context;
-        let context = Some(id).filter(|_| order == Order::PerContext);
         let own = match order {
             Order::PerExecutor => Some(task.executor().get()),
-            _ => context.map(ContextId::get),
+            Order::PerContext => Some(id.get()),
+            _ => None,
         };
         let at = *places.entry(own).or_insert_with(|| {
-            shards.push(analysis.shard(context));
+            shards.push(analysis.shard());
             shards.len() - 1
         });
         let first = Moment::first(positions.get(&id).copied().unwrap_or(0), task);

@@ -53,21 +53,6 @@ struct Own {
     current: bool,
 }
 
-/// Who does what is seen.
-#[derive(Clone, Copy, Debug)]
-struct Of {
-    /// The context, and its position.
-    context: ContextId,
-    position: u32,
-    executor: u32,
-}
-
-impl Of {
-    fn task(position: u32, task: &Task<'_>) -> Option<Self> {
-        Some(Self { context: task.id().context, position, executor: task.executor().get() })
-    }
-}
-
 impl<A: Analysis> Part<A> {
     /// For an analysis that has seen nothing yet.
     #[must_use]
@@ -122,26 +107,25 @@ impl<A: Analysis> Part<A> {
         matches!(self.analysis.order(), Order::ByTime { .. } | Order::Stretches { .. })
     }
 
-    /// The shard of a context's tasks by an executor, and the windows of the pass.
+    /// The shard of the tasks of a context, by position, by an executor, and the windows of the
+    /// pass.
     #[inline]
-    fn shard(&mut self, of: Option<Of>) -> (&A, &mut A::Shard, &mut Option<Windows>) {
-        let (at, context) = match (self.analysis.order(), of) {
-            (Order::PerContext, Some(of)) => (of.position, Some(of.context)),
-            (Order::PerExecutor, Some(of)) => (of.executor, None),
-            _ => (0, None),
+    fn shard(&mut self, context: u32, executor: u32) -> (&A, &mut A::Shard, &mut Option<Windows>) {
+        let at = match self.analysis.order() {
+            Order::PerContext => context as usize,
+            Order::PerExecutor => executor as usize,
+            _ => 0,
         };
-        let at = at as usize;
         if self.shards.len() <= at {
             self.shards.resize_with(at + 1, || None);
         }
         let analysis = &self.analysis;
-        let new = || analysis.shard(context);
-        let shard = self.shards[at].get_or_insert_with(new);
+        let shard = self.shards[at].get_or_insert_with(|| analysis.shard());
         (analysis, shard, &mut self.windows)
     }
 }
 
-/// What the driver knows of a [`Part`].
+/// What the driver knows of a [`Part`]. What fails, fails with the error of the analysis.
 pub trait Visitor: Send {
     /// The order it needs.
     fn order(&self) -> Order;
@@ -154,38 +138,20 @@ pub trait Visitor: Send {
     /// Whether it follows the changes of contexts.
     fn changes(&self) -> bool;
     /// A context goes from one state to another.
-    ///
-    /// # Errors
-    /// An error of the analysis.
     fn change(&mut self, change: &Change<'_>) -> Result<()>;
     /// All changes are known.
-    ///
-    /// # Errors
-    /// An error of the analysis.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
     /// A task of the context at this position begins. Returns whether it is to be read for this
     /// analysis.
-    ///
-    /// # Errors
-    /// An error of the analysis.
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool>;
     /// A batch of the task's contents, from a moment on.
-    ///
-    /// # Errors
-    /// An error of the analysis.
-    fn batch(&mut self, context: ContextId, first: Moment, batch: &Batch<'_>) -> Result<()>;
+    fn batch(&mut self, first: Moment, batch: &Batch<'_>) -> Result<()>;
     /// A piece of a context's actions, in the order of time.
-    ///
-    /// # Errors
-    /// An error of the analysis.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
     /// The task is over.
-    ///
-    /// # Errors
-    /// An error of the analysis.
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()>;
     /// The last task of a context is over.
-    fn context_ended(&mut self, context: (u32, ContextId));
+    fn context_ended(&mut self, context: u32);
     /// The last task of an executor is over. Said in passes by time, and to analyses by executor.
     fn executor_ended(&mut self, executor: u32);
     /// The pass is over.
@@ -225,23 +191,22 @@ impl<A: Analysis> Visitor for Part<A> {
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
         let own = self.begins(task);
         if own && !self.is_by_time() {
-            let (analysis, shard, _) = self.shard(Of::task(context, task));
+            let (analysis, shard, _) = self.shard(context, task.executor().get());
             analysis.task(shard, task)?;
         }
         Ok(own)
     }
 
-    fn batch(&mut self, context: ContextId, first: Moment, batch: &Batch<'_>) -> Result<()> {
+    fn batch(&mut self, first: Moment, batch: &Batch<'_>) -> Result<()> {
         if self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard, windows) =
-            self.shard(Some(Of { context, position: first.context, executor: first.executor }));
+        let (analysis, shard, windows) = self.shard(first.context, first.executor);
         pieces(analysis, shard, first, batch, windows)
     }
 
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let (analysis, shard, windows) = self.shard(None);
+        let (analysis, shard, windows) = self.shard(at.context, at.executor);
         one(analysis, shard, at, piece, windows)
     }
 
@@ -249,31 +214,28 @@ impl<A: Analysis> Visitor for Part<A> {
         if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
-        let (analysis, shard, _) = self.shard(Of::task(context, task));
+        let (analysis, shard, _) = self.shard(context, task.executor().get());
         analysis.done(shard, task, counts)
     }
 
-    fn context_ended(&mut self, (position, context): (u32, ContextId)) {
+    fn context_ended(&mut self, context: u32) {
         if self.analysis.order() == Order::PerContext {
-            let executor = 0;
-            let (analysis, shard, _) = self.shard(Some(Of { context, position, executor }));
+            let (analysis, shard, _) = self.shard(context, 0);
             analysis.seal(shard);
         }
     }
 
     fn executor_ended(&mut self, executor: u32) {
-        let alone = self.analysis.order() == Order::PerExecutor;
-        let (context, position) = (ContextId::default(), 0);
-        let (analysis, shard, _) = self.shard(Some(Of { context, position, executor }));
-        match alone {
-            true => analysis.seal(shard),
-            false => analysis.ended(shard, executor),
+        let (analysis, shard, _) = self.shard(0, executor);
+        match analysis.order() {
+            Order::PerExecutor => analysis.seal(shard),
+            _ => analysis.ended(shard, executor),
         }
     }
 
     fn end(&mut self) {
         if !self.is_apart() {
-            let (analysis, shard, _) = self.shard(None);
+            let (analysis, shard, _) = self.shard(0, 0);
             analysis.seal(shard);
         }
     }
@@ -295,7 +257,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         pass(graph, &mut [&mut part])?;
         return part.finish(graph);
     }
-    let (alone, named) = (part.is_apart(), part.order() == Order::PerContext);
+    let alone = part.is_apart();
     let analysis = part.analysis;
     // There is only one analysis, so contexts are read in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
@@ -303,7 +265,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let shard = |some: &[(u32, Context)]| {
         let any = |reads| A::READS == reads;
         let mut reading = Reading::new(graph, 1, any, A::SYNCHRONISATION);
-        let mut shard = analysis.shard(some.first().filter(|_| named).map(|one| one.1.id));
+        let mut shard = analysis.shard();
         let mut windows = analysis.windows();
         let mut tasks = graph.walk_of(ContextId::default());
         for (number, context) in some {
@@ -434,7 +396,7 @@ fn topological(graph: &Graph, busy: &AtomicUsize, visitors: &mut [&mut dyn Visit
             let counted = visitors.iter().any(|visitor| visitor.counts(task));
             reading.task(context, (task, counted), |first, batch| {
                 let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
-                    true => visitor.batch(id.context, first, batch),
+                    true => visitor.batch(first, batch),
                     false => Ok(()),
                 };
                 let many = || {
@@ -459,7 +421,7 @@ fn topological(graph: &Graph, busy: &AtomicUsize, visitors: &mut [&mut dyn Visit
         }
         if task.is_last() {
             for visitor in visitors.iter_mut() {
-                visitor.context_ended((context, id.context));
+                visitor.context_ended(context);
             }
         }
     }

@@ -7,7 +7,6 @@
 //! use anyhow::Result;
 //! use contech_analyses::analysis::{Analysis, Graph, Order, Task};
 //! use contech_show::view::{Render, View};
-//! use taskgraph::ContextId;
 //!
 //! #[derive(clap::Args)]
 //! struct Options {}
@@ -26,7 +25,7 @@
 //!     type Report = Report;
 //!
 //!     fn new(_: Options, _: &Graph) -> Result<Self> { Ok(Self) }
-//!     fn shard(&self, _: Option<ContextId>) -> u64 { 0 }
+//!     fn shard(&self) -> u64 { 0 }
 //!     fn task(&self, longest: &mut u64, task: &Task<'_>) -> Result<()> {
 //!         *longest = (*longest).max(task.duration_ns());
 //!         Ok(())
@@ -61,7 +60,7 @@ mod strides;
 mod windows;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, ContextId, Piece};
+use taskgraph::{BlockCounts, BlockId, Piece};
 
 pub use blocked::LongCall;
 pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns};
@@ -200,9 +199,8 @@ pub trait Analysis: Sized + Send + Sync {
         None
     }
 
-    /// Empty state: for one context in [`Order::PerContext`]; otherwise for one executor, or for
-    /// all.
-    fn shard(&self, context: Option<ContextId>) -> Self::Shard;
+    /// Empty state, for one context, for one executor, or for all.
+    fn shard(&self) -> Self::Shard;
 
     /// A task begins.
     ///

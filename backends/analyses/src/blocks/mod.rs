@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, ContextId, FunctionId, Piece};
+use taskgraph::{BlockId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_of};
@@ -123,7 +123,7 @@ impl Analysis for Blocks {
         Ok(())
     }
 
-    fn shard(&self, _: Option<ContextId>) -> LevelCounter {
+    fn shard(&self) -> LevelCounter {
         LevelCounter::new(self.table)
     }
 

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
-use taskgraph::{ContextId, Piece};
+use taskgraph::Piece;
 
 use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, default_config};
 use crate::size::{Size, Sizes};
@@ -213,7 +213,7 @@ impl Analysis for Cache {
         if self.private { Order::PerExecutor } else { Self::ORDER }
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard {
+    fn shard(&self) -> Shard {
         let model = match self.stretch {
             true => CacheModel::of_stretch(&self.geometries),
             false => CacheModel::of(&self.geometries, self.sample),

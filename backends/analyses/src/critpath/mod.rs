@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{BlockCounts, ContextId, FunctionId, StaticInfo, TaskKind};
+use taskgraph::{BlockCounts, FunctionId, StaticInfo, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
@@ -163,7 +163,7 @@ impl Analysis for CritPath {
         Ok(())
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard {
+    fn shard(&self) -> Shard {
         Shard { apportion: self.apportion.clone(), spent: Summed::default(), place: 0 }
     }
 

@@ -19,7 +19,7 @@ use std::collections::btree_map::Entry;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{Action, BlockId, ContextId, NestAccesses, Piece};
+use taskgraph::{Action, BlockId, NestAccesses, Piece};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Windows};
@@ -146,7 +146,7 @@ impl Analysis for MemUse {
         state.last_block.passed(context, last);
     }
 
-    fn shard(&self, _: Option<ContextId>) -> State {
+    fn shard(&self) -> State {
         State {
             live: Live::default(),
             mapped: Mapped::default(),
@@ -164,7 +164,7 @@ impl Analysis for MemUse {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<State>) -> Result<Report> {
-        let mut state = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
+        let mut state = shards.into_iter().next().unwrap_or_else(|| self.shard());
         state.next_stretch();
         let State { live, set, done: stretches, .. } = state;
         let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{ContextId, OpId, OpKind, Piece, StaticInfo};
+use taskgraph::{OpId, OpKind, Piece, StaticInfo};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
@@ -149,7 +149,7 @@ impl Analysis for Misses {
         })
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Counter {
+    fn shard(&self) -> Counter {
         let curves = self.curves.as_ref().map_or(&[][..], Cache::geometries);
         Counter::new(&self.geometries, curves, self.sample, self.ops)
     }
@@ -164,7 +164,7 @@ impl Analysis for Misses {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
-        let counter = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
+        let counter = shards.into_iter().next().unwrap_or_else(|| self.shard());
         let (info, model) = (graph.info(), counter.model());
         let accesses = model.looked_up(graph.summary().accesses);
         let all = self.geometries.all.iter();

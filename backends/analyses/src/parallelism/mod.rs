@@ -17,7 +17,6 @@ pub(crate) mod timeline;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::ContextId;
 
 use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
 use crate::critpath::Strands;
@@ -165,7 +164,7 @@ impl Analysis for Parallelism {
         places::note(&mut self.groups, change)
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
+    fn shard(&self) {}
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
         let Self { options, observed, lanes, groups } = self;

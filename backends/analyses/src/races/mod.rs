@@ -261,7 +261,7 @@ impl Analysis for Races {
         self.windows.clone()
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Detector {
+    fn shard(&self) -> Detector {
         Detector::new(
             self.flags.clone(),
             self.part,

@@ -20,7 +20,7 @@ mod render;
 mod report;
 
 use anyhow::{Result, bail};
-use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
+use taskgraph::{Access, Action, AffineRun, BlockId, Piece};
 
 use crate::analysis::{self, Accesses, Analysis, Graph, Moment, Order, Reads, Strides, Windows};
 use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
@@ -96,7 +96,7 @@ impl Analysis for Sharing {
         self.options.windows.clone()
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Watch {
+    fn shard(&self) -> Watch {
         Watch {
             caches: self.shifts.iter().map(|&shift| Caches::new(shift)).collect(),
             memory: Memory::default(),
@@ -125,7 +125,7 @@ impl Analysis for Sharing {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
-        let watch = shards.into_iter().next().unwrap_or_else(|| self.shard(None));
+        let watch = shards.into_iter().next().unwrap_or_else(|| self.shard());
         let windows = self.options.windows.filter(|_| !self.alone);
         let top = self.options.top as usize;
         Ok(report::report(

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-use taskgraph::{BlockCounts, ContextId, Piece, StaticInfo};
+use taskgraph::{BlockCounts, Piece, StaticInfo};
 
 use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, Task};
 use crate::scaling::Measured;
@@ -207,7 +207,7 @@ impl Analysis for WorkSpan {
         }
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Walks {
+    fn shard(&self) -> Walks {
         let options = &self.options;
         let machine = |rules| Machine::new(Arc::clone(&self.info), rules);
         let changes = options.changes();
@@ -245,7 +245,7 @@ impl Analysis for WorkSpan {
 
     fn finish(self, graph: &Graph, shards: Vec<Walks>) -> Result<Report> {
         let walks = shards.into_iter().next();
-        let mut walks = walks.unwrap_or_else(|| self.shard(None));
+        let mut walks = walks.unwrap_or_else(|| self.shard());
         let options = &self.options;
         let mut report = rows::report(graph, &mut walks.recorded, options);
         if let Some(changed) = walks.changed {
@@ -277,7 +277,7 @@ impl Divided for WorkSpan {
     }
 
     fn join(self, graph: &Graph, parts: Vec<Found>) -> Result<Report> {
-        let mut walks = self.shard(None);
+        let mut walks = self.shard();
         let mut steps = parts.into_iter().flat_map(|part| part.0);
         let mut tasks = graph.walk();
         while let Some(task) = tasks.next()? {

@@ -186,7 +186,7 @@ impl<'g> Analysis for Profiler<'g> {
         })
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard<'g> {
+    fn shard(&self) -> Shard<'g> {
         Shard {
             context: ContextId::default(),
             walk: Walk::new(self.graph.info()),
@@ -262,7 +262,7 @@ impl<'g> Analysis for Profiler<'g> {
 
     fn finish(self, graph: &Graph, shards: Vec<Shard<'g>>) -> Result<Profile> {
         let shard = shards.into_iter().next();
-        let mut shard = shard.unwrap_or_else(|| self.shard(None));
+        let mut shard = shard.unwrap_or_else(|| self.shard());
         let info = graph.info();
         for (&(node, block), &times) in &shard.all {
             let Some(about) = info.block(block) else {
