@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::Summary;
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, Graph, Order};
 use crate::view::{Cell, Render, Table, View};
 
 /// Options of `stats`.
@@ -49,10 +49,6 @@ impl Analysis for Stats {
     }
 
     fn shard(&self) {}
-
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
-        Ok(())
-    }
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
         let meta = graph.meta();

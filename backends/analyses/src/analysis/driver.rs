@@ -92,8 +92,7 @@ impl<A: Analysis> Part<A> {
     }
 
     /// The analysis, and the shards of everything it has seen, after [`run_all`].
-    #[must_use]
-    pub fn into_parts(self) -> (A, Vec<A::Shard>) {
+    pub(crate) fn into_parts(self) -> (A, Vec<A::Shard>) {
         (self.analysis, self.shards.into_iter().flatten().collect())
     }
 

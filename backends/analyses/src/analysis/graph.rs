@@ -53,7 +53,7 @@ pub fn word_accesses(graph: &Graph) -> u64 {
 ///
 /// # Errors
 /// When the graph has tasks but no blocks.
-pub fn full_recording(graph: &Graph, who: &str) -> Result<()> {
+pub(crate) fn full_recording(graph: &Graph, who: &str) -> Result<()> {
     let summary = graph.summary();
     if summary.blocks == 0 && summary.tasks.total() > 0 {
         bail!(

@@ -68,16 +68,17 @@ pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
 pub use driver::{Part, Visitor, run, run_all};
+pub(crate) use graph::full_recording;
 pub use graph::{
-    DEFAULT_GRAPH, Graph, Task, full_recording, line_lookups, open, something_to_analyse, warnings,
-    word_accesses,
+    DEFAULT_GRAPH, Graph, Task, line_lookups, open, something_to_analyse, warnings, word_accesses,
 };
 pub use moment::Moment;
 pub(crate) use reading::count_spans;
 pub use segments::{Segment, Segments};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in, state_of};
 pub use share::Share;
-pub use state::{CAUSES, Cause, State, cause_of};
+pub(crate) use state::cause_of;
+pub use state::{CAUSES, Cause, State};
 pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};
 pub use windows::Windows;
 

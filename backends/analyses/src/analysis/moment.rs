@@ -74,9 +74,8 @@ impl Moment {
     }
 
     /// When the task began, in nanoseconds since the start of the run.
-    #[must_use]
     #[inline]
-    pub fn began(&self) -> u64 {
+    pub(crate) fn began(&self) -> u64 {
         self.start_ns
     }
 
@@ -96,8 +95,7 @@ impl Moment {
     }
 
     /// How many actions, from this one on, happen at `time` or before, if there are so many.
-    #[must_use]
-    pub fn until(&self, time: u64) -> u64 {
+    pub(crate) fn until(&self, time: u64) -> u64 {
         let Some(passed) = time.checked_sub(self.start_ns) else {
             return 0;
         };

@@ -18,8 +18,7 @@ impl Share {
 
     /// Whether a page of memory, by number, is in this share.
     #[inline]
-    #[must_use]
-    pub fn has_page(self, page: u64) -> bool {
+    pub(crate) fn has_page(self, page: u64) -> bool {
         // This is Fibonacci hashing, which puts neighbours into different shares. The hash is a
         // fraction of 2^64.
         let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -27,8 +26,7 @@ impl Share {
     }
 
     /// Its two halves.
-    #[must_use]
-    pub fn halves(self) -> [Self; 2] {
+    pub(crate) fn halves(self) -> [Self; 2] {
         [0, 1].map(|low| Self { index: self.index << 1 | low, of: self.of << 1 })
     }
 

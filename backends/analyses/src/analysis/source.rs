@@ -75,8 +75,7 @@ impl Place {
     }
 
     /// Where a memory operation is, or where its block starts if its own line is not known.
-    #[must_use]
-    pub fn of_op(info: &StaticInfo, id: OpId) -> Self {
+    pub(crate) fn of_op(info: &StaticInfo, id: OpId) -> Self {
         let Some(block) = info.block_of_op(id) else {
             return Self::default();
         };
@@ -103,15 +102,13 @@ impl Place {
 
     /// The program's functions that execute where a block starts, inlined or not, the innermost
     /// first, each with its line.
-    #[must_use]
-    pub fn stack_of_block(info: &StaticInfo, id: BlockId) -> Vec<Self> {
+    pub(crate) fn stack_of_block(info: &StaticInfo, id: BlockId) -> Vec<Self> {
         let stack = |block: &Block| Self::stack(info, block.function, block.line, block.inlined);
         info.block(id).map_or_else(Vec::new, stack)
     }
 
     /// [`Place::stack_of_block`] of the call at the end of a block, or of its start if it has none.
-    #[must_use]
-    pub fn stack_of_call(info: &StaticInfo, id: BlockId) -> Vec<Self> {
+    pub(crate) fn stack_of_call(info: &StaticInfo, id: BlockId) -> Vec<Self> {
         let stack = |block: &Block| match &block.call {
             Some(call) if call.line != 0 => {
                 Self::stack(info, block.function, call.line, call.inlined)
@@ -132,8 +129,7 @@ impl Place {
     }
 
     /// Where a function starts.
-    #[must_use]
-    pub fn of_function(info: &StaticInfo, id: FunctionId) -> Self {
+    pub(crate) fn of_function(info: &StaticInfo, id: FunctionId) -> Self {
         let Some(function) = info.function(id) else {
             return Self::default();
         };
@@ -154,21 +150,18 @@ impl Place {
     }
 
     /// [`Place::of_call`], or where the block starts if it has no call.
-    #[must_use]
-    pub fn of_call_or_block(info: &StaticInfo, id: BlockId) -> (Self, String) {
+    pub(crate) fn of_call_or_block(info: &StaticInfo, id: BlockId) -> (Self, String) {
         Self::of_call(info, id).unwrap_or_else(|| (Self::of_block(info, id), String::new()))
     }
 
     /// Whether the place is in a library's source, or in what rustc itself adds between a program
     /// and its allocator.
-    #[must_use]
-    pub fn is_library(&self) -> bool {
+    pub(crate) fn is_library(&self) -> bool {
         is_library(&Frame { function: &self.function, file: &self.file, line: self.line })
     }
 
     /// Whether anything is known of the place.
-    #[must_use]
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         !self.function.is_empty() || !self.file.is_empty()
     }
 

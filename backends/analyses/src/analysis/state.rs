@@ -93,8 +93,7 @@ const NEAR: usize = 4;
 
 /// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does
 /// so for what the function does that waits, if its name tells that.
-#[must_use]
-pub fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> {
+pub(crate) fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> {
     let cause = task.op().cause()?.into();
     if !matches!(task.op(), SyncOp::FutexWait | SyncOp::FutexTimeout) {
         return Some(cause);

@@ -65,8 +65,7 @@ pub struct Geometry {
 
 impl Geometry {
     /// Number of sets of the cache: a power of two, or 1 if it is fully associative.
-    #[must_use]
-    pub fn sets(&self) -> u64 {
+    pub(crate) fn sets(&self) -> u64 {
         match self.ways {
             Ways::Set(ways) => self.lines / u64::from(ways),
             Ways::Full => 1,

@@ -57,9 +57,8 @@ impl Sample {
     }
 
     /// Whether a line is in the sample.
-    #[must_use]
     #[inline]
-    pub fn holds(self, line: u64) -> bool {
+    pub(crate) fn holds(self, line: u64) -> bool {
         self.threshold == u64::MAX || scatter(line) <= self.threshold
     }
 

@@ -123,7 +123,7 @@ impl Strands {
     }
 
     /// When each strand begins and ends if it begins as soon as it can, nanoseconds.
-    pub fn schedule(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn schedule(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let ends = self.all.iter().zip(&self.finish);
         ends.map(|(strand, &finish)| (finish - strand.weight, finish))
     }

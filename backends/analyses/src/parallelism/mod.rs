@@ -125,20 +125,6 @@ const DRAWN: usize = 6000;
 /// Steps given when there are too many to give them all.
 const SUMMED_UP: usize = 100_000;
 
-impl Report {
-    /// Life time of all contexts together: running and waiting.
-    #[must_use]
-    pub fn life_ns(&self) -> u64 {
-        self.running_ns() + self.waits.iter().map(|wait| wait.ns).sum::<u64>()
-    }
-
-    /// Running time of all contexts together, as observed.
-    #[must_use]
-    pub fn running_ns(&self) -> u64 {
-        self.levels.iter().map(|level| level.running as u64 * level.ns).sum()
-    }
-}
-
 impl Analysis for Parallelism {
     const NAME: &'static str = "parallelism";
     const ABOUT: &'static str =
@@ -172,13 +158,14 @@ impl Analysis for Parallelism {
         let strands = Strands::new(graph)?;
         let (work_ns, span_ns) = (strands.work_ns(), strands.span_ns());
         let duration_ns = observed.timeline.duration_ns();
-        let life_ns = observed.running_ns + observed.waiting_ns.iter().sum::<u64>();
+        let running_ns = observed.running_ns();
+        let life_ns = running_ns + observed.waiting_ns.iter().sum::<u64>();
         let (places, outside) = places::rows(graph, groups);
         let (exact, steps) = steps(&observed.timeline, options.points);
         Ok(Report {
             duration_ns,
             contexts: graph.summary().contexts,
-            average: ratio(observed.running_ns, duration_ns),
+            average: ratio(running_ns, duration_ns),
             peak: u32::try_from(observed.levels.len() - 1).unwrap_or(u32::MAX),
             potential_average: ratio(work_ns, span_ns),
             work_ns,

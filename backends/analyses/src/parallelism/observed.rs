@@ -5,7 +5,7 @@ use super::timeline::{Counts, Timeline, TimelineBuilder};
 use crate::analysis::{CAUSES, Change};
 
 /// What the contexts of a run did over time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Running and waiting contexts over time.
     pub(crate) timeline: Timeline,
@@ -13,8 +13,13 @@ pub(crate) struct Observed {
     pub(crate) levels: Vec<u64>,
     /// Context-nanoseconds of waiting, by cause.
     pub(crate) waiting_ns: [u64; CAUSES],
+}
+
+impl Observed {
     /// Context-nanoseconds of running.
-    pub(crate) running_ns: u64,
+    pub(crate) fn running_ns(&self) -> u64 {
+        self.levels.iter().zip(0..).map(|(ns, running)| ns * running).sum()
+    }
 }
 
 /// What is added up on the way.
@@ -24,9 +29,7 @@ pub(crate) struct Sums {
     now_ns: u64,
     counts: Counts,
     timeline: TimelineBuilder,
-    levels: Vec<u64>,
-    waiting_ns: [u64; CAUSES],
-    running_ns: u64,
+    sums: Observed,
 }
 
 impl Sums {
@@ -39,9 +42,7 @@ impl Sums {
             now_ns: 0,
             counts: Counts::default(),
             timeline,
-            levels: vec![0],
-            waiting_ns: [0; CAUSES],
-            running_ns: 0,
+            sums: Observed { levels: vec![0], ..Observed::default() },
         }
     }
 
@@ -52,12 +53,12 @@ impl Sums {
         }
         let ns = now_ns - self.now_ns;
         let level = self.counts.running as usize;
-        if self.levels.len() <= level {
-            self.levels.resize(level + 1, 0);
+        let Observed { levels, waiting_ns, .. } = &mut self.sums;
+        if levels.len() <= level {
+            levels.resize(level + 1, 0);
         }
-        self.levels[level] += ns;
-        self.running_ns += u64::from(self.counts.running) * ns;
-        for (sum, &waiting) in self.waiting_ns.iter_mut().zip(&self.counts.waiting) {
+        levels[level] += ns;
+        for (sum, &waiting) in waiting_ns.iter_mut().zip(&self.counts.waiting) {
             *sum += u64::from(waiting) * ns;
         }
         self.timeline.step(self.now_ns, self.counts);
@@ -81,11 +82,6 @@ impl Sums {
     /// What the contexts did, after the last change.
     pub(crate) fn finish(mut self) -> Observed {
         self.advance(self.end_ns);
-        Observed {
-            timeline: self.timeline.finish(),
-            levels: self.levels,
-            waiting_ns: self.waiting_ns,
-            running_ns: self.running_ns,
-        }
+        Observed { timeline: self.timeline.finish(), ..self.sums }
     }
 }

@@ -31,8 +31,7 @@ impl Selector {
     }
 
     /// Whether the program has such a function, or code on such a line.
-    #[must_use]
-    pub fn exists(&self, info: &StaticInfo) -> bool {
+    pub(crate) fn exists(&self, info: &StaticInfo) -> bool {
         match self {
             Self::Function(name) => {
                 info.functions.iter().any(|function| named(&function.name, name))
@@ -46,8 +45,12 @@ impl Selector {
     }
 
     /// Whether it selects the call site `key`, which invokes `callee`.
-    #[must_use]
-    pub fn matches(&self, info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> bool {
+    pub(crate) fn matches(
+        &self,
+        info: &StaticInfo,
+        key: SiteKey,
+        callee: Option<FunctionId>,
+    ) -> bool {
         let block = match key {
             SiteKey::Call(block) | SiteKey::Spawn(block) => info.block(block),
             _ => None,
@@ -92,8 +95,7 @@ pub struct Change {
 
 impl Change {
     /// The change in words.
-    #[must_use]
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let place = self.text.rsplit_once('=').map_or(self.text.as_str(), |p| p.0);
         match self.effect {
             Effect::Scale(factor) => format!("everything below {place} takes {factor} of its time"),

@@ -18,8 +18,7 @@ pub enum Metric {
 
 impl Metric {
     /// The unit, for headings.
-    #[must_use]
-    pub fn unit(self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Time => "ns",
             Self::Ops => "operations",
@@ -28,8 +27,7 @@ impl Metric {
     }
 
     /// What Cilkview charges for a steal, in this unit: 15,000 instructions.
-    #[must_use]
-    pub fn burden(self) -> u64 {
+    pub(crate) fn burden(self) -> u64 {
         match self {
             Self::Time | Self::Accesses => 5_000,
             Self::Ops => 15_000,
