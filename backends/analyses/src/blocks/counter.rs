@@ -9,7 +9,7 @@ use taskgraph::{BlockId, ExecutedRow, Piece};
 use crate::parallelism::timeline::Timeline;
 
 /// Executions by block and number of running contexts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LevelCounter {
     table: usize,
     level: u32,
@@ -36,21 +36,7 @@ pub struct LevelCounter {
 impl LevelCounter {
     /// A counter that has counted nothing, for a block table of `table` entries.
     pub(super) fn new(table: usize) -> Self {
-        Self {
-            table,
-            level: 0,
-            current: Vec::new(),
-            touched: Vec::new(),
-            rows: Vec::new(),
-            touched_rows: Vec::new(),
-            totals: FxHashMap::default(),
-            held: (0, 0..0),
-            start_ns: 0,
-            duration_ns: 0,
-            executions: 0,
-            next: 0,
-            change: 0,
-        }
+        Self { table, ..Self::default() }
     }
 
     /// The last moment up to which the level at a time holds.

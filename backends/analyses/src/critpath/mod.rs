@@ -200,7 +200,7 @@ impl Analysis for CritPath {
 }
 
 /// The sums of a function.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sums {
     work_ns: u64,
     critical_ns: u64,
@@ -219,12 +219,8 @@ impl CritPath {
             match spender {
                 Spender::Operation(kind) => overhead[kind as usize] += critical_ns,
                 Spender::Code(function) => {
-                    let sums = functions.entry(function).or_insert(Sums {
-                        work_ns: 0,
-                        critical_ns: 0,
-                        min_slack_ns: u64::MAX,
-                        strands: Vec::new(),
-                    });
+                    let none = Sums { min_slack_ns: u64::MAX, ..Sums::default() };
+                    let sums = functions.entry(function).or_insert(none);
                     sums.work_ns += ns;
                     sums.critical_ns += critical_ns;
                     let slack = self.strands.slack_of(at, span_ns);

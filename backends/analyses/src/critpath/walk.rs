@@ -9,7 +9,7 @@ use super::strands::{At, Strand, Strands, weight};
 use crate::analysis::{Cause, Graph, Task, cause_of};
 
 /// A part of the path within one context.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stretch {
     /// The context.
     pub context: u32,
@@ -93,13 +93,9 @@ impl Path {
     fn open(&mut self, last: &Task<'_>) {
         self.stretches.push(Stretch {
             context: last.id().context.get(),
-            first: String::new(),
             last: last.id().to_string(),
-            tasks: 0,
-            ns: 0,
-            start_ns: 0,
             end_ns: last.end_ns(),
-            entered_by: None,
+            ..Stretch::default()
         });
     }
 

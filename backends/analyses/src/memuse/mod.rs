@@ -148,14 +148,9 @@ impl Analysis for MemUse {
 
     fn shard(&self) -> State {
         State {
-            live: Live::default(),
-            mapped: Mapped::default(),
-            set: WorkingSet::default(),
-            last_block: LastBlocks::default(),
             length_ns: self.length_ns(),
-            current: Stretch::default(),
-            done: Vec::new(),
             most: self.options.points as usize,
+            ..State::default()
         }
     }
 
@@ -216,7 +211,7 @@ impl SiteUse {
 }
 
 /// What has been seen so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct State {
     live: Live,
     mapped: Mapped,

@@ -29,6 +29,12 @@ struct State {
     all: Vec<Record>,
 }
 
+impl State {
+    /// Of no granule, without records.
+    const NEW: Self =
+        Self { granules: 0, len: 0, queued: true, first: [NOTHING; INLINE], all: Vec::new() };
+}
+
 /// All states in use; no two have the same records.
 #[derive(Debug)]
 pub(super) struct States {
@@ -51,10 +57,8 @@ const NOTHING: Record = Record {
 
 impl Default for States {
     fn default() -> Self {
-        let untouched =
-            State { granules: 1, len: 0, queued: false, first: [NOTHING; INLINE], all: Vec::new() };
         Self {
-            states: vec![untouched],
+            states: vec![State { granules: 1, queued: false, ..State::NEW }],
             known: FxHashMap::default(),
             free: Vec::new(),
             unused: Vec::new(),
@@ -81,8 +85,7 @@ impl States {
         {
             return id;
         }
-        let mut state =
-            State { granules: 0, len: 0, queued: true, first: [NOTHING; INLINE], all: Vec::new() };
+        let mut state = State::NEW;
         if let Some(first) = state.first.get_mut(..records.len()) {
             first.copy_from_slice(records);
             state.len = u8::try_from(records.len()).unwrap_or(0);

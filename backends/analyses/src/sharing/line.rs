@@ -38,7 +38,7 @@ pub(super) struct LineAccess {
 }
 
 /// The copy of one executor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Copy {
     executor: u32,
     valid: bool,
@@ -117,13 +117,13 @@ pub(super) struct Effects {
 impl SharedLine {
     /// A line that one executor has used so far, which wrote `written` (last by `op`).
     pub(super) fn new(owner: u32, written: Bytes, op: Op) -> Self {
-        let mut line = Self::default();
-        line.copies.push(Copy::fresh(owner));
-        line.executors = 1;
-        if written != 0 {
-            line.writers.push(Writer { executor: owner, op, bytes: written });
+        let writer = Writer { executor: owner, op, bytes: written };
+        Self {
+            copies: vec![Copy::fresh(owner)],
+            executors: 1,
+            writers: if written == 0 { Vec::new() } else { vec![writer] },
+            ..Self::default()
         }
-        line
     }
 
     /// Executors that use the line.
@@ -271,17 +271,7 @@ impl SharedLine {
 
 impl Copy {
     fn fresh(executor: u32) -> Self {
-        Self {
-            executor,
-            valid: true,
-            pending: false,
-            missed: 0,
-            taken_by: 0,
-            taken_at: 0,
-            site: NOWHERE,
-            stale: 0,
-            unread: 0,
-        }
+        Self { executor, valid: true, site: NOWHERE, ..Self::default() }
     }
 
     fn lose(&mut self, effects: &mut Effects) {

@@ -99,12 +99,8 @@ impl Analysis for Sharing {
     fn shard(&self) -> Watch {
         Watch {
             caches: self.shifts.iter().map(|&shift| Caches::new(shift)).collect(),
-            memory: Memory::default(),
-            runs: Strides::default(),
-            of: 0,
-            turn_of: 0,
-            turn_ns: 0,
             slice: self.options.slice.max(1),
+            ..Watch::default()
         }
     }
 
@@ -138,7 +134,7 @@ impl Analysis for Sharing {
 
 /// The caches of every line size, and the allocations: what takes all executors' actions in the
 /// order of time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Watch {
     caches: Vec<Caches>,
     memory: Memory,

@@ -18,7 +18,7 @@ const MOST_EXECUTORS: usize = 1024;
 const MOST_LINES: usize = 10_000;
 
 /// Communication and sharing of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Executors of the rows and columns of `matrix`: all, or the 1024 that communicate most.
     pub executors: Vec<u32>,
@@ -145,12 +145,8 @@ pub(super) fn report(
         matrix,
         accesses: graph.summary().accesses,
         windows,
-        totals: Vec::new(),
-        lines: Vec::new(),
-        lines_total: 0,
-        sources: Vec::new(),
-        sites: Vec::new(),
         top,
+        ..Report::default()
     };
     let site_row = |site: SiteId| {
         (site != NOWHERE).then(|| sites.get(site as usize).cloned().unwrap_or_default())

@@ -19,7 +19,7 @@ use taskgraph::{BlockId, ContextId, FunctionId, Invocation};
 use super::paths::PathId;
 
 /// An invocation on the stack.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Frame {
     /// A number that increases from frame to frame of a stack.
     pub serial: u64,
@@ -149,7 +149,7 @@ pub(super) struct Value {
 }
 
 /// A context that runs, or will when it begins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub owner: Option<Owner>,
     pub time: u64,
@@ -182,26 +182,7 @@ pub(super) struct State {
 impl State {
     /// Of a context that nobody created.
     pub(super) fn new(path: PathId) -> Self {
-        Self {
-            owner: None,
-            time: 0,
-            work: 0,
-            ahead: 0,
-            length: 0,
-            burdened: 0,
-            path: Some(path),
-            edges: 0,
-            kept: false,
-            frames: Vec::new(),
-            next_serial: 0,
-            sites: Vec::new(),
-            callers: Vec::new(),
-            above: Arc::default(),
-            for_children: None,
-            from: super::tree::Tree::ROOT,
-            spawned_at: None,
-            factor: None,
-        }
+        Self { path: Some(path), from: super::tree::Tree::ROOT, ..Self::default() }
     }
 
     /// Notes an invocation; returns whether its call site and its calling function are on the stack

@@ -88,7 +88,7 @@ struct Frame {
 type Few = Box<[(BlockId, u64)]>;
 
 /// Computes the steps of tasks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Steps {
     facts: Arc<[BlockFacts]>,
     metric: Metric,
@@ -115,15 +115,7 @@ impl Steps {
             counted: !each && facts.iter().all(|facts| facts.mark.is_none()),
             facts: facts.into(),
             metric,
-            cut: Cut::default(),
-            rows: Vec::new(),
-            keeping: false,
-            kept: Vec::new(),
-            counts: BlockCounts::new(),
-            frames: Vec::new(),
-            calls: Vec::new(),
-            known: FxHashMap::default(),
-            steps: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -43,7 +43,7 @@ fn strand(span: u64) -> Measure {
 }
 
 /// The walk.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Machine {
     info: Arc<StaticInfo>,
     rules: Rules,
@@ -71,24 +71,7 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(info: Arc<StaticInfo>, rules: Rules) -> Self {
-        Self {
-            facts: BlockFacts::of(&info, rules.metric).into(),
-            info,
-            current: None,
-            rules,
-            running: FxHashMap::default(),
-            ended: FxHashMap::default(),
-            values: FxHashMap::default(),
-            paths: Paths::default(),
-            effects: Vec::new(),
-            tree: Tree::default(),
-            on_work: Vec::new(),
-            work: 0,
-            span: 0,
-            burdened: 0,
-            longest: None,
-            unjoined: 0,
-        }
+        Self { facts: BlockFacts::of(&info, rules.metric).into(), info, rules, ..Self::default() }
     }
 
     /// Begins the next task of the breadth-first order.

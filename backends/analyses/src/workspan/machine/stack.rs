@@ -156,21 +156,10 @@ impl Machine {
             top_caller: top_caller || caller == NOBODY,
             start: state.time,
             start_work: state.work,
-            local_work: 0,
-            local_span: 0,
-            pending: 0,
             on_path: true,
-            own_on_path: 0,
-            past: Vec::new(),
-            call: None,
-            leaving: false,
-            marked: false,
-            spawns: false,
-            continuation: None,
-            longest: None,
             factor,
             grain,
-            children: FxHashSet::default(),
+            ..Frame::default()
         };
         state.next_serial += 1;
         state.frames.push(frame);
