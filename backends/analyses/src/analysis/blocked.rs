@@ -203,6 +203,11 @@ mod tests {
 
     use super::*;
 
+    fn calls(b: &mut GraphBuilder, block: BlockId, callee: &str) {
+        let call = CallSite { callee: callee.into(), line: 3, inlined: 0 };
+        b.info_mut().blocks[block.index()].call = Some(call);
+    }
+
     #[test]
     fn the_names_are_sorted() {
         assert!(WAITING.is_sorted());
@@ -213,14 +218,12 @@ mod tests {
         let mut b = GraphBuilder::new();
         let [waits, works] = ["sigwait", "compute"].map(|callee| {
             let block = b.block("handler", "a.c", 3, &[]);
-            b.info_mut().blocks[block.index()].call =
-                Some(CallSite { callee: callee.into(), line: 3, inlined: 0 });
+            calls(&mut b, block, callee);
             block
         });
         // What is synchronisation is recorded, and takes no time otherwise.
         let initialises = b.block("initialises", "a.c", 3, &[]);
-        b.info_mut().blocks[initialises.index()].call =
-            Some(CallSite { callee: "sem_init".into(), line: 3, inlined: 0 });
+        calls(&mut b, initialises, "sem_init");
         let main = b.context("main");
         let mut at = 0;
         for (block, times, ns) in [
@@ -250,10 +253,8 @@ mod tests {
         let moves = b.block("body", "a.c", 4, &[MemOp::new(OpKind::Set, 0, 0)]);
         let frees = b.block("body", "a.c", 5, &[]);
         let tries = b.block("body", "a.c", 6, &[]);
-        for (block, callee) in [(frees, "free"), (tries, "atomic operation")] {
-            b.info_mut().blocks[block.index()].call =
-                Some(CallSite { callee: callee.into(), line: 5, inlined: 0 });
-        }
+        calls(&mut b, frees, "free");
+        calls(&mut b, tries, "atomic operation");
         let main = b.context("main");
         b.work(main, 0, STARVED_NS, |w| w.block(nothing, &[]));
         b.work(main, STARVED_NS, 2 * STARVED_NS - 1, |w| w.block(nothing, &[]));
@@ -279,24 +280,23 @@ mod tests {
         let mut block = |name: &str, callee: &str| {
             let block = b.block(name, "a.c", 3, &[]);
             if !callee.is_empty() {
-                b.info_mut().blocks[block.index()].call =
-                    Some(CallSite { callee: callee.into(), line: 3, inlined: 0 });
+                calls(&mut b, block, callee);
             }
             block
         };
         let compress = block("pack", "BZ2_compress");
         let write = block("pack", "write");
         let after = block("pack", "");
-        let calls = block("pack", "save");
+        let goes_on = block("pack", "save");
         let save = block("save", "write");
         b.info_mut().blocks[save.index()].flags |= Block::ENTRY;
-        for other in [compress, write, after, calls] {
+        for other in [compress, write, after, goes_on] {
             b.info_mut().blocks[other.index()].flags &= !Block::ENTRY;
         }
         let main = b.context("main");
         let tasks: [&[BlockId]; 4] = [
             &[compress, write, after],
-            &[calls, save, after],
+            &[goes_on, save, after],
             // Where the task ends, so does the time in it.
             &[write, after, compress],
             &[compress, after],

@@ -120,9 +120,6 @@ struct Turn {
 }
 
 /// Hands out all actions of the graph, in an order by time.
-///
-/// # Errors
-/// When the graph cannot be read, or a visitor fails.
 pub(super) fn by_time(
     graph: &Graph,
     order: Order,

@@ -1,7 +1,7 @@
 //! What contexts do over time: the segments of all contexts, merged in the order of time. Memory
 //! grows with the contexts that live at one time.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
@@ -47,31 +47,35 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
     let numbered = (0u32..).zip(with_tasks);
     let mut unborn: Vec<_> = numbered.map(|(at, c)| ((c.first_ns, at), c.id)).collect();
     unborn.sort_unstable();
+    // By number: the contexts that have begun and not ended, each with its last segment.
+    let mut lives: Vec<Option<Box<(Segments<'_>, Option<Segment<'_>>)>>> = Vec::new();
+    lives.resize_with(unborn.len(), || None);
     let mut unborn = unborn.into_iter().peekable();
-    let mut alive: BinaryHeap<Box<Life<'_>>> = BinaryHeap::new();
+    // When the state of each of them changes next, and its number.
+    let mut alive: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     loop {
-        let next = alive.peek().map(|life| life.due);
+        let next = alive.peek().map(|due| due.0);
         let is_next = |first: (u64, u32)| next.is_none_or(|next| first < next);
-        if let Some((due, id)) = unborn.next_if(|(due, _)| is_next(*due)) {
+        if let Some(((first_ns, number), id)) = unborn.next_if(|(due, _)| is_next(*due)) {
             let segments = Segments::new(graph, id)?;
-            alive.push(Box::new(Life {
-                // A context may be seen before its first task, and nothing is known of the time in
-                // between.
-                due: (due.0.max(segments.at_ns()), due.1),
-                segments,
-                segment: None,
-            }));
+            // A context may be seen before its first task, and nothing is known of the time in
+            // between.
+            alive.push(Reverse((first_ns.max(segments.at_ns()), number)));
+            lives[number as usize] = Some(Box::new((segments, None)));
             continue;
         }
-        let Some(mut life) = alive.peek_mut() else {
+        let Some(mut due) = alive.peek_mut() else {
             return Ok(());
         };
-        let Life { due, segments, segment } = &mut **life;
-        let (at_ns, context) = *due;
+        let (at_ns, context) = due.0;
+        let life = &mut lives[context as usize];
+        let Some((segments, segment)) = life.as_deref_mut() else {
+            return Ok(());
+        };
         let from = segment.as_ref().map(|segment| segment.state);
         let goes_on = segments.advance(segment)?;
         let to = segment.as_ref().filter(|_| goes_on);
-        due.0 = to.map_or(at_ns, |to| to.to_ns.max(at_ns));
+        due.0.0 = to.map_or(at_ns, |to| to.to_ns.max(at_ns));
         visit(&Change {
             at_ns,
             context: context as usize,
@@ -82,40 +86,11 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
             task: to.map(|to| &to.task),
         })?;
         if !goes_on {
-            PeekMut::pop(life);
+            PeekMut::pop(due);
+            *life = None;
         }
     }
 }
-
-/// A context that has begun and not ended.
-struct Life<'g> {
-    /// When its state changes next, and its number.
-    due: (u64, u32),
-    segments: Segments<'g>,
-    /// The last one.
-    segment: Option<Segment<'g>>,
-}
-
-/// The greatest one is due first.
-impl Ord for Life<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.due.cmp(&self.due)
-    }
-}
-
-impl PartialOrd for Life<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Life<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.due == other.due
-    }
-}
-
-impl Eq for Life<'_> {}
 
 /// Less than one part in so many of the run is a moment.
 const MOMENT: u64 = 100;

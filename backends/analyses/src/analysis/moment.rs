@@ -14,9 +14,6 @@ const FRACTION: u32 = 16;
 
 /// From when on a task could have run, if its context had nothing to do from `free_ns` on: the end
 /// of all that the task depends on, and not later than its start.
-///
-/// # Errors
-/// When a task cannot be read.
 pub(crate) fn ready_ns(task: &Task<'_>, free_ns: u64) -> Result<u64> {
     let mut ready = free_ns;
     if ready < task.start_ns() {

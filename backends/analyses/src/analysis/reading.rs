@@ -12,9 +12,6 @@ const LONG: usize = 32;
 const AT_A_TIME: usize = 8;
 
 /// How often some spans of a task, or parts of them, execute each block.
-///
-/// # Errors
-/// When the graph cannot be read.
 pub(crate) fn count_spans(task: &Task<'_>, spans: &[FrameSpan]) -> Result<BlockCounts> {
     let count = |spans: &[FrameSpan]| -> Result<BlockCounts> {
         let (mut sum, mut one) = (BlockCounts::new(), BlockCounts::new());

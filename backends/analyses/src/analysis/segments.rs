@@ -102,9 +102,6 @@ impl<'g> Segments<'g> {
     }
 
     /// Replaces a segment by the next one. Returns false if there is none.
-    ///
-    /// # Errors
-    /// When a task cannot be read.
     pub(crate) fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;

@@ -57,9 +57,6 @@ pub(super) struct Path {
 
 impl Path {
     /// Walks the longest path from its end to its start.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
     pub(super) fn of(graph: &Graph, strands: &Strands) -> Result<Self> {
         let mut path = Self { has: vec![false; strands.len()], ..Self::default() };
         let Some(mut at) = strands.last() else {

@@ -85,9 +85,6 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
 
 /// Adds a wait, or a call of code that was not recorded. Of the tasks, only the ends of those
 /// before waits are read.
-///
-/// # Errors
-/// When a task cannot be read.
 pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
     let (Some(state), Some(task)) = (change.to, change.task) else {
         return Ok(());

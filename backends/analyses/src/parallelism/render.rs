@@ -108,9 +108,7 @@ impl Report {
             .table()
             .text_rows(16)
     }
-}
 
-impl Report {
     fn outside_table(&self) -> Table {
         Table::of(&self.outside)
             .text("place", "place", |at| at.place.short())

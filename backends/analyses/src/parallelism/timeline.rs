@@ -97,30 +97,16 @@ impl Bucket {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timeline {
     end_ns: u64,
-    form: Form,
-}
-
-#[derive(Clone, Debug)]
-enum Form {
     /// Ascending in time; each differs from the one before.
-    Steps(Vec<CountsSince>),
-    /// Contiguous buckets, all of `width` ns except the last.
-    Buckets { width: u64, buckets: Vec<Bucket> },
-}
-
-impl Default for Form {
-    fn default() -> Self {
-        Self::Steps(Vec::new())
-    }
+    steps: Vec<CountsSince>,
+    /// In place of too many steps: contiguous buckets, all of this width (ns) except the last.
+    buckets: Option<(u64, Vec<Bucket>)>,
 }
 
 impl Timeline {
     /// The exact steps, or `None` if there were too many to keep.
     pub(crate) fn steps(&self) -> Option<&[CountsSince]> {
-        match &self.form {
-            Form::Steps(steps) => Some(steps),
-            Form::Buckets { .. } => None,
-        }
+        self.buckets.is_none().then_some(&self.steps[..])
     }
 
     /// Length of the run.
@@ -131,13 +117,14 @@ impl Timeline {
     /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket,
     /// the rounded average).
     pub(crate) fn running_at(&self, t_ns: u64) -> (u32, u64) {
-        match &self.form {
-            Form::Steps(steps) => {
+        match &self.buckets {
+            None => {
+                let steps = &self.steps;
                 let next = steps.partition_point(|step| step.t_ns <= t_ns);
                 let running = next.checked_sub(1).map_or(0, |at| steps[at].counts.running);
                 (running, steps.get(next).map_or(u64::MAX, |step| step.t_ns))
             }
-            Form::Buckets { width, buckets } => {
+            Some((width, buckets)) => {
                 let at = usize::try_from(t_ns / width).unwrap_or(usize::MAX);
                 let bucket = &buckets[at.min(buckets.len() - 1)];
                 #[expect(
@@ -157,8 +144,8 @@ impl Timeline {
     /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise
     /// [`Timeline::buckets`].
     pub(crate) fn stretches(&self, most: usize) -> Vec<Bucket> {
-        match &self.form {
-            Form::Steps(steps) if steps.len() <= most => {
+        match self.steps() {
+            Some(steps) if steps.len() <= most => {
                 let stretch = |(step, until): (&CountsSince, u64)| {
                     let mut bucket = Bucket::new(step.t_ns);
                     bucket.add(&step.counts, until - step.t_ns);
@@ -176,15 +163,15 @@ impl Timeline {
     /// The run in at most `most` stretches of equal length, with exact peaks and averages.
     pub(crate) fn buckets(&self, most: usize) -> Vec<Bucket> {
         let most = most.max(1);
-        match &self.form {
-            Form::Steps(steps) => {
+        match &self.buckets {
+            None => {
                 let mut out = Bucketer::new(self.end_ns.div_ceil(most as u64));
-                for (step, until) in with_ends(steps, self.end_ns) {
+                for (step, until) in with_ends(&self.steps, self.end_ns) {
                     out.add(&step.counts, until);
                 }
                 out.finish()
             }
-            Form::Buckets { buckets, .. } => {
+            Some((_, buckets)) => {
                 let together = buckets.len().div_ceil(most);
                 let merge = |chunk: &[Bucket]| {
                     let mut sum = chunk[0];
@@ -251,14 +238,11 @@ impl TimelineBuilder {
 
     /// The finished timeline.
     pub(crate) fn finish(self) -> Timeline {
-        let form = match self.coarse {
-            None => Form::Steps(self.steps),
-            Some((mut bucketer, last)) => {
-                bucketer.add(&last.counts, self.end_ns);
-                Form::Buckets { width: bucketer.width, buckets: bucketer.finish() }
-            }
-        };
-        Timeline { end_ns: self.end_ns, form }
+        let buckets = self.coarse.map(|(mut bucketer, last)| {
+            bucketer.add(&last.counts, self.end_ns);
+            (bucketer.width, bucketer.finish())
+        });
+        Timeline { end_ns: self.end_ns, steps: self.steps, buckets }
     }
 }
 

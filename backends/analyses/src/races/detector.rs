@@ -91,7 +91,7 @@ impl Running {
 }
 
 /// Finds races in one part of memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Detector {
     clocks: Clocks,
     shadow: Shadow,
@@ -147,39 +147,17 @@ impl Detector {
     /// orders the contexts in `doubts` is not known.
     pub(super) fn new(flags: Vec<u8>, part: Share, limit: usize, cut: u64, doubts: Doubts) -> Self {
         Self {
-            clocks: Clocks::default(),
             shadow: Shadow::new(part),
-            states: States::default(),
             lookups: vec![Lookup::default(); LOOKUPS],
-            stamp: 0,
-            races: Vec::new(),
             flags,
-            allocations: BTreeMap::new(),
-            contexts: FxHashMap::default(),
-            running: Running::default(),
-            scratch: Vec::new(),
-            held: HeldMarks::default(),
-            runs: Strides::default(),
-            settled: false,
-            loops: Vec::new(),
             limit,
-            full: false,
-            tally: Tally::default(),
-            accesses: 0,
-            unowned: 0,
-            atomic_pairs: BTreeSet::new(),
             cut,
-            late: FxHashMap::default(),
             doubts,
-            misuses: Misuses::default(),
-            destroyed: false,
+            ..Self::default()
         }
     }
 
     /// A task begins; its predecessors must have been visited.
-    ///
-    /// # Errors
-    /// When the task cannot be read.
     pub(super) fn enter(&mut self, task: &Task<'_>) -> Result<()> {
         if self.full {
             return Ok(());

@@ -44,9 +44,6 @@ pub(super) struct Moments(BTreeMap<Spot, Moment>);
 impl Moments {
     /// Follows contexts from their starts to all spots. If `near`, calls are followed only from
     /// shortly before.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
     pub(super) fn of(graph: &Graph, spots: impl Iterator<Item = Spot>, near: bool) -> Result<Self> {
         let mut wanted: BTreeMap<_, BTreeMap<u32, BTreeSet<Option<BlockId>>>> = BTreeMap::new();
         for (task, block) in spots {
@@ -209,9 +206,6 @@ pub(super) fn doubt(graph: &Graph, doubt: Doubt) -> String {
 
 /// The missing order of a race, of whose example the first and the second task are in the middle of
 /// something.
-///
-/// # Errors
-/// When the graph cannot be read.
 pub(super) fn sentence(
     graph: &Graph,
     sides: [Option<&Moment>; 2],

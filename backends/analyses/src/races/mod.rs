@@ -371,7 +371,7 @@ struct Merged {
 
 type SideKey = (Place, Kind);
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Conflicts {
     count: u64,
     example: Example,
@@ -414,8 +414,7 @@ impl Merged {
             let found = self.races.entry(key).or_insert(new);
             found.count += count;
             if example.is_before(&found.example) {
-                (found.example, found.swapped) = (example, swapped);
-                found.ops = [pair.first.0, pair.second.0];
+                *found = Conflicts { count: found.count, ..new };
             }
         }
     }

@@ -41,6 +41,12 @@ pub(super) struct Shadow {
     cache: Box<[(u64, u32); CACHED]>,
 }
 
+impl Default for Shadow {
+    fn default() -> Self {
+        Self::new(Share::ALL)
+    }
+}
+
 impl Shadow {
     /// An empty shadow of `part`.
     pub(super) fn new(part: Share) -> Self {

@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PathId(u32);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
     before: u32,
     /// Number of paths that end here and of nodes that come after.
@@ -110,18 +110,12 @@ impl Paths {
     }
 
     fn node(&mut self, before: u32) -> u32 {
+        let new = Node { before, users: 1, ..Node::default() };
         if let Some(at) = self.free.pop() {
-            let node = &mut self.nodes[at as usize];
-            (node.before, node.users, node.after, node.after_xor) = (before, 1, 0, 0);
+            self.nodes[at as usize] = new;
             return at;
         }
-        self.nodes.push(Node {
-            before,
-            users: 1,
-            after: 0,
-            after_xor: 0,
-            profile: Profile::default(),
-        });
+        self.nodes.push(new);
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
 

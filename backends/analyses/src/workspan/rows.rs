@@ -92,7 +92,6 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
             plural(machine.unjoined, "context")
         ));
     }
-    let burden = options.burden.unwrap_or(options.metric.burden());
     let burdened_span = machine.burdened.max(span);
     Report {
         metric: options.metric,
@@ -100,7 +99,7 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
         work,
         span,
         parallelism: ratio(work, span),
-        burden,
+        burden: options.rules().burden,
         burdened_span,
         burdened_parallelism: ratio(work, burdened_span),
         sites: sites(graph.info(), machine, &on_work, &on_span),

@@ -50,7 +50,7 @@ pub(super) enum Step {
 }
 
 /// Invocations in the same calling context below the innermost frame.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Calls {
     /// Which of the latest steps [`Step::Calls`] in a row has the callers, from 0, or [`FRAME`].
     #[serde(rename = "f")]
@@ -71,7 +71,7 @@ pub(super) struct Calls {
 }
 
 /// A frame, the first one known or one of those above it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Frame {
     function: u32,
     entered: BlockId,
@@ -313,9 +313,7 @@ impl Steps {
                         from: top.calls,
                         block: call,
                         function: facts.function,
-                        count: 0,
-                        own: 0,
-                        all: 0,
+                        ..Calls::default()
                     });
                     u32::try_from(self.calls.len() - 1).unwrap_or(FRAME)
                 });
@@ -377,12 +375,12 @@ impl Steps {
         if let Some(top) = frames.pop() {
             frames.clear();
             frames.push(Frame {
+                function: top.function,
                 entered: top.last,
-                own: 0,
-                below: 0,
+                last: top.last,
+                leaving: top.leaving,
                 calls: FRAME,
-                found: None,
-                ..top
+                ..Frame::default()
             });
         }
     }
@@ -400,16 +398,7 @@ impl Invocation for Frame {
 
 impl Frame {
     fn new(facts: &BlockFacts, block: BlockId, calls: u32) -> Self {
-        Self {
-            function: facts.function,
-            entered: block,
-            last: block,
-            leaving: false,
-            own: 0,
-            below: 0,
-            calls,
-            found: None,
-        }
+        Self { function: facts.function, entered: block, last: block, calls, ..Self::default() }
     }
 }
 
