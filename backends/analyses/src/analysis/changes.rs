@@ -48,7 +48,8 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
     let mut unborn: Vec<_> = numbered.map(|(at, c)| ((c.first_ns, at), c.id)).collect();
     unborn.sort_unstable();
     // By number: the contexts that have begun and not ended, each with its last segment.
-    let mut lives: Vec<Option<Box<(Segments<'_>, Option<Segment<'_>>)>>> = Vec::new();
+    type Life<'g> = (Segments<'g>, Option<Segment<'g>>);
+    let mut lives: Vec<Option<Box<Life<'_>>>> = Vec::new();
     lives.resize_with(unborn.len(), || None);
     let mut unborn = unborn.into_iter().peekable();
     // When the state of each of them changes next, and its number.

@@ -102,7 +102,8 @@ pub struct Instruction {
     pub share: f64,
     /// Size that would make it fit.
     pub fits: Option<u64>,
-    /// The part of the misses that no processor fetches ahead, by size, see [`Lookups::far`].
+    /// The part of the misses that no processor fetches ahead, by size: of lines that were looked up
+    /// before and are not near the line that the same instruction missed before.
     #[serde(skip)]
     pub far: Vec<u64>,
     /// Lines looked up for the first time.

@@ -160,7 +160,7 @@ pub(super) struct State {
     /// Longest path from the start of the program, and the same with burdens.
     pub length: u64,
     pub burdened: u64,
-    pub path: Option<PathId>,
+    pub path: PathId,
     /// Number of edges that did not concern all frames alike.
     pub edges: u64,
     /// Whether the edge that is arriving is one of these.
@@ -182,7 +182,7 @@ pub(super) struct State {
 impl State {
     /// Of a context that nobody created.
     pub(super) fn new(path: PathId) -> Self {
-        Self { path: Some(path), from: super::tree::Tree::ROOT, ..Self::default() }
+        Self { path, from: super::tree::Tree::ROOT, ..Self::default() }
     }
 
     /// Notes an invocation; returns whether its call site and its calling function are on the stack

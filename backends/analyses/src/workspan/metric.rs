@@ -35,18 +35,11 @@ impl Metric {
     }
 }
 
-/// What an execution of a block weighs.
-#[derive(Clone, Copy, Debug)]
-enum Weight {
-    Always(u64),
-    /// The weight depends on masks and lengths.
-    Counted,
-}
-
 /// What the analysis must know of a block, in one place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockFacts {
-    weight: Weight,
+    /// What an execution weighs; `None` if it depends on masks and lengths.
+    weight: Option<u64>,
     /// The number of its function.
     pub function: u32,
     /// Whether it is the first block of its function.
@@ -84,8 +77,8 @@ impl BlockFacts {
     pub(super) fn of(info: &StaticInfo, metric: Metric) -> Vec<Self> {
         let facts = |block: &Block| Self {
             weight: match metric {
-                Metric::Time => Weight::Always(u64::from(block.ir_ops.max(1))),
-                Metric::Ops => Weight::Always(u64::from(block.ir_ops)),
+                Metric::Time => Some(u64::from(block.ir_ops.max(1))),
+                Metric::Ops => Some(u64::from(block.ir_ops)),
                 Metric::Accesses => accesses(info, block),
             },
             function: block.function.get(),
@@ -99,35 +92,28 @@ impl BlockFacts {
 
     /// Whether its weight is always the same, and no frame begins, ends or waits with it.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self.weight, Weight::Always(_))
-            && !(self.entry || self.returns || self.calls)
-            && self.mark.is_none()
+        self.weight.is_some() && !(self.entry || self.returns || self.calls) && self.mark.is_none()
     }
 
     /// Weight of one execution if it is always the same; 0 if it depends on masks and lengths.
     #[inline]
     pub(super) fn always(&self) -> u64 {
-        match self.weight {
-            Weight::Always(weight) => weight,
-            Weight::Counted => 0,
-        }
+        self.weight.unwrap_or(0)
     }
 
     /// Weight of one execution.
     #[inline]
     pub(super) fn weight(&self, block: &BlockExec<'_>) -> u64 {
-        match self.weight {
-            Weight::Always(weight) => weight,
-            Weight::Counted => {
-                let mut count = 0;
-                block.for_each_access(|_| count += 1);
-                count
-            }
-        }
+        self.weight.unwrap_or_else(|| {
+            let mut count = 0;
+            block.for_each_access(|_| count += 1);
+            count
+        })
     }
 }
 
-fn accesses(info: &StaticInfo, block: &Block) -> Weight {
+/// The accesses of each execution, if they are always as many.
+fn accesses(info: &StaticInfo, block: &Block) -> Option<u64> {
     let first = block.first_op as usize;
     let ops = info.ops.get(first..first + block.op_count as usize).unwrap_or(&[]);
     let fixed = |op: &MemOp| match op.kind {
@@ -135,5 +121,5 @@ fn accesses(info: &StaticInfo, block: &Block) -> Weight {
         OpKind::Rmw => Some(2),
         _ => None,
     };
-    ops.iter().map(fixed).sum::<Option<u64>>().map_or(Weight::Counted, Weight::Always)
+    ops.iter().map(fixed).sum()
 }

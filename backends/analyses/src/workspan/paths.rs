@@ -11,8 +11,8 @@ use crate::summed::Summed;
 
 const NONE: u32 = u32::MAX;
 
-/// A path in use, which must be given back with [`Paths::release`].
-#[derive(Debug, PartialEq, Eq)]
+/// A path in use, which must be given back with [`Paths::release`]. The default is none.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PathId(u32);
 
 #[derive(Debug, Default)]

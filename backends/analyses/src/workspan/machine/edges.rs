@@ -48,8 +48,7 @@ impl Machine {
         };
         let (node, call, factor) = (frame.node, frame.call, frame.factor);
         for &child in &children {
-            let path = state.path.get_or_insert_with(|| self.paths.empty());
-            let path = self.paths.share(path);
+            let path = self.paths.share(&state.path);
             let new = State {
                 owner: Some(owner),
                 length: state.length,
@@ -101,9 +100,7 @@ impl Machine {
         if value.length > state.length {
             self.flush(state);
             let path = self.paths.share(&value.path);
-            if let Some(old) = state.path.replace(path) {
-                self.paths.release(old);
-            }
+            self.paths.release(std::mem::replace(&mut state.path, path));
             state.length = value.length;
             state.replace_path(through);
         }

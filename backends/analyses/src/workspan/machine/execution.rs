@@ -103,7 +103,6 @@ impl Machine {
             local: sum(true, calls.own),
         };
         self.over(node, measure);
-        let path = state.path.get_or_insert_with(|| self.paths.empty());
-        self.paths.add(path, node, measure);
+        self.paths.add(&mut state.path, node, measure);
     }
 }

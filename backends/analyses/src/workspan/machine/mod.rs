@@ -116,14 +116,13 @@ impl Machine {
         }
         let value = (edges > 0).then(|| {
             self.flush(&mut state);
-            let path = state.path.get_or_insert_with(|| self.paths.empty());
             Value {
                 time: state.time,
                 edges: state.edges,
                 ahead: state.ahead,
                 length: state.length,
                 burdened: state.burdened,
-                path: self.paths.share(path),
+                path: self.paths.share(&state.path),
                 left: u32::try_from(edges).unwrap_or(u32::MAX),
                 last,
             }
@@ -196,8 +195,7 @@ impl Machine {
         {
             let span = std::mem::take(&mut top.pending);
             top.own_on_path += span;
-            let path = state.path.get_or_insert_with(|| self.paths.empty());
-            self.paths.add(path, top.node, strand(span));
+            self.paths.add(&mut state.path, top.node, strand(span));
         }
     }
 
@@ -206,20 +204,17 @@ impl Machine {
         while !state.frames.is_empty() {
             self.pop(state);
         }
-        state.for_children = None;
     }
 
     /// The path of an ended context is either the longest of all, or is dropped.
     fn conclude(&mut self, last: TaskId, state: State, value: Option<Value>) {
         self.burdened = self.burdened.max(state.burdened);
         let longest = self.longest.is_none() || state.length >= self.span;
-        let dropped = match state.path {
-            Some(path) if longest => {
-                self.span = state.length;
-                self.longest.replace(path)
-            }
-            path => path,
-        };
+        let mut dropped = Some(state.path);
+        if longest {
+            self.span = state.length;
+            std::mem::swap(&mut dropped, &mut self.longest);
+        }
         dropped.into_iter().for_each(|path| self.paths.release(path));
         let ended =
             Ended { owner: state.owner, work: state.work, joined: false, last: last.seq, value };

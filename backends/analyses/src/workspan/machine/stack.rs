@@ -59,8 +59,7 @@ impl Machine {
 
     /// The frame just pushed is a spawn that is executed before its continuation.
     pub(super) fn fork(&mut self, state: &mut State) {
-        let path = state.path.get_or_insert_with(|| self.paths.empty());
-        let path = self.paths.share(path);
+        let path = self.paths.share(&state.path);
         let caller = state.frames.len().checked_sub(2).map(|at| {
             let caller = &mut state.frames[at];
             caller.spawns = false;
@@ -81,14 +80,14 @@ impl Machine {
 
     /// A spawned frame has been popped: the caller goes on from the spawn (Figure 3, lines 10-13).
     pub(super) fn back(&mut self, state: &mut State, continuation: Branch) {
-        let path = state.path.replace(continuation.path);
+        let path = std::mem::replace(&mut state.path, continuation.path);
         let child = Branch {
             time: state.time,
             length: state.length,
             burdened: state.burdened + self.rules.burden,
             local: continuation.local,
             on_path: continuation.on_path,
-            path: path.unwrap_or_else(|| self.paths.empty()),
+            path,
         };
         state.time = continuation.time;
         state.length = continuation.length;
@@ -124,9 +123,7 @@ impl Machine {
         if let Some(frame) = state.frames.last_mut() {
             (frame.local_span, frame.own_on_path) = (child.local, child.on_path);
         }
-        if let Some(old) = state.path.replace(child.path) {
-            self.paths.release(old);
-        }
+        self.paths.release(std::mem::replace(&mut state.path, child.path));
     }
 
     pub(super) fn push_at(
@@ -210,8 +207,7 @@ impl Machine {
             measure = strand(frame.pending);
         }
         if frame.on_path || frame.pending > 0 {
-            let path = state.path.get_or_insert_with(|| self.paths.empty());
-            self.paths.add(path, frame.node, measure);
+            self.paths.add(&mut state.path, frame.node, measure);
         }
         if let Some(continuation) = continuation {
             self.back(state, continuation);
