@@ -45,7 +45,6 @@ impl Moment {
     }
 
     /// The first action of a task whose actions began at `start_ns`.
-    #[must_use]
     pub(super) fn since(context: u32, task: &Task<'_>, start_ns: u64) -> Self {
         Self {
             context,

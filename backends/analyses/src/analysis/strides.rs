@@ -130,7 +130,6 @@ impl Strides {
     }
 
     /// The number of accesses of the last run that are not of variable size.
-    #[must_use]
     pub(crate) fn accesses(&self) -> u64 {
         self.iterations.saturating_mul(self.accesses.len() as u64)
     }
@@ -165,7 +164,6 @@ impl Moving {
     }
 
     /// The access so many iterations later.
-    #[must_use]
     #[inline]
     pub(crate) fn later(&self, iterations: u64) -> Access {
         let moved = self.stride.cast_unsigned().wrapping_mul(iterations);
@@ -203,7 +201,6 @@ impl Moving {
 }
 
 /// The lines that `size` bytes at an address touch; if they are too many, the first one.
-#[must_use]
 #[inline]
 pub(crate) fn lines(address: u64, size: u64, shift: u32) -> Range<u64> {
     let first = address >> shift;
@@ -215,7 +212,6 @@ pub(crate) fn lines(address: u64, size: u64, shift: u32) -> Range<u64> {
 }
 
 /// How many lines an access touches.
-#[must_use]
 #[inline]
 pub(crate) fn lines_of(access: &Access, shift: u32) -> usize {
     let Range { start, end } = lines(access.addr, access.size, shift);

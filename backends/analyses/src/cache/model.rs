@@ -220,7 +220,6 @@ impl CacheModel {
 
     /// Lines looked up by a run with so many accesses. With a sample, most of this number is exact:
     /// each access looks up one line, and only further lines are estimated.
-    #[must_use]
     pub(crate) fn looked_up(&self, accesses: u64) -> u64 {
         match self.lines.sample {
             Sample::ALL => self.accesses,
@@ -232,7 +231,6 @@ impl CacheModel {
     /// caches left out: two standard errors, from how much the parts of the sample differ, and the
     /// change of the misses up to the largest and the smallest cache that the sampled lines may
     /// stand for. 0 if all lines are modelled.
-    #[must_use]
     pub(crate) fn error(&self, geometries: &Geometries) -> f64 {
         let sample = self.lines.sample;
         let (Some(full), Some(rate)) = (&self.full, sample.rate()) else {

@@ -63,7 +63,6 @@ impl Sample {
     }
 
     /// The sampled lines in a cache of so many lines.
-    #[must_use]
     pub(super) fn capacity(self, lines: u64) -> u64 {
         match self.rate() {
             // A line at distance d hits if d is below the capacity, that is, below the next whole
@@ -74,7 +73,6 @@ impl Sample {
     }
 
     /// What a number in the sample says about all lines.
-    #[must_use]
     pub(crate) fn whole(self, number: u64) -> u64 {
         match self.rate() {
             Some(rate) => (number as f64 / rate).round() as u64,

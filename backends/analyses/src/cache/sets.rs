@@ -67,7 +67,6 @@ pub(super) struct SetForest {
 impl SetForest {
     /// Makes one level for each `(sets, ways)`. The numbers of sets must be distinct powers of two
     /// in ascending order; `ways` is the most that [`SetForest::misses`] will be asked for.
-    #[must_use]
     pub(super) fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
         let mut this = Self {
             groups: Vec::new(),
@@ -135,7 +134,6 @@ impl SetForest {
 
     /// How many of `lookups` touches missed in a cache of `sets` sets and `ways` ways. `None` if
     /// that geometry is not among the levels.
-    #[must_use]
     pub(super) fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
         let at = self.sets.iter().position(|&known| known == sets)?;
         let all: Vec<&[u64]> = self.groups.iter().flat_map(Group::hits).collect();

@@ -21,7 +21,6 @@ pub(super) struct Apportion {
 
 impl Apportion {
     /// For the blocks of these tables.
-    #[must_use]
     pub(super) fn new(info: &StaticInfo) -> Self {
         let blocks =
             info.blocks.iter().map(|block| (block.function.get(), u64::from(block.ir_ops.max(1))));

@@ -9,7 +9,6 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 
 /// Lines of a bar chart of average running contexts over time, `columns` characters across, with
 /// both axes; empty if there is nothing to draw.
-#[must_use]
 pub(super) fn lines(stretches: &[Bucket], columns: usize) -> Vec<String> {
     let bars = bars(stretches, columns as u128);
     let (Some(last), Some(peak)) =

@@ -27,13 +27,11 @@ impl Epoch {
     }
 
     /// The place.
-    #[must_use]
     pub(super) fn place(self) -> u32 {
         u32::try_from(self.0 >> 32).unwrap_or(u32::MAX)
     }
 
     /// The position in the chain.
-    #[must_use]
     pub(super) fn position(self) -> u32 {
         u32::try_from(self.0 & u64::from(u32::MAX)).unwrap_or(u32::MAX)
     }

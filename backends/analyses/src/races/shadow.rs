@@ -169,13 +169,11 @@ impl Shadow {
 }
 
 /// The page of a granule.
-#[must_use]
 pub(super) fn page_of(granule: u64) -> u64 {
     granule >> PAGE_SHIFT
 }
 
 /// The address of the first byte of a page.
-#[must_use]
 pub(super) fn address_of(page: u64) -> u64 {
     page << (PAGE_SHIFT + GRANULE_SHIFT)
 }
