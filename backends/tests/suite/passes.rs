@@ -2,37 +2,37 @@
 //! after the other gives.
 
 use crate::graphs::affine::random_contexts;
-use crate::graphs::{graph, storm};
+use crate::graphs::graph;
 use anyhow::Result;
 use contech_backends::analysis::{
-    Analysis, Change, Graph, Moment, Order, Part, Reads, Task, Windows, run, run_all,
+    Analysis, Graph, Moment, Order, Part, Reads, Task, Windows, run, run_all,
 };
-use contech_backends::blocks::Blocks;
 use contech_backends::cache::{self, Cache};
 use contech_backends::memuse::{self, MemUse};
-use contech_backends::misses::Misses;
-use contech_backends::parallelism::Parallelism;
 use contech_backends::races::{self, Races};
 use contech_backends::report::default_config;
 use contech_backends::sharing::{Options, Sharing};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Access, Action, AllocKind, Batch, BlockCounts, BlockId, MemOp, Piece, SyncOp};
+use taskgraph::{Access, Action, AllocKind, BlockId, MemOp, Piece, SyncOp};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
 type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
 
-/// Notes all actions.
-struct Log(Order);
+/// What is noted of a piece: whether it is a synchronisation that is no task, and its actions.
+type Noted = (bool, Vec<Seen>);
 
-impl Analysis for Log {
+/// Notes all pieces, with or without synchronisation.
+struct Log<const SYNCHRONISATION: bool>(Order);
+
+impl<const SYNCHRONISATION: bool> Analysis for Log<SYNCHRONISATION> {
     const NAME: &'static str = "log";
     const ABOUT: &'static str = "Every action";
     const ORDER: Order = Order::Topological;
     const READS: Reads = Reads::Pieces;
-    const SYNCHRONISATION: bool = true;
+    const SYNCHRONISATION: bool = SYNCHRONISATION;
     type Config = Order;
-    type Shard = Vec<Seen>;
-    type Report = Vec<Seen>;
+    type Shard = Vec<Noted>;
+    type Report = Vec<Noted>;
 
     fn new(order: Order, _: &Graph) -> Result<Self> {
         Ok(Self(order))
@@ -42,11 +42,11 @@ impl Analysis for Log {
         self.0
     }
 
-    fn shard(&self) -> Vec<Seen> {
+    fn shard(&self) -> Vec<Noted> {
         Vec::new()
     }
 
-    fn piece(&self, seen: &mut Vec<Seen>, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+    fn piece(&self, seen: &mut Vec<Noted>, at: &Moment, piece: &Piece<'_>) -> Result<()> {
         let mut own = Vec::new();
         match piece {
             Piece::Blocks(blocks) => {
@@ -61,15 +61,25 @@ impl Analysis for Log {
         }
         assert_eq!(own.len() as u64, piece.actions());
         let timed = (0..).zip(own);
-        seen.extend(
-            timed.map(|(i, (block, accesses))| (at.context, at.later(i).time(), block, accesses)),
-        );
+        let timed =
+            timed.map(|(i, (block, accesses))| (at.context, at.later(i).time(), block, accesses));
+        let sync = matches!(piece, Piece::Action(Action::Sync { .. }));
+        seen.push((sync, timed.collect()));
         Ok(())
     }
 
-    fn finish(self, _: &Graph, shards: Vec<Vec<Seen>>) -> Result<Vec<Seen>> {
+    fn finish(self, _: &Graph, shards: Vec<Vec<Noted>>) -> Result<Vec<Noted>> {
         Ok(shards.concat())
     }
+}
+
+fn actions(pieces: Vec<Noted>) -> Vec<Seen> {
+    pieces.into_iter().flat_map(|piece| piece.1).collect()
+}
+
+/// All actions in an order.
+fn log(order: Order, graph: &Graph) -> Vec<Seen> {
+    actions(run::<Log<true>>(order, graph).expect("readable"))
 }
 
 fn one_by_one(context: u32, time: u64, action: &Action<'_>) -> Seen {
@@ -97,7 +107,7 @@ fn pieces_by_time_are_the_actions_in_the_order_of_time() {
                 expected.push((context, time, block, all));
             })
             .expect("readable");
-            let got = run::<Log>(Order::ByTime { slice_ns }, graph).expect("readable");
+            let got = log(Order::ByTime { slice_ns }, graph);
             assert!(got == expected, "slice {slice_ns}");
         }
     });
@@ -116,7 +126,7 @@ fn threads_from_which_others_took_the_processor_run_at_the_same_time() {
         b.seen(thread, 0);
     }
     let graph = graph(b);
-    let seen = run::<Log>(Order::ByTime { slice_ns: 0 }, &graph).expect("readable");
+    let seen = log(Order::ByTime { slice_ns: 0 }, &graph);
     let times: Vec<(u32, u64)> = seen.iter().map(|seen| (seen.0, seen.1)).collect();
     let first = [(1, 12), (2, 25), (1, 37), (1, 62)];
     assert_eq!(times[..4], first);
@@ -126,7 +136,7 @@ fn threads_from_which_others_took_the_processor_run_at_the_same_time() {
 #[test]
 fn stretches_have_what_happens_in_them_and_allocations_in_order() {
     each_graph(|graph| {
-        let exact = run::<Log>(Order::ByTime { slice_ns: 0 }, graph).expect("readable");
+        let exact = log(Order::ByTime { slice_ns: 0 }, graph);
         let of = |log: &[Seen], context| {
             let own = log.iter().filter(|seen| seen.0 == context);
             own.cloned().collect::<Vec<Seen>>()
@@ -136,7 +146,7 @@ fn stretches_have_what_happens_in_them_and_allocations_in_order() {
             others.cloned().collect::<Vec<Seen>>()
         };
         for ns in [1, 40, 1000, 1 << 40] {
-            let got = run::<Log>(Order::Stretches { ns }, graph).expect("readable");
+            let got = log(Order::Stretches { ns }, graph);
             assert!(got.is_sorted_by_key(|seen| seen.1 / ns), "{ns}");
             assert!(others(&got) == others(&exact), "{ns}");
             assert!((0..4).all(|context| of(&got, context) == of(&exact, context)), "{ns}");
@@ -164,7 +174,7 @@ fn every_order_by_task_gives_the_actions_of_the_tasks() {
             .expect("readable");
         }
         for order in [Order::Topological, Order::PerContext, Order::PerExecutor, Order::Any] {
-            assert!(run::<Log>(order, graph).expect("readable") == expected, "{order:?}");
+            assert!(log(order, graph) == expected, "{order:?}");
         }
     });
 }
@@ -180,16 +190,16 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
             Order::ByTime { slice_ns: 50 },
             Order::ByTime { slice_ns: 0 },
         ];
-        let mut logs = orders.map(|order| Part::new(Log(order)));
+        let mut logs = orders.map(|order| Part::new(Log::<true>(order)));
         let new = Cache::new(cache::Options::default(), graph);
         let mut caches = Part::new(new.expect("options"));
         let memory = MemUse::new(default_config::<MemUse>().expect("options"), graph);
         let mut memory = Part::new(memory.expect("options"));
         let [a, b, f, c, d, e] = &mut logs;
         run_all(graph, &mut [a, &mut caches, b, f, c, &mut memory, d, e]).expect("readable");
-        for (order, log) in orders.into_iter().zip(logs) {
-            let alone = run::<Log>(order, graph).expect("readable");
-            assert!(log.finish(graph).expect("a result") == alone, "{order:?}");
+        for (order, part) in orders.into_iter().zip(logs) {
+            let alone = log(order, graph);
+            assert!(actions(part.finish(graph).expect("a result")) == alone, "{order:?}");
         }
         let json = |report: &cache::Report| serde_json::to_string(report).expect("plain data");
         let alone = run::<Cache>(cache::Options::default(), graph).expect("readable");
@@ -200,143 +210,9 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
     });
 }
 
-/// An analysis that sees no runs: all comes one by one.
-struct OneByOne<A>(A);
-
-impl<A: Analysis> Analysis for OneByOne<A> {
-    const NAME: &'static str = A::NAME;
-    const ABOUT: &'static str = A::ABOUT;
-    const ORDER: Order = A::ORDER;
-    const READS: Reads = A::READS;
-    const CHANGES: bool = A::CHANGES;
-    type Config = A::Config;
-    type Shard = A::Shard;
-    type Report = A::Report;
-
-    fn new(config: A::Config, graph: &Graph) -> Result<Self> {
-        A::new(config, graph).map(Self)
-    }
-
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.0.change(change)
-    }
-
-    fn prepare(&mut self, graph: &Graph) -> Result<()> {
-        self.0.prepare(graph)
-    }
-
-    fn order(&self) -> Order {
-        self.0.order()
-    }
-
-    fn shard(&self) -> A::Shard {
-        self.0.shard()
-    }
-
-    fn task(&self, shard: &mut A::Shard, task: &Task<'_>) -> Result<()> {
-        self.0.task(shard, task)
-    }
-
-    fn piece(&self, shard: &mut A::Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let Piece::Run(run) = piece else {
-            return self.0.piece(shard, at, piece);
-        };
-        let mut all = Batch::default();
-        all.expand(run, 0..run.executions());
-        match all.piece(0) {
-            Some(single) => self.0.piece(shard, at, &single),
-            None => Ok(()),
-        }
-    }
-
-    fn done(&self, shard: &mut A::Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        self.0.done(shard, task, counts)
-    }
-
-    fn seal(&self, shard: &mut A::Shard) {
-        self.0.seal(shard);
-    }
-
-    fn finish(self, graph: &Graph, shards: Vec<A::Shard>) -> Result<A::Report> {
-        self.0.finish(graph, shards)
-    }
-}
-
-/// An analysis finds what it finds when all comes one by one.
-fn same<A>(graph: &Graph)
-where
-    A: Analysis,
-    A::Config: clap::Args,
-    A::Report: serde::Serialize,
-{
-    same_with::<A>(graph, || default_config::<A>().expect("options"));
-}
-
-fn same_with<A>(graph: &Graph, config: impl Fn() -> A::Config)
-where
-    A: Analysis,
-    A::Report: serde::Serialize,
-{
-    let runs = run::<A>(config(), graph).expect("readable");
-    let single = run::<OneByOne<A>>(config(), graph).expect("readable");
-    let text = |report| serde_json::to_string_pretty(&report).expect("plain data");
-    assert_eq!(text(runs), text(single), "{}", A::NAME);
-}
-
-#[test]
-fn runs_in_storms_of_locks_give_what_their_executions_one_by_one_give() {
-    for graph in (0..20).map(storm) {
-        same::<Cache>(&graph);
-        same_with::<Cache>(&graph, || cache::Options {
-            private: true,
-            ..cache::Options::default()
-        });
-        same::<Misses>(&graph);
-        same::<Sharing>(&graph);
-        same::<MemUse>(&graph);
-        same_with::<MemUse>(&graph, || memuse::Options {
-            slice_ns: Some(700),
-            ..default_config::<MemUse>().expect("options")
-        });
-        same::<Blocks>(&graph);
-        same::<Parallelism>(&graph);
-    }
-}
-
-/// Notes how many actions each piece has, and whether that is a synchronisation that is no task.
-struct Pieces<const SYNCHRONISATION: bool>(Order);
-
-impl<const SYNCHRONISATION: bool> Analysis for Pieces<SYNCHRONISATION> {
-    const NAME: &'static str = "pieces";
-    const ABOUT: &'static str = "Every piece";
-    const ORDER: Order = Order::Topological;
-    const READS: Reads = Reads::Pieces;
-    const SYNCHRONISATION: bool = SYNCHRONISATION;
-    type Config = Order;
-    type Shard = Vec<(u64, bool)>;
-    type Report = Vec<(u64, bool)>;
-
-    fn new(order: Order, _: &Graph) -> Result<Self> {
-        Ok(Self(order))
-    }
-
-    fn order(&self) -> Order {
-        self.0
-    }
-
-    fn shard(&self) -> Self::Shard {
-        Vec::new()
-    }
-
-    fn piece(&self, seen: &mut Self::Shard, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        let sync = matches!(piece, Piece::Action(Action::Sync { .. }));
-        seen.push((piece.actions(), sync));
-        Ok(())
-    }
-
-    fn finish(self, _: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Report> {
-        Ok(shards.concat())
-    }
+/// How many actions each piece has, and whether that is a synchronisation that is no task.
+fn lengths(pieces: &[Noted]) -> Vec<(usize, bool)> {
+    pieces.iter().map(|(sync, seen)| (seen.len(), *sync)).collect()
 }
 
 #[test]
@@ -356,16 +232,17 @@ fn synchronisation_cuts_the_pieces_of_those_who_want_it_or_follow_time() {
     let cut = [(1, false), (1, true), (1, false), (1, true), (1, false), (1, false)];
     let whole = [(2, false), (1, false), (1, false)];
     let slices = Order::ByTime { slice_ns: 0 };
+    let unwanted = |order| lengths(&run::<Log<false>>(order, &graph).unwrap());
     for order in [Order::Topological, Order::PerContext, Order::Any] {
-        assert_eq!(run::<Pieces<false>>(order, &graph).unwrap(), whole);
-        assert_eq!(run::<Pieces<true>>(order, &graph).unwrap(), cut);
+        assert_eq!(unwanted(order), whole);
+        assert_eq!(lengths(&run::<Log<true>>(order, &graph).unwrap()), cut);
     }
-    assert_eq!(run::<Pieces<false>>(slices, &graph).unwrap(), cut);
-    let mut wanted = Part::new(Pieces::<true>(Order::Topological));
-    let mut unwanted = Part::new(Pieces::<false>(Order::Topological));
+    assert_eq!(unwanted(slices), cut);
+    let mut wanted = Part::new(Log::<true>(Order::Topological));
+    let mut unwanted = Part::new(Log::<false>(Order::Topological));
     run_all(&graph, &mut [&mut unwanted, &mut wanted]).unwrap();
-    assert_eq!(wanted.finish(&graph).unwrap(), cut);
-    assert_eq!(unwanted.finish(&graph).unwrap(), cut, "they read the same batches");
+    assert_eq!(lengths(&wanted.finish(&graph).unwrap()), cut);
+    assert_eq!(lengths(&unwanted.finish(&graph).unwrap()), cut, "they read the same batches");
 }
 
 /// Two contexts that add to words of one line, which nothing orders.
