@@ -1,14 +1,15 @@
 //! Each analysis on small graphs, against numbers worked out by hand.
 #![allow(clippy::float_cmp, reason = "the expected values are exact")]
 
-use crate::samples::{builder, graph, many, nothing, single, two};
-use contech_backends::analysis::{Cause, run};
+use crate::samples::{builder, calls, graph, many, nothing, single, two};
+use contech_backends::analysis::{Cause, Graph, run};
 use contech_backends::blocks::{self, Blocks};
 use contech_backends::cache::{self, Cache, Ways};
 use contech_backends::parallelism::{self, Parallelism};
-use contech_backends::report::PageData;
+use contech_backends::report::{Finding, PageData};
+use contech_backends::view::chart::ActivityRow;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AccessesOf, Block, BlockId, CallSite, MemOp, SyncOp, Unrecorded};
+use taskgraph::{AccessesOf, Block, BlockId, MemOp, SyncOp, Unrecorded};
 
 fn parallelism(builder: GraphBuilder) -> parallelism::Report {
     run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
@@ -20,6 +21,15 @@ fn steps(report: &parallelism::Report) -> Vec<(u64, u32)> {
 
 fn waits(report: &parallelism::Report) -> Vec<(Cause, u64)> {
     report.waits.iter().map(|wait| (wait.cause, wait.ns)).collect()
+}
+
+fn page(builder: GraphBuilder) -> PageData {
+    PageData::collect(&graph(builder), cache::Options::default(), |_| {}).unwrap()
+}
+
+/// What the page says of code that was not recorded.
+fn unrecorded(data: &PageData) -> Option<&Finding> {
+    data.findings.iter().find(|finding| finding.cause == "unrecorded")
 }
 
 fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cache::Report {
@@ -288,7 +298,7 @@ fn a_shared_cache_sees_tasks_in_breadth_first_order() {
 
 #[test]
 fn the_findings_are_what_brings_the_most_first_and_races_last() {
-    let data = PageData::collect(&graph(two()), cache::Options::default(), |_| {}).unwrap();
+    let data = page(two());
     let findings: Vec<_> = data
         .findings
         .iter()
@@ -307,7 +317,7 @@ fn the_findings_are_what_brings_the_most_first_and_races_last() {
         lock.text
     );
     assert_eq!(findings.last().map(|last| last.1), Some("races"));
-    let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
+    let data = page(single());
     let causes: Vec<_> = data.findings.iter().map(|finding| finding.cause).collect();
     // One context on one processor is not idle, and its misses do not take a millisecond.
     assert!(causes.is_empty(), "{causes:?}");
@@ -328,13 +338,9 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
             b.join(main, thread);
         }
         b.work(main, 15_001_000, 15_002_000, |w| w.block(line, &[]));
-        PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap()
+        page(b)
     };
     let data = results(false);
-    let unrecorded = |data: &PageData| {
-        let found = data.findings.iter().find(|f| f.cause == "unrecorded");
-        found.cloned()
-    };
     let said = unrecorded(&data).expect("a finding");
     assert!(said.share > 0.99 && said.text.contains("no recorded code"), "{}", said.text);
     for finding in &data.findings {
@@ -352,9 +358,7 @@ fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
     // zlibVersion is called first, and is not what takes the time.
     let mut b = compressing(0);
     let first = b.block("pack", "pack.c", 6, &[]);
-    let block = &mut b.info_mut().blocks[first.index()];
-    block.flags &= !Block::ENTRY;
-    block.call = Some(CallSite { callee: "zlibVersion".into(), line: 6, inlined: 0 });
+    inside(&mut b, first, "zlibVersion", 6);
     let compress = BlockId::new(0);
     let main = b.context("both");
     b.work(main, 0, 50_000_000, |w| {
@@ -362,10 +366,8 @@ fn of_several_calls_of_one_task_none_is_said_to_take_the_time() {
         w.block(compress, &[]);
         w.block(compress, &[]);
     });
-    let graph = graph(b);
-    let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
-    let found = data.findings.iter().find(|f| f.cause == "unrecorded");
-    let text = &found.expect("a finding").text;
+    let data = page(b);
+    let text = &unrecorded(&data).expect("a finding").text;
     let said = "most of it in what is called in pack (pack.c:6) and later";
     assert!(text.contains(said), "{text}");
 }
@@ -380,13 +382,17 @@ fn code_after_the_limit_is_not_said_to_need_another_compiler() {
         let mut b = compressing(0);
         let since_ns = (of == AccessesOf::Limit).then_some(1000);
         b.meta_mut().unrecorded = Some(Unrecorded { of, since_ns });
-        let graph = graph(b);
-        let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
-        let found = data.findings.iter().find(|f| f.cause == "unrecorded");
-        let text = &found.expect("a finding").text;
+        let data = page(b);
+        let text = &unrecorded(&data).expect("a finding").text;
         assert!(text.contains(reason), "{text}");
         assert!(!text.contains("Build it"), "{text}");
     }
+}
+
+/// Makes a block one that does not begin its function and ends in a call.
+fn inside(b: &mut GraphBuilder, block: BlockId, callee: &str, line: u32) {
+    b.info_mut().blocks[block.index()].flags &= !Block::ENTRY;
+    calls(b, block, callee, line);
 }
 
 /// Two contexts that compress with a library nobody recorded, one after the other or at once.
@@ -397,9 +403,7 @@ fn compressing(gap: u64) -> GraphBuilder {
     let write = b.block("pack", "pack.c", 8, &[]);
     let prepare = b.block("prepare", "pack.c", 3, &[]);
     for (block, callee, line) in [(compress, "BZ2_compress", 7), (write, "write", 8)] {
-        let block = &mut b.info_mut().blocks[block.index()];
-        block.flags &= !Block::ENTRY;
-        block.call = Some(CallSite { callee: callee.into(), line, inlined: 0 });
+        inside(&mut b, block, callee, line);
     }
     let main = b.context("main");
     let other = b.context("pack");
@@ -416,8 +420,7 @@ fn compressing(gap: u64) -> GraphBuilder {
 #[test]
 fn time_in_a_library_that_was_not_recorded_is_named_and_not_given_to_others() {
     for gap in [0, 5_000_000] {
-        let graph = graph(compressing(gap));
-        let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+        let data = page(compressing(gap));
         let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
         let part = if gap > 0 { 0.5 } else { 1.0 };
         assert!(said.contains(&("unrecorded", part)), "{said:?}");
@@ -450,7 +453,7 @@ fn a_run_whose_work_is_one_chain_is_not_told_to_use_more_processors() {
     for at in [0, 400_000] {
         b.work(main, at, at + 100_000, |w| w.block(step, &[]));
     }
-    let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
+    let data = page(b);
     let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
     assert_eq!(said, []);
     assert!(
@@ -473,6 +476,10 @@ fn a_graph_of_nothing_gives_empty_results() {
     );
 }
 
+fn lanes(graph: &Graph) -> Vec<ActivityRow> {
+    run::<Parallelism>(parallelism::Options::default(), graph).unwrap().lanes.rows(graph)
+}
+
 #[test]
 fn a_lane_shows_when_its_executor_runs_and_many_executors_share_lanes() {
     for executors in [100u64, 250] {
@@ -482,10 +489,7 @@ fn a_lane_shows_when_its_executor_runs_and_many_executors_share_lanes() {
         for (at, &context) in (1..).zip(&contexts) {
             b.work(context, 0, 10_000 * at, |w| w.block(block, &[]));
         }
-        let graph = graph(b);
-        let options = parallelism::Options::default();
-        let lanes = run::<Parallelism>(options, &graph).unwrap().lanes;
-        let rows = lanes.rows(&graph);
+        let rows = lanes(&graph(b));
         let (count, first) = match executors {
             100 => (100, "0 one"),
             _ => (84, "0–2"),
@@ -510,10 +514,7 @@ fn an_executor_runs_while_one_of_its_contexts_runs_and_otherwise_waits() {
     b.work(main, 0, 100_000, |w| w.block(block, &[]));
     b.sync_at(main, 8, SyncOp::MutexLock, 100_000, 400_000);
     b.work(task, 200_000, 300_000, |w| w.block(block, &[]));
-    let graph = graph(b);
-    let options = parallelism::Options::default();
-    let lanes = run::<Parallelism>(options, &graph).unwrap().lanes;
-    let rows = lanes.rows(&graph);
+    let rows = lanes(&graph(b));
     let name = rows.iter().map(|row| row.name.as_str());
     assert_eq!(name.collect::<Vec<_>>(), ["main"]);
     let bins = |name: &str| {

@@ -2,17 +2,17 @@
 
 mod dumps;
 mod exports;
-mod folder;
+
 mod hostile;
 mod measured;
 mod refusals;
 mod shard;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::folder::Folder;
 use crate::samples::{single, write};
-use folder::Folder;
 use serde_json::Value;
 
 #[test]
@@ -123,13 +123,8 @@ fn results_go_to_a_file_that_replaces_the_old_one() {
 fn a_reader_that_stops_early_is_no_error() {
     let folder = Folder::new();
     write(single(), &folder.path("single.tg"));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_contech-backend"))
-        .args(["dump", "--accesses", "0:*"])
-        .arg(folder.path("single.tg"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut dump = folder.backend("dump --accesses 0:* single.tg");
+    let mut child = dump.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

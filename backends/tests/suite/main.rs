@@ -8,8 +8,9 @@ mod cli;
 mod critpath;
 mod custom_tool;
 mod executors;
+mod folder;
 mod graphs;
-mod installed;
+
 mod memuse;
 mod misses;
 mod nests;

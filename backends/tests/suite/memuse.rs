@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graphs::graph;
+use crate::samples::{calls, graph};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::memuse::{MemUse, Options, Report};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
+use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp};
 
 fn options(points: u32) -> Options {
     Options { points, top: 20, slice_ns: None, windows: None }
@@ -24,8 +24,7 @@ fn random_graph(seed: u64) -> Graph {
     let load = b.block("f", "m.c", 3, &[MemOp::load(8)]);
     let sites: Vec<BlockId> = (0..4).map(|i| b.block("make", "m.c", 10 + i, &[])).collect();
     for (&block, line) in sites.iter().zip(20..) {
-        b.info_mut().blocks[block.index()].call =
-            Some(CallSite { callee: "malloc".into(), line, inlined: 0 });
+        calls(&mut b, block, "malloc", line);
     }
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graphs::graph;
+use crate::samples::{calls, graph};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
 use contech_backends::cli::registry::answer;
@@ -12,7 +12,7 @@ use contech_backends::misses::{Misses, Options, Report};
 use fastrand::Rng;
 use serde_json::Value;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp, OpKind};
+use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp, OpKind};
 
 fn options(sizes: &str, ways: Ways) -> Options {
     Options {
@@ -48,8 +48,7 @@ fn random_graph(seed: u64) -> Graph {
         .collect();
     let allocate: Vec<BlockId> = (0..3).map(|i| b.block("setup", "m.c", 100 + i, &[])).collect();
     for (&block, line) in allocate.iter().zip(200..) {
-        b.info_mut().blocks[block.index()].call =
-            Some(CallSite { callee: "malloc".into(), line, inlined: 0 });
+        calls(&mut b, block, "malloc", line);
     }
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});

@@ -1,11 +1,11 @@
 //! `contech-backend profile`: what a program of `--contech-mode=workspan` wrote, and files that are
 //! something else.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::fs;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use crate::folder::Folder;
 
 fn measure(work: u64, span: u64) -> Value {
     let sum = |count: u64, work, span| json!({"count": count, "work": work, "span": span});
@@ -23,54 +23,37 @@ fn whole() -> Value {
            "sites": [site("step", "spawn", 7), site("leaf", "call", 9)]})
 }
 
-fn file(folder: &TempDir, text: &str) -> PathBuf {
-    let path = folder.path().join("workspan.json");
-    std::fs::write(&path, text).expect("written");
-    path
-}
-
-fn backend(file: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_contech-backend"));
-    command.env("COLUMNS", "10000");
-    command.arg("profile").arg(file).args(more);
-    command.output().expect("it runs")
-}
-
-fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+/// The folder with a profile of this text.
+fn folder(text: &str) -> Folder {
+    let folder = Folder::new();
+    fs::write(folder.path("workspan.json"), text).expect("written");
+    folder
 }
 
 #[test]
 fn an_on_line_profile_is_shown_as_text_csv_json_and_a_page() {
-    let folder = TempDir::new().expect("temporary folder");
-    let path = file(&folder, &whole().to_string());
-    let text = out(&backend(&path, &[]));
+    let folder = folder(&whole().to_string());
+    let text = folder.ok("profile workspan.json");
     assert!(text.contains("Work 1,000 operations, span 100 operations: parallelism 10.00."));
     assert!(text.contains("60% of the span is the own code of step (spawned at prog.c:7"));
-    let csv = out(&backend(&path, &["--format", "csv"]));
+    let csv = folder.ok("profile workspan.json --format csv");
     assert!(csv.contains("7,/src/prog.c,main,step,spawn,8,900,90,10,"), "{csv}");
-    let page = folder.path().join("page.html");
-    let page_name = page.display().to_string();
-    let json = out(&backend(&path, &["--format", "json", "--html", &page_name]));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let json = folder.json("profile workspan.json --format json --html page.html");
     assert_eq!(json["bounds"][15]["upper"], 10.0);
-    let page = std::fs::read_to_string(page).expect("a page");
+    let page = fs::read_to_string(folder.path("page.html")).expect("a page");
     assert!(page.contains("<title>Contech profile: "), "no title");
 }
 
 #[test]
 fn what_limits_a_profile_is_said() {
-    let folder = TempDir::new().expect("temporary folder");
     let mut profile = whole();
     profile["notes"] = json!(["the program ended inside 2 invocations"]);
-    let text = out(&backend(&file(&folder, &profile.to_string()), &[]));
+    let text = folder(&profile.to_string()).ok("profile workspan.json");
     assert!(text.contains("ended inside 2 invocations"), "{text}");
 }
 
 #[test]
 fn other_files_are_refused_with_what_was_expected_and_what_to_do() {
-    let folder = TempDir::new().expect("temporary folder");
     let whole = whole().to_string();
     let newer = whole.replace("\"version\":2", "\"version\":3");
     let other = whole.replace("contech-workspan", "something");
@@ -83,21 +66,17 @@ fn other_files_are_refused_with_what_was_expected_and_what_to_do() {
         (&other, "says it is \"something\"; expected \"contech-workspan\""),
         (&without, "is damaged; run the program again"),
     ] {
-        let path = file(&folder, text);
-        let output = backend(&path, &["-o", &folder.path().join("out").display().to_string()]);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{error}");
+        let folder = folder(text);
+        let error = folder.fails("profile workspan.json -o out");
         assert!(error.contains(said) && error.contains("workspan.json"), "{error}");
-        assert!(!folder.path().join("out").exists());
+        assert!(!folder.path("out").exists());
     }
-    let output = backend(&folder.path().join("none"), &[]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read"));
+    assert!(Folder::new().fails("profile none").contains("cannot read"));
 }
 
 #[test]
 fn functions_of_cxx_are_named_as_in_the_source() {
-    let folder = TempDir::new().expect("temporary folder");
     let text = whole().to_string().replace("step", "_ZN5solve4stepEi");
-    let text = out(&backend(&file(&folder, &text), &[]));
+    let text = folder(&text).ok("profile workspan.json");
     assert!(text.contains("the own code of solve::step(int) "), "{text}");
 }

@@ -12,65 +12,44 @@ use contech_backends::scaling::{Activity, Measurement, PhaseRun, Point, Run};
 use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
-/// What a browser made of a page.
-struct Seen {
-    /// The document after its script ran.
-    document: String,
-    /// Messages of the script.
-    console: Vec<String>,
-}
+/// The document that a browser made of a page.
+struct Seen(String);
 
 impl Seen {
     /// What a script of the test noted.
     fn noted(&self) -> &str {
-        let (_, rest) = self.document.split_once("data-seen=\"").expect("a note");
+        let (_, rest) = self.0.split_once("data-seen=\"").expect("a note");
         rest.split_once('"').map_or(rest, |(this, _)| this)
     }
 
     /// Markup of one section.
     fn section(&self, id: &str) -> &str {
-        let (_, rest) = self
-            .document
-            .split_once(&format!("<section id=\"{id}\""))
-            .unwrap_or_else(|| panic!("section {id}"));
+        let section = self.0.split_once(&format!("<section id=\"{id}\""));
+        let (_, rest) = section.unwrap_or_else(|| panic!("section {id}"));
         rest.split_once("</section>").map_or(rest, |(this, _)| this)
     }
-}
-
-fn look(name: &str, graph_of: GraphBuilder, theme: &str) -> Seen {
-    look_with(name, graph_of, theme, Choices::default())
-}
-
-fn look_with(name: &str, graph_of: GraphBuilder, theme: &str, choices: Choices) -> Seen {
-    look_after(name, graph_of, theme, choices, UNFOLD)
 }
 
 /// Opens all sections: a plot is drawn where it is seen.
 const UNFOLD: &str = "document.querySelectorAll('details').forEach(one => { one.open = true; });";
 
-/// What there is after a script of the test's own ran, too.
-fn look_after(
-    name: &str,
-    graph_of: GraphBuilder,
-    theme: &str,
-    choices: Choices,
-    script: &str,
-) -> Seen {
-    let page = PageData::collect(&graph(graph_of), choices, |_| {}).expect("a report");
+/// The page of a graph, with a script of the test's own.
+fn page_of(graph_of: GraphBuilder, script: &str) -> String {
+    let page = PageData::collect(&graph(graph_of), Choices::default(), |_| {}).expect("a report");
+    render(&page).expect("a page") + "<script>" + script + "</script>"
+}
+
+/// What a browser makes of a page, whose scripts have nothing to complain of; `address` is what
+/// follows the name of the page.
+fn browse(page: &str, address: &str) -> Seen {
+    browse_in(1280, page, address)
+}
+
+/// The same in a window so wide.
+fn browse_in(width: u32, page: &str, address: &str) -> Seen {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join(format!("{name}.html"));
-    let page = render(&page).expect("a page") + "<script>" + script + "</script>";
+    let path = folder.path().join("page.html");
     std::fs::write(&path, page).expect("written");
-    browse(&path, theme, folder.path())
-}
-
-fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
-    browse_at(page, theme, folder, 1280)
-}
-
-/// What a browser makes of a page in a window so wide; `address` is what follows the name of the
-/// page.
-fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
     let output = Command::new("chromium")
         .args([
             "--headless",
@@ -86,17 +65,16 @@ fn browse_at(page: &Path, address: &str, folder: &Path, width: u32) -> Seen {
             "--virtual-time-budget=4000",
             "--dump-dom",
         ])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .arg(format!("--window-size={width},2000"))
-        .arg(format!("file://{}#{address}", page.display()))
+        .arg(format!("file://{}#{address}", path.display()))
         .output()
         .expect("chromium runs: Debian's package `chromium`, installed by `cargo test-all`");
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "chromium: {}: {log}", output.status);
-    Seen {
-        document: String::from_utf8(output.stdout).expect("utf-8"),
-        console: log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect(),
-    }
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert_eq!(complaints, [] as [&str; 0], "{address}, {width}");
+    Seen(String::from_utf8(output.stdout).expect("utf-8"))
 }
 
 const SECTIONS: [&str; 10] = [
@@ -115,9 +93,8 @@ const SECTIONS: [&str; 10] = [
 #[test]
 fn every_section_draws_something_without_an_error() {
     for (name, graph, theme) in [("two", two(), "light"), ("many", many(256, 4), "dark")] {
-        let seen = look(name, graph, theme);
-        assert_eq!(seen.console, [] as [&str; 0], "{name}");
-        assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
+        let seen = browse(&page_of(graph, UNFOLD), theme);
+        assert!(seen.0.contains(&format!("data-theme=\"{theme}\"")));
         for section in SECTIONS {
             let markup = seen.section(section);
             assert!(
@@ -129,26 +106,24 @@ fn every_section_draws_something_without_an_error() {
         assert!(seen.section("sharing").contains("<svg"), "{name}: matrix");
         let flames = seen.section("workspan").matches("class=\"flames\"").count();
         assert_eq!(flames, 2, "{name}: by work and by span");
-        assert!(seen.document.contains("<span class=\"meter\">"));
-        assert!(seen.document.contains("class=\"whole\""), "{name}: the bar");
+        assert!(seen.0.contains("<span class=\"meter\">"));
+        assert!(seen.0.contains("class=\"whole\""), "{name}: the bar");
         for section in SECTIONS {
             let (_, heading) = seen.section(section).split_once("<h2").expect("a heading");
             let heading = heading.split(['>', '<']).nth(1).expect("words");
             let entry = format!("<a href=\"#{section}\">{heading}</a>");
-            assert!(seen.document.contains(&entry), "{name}: {entry}");
+            assert!(seen.0.contains(&entry), "{name}: {entry}");
         }
     }
 }
 
 #[test]
 fn one_context_and_no_context_at_all_are_said_and_not_drawn() {
-    let seen = look("single", single(), "light");
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(single(), UNFOLD), "light");
     assert!(seen.section("sharing").contains("shares nothing"));
     assert!(seen.section("misses").contains("<path"));
 
-    let seen = look("nothing", nothing(), "dark");
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(nothing(), UNFOLD), "dark");
     for section in ["parallelism", "blocks", "cache", "misses"] {
         let markup = seen.section(section);
         assert!(!markup.contains("<path"), "{section} draws nothing");
@@ -199,21 +174,14 @@ fn measurement(threads: u32) -> Measurement {
     }
 }
 
-fn look_at_scale(name: &str, measurement: Measurement, theme: &str) -> Seen {
-    let page = laboratory::render(&laboratory::of(measurement)).expect("a page");
-    assert!(page.len() < 3 << 20, "{name}: {} bytes", page.len());
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join(format!("{name}.html"));
-    std::fs::write(&path, page).expect("written");
-    browse(&path, theme, folder.path())
-}
-
 #[test]
 fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
     for (threads, theme) in [(2, "light"), (100, "dark")] {
-        let seen = look_at_scale("scale", measurement(threads), theme);
-        assert_eq!(seen.console, [] as [&str; 0], "{threads}");
-        assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
+        let report = laboratory::of(measurement(threads));
+        let page = laboratory::render(&report).expect("a page");
+        assert!(page.len() < 3 << 20, "{threads}: {} bytes", page.len());
+        let seen = browse(&page, theme);
+        assert!(seen.0.contains(&format!("data-theme=\"{theme}\"")));
         assert_eq!(seen.section("speedups").matches("class=\"curve\"").count(), 5);
         for section in ["factors", "stacks"] {
             let markup = seen.section(section);
@@ -222,7 +190,7 @@ fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
         let activity = seen.section("activity");
         assert_eq!(activity.matches("<svg").count(), 2, "one for each number of threads");
         assert!(activity.contains("<path"), "{activity}");
-        assert!(seen.document.contains("<span class=\"meter\">"));
+        assert!(seen.0.contains("<span class=\"meter\">"));
     }
 }
 
@@ -249,8 +217,7 @@ addEventListener("load", () => setTimeout(() => {
 
 #[test]
 fn a_plot_is_read_and_zoomed_with_the_keyboard() {
-    let seen = look_after("keys", two(), "light", Choices::default(), PRESS);
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(two(), PRESS), "light");
     let steps: Vec<Vec<&str>> =
         seen.noted().split('|').map(|step| step.split(';').collect()).collect();
     assert_eq!(steps[0], ["true"], "a plot takes the focus");
@@ -267,22 +234,27 @@ fn a_plot_is_read_and_zoomed_with_the_keyboard() {
 #[test]
 fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
     const SCRIPT: &str = "document.querySelector('#findings .when').click();";
-    let seen = look_after("two", two(), "light", Choices::default(), SCRIPT);
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(two(), SCRIPT), "light");
     let head = seen.section("answer");
     assert!(head.contains("class=\"lost\""), "marks above the lanes");
     assert!(head.contains("The strip above the rows: what was lost to"));
     assert!(head.contains("href=\"#term-critical-path\""), "a link");
     assert!(seen.section("glossary").contains("id=\"term-context\""));
-    let plain = look("two", two(), "light");
-    assert!(!plain.document.contains("class=\"lost\""));
+    let plain = browse(&page_of(two(), UNFOLD), "light");
+    assert!(!plain.0.contains("class=\"lost\""));
+}
+
+/// A file of a program's source.
+fn source(folder: &Path) -> String {
+    let source = folder.join("work.c").display().to_string();
+    std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
+    source
 }
 
 /// A program whose source is there: one of three threads waits for the lock that the first has,
 /// which then waits for its end.
 fn with_source(folder: &Path) -> GraphBuilder {
-    let source = folder.join("work.c").display().to_string();
-    std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
+    let source = source(folder);
     let mut b = builder("./work");
     let block = b.block("work", &source, 3, &[]);
     let main = b.context("main");
@@ -322,8 +294,7 @@ addEventListener("load", () => setTimeout(() => {
 #[test]
 fn a_lane_says_what_its_thread_does_and_waits_for_and_leads_to_the_line() {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let seen = look_after("point", with_source(folder.path()), "light", Choices::default(), POINT);
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(with_source(folder.path()), POINT), "light");
     let noted: Vec<&str> = seen.noted().split('|').collect();
     let [tip, section, row, open] = noted[..] else {
         panic!("{noted:?}");
@@ -343,8 +314,7 @@ fn a_lane_says_what_its_thread_does_and_waits_for_and_leads_to_the_line() {
 #[test]
 fn a_finding_has_its_code_beside_it_and_the_sections_are_folded() {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let source = folder.path().join("work.c").display().to_string();
-    std::fs::write(&source, "int x;\nvoid work(void) {\n  x += 1; // here\n}\n").expect("written");
+    let source = source(folder.path());
     let mut b = builder("./work");
     let block = b.block("work", &source, 3, &[]);
     let own = b.block("own", &source, 1, &[]);
@@ -369,13 +339,12 @@ fn a_finding_has_its_code_beside_it_and_the_sections_are_folded() {
     b.meta_mut().processors = 2;
     // The file is not taken for one that was changed since the run.
     b.meta_mut().start_unix_ns = 0;
-    let seen = look_after("code", b, "dark", Choices::default(), "");
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(b, ""), "dark");
     let answer = seen.section("answer");
     assert!(answer.contains("class=\"excerpt\""), "{answer}");
     assert!(answer.contains("x += 1; // here"), "{answer}");
     assert!(answer.contains("class=\"here\""), "{answer}");
-    let (_, rest) = seen.document.split_once("<main>").expect("a page");
+    let (_, rest) = seen.0.split_once("<main>").expect("a page");
     assert!(!rest.contains("<details open"), "folded");
 }
 
@@ -402,8 +371,7 @@ addEventListener("load", () => setTimeout(() => {
 fn rows_are_found_by_words_and_sorted_by_columns() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let graph = with_source(folder.path());
-    let seen = look_after("search", graph, "light", Choices::default(), SEARCH);
-    assert_eq!(seen.console, [] as [&str; 0]);
+    let seen = browse(&page_of(graph, SEARCH), "light");
     let expected = "true|true|true|true|descending 3,2,1|ascending 1,2,3";
     assert_eq!(seen.noted(), expected);
 }
@@ -421,17 +389,11 @@ addEventListener("load", () => setTimeout(() => {
   document.body.dataset.seen = [before, location.hash, wide].join("|");
 }, 500));
 "##;
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let page = PageData::collect(&graph(two()), Choices::default(), |_| {}).expect("a report");
-    let path = folder.path().join("zoom.html");
-    let page = render(&page).expect("a page");
+    let page = page_of(two(), ZOOM);
     assert!(page.len() < 300 << 10, "{} bytes", page.len());
-    let page = page + "<script>" + ZOOM + "</script>";
-    std::fs::write(&path, page).expect("written");
     let mut all = Vec::new();
     for (address, width) in [("light", 1280), ("dark", 800), ("lanes=300000-400000", 500)] {
-        let seen = browse_at(&path, address, folder.path(), width);
-        assert_eq!(seen.console, [] as [&str; 0], "{address}");
+        let seen = browse_in(width, &page, address);
         let noted: Vec<String> = seen.noted().split('|').map(str::to_owned).collect();
         assert!(noted[1].starts_with("#lanes="), "{noted:?}");
         assert_eq!(noted[2], "false", "{width}: something is too wide");

@@ -1,51 +1,31 @@
 //! The command `contech run` with a stand-in for the converter and scripts for recorded programs.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Output;
 
 use taskgraph::{AccessesOf, Unrecorded};
 
-use crate::installed::Folder;
+use crate::folder::{Folder, err, out};
 use crate::samples::{two, write};
 
-/// Installed commands: `contech` itself, and a `contech-middle` that "converts" by copying a ready
-/// graph.
-struct Installed(Folder);
-
-impl Installed {
-    fn new(middle: &str) -> Self {
-        let folder = Self(Folder::new());
-        write(two(), &folder.path("ready.tg"));
-        folder.script("contech-middle", middle);
-        folder
-    }
-
-    /// With a converter that works, and leaves a copy of the trace it was given in `seen`.
-    fn working() -> Self {
-        Self::new(
-            "here=$(dirname \"$0\"); cp \"$1\" \"$here/seen\"; cp \"$here/ready.tg\" \"$2\"; echo summary",
-        )
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path(name)
-    }
-
-    fn script(&self, name: &str, body: &str) {
-        self.0.script(name, body);
-    }
-
-    /// `contech run -- WORDS` in the folder.
-    fn run(&self, words: &[&str]) -> Output {
-        let mut command = self.0.contech("run");
-        command.env_remove("CONTECH_HOME").env_remove("CONTECH_OFF");
-        command.args(words).output().unwrap()
-    }
+/// With a `contech-middle` that "converts" by copying a ready graph, or does something else.
+fn with(middle: &str) -> Folder {
+    let folder = Folder::installed();
+    folder.script("contech-middle", middle);
+    folder
 }
 
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+/// With a converter that works, and leaves a copy of the trace it was given in `seen`.
+fn working() -> Folder {
+    with(
+        "here=$(dirname \"$0\"); cp \"$1\" \"$here/seen\"; cp \"$here/two.tg\" \"$2\"; echo summary",
+    )
+}
+
+/// `contech run LINE` in the folder.
+fn run(here: &Folder, line: &str) -> Output {
+    let mut command = here.contech(&format!("run {line}"));
+    command.env_remove("CONTECH_HOME").env_remove("CONTECH_OFF").output().unwrap()
 }
 
 /// What an instrumented program does at its end, in shell.
@@ -53,9 +33,9 @@ const RECORD: &str = "echo trace > \"$(echo \"$CONTECH_TRACE\" | sed s/%p/$$/)\"
 
 #[test]
 fn a_run_ends_in_a_summary_a_graph_and_a_report() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("echo \"out $1\"; echo problem >&2; {RECORD}; exit 7"));
-    let output = here.run(&["--", "./prog", "--flag"]);
+    let output = run(&here, "-- ./prog --flag");
     assert_eq!(output.status.code(), Some(7), "the program's own status: {output:?}");
     assert_eq!(output.stdout, b"out --flag\n", "nothing but the program's output");
     let err = err(&output);
@@ -81,11 +61,11 @@ fn a_run_ends_in_a_summary_a_graph_and_a_report() {
 
 #[test]
 fn traces_are_kept_on_request_and_other_processes_are_mentioned() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("(sh -c '{RECORD}'); {RECORD}"));
     fs::create_dir(here.path("results")).unwrap();
     fs::write(here.path("results/trace.99.bin"), "of an earlier run").unwrap();
-    let output = here.run(&["-o", "results", "--keep-trace", "./prog"]);
+    let output = run(&here, "-o results --keep-trace ./prog");
     assert!(output.status.success(), "{output:?}");
     assert!(here.path("results/trace.bin").is_file());
     assert!(!here.path("results/trace.99.bin").exists());
@@ -101,19 +81,19 @@ fn traces_are_kept_on_request_and_other_processes_are_mentioned() {
 
 #[test]
 fn a_script_that_starts_the_program_is_fine() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", RECORD);
     here.script("wrapper", "./prog; true");
-    let output = here.run(&["--", "./wrapper"]);
+    let output = run(&here, "-- ./wrapper");
     assert!(output.status.success(), "{output:?}");
     assert!(here.path("contech-out/report.html").is_file());
 }
 
 #[test]
 fn a_program_that_is_killed_is_reported_all_the_same() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("{RECORD}; kill -TERM $$"));
-    let output = here.run(&["--", "./prog"]);
+    let output = run(&here, "-- ./prog");
     assert_eq!(output.status.code(), Some(128 + 15), "{output:?}");
     assert!(err(&output).contains("was ended by signal 15"), "{output:?}");
     assert!(here.path("contech-out/report.html").is_file());
@@ -126,9 +106,9 @@ fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
     for (program, converter) in
         [(interrupted_program.as_str(), "exit 0"), (RECORD, "kill -INT $PPID; exec sleep 20")]
     {
-        let here = Installed::new(converter);
+        let here = with(converter);
         here.script("prog", program);
-        let output = here.run(&["--", "./prog"]);
+        let output = run(&here, "-- ./prog");
         assert_eq!(output.status.code(), Some(130), "{output:?}");
         let err = err(&output);
         let kept = "contech: interrupted; the trace is kept: contech graph contech-out/trace.bin";
@@ -139,7 +119,7 @@ fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
 }
 
 /// Whether the process that wrote its number to a file is there.
-fn is_running(here: &Installed, file: &str) -> bool {
+fn is_running(here: &Folder, file: &str) -> bool {
     let number = fs::read_to_string(here.path(file)).expect("it has begun");
     std::path::Path::new(&format!("/proc/{}", number.trim())).exists()
 }
@@ -162,9 +142,9 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
             "" => String::new(),
             what => format!("echo $$ > pid; kill -{name} $PPID; {what}"),
         };
-        let installed = Installed::new(&here(converter));
+        let installed = with(&here(converter));
         installed.script("prog", &format!("{RECORD}; {}", here(program)));
-        let output = installed.run(&["--", "./prog"]);
+        let output = run(&installed, "-- ./prog");
         let err = err(&output);
         assert_eq!(output.status.code(), Some(128 + number), "{name}: {err}");
         assert!(err.contains("; the trace is kept: contech graph"), "{err}");
@@ -178,16 +158,16 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
 /// same.
 #[test]
 fn the_answer_comes_before_the_page() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", RECORD);
     let old = here.path("contech-out/report.html");
     here.script(
         "contech-middle",
-        "here=$(dirname \"$0\"); cp \"$here/ready.tg\" \"$2\"; mkdir contech-out/report.html",
+        "here=$(dirname \"$0\"); cp \"$here/two.tg\" \"$2\"; mkdir contech-out/report.html",
     );
     fs::create_dir(here.path("contech-out")).unwrap();
     fs::write(&old, "of an earlier run").unwrap();
-    let output = here.run(&["--", "./prog"]);
+    let output = run(&here, "-- ./prog");
     let said = err(&output);
     let answer = said.find("2 processors for 800 us: ").expect("the answer");
     let failed = said.find("cannot write contech-out/report.html");
@@ -202,53 +182,53 @@ fn a_strict_run_says_by_its_status_that_something_is_missing() {
     for (complete, unrecorded, ends, status) in
         [(true, None, 0, 0), (true, limited, 0, 4), (false, limited, 0, 3), (true, limited, 7, 7)]
     {
-        let here = Installed::working();
+        let here = working();
         let mut graph = two();
         graph.meta_mut().complete = complete;
         graph.meta_mut().unrecorded = unrecorded;
-        write(graph, &here.path("ready.tg"));
+        write(graph, &here.path("two.tg"));
         here.script("prog", &format!("{RECORD}; exit {ends}"));
-        let strict = here.run(&["--strict", "--", "./prog"]);
+        let strict = run(&here, "--strict -- ./prog");
         assert_eq!(strict.status.code(), Some(status), "{strict:?}");
-        assert_eq!(here.run(&["--", "./prog"]).status.code(), Some(ends));
+        assert_eq!(run(&here, "-- ./prog").status.code(), Some(ends));
     }
 }
 
 #[test]
 fn a_reader_of_the_messages_who_has_seen_enough_ends_nothing() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("{RECORD}; exit 7"));
     // As in `contech run -- ./prog 2>&1 | head` once head has ended.
-    for (words, least, most) in [
-        (&["run", "--", "./prog"][..], 7, 7),
-        (&["--help"], 0, 0),
-        (&["run", "--help"], 0, 0),
-        (&["analyse", "stats", "ready.tg"], 0, 0),
-        (&["analyse", "no-such"], 1, 2),
+    for (line, least, most) in [
+        ("run -- ./prog", 7, 7),
+        ("--help", 0, 0),
+        ("run --help", 0, 0),
+        ("analyse stats two.tg", 0, 0),
+        ("analyse no-such", 1, 2),
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let mut command = here.0.contech(words[0]);
+        let mut command = here.contech(line);
         command.stderr(writer.try_clone().unwrap()).stdout(writer);
-        let code = command.args(&words[1..]).status().unwrap().code();
-        assert!(code.is_some_and(|code| (least..=most).contains(&code)), "{words:?}: {code:?}");
+        let code = command.status().unwrap().code();
+        assert!(code.is_some_and(|code| (least..=most).contains(&code)), "{line}: {code:?}");
     }
     assert!(here.path("contech-out/report.html").is_file());
 }
 
 #[test]
 fn what_went_wrong_is_said() {
-    let here = Installed::working();
+    let here = working();
     here.script("plain", "exit 0");
     fs::write(here.path("data"), "").unwrap();
-    for (words, reason) in [
-        (&["--", "./nowhere"][..], "cannot start ./nowhere: no such file"),
-        (&["--", "no-such-program-in-path"], "write ./no-such-program-in-path"),
-        (&["--", "./data"], "not executable"),
-        (&["--", "./plain"], "build it with contech-cc"),
-        (&["-o", "data", "--", "./plain"], "cannot make the folder data"),
+    for (line, reason) in [
+        ("-- ./nowhere", "cannot start ./nowhere: no such file"),
+        ("-- no-such-program-in-path", "write ./no-such-program-in-path"),
+        ("-- ./data", "not executable"),
+        ("-- ./plain", "build it with contech-cc"),
+        ("-o data -- ./plain", "cannot make the folder data"),
     ] {
-        let output = here.run(words);
+        let output = run(&here, line);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(err(&output).contains(reason), "{output:?}");
     }
@@ -256,9 +236,9 @@ fn what_went_wrong_is_said() {
 
 #[test]
 fn a_converter_that_fails_or_is_missing_leaves_the_trace() {
-    let here = Installed::new("echo broken >&2; exit 1");
+    let here = with("echo broken >&2; exit 1");
     here.script("prog", RECORD);
-    let output = here.run(&["--", "./prog"]);
+    let output = run(&here, "-- ./prog");
     assert_eq!(output.status.code(), Some(1));
     assert!(
         err(&output).contains("broken\n") && err(&output).contains("the trace is kept"),
@@ -266,31 +246,30 @@ fn a_converter_that_fails_or_is_missing_leaves_the_trace() {
     );
     assert!(here.path("contech-out/trace.bin").is_file());
     fs::remove_file(here.path("contech-middle")).unwrap();
-    let output = here.run(&["--", "./prog"]);
+    let output = run(&here, "-- ./prog");
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("contech-middle is missing"), "{output:?}");
 }
 
 #[test]
 fn a_recovered_graph_is_used() {
-    let here = Installed::new("here=$(dirname \"$0\"); cp \"$here/ready.tg\" \"$2\"; exit 3");
+    let here = with("here=$(dirname \"$0\"); cp \"$here/two.tg\" \"$2\"; exit 3");
     here.script("prog", RECORD);
-    let output = here.run(&["--", "./prog"]);
+    let output = run(&here, "-- ./prog");
     assert!(output.status.success(), "{output:?}");
 }
 
 /// What the account of a run is at a width, without the program's own words.
-fn told(here: &Installed, columns: &str, variables: &[(&str, &str)]) -> Vec<String> {
-    let mut command = here.0.contech("run");
-    command.env("COLUMNS", columns).envs(variables.iter().copied());
-    let output = command.args(["--", "./prog"]).output().unwrap();
+fn told(here: &Folder, columns: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let mut command = here.contech("run -- ./prog");
+    let output = command.env("COLUMNS", columns).envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     err(&output).lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn the_account_of_a_run_is_about_a_screen_at_any_width() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", RECORD);
     let words = |lines: &[String]| {
         let text = lines.join(" ");
@@ -324,14 +303,10 @@ fn flags_reach_the_recorder() {
     let flags =
         "--sample 1/10 --limit 4G --roi time:2s-3s --buffer 64K --memory 50% --stats s.json";
     let expected = "CONTECH_BUFFER=64K\nCONTECH_LIMIT=4G\nCONTECH_MEMORY=50%\nCONTECH_ROI=time:2s-3s\nCONTECH_SAMPLE=1/10\nCONTECH_STATS=s.json\n";
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("{VARIABLES}; {RECORD}"));
     for command in ["run", "record"] {
-        let contech = |flags: &str| {
-            let mut contech = here.0.contech(command);
-            contech.args(flags.split_whitespace()).args(["--", "./prog"]);
-            contech
-        };
+        let contech = |flags: &str| here.contech(&format!("{command} {flags} -- ./prog"));
         let given = || fs::read_to_string(here.path("variables")).unwrap();
         let output = contech(flags).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -345,30 +320,28 @@ fn flags_reach_the_recorder() {
 
 #[test]
 fn a_recording_keeps_its_trace_and_has_the_status_of_the_program() {
-    let here = Installed::working();
+    let here = working();
     here.script("prog", &format!("echo out; {RECORD}; exit 7"));
     here.script("plain", "exit 0");
-    let record = |words: &[&str]| here.0.contech("record").args(words).output().unwrap();
-    let output = record(&["-o", "a.bin", "--", "./prog"]);
+    let record = |line: &str| here.contech(line).output().unwrap();
+    let output = record("record -o a.bin -- ./prog");
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert_eq!(output.stdout, b"out\n");
     assert!(err(&output).contains("contech graph a.bin makes its graph"), "{output:?}");
     assert_eq!(fs::read(here.path("a.bin")).unwrap(), b"trace\n");
     // The trace of an earlier run is not taken for one of this one.
-    let output = record(&["-o", "a.bin", "--", "./plain"]);
+    let output = record("record -o a.bin -- ./plain");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(err(&output).contains("build it with contech-cc"), "{output:?}");
 }
 
 #[test]
 fn each_command_of_the_front_door_is_the_one_of_the_tools() {
-    let here = Installed::new("echo \"middle $*\"");
-    write(two(), &here.path("two.tg"));
+    let here = with("echo \"middle $*\"");
     let contech = |line: &str| {
-        let (command, rest) = line.split_once(' ').unwrap();
-        let output = here.0.contech(command).args(rest.split(' ')).output().unwrap();
+        let output = here.contech(line).output().unwrap();
         assert!(output.status.success(), "{line}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        out(&output)
     };
     assert_eq!(contech("graph t.bin --json --help"), "middle t.bin --json --help\n");
     for (word, name) in

@@ -2,15 +2,11 @@
 //! and with measurements from files.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Output;
 use std::time::Duration;
 
-use crate::installed::Folder;
+use crate::folder::{Folder, err, out};
 use contech_observation::{Lane, Model, Observation, Phase, Place, State, Times};
-
-/// Installed commands: `contech`, and an observer in name only: the scripts do its work.
-struct Installed(Folder);
 
 /// A run with `threads` threads of 200 ms of serial code and 800 ms of work in a parallel phase.
 fn observation(threads: u64) -> Observation {
@@ -49,60 +45,49 @@ fn observation(threads: u64) -> Observation {
 /// What an observed program does at its end, in shell.
 const OBSERVE: &str = "cp \"$(dirname \"$0\")/observation.$OMP_NUM_THREADS\" \"$CONTECH_OBSERVE\"";
 
-impl Installed {
-    fn new() -> Self {
-        let folder = Self(Folder::new());
-        fs::write(folder.path("libcontech_observe.so"), "").unwrap();
-        for threads in [1, 2, 4] {
-            let bytes = serde_json::to_vec(&observation(threads)).unwrap();
-            fs::write(folder.path(&format!("observation.{threads}")), bytes).unwrap();
-        }
-        folder
+/// With an observer in name only: the scripts do its work.
+fn installed() -> Folder {
+    let folder = Folder::installed();
+    fs::write(folder.path("libcontech_observe.so"), "").unwrap();
+    for threads in [1, 2, 4] {
+        let bytes = serde_json::to_vec(&observation(threads)).unwrap();
+        fs::write(folder.path(&format!("observation.{threads}")), bytes).unwrap();
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path(name)
-    }
-
-    fn script(&self, name: &str, body: &str) {
-        self.0.script(name, body);
-    }
-
-    fn scale(&self, words: &[&str]) -> Output {
-        let mut command = self.0.contech("scale");
-        command.args(words).env_remove("LD_PRELOAD");
-        command.output().unwrap()
-    }
-
-    /// A program of `body` is refused, for a reason with all of `words` in it.
-    fn refused(&self, body: &str, options: &[&str], words: &[&str]) {
-        self.script("prog", body);
-        let options = [options, &["--repeat", "1", "--", "./prog", "{threads}"]].concat();
-        let output = self.scale(&options);
-        let said = err(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(output.stdout.is_empty(), "no number is printed: {output:?}");
-        for word in words {
-            assert!(said.contains(word), "{word} is not in: {said}");
-        }
-    }
+    folder
 }
 
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+fn scale_by(folder: &Folder, words: &[&str]) -> Output {
+    folder.contech("scale").args(words).env_remove("LD_PRELOAD").output().unwrap()
 }
 
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
+fn scale(folder: &Folder, line: &str) -> Output {
+    scale_by(folder, &line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The same for what succeeds.
+fn scaled(folder: &Folder, line: &str) -> Output {
+    let output = scale(folder, line);
+    assert!(output.status.success(), "{}", err(&output));
+    output
+}
+
+/// A program of `body` is refused, for a reason with all of `words` in it.
+fn refused(folder: &Folder, body: &str, options: &str, words: &[&str]) {
+    folder.script("prog", body);
+    let output = scale(folder, &format!("{options} --repeat 1 -- ./prog {{threads}}"));
+    let said = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(output.stdout.is_empty(), "no number is printed: {output:?}");
+    for word in words {
+        assert!(said.contains(word), "{word} is not in: {said}");
+    }
 }
 
 #[test]
 fn the_serial_part_is_named_first_with_its_share() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", OBSERVE);
-    let words = ["--threads", "1,2", "--repeat", "2", "--format", "json", "--", "./prog"];
-    let output = folder.scale(&words);
-    assert!(output.status.success(), "{}", err(&output));
+    let output = scaled(&folder, "--threads 1,2 --repeat 2 --format json -- ./prog");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["findings"][0]["cause"], "serialization");
     // 200 ms of one processor in 2 times 600 ms.
@@ -115,24 +100,13 @@ fn the_serial_part_is_named_first_with_its_share() {
 
 #[test]
 fn a_baseline_and_an_elision_are_measured_beside() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", OBSERVE);
     folder.script("seq", OBSERVE);
-    let output = folder.scale(&[
-        "--threads",
-        "1,2",
-        "--repeat",
-        "1",
-        "--baseline",
-        "./seq 'a b'",
-        "--elision",
-        "./seq",
-        "--format",
-        "csv",
-        "--",
-        "./prog",
-        "{threads}",
-    ]);
+    let line = "--threads 1,2 --repeat 1 --elision ./seq --format csv -- ./prog {threads}";
+    let words = line.split(' ');
+    let words: Vec<&str> = ["--baseline", "./seq 'a b'"].into_iter().chain(words).collect();
+    let output = scale_by(&folder, &words);
     assert!(output.status.success(), "{}", err(&output));
     let text = out(&output);
     assert!(
@@ -144,20 +118,10 @@ fn a_baseline_and_an_elision_are_measured_beside() {
 
 #[test]
 fn a_measurement_can_be_kept_and_analysed_again() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", OBSERVE);
-    let first = folder.scale(&[
-        "--repeat",
-        "1",
-        "--save",
-        "kept.json",
-        "--report",
-        "page.html",
-        "--",
-        "./prog",
-    ]);
-    assert!(first.status.success(), "{}", err(&first));
-    let again = folder.scale(&["--from", "kept.json"]);
+    let first = scaled(&folder, "--repeat 1 --save kept.json --report page.html -- ./prog");
+    let again = scale(&folder, "--from kept.json");
     assert_eq!(out(&first), out(&again));
     let page = fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(page.contains("Contech scale: ./prog"));
@@ -167,62 +131,62 @@ fn a_measurement_can_be_kept_and_analysed_again() {
 
 #[test]
 fn commands_that_are_no_measurement_are_refused_with_advice() {
-    let folder = Installed::new();
-    folder.refused(
+    let folder = installed();
+    refused(
+        &folder,
         "echo broken >&2; exit 7",
-        &[],
+        "",
         &["./prog 1 exited with status 7", "unless --status 7 says that all is well", "broken"],
     );
-    folder.refused(&format!("{OBSERVE}; exit 1"), &["--status", "7"], &["exited with status 1"]);
-    folder.refused(OBSERVE, &["--status", "7"], &["exited with status 0"]);
-    folder.refused("kill -SEGV $$", &[], &["was ended by signal 11"]);
-    folder.refused(
+    refused(&folder, &format!("{OBSERVE}; exit 1"), "--status 7", &["exited with status 1"]);
+    refused(&folder, OBSERVE, "--status 7", &["exited with status 0"]);
+    refused(&folder, "kill -SEGV $$", "", &["was ended by signal 11"]);
+    refused(
+        &folder,
         &format!("{OBSERVE}; echo $1"),
-        &[],
+        "",
         &["print different things", "Line 1 is", "--ignore-output"],
     );
-    folder.refused("true", &[], &["nothing was observed", "statically linked"]);
-    folder.refused("echo nonsense > \"$CONTECH_OBSERVE\"", &[], &["damaged, or of another build"]);
-    folder.refused(": > \"$CONTECH_OBSERVE\"", &[], &["damaged, or of another build"]);
-    folder.refused("sleep 20", &["--timeout", "200ms"], &["took longer than 200ms", "--timeout"]);
+    refused(&folder, "true", "", &["nothing was observed", "statically linked"]);
+    refused(&folder, "echo nonsense > \"$CONTECH_OBSERVE\"", "", &["damaged, or of another build"]);
+    refused(&folder, ": > \"$CONTECH_OBSERVE\"", "", &["damaged, or of another build"]);
+    refused(&folder, "sleep 20", "--timeout 200ms", &["took longer than 200ms", "--timeout"]);
     let mut short = observation(1);
     short.duration_ns = 10_000_000;
     fs::write(folder.path("observation.1"), serde_json::to_vec(&short).unwrap()).unwrap();
-    folder.refused(OBSERVE, &[], &["took 10.0 ms: too short to be measured", "larger input"]);
+    refused(&folder, OBSERVE, "", &["took 10.0 ms: too short to be measured", "larger input"]);
     let mut cut = observation(1);
     cut.complete = false;
     fs::write(folder.path("observation.1"), serde_json::to_vec(&cut).unwrap()).unwrap();
-    folder.refused(OBSERVE, &[], &["did not see its end"]);
+    refused(&folder, OBSERVE, "", &["did not see its end"]);
 }
 
 #[test]
 fn a_program_may_end_with_a_status_of_its_own() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", &format!("{OBSERVE}; exit 7"));
-    let words = ["--status", "7", "--repeat", "1", "--", "./prog"];
-    let output = folder.scale(&words);
-    assert!(output.status.success(), "{}", err(&output));
+    scaled(&folder, "--status 7 --repeat 1 -- ./prog");
 }
 
 #[test]
 fn a_process_the_program_leaves_behind_is_not_waited_for() {
-    let folder = Installed::new();
+    let folder = installed();
     fs::write(folder.path("alive"), "").unwrap();
     folder.script(
         "prog",
         &format!("(while [ -e alive ]; do sleep 0.1; done) &\n{OBSERVE}; echo said"),
     );
-    let output = folder.scale(&["--repeat", "1", "--", "./prog"]);
+    scaled(&folder, "--repeat 1 -- ./prog");
     fs::remove_file(folder.path("alive")).unwrap();
-    assert!(output.status.success(), "{}", err(&output));
 }
 
 #[test]
 fn a_program_that_takes_too_long_is_ended_with_the_processes_it_started() {
-    let folder = Installed::new();
-    folder.refused(
+    let folder = installed();
+    refused(
+        &folder,
         "sleep 1000 & echo $! > child; trap '' TERM INT; sleep 1000",
-        &["--timeout", "200ms"],
+        "--timeout 200ms",
         &["took longer than 200ms"],
     );
     let child = fs::read_to_string(folder.path("child")).unwrap();
@@ -244,15 +208,14 @@ fn a_program_that_takes_too_long_is_ended_with_the_processes_it_started() {
 
 #[test]
 fn output_that_differs_may_be_allowed() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", &format!("{OBSERVE}; echo $1"));
-    let output = folder.scale(&["--ignore-output", "--repeat", "1", "--", "./prog", "{threads}"]);
-    assert!(output.status.success(), "{}", err(&output));
+    scaled(&folder, "--ignore-output --repeat 1 -- ./prog {threads}");
 }
 
 #[test]
 fn options_that_make_no_sense_say_what_was_expected() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", OBSERVE);
     for (words, expected) in [
         (&["--threads", "0", "--", "./prog"][..], "1..=4096"),
@@ -265,7 +228,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
         (&[], "PROGRAM"),
         (&["--from", "missing.json"], "missing.json"),
     ] {
-        let output = folder.scale(words);
+        let output = scale_by(&folder, words);
         assert!(!output.status.success());
         assert!(err(&output).contains(expected), "{expected} is not in: {}", err(&output));
     }
@@ -273,7 +236,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
 
 #[test]
 fn files_that_are_no_measurement_are_named() {
-    let folder = Installed::new();
+    let folder = installed();
     for (content, expected) in [
         ("", "is empty"),
         ("{}", "is no measurement"),
@@ -284,7 +247,7 @@ fn files_that_are_no_measurement_are_named() {
         ),
     ] {
         fs::write(folder.path("bad.json"), content).unwrap();
-        let output = folder.scale(&["--from", "bad.json"]);
+        let output = scale(&folder, "--from bad.json");
         assert_eq!(output.status.code(), Some(1));
         let said = err(&output);
         assert!(said.contains("bad.json") && said.contains(expected), "{said}");
@@ -293,25 +256,15 @@ fn files_that_are_no_measurement_are_named() {
 
 #[test]
 fn more_threads_than_processors_are_labelled() {
-    let folder = Installed::new();
+    let folder = installed();
     folder.script("prog", OBSERVE);
-    let output = folder.scale(&[
-        "--repeat",
-        "1",
-        "--save",
-        "kept.json",
-        "--threads",
-        "1,2,4",
-        "--",
-        "./prog",
-    ]);
-    assert!(output.status.success(), "{}", err(&output));
+    scaled(&folder, "--repeat 1 --save kept.json --threads 1,2,4 -- ./prog");
     let kept = fs::read_to_string(folder.path("kept.json")).unwrap();
     // Whatever machine this is: as if it had two processors.
     let mut kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     kept["cpus"] = 2.into();
     fs::write(folder.path("two.json"), kept.to_string()).unwrap();
-    let text = out(&folder.scale(&["--from", "two.json"]));
+    let text = out(&scale(&folder, "--from two.json"));
     assert!(text.contains("More threads than the 2 processors"), "{text}");
     assert!(text.contains("Why it does not scale (2 threads)"), "{text}");
 }

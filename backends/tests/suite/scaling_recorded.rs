@@ -103,8 +103,7 @@ fn a_baseline_tells_work_from_delay() {
 fn a_thread_that_waits_for_a_signal_is_not_at_work() {
     let mut b = crate::samples::builder("./signals");
     let wait = b.block("wait", "w.c", 7, &[]);
-    b.info_mut().blocks[wait.index()].call =
-        Some(taskgraph::CallSite { callee: "sigwait".to_owned(), line: 7, inlined: 0 });
+    crate::samples::calls(&mut b, wait, "sigwait", 7);
     let body = b.block("body", "w.c", 3, &[]);
     let main = b.context("main");
     b.work(main, 0, 1000 * US, |w| w.block(body, &[]));

@@ -2,7 +2,7 @@
 //! for every analysis that can be divided and for numbers of workers that divide nothing evenly.
 
 use crate::graphs::affine::random_contexts;
-use crate::graphs::graph;
+use crate::samples::{calls, graph};
 use clap::{Args, Command, FromArgMatches};
 use contech_backends::analysis::{Divided, Graph, Share, run, run_share};
 use contech_backends::cache::Cache;
@@ -10,7 +10,7 @@ use contech_backends::workspan::WorkSpan;
 use fastrand::Rng;
 use serde::Serialize;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AllocKind, Block, BlockId, CallSite, ContextId, MemOp, TaskId};
+use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, TaskId};
 
 const WORKERS: [u32; 3] = [2, 3, 16];
 
@@ -28,11 +28,9 @@ fn random_graph(seed: u64) -> Graph {
         // does both or neither.
         block.flags =
             [Block::ENTRY, 0, Block::RETURN, Block::RETURN * u8::from(i < 11)][i as usize / 3];
-        block.call = [1, 3].contains(&(i / 3)).then(|| CallSite {
-            callee: format!("f{}", (i + 1) % 3),
-            line: 20 + i,
-            inlined: 0,
-        });
+        if [1, 3].contains(&(i / 3)) {
+            calls(b, id, &format!("f{}", (i + 1) % 3), 20 + i);
+        }
         id
     };
     let blocks: Vec<BlockId> = (0..12).scan(block, |block, i| Some(block(&mut b, i))).collect();

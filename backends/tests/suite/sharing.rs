@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::graphs::graph;
+use crate::samples::{calls, graph};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::sharing::{Options, Report, Sharing};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{Access, Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
+use taskgraph::{Access, Action, AllocKind, BlockId, ContextId, MemOp};
 
 fn report(graph: &Graph, line: &str, slice: u64) -> Report {
     run::<Sharing>(
@@ -204,8 +204,7 @@ fn pair(
     let write = b.block("producer", "p.c", 10, &[MemOp::store(8)]);
     let other = b.block("consumer", "p.c", 20, &[second]);
     let setup = b.block("setup", "p.c", 5, &[]);
-    b.info_mut().blocks[setup.index()].call =
-        Some(CallSite { callee: "malloc".into(), line: 6, inlined: 0 });
+    calls(&mut b, setup, "malloc", 6);
     let main = b.context("main");
     b.work(main, 0, 10, |w| {
         w.block(setup, &[]);

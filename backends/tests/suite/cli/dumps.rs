@@ -1,6 +1,6 @@
 //! What is dumped of a graph.
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn accesses_are_dumped_in_program_order() {

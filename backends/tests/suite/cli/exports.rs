@@ -5,7 +5,7 @@
 //! `work` only. No block begins a function, so that `work` is called from code that was not
 //! recorded.
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn stacks_have_the_time_of_their_functions_and_the_causes_of_their_waits() {

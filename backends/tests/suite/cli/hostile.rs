@@ -10,7 +10,7 @@ use std::process::Output;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Note, NoteKind};
 
-use super::folder::Folder;
+use crate::folder::Folder;
 use crate::samples::{two, write};
 
 /// Begins as a formula, colours, sets a title, rings, goes back, begins lines, and ends the page's

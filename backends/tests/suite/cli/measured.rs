@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 /// What `contech scale --format json` writes, in short.
 fn scale_json(points: &[(u32, f64)]) -> String {

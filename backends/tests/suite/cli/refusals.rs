@@ -4,7 +4,7 @@ use std::fs;
 
 use taskgraph::{MemOp, Note, NoteKind, SyncOp};
 
-use super::folder::Folder;
+use crate::folder::Folder;
 use crate::samples::{builder, write};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn a_share_that_is_missing_damaged_or_of_another_plan_is_named_and_done_again() {
