@@ -1,4 +1,4 @@
-//! How the command `shard` does an analysis.
+//! How the command `shard` does an analysis, and the options of any.
 
 use anyhow::Result;
 use clap::{ArgMatches, FromArgMatches};
@@ -6,6 +6,18 @@ use serde::Serialize;
 
 use crate::analysis::{Analysis, Divided, Graph, Share, run_share, something_to_analyse, warnings};
 use crate::output::json;
+
+/// The options of an analysis, if the graph has something for it.
+pub(super) fn config<A>(matches: &ArgMatches, graph: &Graph) -> Result<A::Config>
+where
+    A: Analysis,
+    A::Config: FromArgMatches,
+{
+    if A::NEEDS_ACCESSES {
+        something_to_analyse(graph, A::NAME)?;
+    }
+    Ok(A::Config::from_arg_matches(matches)?)
+}
 
 /// What workers do, and what is made of what they found.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +37,12 @@ impl Division {
     {
         Self {
             run: |matches, graph, share| {
-                let found = run_share(begin::<A>(matches, graph)?, graph, share)?;
+                let analysis = A::new(config::<A>(matches, graph)?, graph)?;
+                let found = run_share(analysis, graph, share)?;
                 Ok(serde_json::to_vec(&found)?)
             },
             merge: |matches, graph, parts| {
-                let analysis = begin::<A>(matches, graph)?;
+                let analysis = A::new(config::<A>(matches, graph)?, graph)?;
                 let parts = parts.iter().map(|part| Ok(serde_json::from_slice(part)?));
                 let mut report = analysis.join(graph, parts.collect::<Result<_>>()?)?;
                 A::complete(&mut report, graph)?;
@@ -37,15 +50,4 @@ impl Division {
             },
         }
     }
-}
-
-fn begin<A>(matches: &ArgMatches, graph: &Graph) -> Result<A>
-where
-    A: Analysis,
-    A::Config: FromArgMatches,
-{
-    if A::NEEDS_ACCESSES {
-        something_to_analyse(graph, A::NAME)?;
-    }
-    A::new(A::Config::from_arg_matches(matches)?, graph)
 }

@@ -3,9 +3,9 @@
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::division::Division;
+use super::division::{Division, config};
 use super::{Common, said};
-use crate::analysis::{Analysis, Graph, run, something_to_analyse, warnings};
+use crate::analysis::{Analysis, Graph, run, warnings};
 use crate::cache::Cache;
 use crate::critpath::CritPath;
 use crate::memuse::MemUse;
@@ -199,10 +199,7 @@ where
     A: Analysis,
     A::Config: Args,
 {
-    if A::NEEDS_ACCESSES {
-        something_to_analyse(graph, A::NAME)?;
-    }
-    let mut report = run::<A>(A::Config::from_arg_matches(matches)?, graph)?;
+    let mut report = run::<A>(config::<A>(matches, graph)?, graph)?;
     A::complete(&mut report, graph)?;
     Ok(report)
 }

@@ -137,6 +137,7 @@ impl PageData {
         let mut all = answer?;
         let others = tell(all.have()?)?;
         all.join(beside.unwrap_or_else(rest)?);
+        let mut sections = std::mem::take(&mut all.sections);
         let has_accesses = graph.summary().accesses > 0;
         let mut account = all.have::<account::Report>()?.clone();
         let misses = all.get().filter(|_| has_accesses);
@@ -149,7 +150,6 @@ impl PageData {
             races: all.get(),
             unrecorded: graph.meta().unrecorded,
         };
-        let mut sections = all.sections();
         // The account's section is replaced, because the account now includes what the other
         // analyses know.
         let own = sections.iter_mut().find(|section| section.id == Account::NAME);

@@ -7,20 +7,16 @@ use anyhow::{Result, anyhow};
 use rayon::prelude::*;
 
 use super::Choices;
-use super::shown::{Begun, Outcome};
 use crate::analysis::{Graph, Visitor, run_all};
-use crate::cli::registry::{ENTRIES, Entry};
+use crate::cli::registry::ENTRIES;
 use crate::page::Section;
 
 /// Results, and the reasons why some are missing.
 pub(super) struct Outcomes {
-    sections: Vec<Section>,
+    /// In the order of the registry.
+    pub(super) sections: Vec<Section>,
     results: Vec<Box<dyn Any + Send>>,
 }
-
-/// An analysis of the registry that is ready to run, or the reason why a graph without accesses has
-/// no result for it.
-type Way = (&'static Entry, Result<Box<dyn Begun>, String>);
 
 impl Outcomes {
     /// Runs the analyses of the registry that belong to the answer told first, or all others.
@@ -28,55 +24,38 @@ impl Outcomes {
     /// # Errors
     /// The first error of an analysis or of the graph.
     pub(super) fn of(graph: &Graph, choices: &Choices, told_first: bool) -> Result<Self> {
-        let mut ways: Vec<Way> = Vec::new();
-        for entry in ENTRIES {
-            let Some(shown) = &entry.shown else { continue };
-            if shown.told_first != told_first {
-                continue;
-            }
-            match (shown.begin)(graph, choices) {
-                Ok(begun) => ways.push((entry, Ok(begun))),
+        let all = ENTRIES.iter().filter_map(|entry| Some((entry.name, entry.shown.as_ref()?)));
+        let own = all.filter(|(_, shown)| shown.told_first == told_first);
+        // Those that are ready to run; of a graph without accesses some have no result, for a
+        // reason.
+        let mut begun = Vec::new();
+        for (id, shown) in own {
+            let way = match (shown.begin)(graph, choices) {
                 Err(error) if graph.summary().accesses > 0 => return Err(error),
-                Err(error) => ways.push((entry, Err(format!("{error:#}")))),
-            }
+                way => way.map_err(|error| format!("{error:#}")),
+            };
+            begun.push((id, shown.menu, way));
         }
-        let visitors = ways.iter_mut().filter_map(|way| way.1.as_mut().ok());
-        let mut visitors: Vec<&mut dyn Visitor> = visitors.map(|begun| begun.visitor()).collect();
+        let visitors = begun.iter_mut().filter_map(|(_, _, way)| way.as_deref_mut().ok());
+        let mut visitors: Vec<&mut dyn Visitor> = visitors.map(|begun| begun as _).collect();
         run_all(graph, &mut visitors)?;
-        let mut this = Self { sections: Vec::new(), results: Vec::new() };
         // Some results take another look at the graph.
-        let finished = ways.into_par_iter().map(|(entry, way)| {
-            let result = way.map(|begun| begun.finish(graph));
-            (entry, result)
-        });
-        for (entry, result) in finished.collect::<Vec<_>>() {
-            this.add(entry, result)?;
-        }
-        Ok(this)
-    }
-
-    fn add(
-        &mut self,
-        entry: &Entry,
-        result: Result<Result<Box<dyn Outcome>>, String>,
-    ) -> Result<()> {
-        let menu = entry.shown.as_ref().and_then(|shown| shown.menu);
-        let (id, section) =
-            (entry.name, |parts| menu.map(|menu| Section { id: entry.name, menu, parts }));
-        match result {
-            Ok(result) => {
-                let result = result?;
-                if menu.is_some() {
-                    self.sections.extend(section(result.parts()));
+        let finished = begun.into_par_iter().map(|(id, menu, way)| {
+            Ok(match way.map(|begun| begun.finish(graph, menu.is_some())) {
+                Ok(result) => {
+                    let (parts, result) = result?;
+                    (menu.map(|menu| Section { id, menu, parts }), Some(result))
                 }
-                self.results.push(result.as_any());
-            }
-            Err(reason) => {
-                let without = menu.map(|menu| Section::without(id, menu, &reason));
-                self.sections.extend(without);
-            }
-        }
-        Ok(())
+                Err(reason) => (menu.map(|menu| Section::without(id, menu, &reason)), None),
+            })
+        });
+        let finished = finished.collect::<Vec<Result<_>>>().into_iter();
+        let (sections, results): (Vec<_>, Vec<_>) =
+            finished.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        Ok(Self {
+            sections: sections.into_iter().flatten().collect(),
+            results: results.into_iter().flatten().collect(),
+        })
     }
 
     /// A result, by its type.
@@ -100,10 +79,5 @@ impl Outcomes {
         // The sections have the order of the registry.
         let place = |section: &Section| ENTRIES.iter().position(|entry| entry.name == section.id);
         self.sections.sort_by_key(place);
-    }
-
-    /// The sections of the page, in the order of the registry.
-    pub(super) fn sections(&self) -> Vec<Section> {
-        self.sections.clone()
     }
 }

@@ -22,23 +22,16 @@ pub struct Shown {
 }
 
 /// An analysis that is ready for a pass, or has taken part in it.
-pub trait Begun: Send {
-    /// The analysis as the driver of the pass needs it.
-    fn visitor(&mut self) -> &mut dyn Visitor;
-    /// Ends the pass and returns the result.
+pub trait Begun: Visitor {
+    /// Ends the pass and returns the result, and what its section has if it has one.
     ///
     /// # Errors
     /// When the graph cannot be read.
-    fn finish(self: Box<Self>, graph: &Graph) -> Result<Box<dyn Outcome>>;
+    fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome>;
 }
 
-/// The result of an analysis, of any type.
-pub trait Outcome: Any + Send {
-    /// The contents of the result's section.
-    fn parts(&self) -> Vec<PagePart>;
-    /// The result as a type that can be cast to its own.
-    fn as_any(self: Box<Self>) -> Box<dyn Any + Send>;
-}
+/// The contents of a result's section, and the result, of any type.
+pub type Outcome = (Vec<PagePart>, Box<dyn Any + Send>);
 
 impl Shown {
     /// An analysis with the options that its command has by default.
@@ -93,21 +86,9 @@ where
     A: Analysis + 'static,
     A::Report: Render + Send + 'static,
 {
-    fn visitor(&mut self) -> &mut dyn Visitor {
-        self
-    }
-
-    fn finish(self: Box<Self>, graph: &Graph) -> Result<Box<dyn Outcome>> {
-        Ok(Box::new(Part::finish(*self, graph)?))
-    }
-}
-
-impl<R: Render + Send + 'static> Outcome for R {
-    fn parts(&self) -> Vec<PagePart> {
-        self.view().to_page()
-    }
-
-    fn as_any(self: Box<Self>) -> Box<dyn Any + Send> {
-        self
+    fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome> {
+        let report = Part::finish(*self, graph)?;
+        let parts = if section { report.view().to_page() } else { Vec::new() };
+        Ok((parts, Box::new(report)))
     }
 }
