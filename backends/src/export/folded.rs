@@ -69,8 +69,8 @@ pub(super) fn write(
         return stacks.write(out);
     }
     let column = match weight {
-        Weight::Misses => Profile::MISSES,
-        _ => Profile::TIME,
+        Weight::Misses => profile::MISSES,
+        _ => profile::TIME,
     };
     for row in &profile.rows {
         if let Some(&number) = row.costs.get(column).filter(|&&number| number > 0) {

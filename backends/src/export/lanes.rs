@@ -10,7 +10,7 @@ use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, Context, ContextId, TaskKind};
 
 use crate::analysis::source::{Place, heaviest};
-use crate::analysis::{Cause, Graph, LongCall, Segments, State, Task};
+use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
 use crate::view::names;
 
 /// Contexts that have lanes of their own, if there are no more.
@@ -63,20 +63,20 @@ pub(super) fn each_slice<'g>(
     context: ContextId,
     mut f: impl FnMut(Slice<'g>) -> Result<()>,
 ) -> Result<()> {
-    let mut segments = Segments::new(graph, context)?;
-    let mut segment = segments.next().transpose()?;
+    let mut segments = Segments::new(graph, context)?.peekable();
     let mut at_ns = 0;
     for task in graph.tasks_of(context) {
         let task = task?;
         loop {
-            let Some(own) = segment.take_if(|own| own.task.id() <= task.id()) else {
+            let is_own = |own: &Segment<'g>| own.task.id() <= task.id();
+            let own = segments.next_if(|own| own.as_ref().map_or(true, is_own)).transpose()?;
+            let Some(own) = own else {
                 // It has no time of its own.
                 at_ns = at_ns.max(task.start_ns());
                 let (state, call) = (State::Running, None);
                 f(Slice { from_ns: at_ns, to_ns: at_ns, what: What::Task { task, state, call } })?;
                 break;
             };
-            segment = segments.next().transpose()?;
             at_ns = own.to_ns;
             let slice = |what| Slice { from_ns: own.from_ns, to_ns: own.to_ns, what };
             match (own.state, own.call) {

@@ -66,36 +66,54 @@ pub struct Options {
     pub champsim: Option<PathBuf>,
 }
 
-/// A form that is one file.
+/// A form.
 struct Form {
     option: &'static str,
-    is_text: bool,
     /// Where it goes, if it is asked for.
-    file: fn(&Options) -> Option<&PathBuf>,
-    write: fn(&mut dyn Write, &Graph, &Options, &Made) -> Result<()>,
+    place: fn(&Options) -> Option<&PathBuf>,
+    write: fn(&Path, &Graph, &Options, &Made) -> Result<()>,
 }
 
-const FORMS: [Form; 3] = [
+const FORMS: [Form; 6] = [
     Form {
         option: "--perfetto",
-        is_text: false,
-        file: |options| options.perfetto.as_ref(),
-        write: |out, graph, _, _| perfetto::write(out, graph),
+        place: |options| options.perfetto.as_ref(),
+        write: |file, graph, _, _| output::bytes_to(Some(file), |out| perfetto::write(out, graph)),
     },
     Form {
         option: "--folded",
-        is_text: true,
-        file: |options| options.folded.as_ref(),
-        write: |out, graph, options, made| match &made.span {
-            Some(span) => folded::write_span(out, graph, span),
-            None => folded::write(out, graph, made.profile()?, options.weight),
+        place: |options| options.folded.as_ref(),
+        write: |file, graph, options, made| {
+            output::to(Some(file), |out| match &made.span {
+                Some(span) => folded::write_span(out, graph, span),
+                None => folded::write(out, graph, made.profile()?, options.weight),
+            })
         },
     },
     Form {
         option: "--callgrind",
-        is_text: true,
-        file: |options| options.callgrind.as_ref(),
-        write: |out, graph, _, made| callgrind::write(out, graph, made.profile()?),
+        place: |options| options.callgrind.as_ref(),
+        write: |file, graph, _, made| {
+            output::to(Some(file), |out| callgrind::write(out, graph, made.profile()?))
+        },
+    },
+    Form {
+        option: "--parquet",
+        place: |options| options.parquet.as_ref(),
+        write: |folder, graph, options, _| parquet::write(folder, graph, options.accesses),
+    },
+    Form {
+        option: "--otf2",
+        place: |options| options.otf2.as_ref(),
+        write: |folder, graph, _, _| output::folder(folder, |inside| otf2::write(inside, graph)),
+    },
+    Form {
+        option: "--champsim",
+        place: |options| options.champsim.as_ref(),
+        write: |folder, graph, _, _| {
+            something_to_analyse(graph, "--champsim")?;
+            output::folder(folder, |inside| champsim::write(inside, graph))
+        },
     },
 ];
 
@@ -164,19 +182,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if options.columns {
         return output::to(None, |out| columns(out));
     }
-    let wanted = FORMS.iter().filter_map(|form| Some((form, (form.file)(&options)?)));
-    let wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
-    let folders = [
-        options.parquet.as_deref().map(|folder| ("--parquet", folder)),
-        options.otf2.as_deref().map(|folder| ("--otf2", folder)),
-        options.champsim.as_deref().map(|folder| ("--champsim", folder)),
-    ];
-    let files = wanted.iter().map(|(form, file)| (form.option, *file));
-    let mut files: Vec<(&str, &Path)> = files.chain(folders.into_iter().flatten()).collect();
-    if files.is_empty() {
-        let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
-        bail!("say which form: {}, --parquet, --otf2 or --champsim", forms.join(", "));
+    let wanted = FORMS.iter().filter_map(|form| Some((form, (form.place)(&options)?.as_path())));
+    let wanted: Vec<(&Form, &Path)> = wanted.collect();
+    if wanted.is_empty() {
+        let [first @ .., last] = FORMS.map(|form| form.option);
+        bail!("say which form: {} or {last}", first.join(", "));
     }
+    let mut files: Vec<_> = wanted.iter().map(|(form, file)| (form.option, *file)).collect();
     files.sort_by_key(|(_, file)| *file);
     if let Some([(one, file), (other, _)]) = files.array_windows().find(|[a, b]| a.1 == b.1) {
         bail!("{one} and {other} have the same file, {}", file.display());
@@ -186,23 +198,5 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         say!("warning: {}: {warning}", options.graph.display());
     }
     let made = Made::new(&options, &graph)?;
-    for (form, file) in wanted {
-        let write = |out: &mut dyn Write| (form.write)(out, &graph, &options, &made);
-        if form.is_text {
-            output::to(Some(file), write)?;
-        } else {
-            output::bytes_to(Some(file), write)?;
-        }
-    }
-    if let Some(folder) = &options.parquet {
-        parquet::write(folder, &graph, options.accesses)?;
-    }
-    if let Some(folder) = &options.otf2 {
-        output::folder(folder, |inside| otf2::write(inside, &graph))?;
-    }
-    if let Some(folder) = &options.champsim {
-        something_to_analyse(&graph, "--champsim")?;
-        output::folder(folder, |inside| champsim::write(inside, &graph))?;
-    }
-    Ok(())
+    wanted.iter().try_for_each(|(form, file)| (form.write)(file, &graph, &options, &made))
 }

@@ -24,35 +24,37 @@ const ROWS: usize = 1 << 17;
 
 /// Values of a column that are not yet encoded.
 #[derive(Debug)]
-enum Gathered {
+enum Values {
     Int(Vec<i64>),
-    MaybeInt(Vec<i64>, Vec<i16>),
-    Text(Vec<ByteArray>, Vec<i16>),
+    Text(Vec<ByteArray>),
     Flag(Vec<bool>),
 }
+
+/// The same, and of a column whose values may be unknown, for each row whether there is one.
+#[derive(Debug)]
+struct Gathered(Values, Option<Vec<i16>>);
 
 impl Gathered {
     fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Int | Kind::Address => Self::Int(Vec::new()),
-            Kind::MaybeInt => Self::MaybeInt(Vec::new(), Vec::new()),
-            Kind::Text => Self::Text(Vec::new(), Vec::new()),
-            Kind::Flag => Self::Flag(Vec::new()),
+            Kind::Int | Kind::Address => Self(Values::Int(Vec::new()), None),
+            Kind::MaybeInt => Self(Values::Int(Vec::new()), Some(Vec::new())),
+            Kind::Text => Self(Values::Text(Vec::new()), Some(Vec::new())),
+            Kind::Flag => Self(Values::Flag(Vec::new()), None),
         }
     }
 
     fn push(&mut self, value: Value<'_>, texts: &mut FxHashMap<String, ByteArray>) {
-        match (self, value) {
-            // A number over 63 bits is the largest of these.
-            (Self::Int(values), Value::Int(value)) => {
-                values.push(value.try_into().unwrap_or(i64::MAX));
-            }
-            (Self::Int(values), Value::Address(value)) => values.push(value.cast_signed()),
-            (Self::MaybeInt(values, there), Value::Maybe(value)) => {
-                values.extend(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
+        // A number over 63 bits is the largest of these.
+        let whole = |value: u64| value.try_into().unwrap_or(i64::MAX);
+        match (&mut self.0, &mut self.1, value) {
+            (Values::Int(values), None, Value::Int(value)) => values.push(whole(value)),
+            (Values::Int(values), None, Value::Address(value)) => values.push(value.cast_signed()),
+            (Values::Int(values), Some(there), Value::Maybe(value)) => {
+                values.extend(value.map(whole));
                 there.push(value.is_some().into());
             }
-            (Self::Text(values, there), Value::Text(text)) => {
+            (Values::Text(values), Some(there), Value::Text(text)) => {
                 there.push((!text.is_empty()).into());
                 if let Some(known) = texts.get(text) {
                     values.push(known.clone());
@@ -62,8 +64,8 @@ impl Gathered {
                     values.push(bytes);
                 }
             }
-            (Self::Flag(values), Value::Flag(value)) => values.push(value),
-            (column, value) => debug_assert!(false, "{value:?} in {column:?}"),
+            (Values::Flag(values), None, Value::Flag(value)) => values.push(value),
+            (column, _, value) => debug_assert!(false, "{value:?} in {column:?}"),
         }
     }
 
@@ -75,18 +77,16 @@ impl Gathered {
         let mut sink = TrackedWrite::new(Vec::new());
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
         let mut writer = get_column_writer(about, Arc::clone(properties), pages);
-        match (self, &mut writer) {
-            (Self::Int(values), ColumnWriter::Int64ColumnWriter(to)) => {
-                to.write_batch(values, None, None)?;
+        let there = self.1.as_deref();
+        match (&self.0, &mut writer) {
+            (Values::Int(values), ColumnWriter::Int64ColumnWriter(to)) => {
+                to.write_batch(values, there, None)?;
             }
-            (Self::MaybeInt(values, there), ColumnWriter::Int64ColumnWriter(to)) => {
-                to.write_batch(values, Some(there), None)?;
+            (Values::Text(values), ColumnWriter::ByteArrayColumnWriter(to)) => {
+                to.write_batch(values, there, None)?;
             }
-            (Self::Text(values, there), ColumnWriter::ByteArrayColumnWriter(to)) => {
-                to.write_batch(values, Some(there), None)?;
-            }
-            (Self::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
-                to.write_batch(values, None, None)?;
+            (Values::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
+                to.write_batch(values, there, None)?;
             }
             _ => bail!("a column is not of its kind"),
         }
@@ -95,18 +95,12 @@ impl Gathered {
     }
 
     fn clear(&mut self) {
-        match self {
-            Self::Int(values) => values.clear(),
-            Self::MaybeInt(values, there) => {
-                values.clear();
-                there.clear();
-            }
-            Self::Text(values, there) => {
-                values.clear();
-                there.clear();
-            }
-            Self::Flag(values) => values.clear(),
+        match &mut self.0 {
+            Values::Int(values) => values.clear(),
+            Values::Text(values) => values.clear(),
+            Values::Flag(values) => values.clear(),
         }
+        self.1.iter_mut().for_each(Vec::clear);
     }
 }
 

@@ -3,38 +3,27 @@
 use rustc_hash::FxHashMap;
 
 /// A row of numbers for each calling context and line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Costs {
     width: usize,
-    rows: FxHashMap<(u32, u32), usize>,
-    values: Vec<u64>,
+    rows: FxHashMap<(u32, u32), Vec<u64>>,
 }
 
 impl Costs {
     pub(super) fn new(width: usize) -> Self {
-        Self { width, ..Self::default() }
+        Self { width, rows: FxHashMap::default() }
     }
 
     /// The numbers of a calling context and a line.
     #[inline]
     pub(super) fn at(&mut self, node: u32, line: u32) -> &mut [u64] {
-        let width = self.width;
-        let next = self.values.len();
-        let at = *self.rows.entry((node, line)).or_insert(next);
-        if at == next {
-            self.values.resize(next + width, 0);
-        }
-        &mut self.values[at..at + width]
+        self.rows.entry((node, line)).or_insert_with(|| vec![0; self.width])
     }
 
     /// All rows, sorted.
-    pub(super) fn sorted(&self) -> Vec<Row> {
-        let row = |(&(node, line), &at): (&(u32, u32), &usize)| Row {
-            node,
-            line,
-            costs: self.values[at..at + self.width].to_vec(),
-        };
-        let mut rows: Vec<Row> = self.rows.iter().map(row).collect();
+    pub(super) fn sorted(self) -> Vec<Row> {
+        let rows = self.rows.into_iter().map(|((node, line), costs)| Row { node, line, costs });
+        let mut rows: Vec<Row> = rows.collect();
         rows.retain(|row| row.costs.iter().any(|&cost| cost > 0));
         rows.sort_unstable_by_key(|row| (row.node, row.line));
         rows

@@ -11,6 +11,7 @@ mod misses;
 mod walk;
 
 use std::collections::hash_map::Entry;
+use std::iter::Peekable;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -32,13 +33,13 @@ use walk::Walk;
 
 pub(super) use costs::Row;
 
-/// Columns of the numbers; those of the caches follow.
-const TIME: usize = 0;
+/// Columns of the numbers; those of the caches follow, the smallest one first.
+pub(super) const TIME: usize = 0;
 const WAIT: usize = 1;
 const INSTRUCTIONS: usize = 2;
 const READS: usize = 3;
 const WRITES: usize = 4;
-const MISSES: usize = 5;
+pub(super) const MISSES: usize = 5;
 
 /// A number that a profile has of everything.
 #[derive(Clone, Debug)]
@@ -84,11 +85,6 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// The column of the time in which contexts ran.
-    pub(super) const TIME: usize = TIME;
-    /// The column of the misses of the smallest cache.
-    pub(super) const MISSES: usize = MISSES;
-
     /// The calling contexts from the outermost to this one.
     pub(super) fn stack(&self, node: u32) -> Vec<u32> {
         let mut stack = vec![node];
@@ -131,14 +127,8 @@ pub(super) struct Shard<'g> {
     own: FxHashMap<(u32, BlockId), u64>,
     all: FxHashMap<(u32, BlockId), u64>,
     waits: FxHashMap<(u32, u32, Cause), u64>,
-    lives: FxHashMap<ContextId, Life<'g>>,
-}
-
-/// What is left of a context's life, and the next part of it.
-#[derive(Debug)]
-struct Life<'g> {
-    segments: Segments<'g>,
-    next: Option<Segment<'g>>,
+    /// What is left of each context's life.
+    lives: FxHashMap<ContextId, Peekable<Segments<'g>>>,
 }
 
 /// What the analysis is made of. The graph outlives it, because it reads the lives of contexts
@@ -309,17 +299,10 @@ impl<'g> Profiler<'g> {
     ) -> Result<Option<Segment<'g>>> {
         let life = match shard.lives.entry(id.context) {
             Entry::Occupied(life) => life.into_mut(),
-            Entry::Vacant(place) => {
-                let mut segments = Segments::new(self.graph, id.context)?;
-                let next = segments.next().transpose()?;
-                place.insert(Life { segments, next })
-            }
+            Entry::Vacant(place) => place.insert(Segments::new(self.graph, id.context)?.peekable()),
         };
-        if !life.next.as_ref().is_some_and(|part| part.task.id() <= id && wanted(part)) {
-            return Ok(None);
-        }
-        let next = life.segments.next().transpose()?;
-        Ok(std::mem::replace(&mut life.next, next))
+        let own = |part: &Segment<'g>| part.task.id() <= id && wanted(part);
+        life.next_if(|part| part.as_ref().map_or(true, own)).transpose()
     }
 
     /// Charges a part of a context's life to where its task `own` executed blocks, sorted.

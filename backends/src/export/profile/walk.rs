@@ -103,67 +103,42 @@ impl<'g> Walk<'g> {
         if let Some(node) = self.stays(state, piece) {
             return f(node, piece);
         }
-        match piece {
-            Piece::Blocks(blocks) => self.by_node(state, piece, blocks.blocks(), f),
-            Piece::Nest(nest) => {
-                // The blocks of a nest come by call and not by iterator.
-                let mut from = 0;
-                let mut at = 0;
-                let mut node = None;
-                nest.for_each_block(|block| {
-                    let own = self.step(state, block);
-                    if let Some(before) = node.filter(|before| *before != own) {
-                        f(before, &Piece::Nest(nest.part(from..at)));
-                        from = at;
-                    }
-                    (node, at) = (Some(own), at + 1);
-                });
-                if let Some(node) = node {
-                    f(node, &Piece::Nest(nest.part(from..at)));
-                }
+        if let Piece::Run(run) = piece {
+            let mut batch = std::mem::take(&mut self.batch);
+            let all = run.executions();
+            let mut from = 0;
+            while from < all {
+                let to = all.min(from + CHUNK);
+                batch.expand(run, from..to);
+                batch.pieces().for_each(|piece| self.parts(state, &piece, f));
+                from = to;
             }
-            Piece::Run(run) => {
-                let mut batch = std::mem::take(&mut self.batch);
-                let all = run.executions();
-                let mut from = 0;
-                while from < all {
-                    let to = all.min(from + CHUNK);
-                    batch.expand(run, from..to);
-                    batch.pieces().for_each(|piece| self.parts(state, &piece, f));
-                    from = to;
-                }
-                self.batch = batch;
-            }
-            _ => {}
+            self.batch = batch;
+            return;
         }
-    }
-
-    /// Cuts a piece of these blocks where the node changes.
-    fn by_node(
-        &mut self,
-        state: &mut State,
-        piece: &Piece<'_>,
-        blocks: impl Iterator<Item = BlockId>,
-        f: &mut dyn FnMut(u32, &Piece<'_>),
-    ) {
-        let mut part = |node: u32, range| {
+        let mut part = |node: Option<u32>, range| {
+            let Some(node) = node else { return };
             let Ok(()) = piece.for_each_part::<Infallible>(range, |_, part| {
                 f(node, part);
                 Ok(())
             });
         };
+        // The piece is cut where the node changes.
         let (mut from, mut at, mut node) = (0, 0, None);
-        for block in blocks {
-            let own = self.step(state, block);
-            if let Some(before) = node.filter(|before| *before != own) {
-                part(before, from..at);
-                from = at;
+        let mut each = |block| {
+            let own = Some(self.step(state, block));
+            if node != own {
+                part(node, from..at);
+                (node, from) = (own, at);
             }
-            (node, at) = (Some(own), at + 1);
+            at += 1;
+        };
+        match piece {
+            Piece::Blocks(blocks) => blocks.blocks().for_each(&mut each),
+            Piece::Nest(nest) => nest.for_each_block(&mut each),
+            _ => {}
         }
-        if let Some(node) = node {
-            part(node, from..at);
-        }
+        part(node, from..at);
     }
 
     /// The node of a piece in which no invocation begins or ends.
