@@ -8,13 +8,6 @@ use crate::cli::Common;
 use crate::view::units::count;
 use crate::view::{Render, Table, View};
 
-/// Options of `verify`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Options {
-    #[command(flatten)]
-    common: Common,
-}
-
 /// The numbers of what was checked. A faulty graph has only an error and no report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Report {
@@ -37,7 +30,7 @@ pub struct Report {
 /// # Errors
 /// The first fault of the graph with its place, or when the output cannot be written.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let common = Options::from_arg_matches(matches)?.common;
+    let common = Common::from_arg_matches(matches)?;
     let graph = common.open()?;
     let taskgraph::Verified { tasks, edges, frames, blocks, accesses, .. } = graph.verify()?;
     common.write(&graph, &Report { valid: true, tasks, edges, frames, blocks, accesses })

@@ -10,12 +10,6 @@ pub(super) struct Processors {
     list: Vec<usize>,
 }
 
-/// Undoes [`Processors::limit`] when dropped.
-#[derive(Debug)]
-pub(super) struct Limited {
-    all: Option<CpuSet>,
-}
-
 impl Processors {
     /// The processors of this process; one processor if the system does not tell.
     pub(super) fn own() -> Self {
@@ -28,22 +22,19 @@ impl Processors {
         u32::try_from(self.list.len()).unwrap_or(1).max(1)
     }
 
-    /// Limits the processes that this thread starts to the first `count` processors.
-    pub(super) fn limit(&self, count: u32) -> Limited {
+    /// Runs `f`, and limits the processes that this thread starts meanwhile to the first `count`
+    /// processors.
+    pub(super) fn limited<T>(&self, count: u32, f: impl FnOnce() -> T) -> T {
         let mut few = CpuSet::new();
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         self.list.iter().take(count).for_each(|cpu| few.set(*cpu));
         let limited = count < self.list.len() && sched_setaffinity(None, &few).is_ok();
-        Limited { all: limited.then_some(self.all) }
-    }
-}
-
-impl Drop for Limited {
-    fn drop(&mut self) {
-        if let Some(all) = &self.all {
+        let result = f();
+        if limited {
             // The same call worked a moment ago. If it fails now, the next limit fails too, and
             // nothing is pinned.
-            let _ = sched_setaffinity(None, all);
+            let _ = sched_setaffinity(None, &self.all);
         }
+        result
     }
 }

@@ -25,7 +25,7 @@ use contech_show::{duration, output, view};
 pub use options::Options;
 pub use page::render;
 pub use run::cannot_start;
-use scaling::{Measurement, Report, analyse, ascending, document};
+use scaling::{Measurement, analyse, ascending, document};
 use view::say;
 
 /// Runs the command `contech scale`.
@@ -65,10 +65,4 @@ fn read(file: &Path) -> Result<Measurement> {
         bail!("{}: its points must have ascending numbers of threads, from 1 on", file.display());
     }
     Ok(measurement)
-}
-
-/// The report of a measurement, for tests and other programs.
-#[must_use]
-pub fn of(measurement: Measurement) -> Report {
-    analyse(measurement, Default::default(), Default::default())
 }

@@ -122,20 +122,18 @@ impl Runner {
         let mut child = command.spawn().map_err(|error| {
             cannot_start(&words(order.words.get(..1).unwrap_or_default()), error)
         })?;
-        let ended = Arc::new(AtomicBool::new(false));
-        let out = child.stdout.take().map(|pipe| {
-            let ended = Arc::clone(&ended);
-            thread::spawn(move || digest(pipe, &ended))
+        let ended = AtomicBool::new(false);
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let (status, output, said) = thread::scope(|scope| {
+            let out = scope.spawn(|| out.map(|pipe| digest(pipe, &ended)));
+            let err = scope.spawn(|| err.map(|pipe| tail(pipe, &ended)));
+            let status = self.wait(&mut child, &name);
+            ended.store(true, Ordering::Release);
+            (status, out.join(), err.join())
         });
-        let err = child.stderr.take().map(|pipe| {
-            let ended = Arc::clone(&ended);
-            thread::spawn(move || tail(pipe, &ended))
-        });
-        let status = self.wait(&mut child, &name);
-        ended.store(true, Ordering::Release);
         let status = status?;
-        let output = out.and_then(|out| out.join().ok()).unwrap_or_default();
-        let said = err.and_then(|err| err.join().ok()).unwrap_or_default();
+        let output = output.ok().flatten().unwrap_or_default();
+        let said = said.ok().flatten().unwrap_or_default();
         if status.code() != Some(self.status.into()) {
             bail!("{}", failure(&name, status, &said));
         }

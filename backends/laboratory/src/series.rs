@@ -108,10 +108,10 @@ impl Series<'_> {
     /// Makes one run with `threads` threads of the work for `p` processors.
     fn run(&mut self, template: &Template, threads: u32, p: u32) -> Result<(Run, Observation)> {
         let order = Order { words: template.at(threads, p), threads };
-        let outcome = {
-            let _limited = (!self.options.no_pin).then(|| self.processors.limit(threads));
-            self.runner.run(&order)?
-        };
+        let outcome = match self.options.no_pin {
+            true => self.runner.run(&order),
+            false => self.processors.limited(threads, || self.runner.run(&order)),
+        }?;
         let name = run::words(&order.words);
         checks::long_enough(&outcome, &name, self.options.min_time)?;
         if !self.options.ignore_output {

@@ -30,11 +30,16 @@ pub(crate) fn version() -> &'static str {
 /// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard
 /// error.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
-    match run(args) {
-        Ok(()) => ExitCode::SUCCESS,
+    exit("contech-backend", run(args).map(|()| 0))
+}
+
+/// The exit status of a tool that has done its work, or says why not.
+pub(crate) fn exit(tool: &str, done: Result<u8>) -> ExitCode {
+    match done {
+        Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            fail("contech-backend", &error);
+            fail(tool, &error);
             ExitCode::FAILURE
         }
     }

@@ -5,7 +5,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::division::{Division, config};
 use super::{Common, said};
-use crate::analysis::{Analysis, Graph, run, warnings};
+use crate::analysis::{Analysis, Graph, default_config, run, warnings};
 use crate::cache::Cache;
 use crate::critpath::CritPath;
 use crate::memuse::MemUse;
@@ -13,7 +13,7 @@ use crate::misses::Misses;
 use crate::output::json;
 use crate::parallelism::Parallelism;
 use crate::races::Races;
-use crate::report::{Choices, Shown, begin, default_config};
+use crate::report::{Choices, Shown, begin};
 use crate::sharing::Sharing;
 use crate::view::Render;
 use crate::workspan::{self, WorkSpan};
@@ -23,48 +23,52 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>()
         .too()
         .example("graph.tg --format json")
-        .shown(Shown::of::<crate::stats::Stats>()),
+        .shown(Shown::of::<crate::stats::Stats>(None)),
     analysis::<crate::account::Account>()
         .word("time")
         .example("graph.tg --processors 8")
-        .shown(Shown::of::<crate::account::Account>().section("Account").told_first()),
+        .shown(Shown::of::<crate::account::Account>(Some("Account")).told_first()),
     analysis::<crate::predict::Predict>().example("graph.tg --processors 1..16"),
-    analysis::<Parallelism>().shown(Shown::of::<Parallelism>().told_first()),
+    analysis::<Parallelism>().shown(Shown::of::<Parallelism>(None).told_first()),
     analysis::<crate::blocks::Blocks>()
         .too()
         .example("graph.tg --top 10")
-        .shown(Shown::of::<crate::blocks::Blocks>()),
+        .shown(Shown::of::<crate::blocks::Blocks>(None)),
     analysis::<Cache>()
         .example("graph.tg --sizes 1K..8M --ways 8,full --format csv")
         .divided(Division::of::<Cache>()),
     analysis::<CritPath>()
         .word("path")
         .example("graph.tg --halve 5")
-        .shown(Shown::of::<CritPath>().section("Critical path")),
+        .shown(Shown::of::<CritPath>(Some("Critical path"))),
     analysis::<WorkSpan>()
         .example("graph.tg --metric ops")
-        .shown(
-            Shown::with(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
-                .section("Call sites"),
-        )
+        .shown(Shown::with(Some("Call sites"), |graph, choices| {
+            begin::<WorkSpan>(measured(choices)?, graph)
+        }))
         .divided(Division::of::<WorkSpan>()),
     analysis::<crate::recorded::RecordedFactors>().too().example("graph.tg --processors 8"),
     analysis::<crate::recorded::RecordedStack>().too().example("graph.tg --processors 8"),
-    analysis::<Misses>().example("graph.tg --sizes 32K,1M").shown(
-        Shown::with(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
-            .section("Misses"),
-    ),
-    analysis::<Sharing>().word("coherence").example("graph.tg --line 64,128").shown(
-        Shown::with(|graph, choices| begin::<Sharing>(choices.sharing(graph)?, graph))
-            .section("Sharing"),
-    ),
-    analysis::<Races>().shown(
-        Shown::with(|graph, choices| begin::<Races>(choices.races(graph)?, graph)).section("Races"),
-    ),
-    analysis::<MemUse>().word("heap").example("graph.tg --top 10").shown(
-        Shown::with(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
-            .section("Memory"),
-    ),
+    analysis::<Misses>()
+        .example("graph.tg --sizes 32K,1M")
+        .shown(Shown::with(Some("Misses"), |graph, choices| {
+            begin::<Misses>(choices.misses(graph)?, graph)
+        })),
+    analysis::<Sharing>()
+        .word("coherence")
+        .example("graph.tg --line 64,128")
+        .shown(Shown::with(Some("Sharing"), |graph, choices| {
+            begin::<Sharing>(choices.sharing(graph)?, graph)
+        })),
+    analysis::<Races>().shown(Shown::with(Some("Races"), |graph, choices| {
+        begin::<Races>(choices.races(graph)?, graph)
+    })),
+    analysis::<MemUse>()
+        .word("heap")
+        .example("graph.tg --top 10")
+        .shown(Shown::with(Some("Memory"), |graph, choices| {
+            begin::<MemUse>(choices.memuse(graph)?, graph)
+        })),
 ];
 
 /// Where `contech` has a subcommand of `contech-backend`.

@@ -36,7 +36,7 @@ const TOOLS: &[Entry] = &[
         "plan shares --workers 2 --graph graph.tg cache",
         super::shard::run,
     ),
-    tool::<crate::verify::Options>(
+    tool::<super::Common>(
         "verify",
         "Checks the whole file; exit 1 with the place of the first fault",
         Place::Debug,

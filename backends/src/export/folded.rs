@@ -24,23 +24,19 @@ pub enum Weight {
     Misses,
 }
 
-/// Stacks with their numbers.
-#[derive(Debug, Default)]
-struct Stacks(BTreeMap<String, u64>);
-
-impl Stacks {
-    fn add(&mut self, names: &[String], number: u64) {
-        if number > 0 {
-            *self.0.entry(names.join(";")).or_default() += number;
-        }
+/// Writes stacks with the sums of their numbers.
+fn write_stacks(
+    out: &mut dyn Write,
+    stacks: impl Iterator<Item = (Vec<String>, u64)>,
+) -> Result<()> {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (names, number) in stacks {
+        *sums.entry(names.join(";")).or_default() += number;
     }
-
-    fn write(&self, out: &mut dyn Write) -> Result<()> {
-        for (stack, number) in &self.0 {
-            writeln!(out, "{stack} {number}")?;
-        }
-        Ok(())
+    for (stack, number) in sums {
+        writeln!(out, "{stack} {number}")?;
     }
+    Ok(())
 }
 
 /// Writes stacks weighted by what a profile knows.
@@ -59,25 +55,23 @@ pub(super) fn write(
         names.extend(profile.stack(node).into_iter().map(name));
         names
     };
-    let mut stacks = Stacks::default();
     if weight == Weight::Wait {
-        for wait in &profile.waits {
+        let waits = profile.waits.iter().filter(|wait| wait.ns > 0).map(|wait| {
             let mut names = stack(wait.node);
             names.push(format!("[{}]", wait.cause.name()));
-            stacks.add(&names, wait.ns);
-        }
-        return stacks.write(out);
+            (names, wait.ns)
+        });
+        return write_stacks(out, waits);
     }
     let column = match weight {
         Weight::Misses => profile::MISSES,
         _ => profile::TIME,
     };
-    for row in &profile.rows {
-        if let Some(&number) = row.costs.get(column).filter(|&&number| number > 0) {
-            stacks.add(&stack(row.node), number);
-        }
-    }
-    stacks.write(out)
+    let rows = profile.rows.iter().filter_map(|row| {
+        let number = row.costs.get(column).copied().filter(|number| *number > 0)?;
+        Some((stack(row.node), number))
+    });
+    write_stacks(out, rows)
 }
 
 /// Writes stacks weighted by their part of the span.
@@ -86,8 +80,8 @@ pub(super) fn write_span(
     graph: &Graph,
     report: &workspan::Report,
 ) -> Result<()> {
-    let mut stacks = Stacks::default();
-    for (at, node) in report.flame.iter().enumerate() {
+    let all = report.flame.iter().enumerate().filter(|(_, node)| node.span > 0);
+    let stacks = all.map(|(at, node)| {
         let mut names = Vec::new();
         let (mut at, mut next) = (at, node);
         while next.parent != at {
@@ -96,9 +90,9 @@ pub(super) fn write_span(
         }
         names.push(frame(&program(graph)));
         names.reverse();
-        stacks.add(&names, node.span);
-    }
-    stacks.write(out)
+        (names, node.span)
+    });
+    write_stacks(out, stacks)
 }
 
 /// The name of the recorded program.

@@ -25,11 +25,11 @@ use rustix::process::Signal;
 
 use crate::account::{self, Account};
 use crate::analysis::{self, Graph, default_config};
-use crate::cli::front;
+use crate::cli::{self, front};
 use crate::laboratory;
-use crate::output::{self, is_broken_pipe, progress};
+use crate::output::{self, progress};
 use crate::report::{self, Budget, Choices, PageData};
-use crate::view::{fail, say};
+use crate::view::say;
 
 use answer::Answer;
 use interrupt::Interrupt;
@@ -117,18 +117,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(matches) => matches,
         Err(error) => error.exit(),
     };
-    let status = match front::run(&matches) {
+    let done = match front::run(&matches) {
         Some(done) => done.map(|()| 0),
         None => run_ours(&matches),
     };
-    match status {
-        Ok(status) => ExitCode::from(status),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            fail("contech", &error);
-            ExitCode::FAILURE
-        }
-    }
+    cli::exit("contech", done)
 }
 
 /// The command line of `contech`.
@@ -261,7 +254,7 @@ fn write_report(
     let bar = progress::spinner("report");
     let choices = Choices { budget, ..Choices::default() };
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, first, |account| {
+    let data = PageData::collect_telling(graph, &choices, step, first, |account| {
         bar.suspend(|| {
             answer.first(graph, account, true);
             let others = repeats()?;

@@ -28,12 +28,6 @@ pub struct Choices {
     pub measured: Option<Measured>,
 }
 
-impl From<cache::Options> for Choices {
-    fn from(cache: cache::Options) -> Self {
-        Self { cache, ..Self::default() }
-    }
-}
-
 impl Choices {
     /// The share of the lines that misses are estimated from; `None` for all of them.
     fn sample(&self, graph: &Graph) -> Option<f64> {

@@ -101,7 +101,7 @@ impl PageData {
     /// When the graph cannot be read.
     pub fn collect(
         graph: &Graph,
-        choices: impl Into<Choices>,
+        choices: &Choices,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
         Self::collect_telling(graph, choices, progress, false, |_| Ok(Vec::new()))
@@ -114,19 +114,18 @@ impl PageData {
     /// When the graph cannot be read, and those of `tell`.
     pub fn collect_telling(
         graph: &Graph,
-        choices: impl Into<Choices>,
+        choices: &Choices,
         progress: impl Fn(&'static str) + Sync,
         first: bool,
         tell: impl FnOnce(&account::Report) -> Result<Vec<account::Report>>,
     ) -> Result<Self> {
-        let choices = choices.into();
         let answer = || {
             progress("order and times");
-            Outcomes::of(graph, &choices, true)
+            Outcomes::of(graph, choices, true)
         };
         let rest = || {
             progress("code and accesses");
-            Outcomes::of(graph, &choices, false)
+            Outcomes::of(graph, choices, false)
         };
         let (answer, beside) = if first {
             (answer(), None)

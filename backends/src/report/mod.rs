@@ -27,8 +27,6 @@ pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
 pub use shown::{Begun, Outcome, Shown, begin};
 
-pub use crate::analysis::default_config;
-
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
@@ -81,7 +79,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     // minutes of work.
     output::to(options.output.as_deref(), |out| {
         let bar = progress::spinner("report");
-        let data = PageData::collect(&graph, options.choices, |step| bar.set_message(step))?;
+        let data = PageData::collect(&graph, &options.choices, |step| bar.set_message(step))?;
         bar.finish_and_clear();
         match options.format {
             Form::Html => Ok(out.write_all(render(&data)?.as_bytes())?),

@@ -34,25 +34,25 @@ pub trait Begun: Visitor {
 pub type Outcome = (Vec<PagePart>, Box<dyn Any + Send>);
 
 impl Shown {
-    /// An analysis with the options that its command has by default.
+    /// An analysis with the options that its command has by default; with a word for the menu, it
+    /// has a section, which its own view fills.
     #[must_use]
-    pub const fn of<A>() -> Self
+    pub const fn of<A>(menu: Option<&'static str>) -> Self
     where
         A: Analysis + 'static,
         A::Config: Args,
         A::Report: Render + Send + 'static,
     {
-        Self {
-            menu: None,
-            told_first: false,
-            begin: |graph, _| begin::<A>(default_config::<A>()?, graph),
-        }
+        Self::with(menu, |graph, _| begin::<A>(default_config::<A>()?, graph))
     }
 
     /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
     #[must_use]
-    pub const fn with(begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>) -> Self {
-        Self { menu: None, told_first: false, begin }
+    pub const fn with(
+        menu: Option<&'static str>,
+        begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
+    ) -> Self {
+        Self { menu, told_first: false, begin }
     }
 
     /// Its result is a part of the answer that is told before the page is made, so it should not
@@ -60,12 +60,6 @@ impl Shown {
     #[must_use]
     pub const fn told_first(self) -> Self {
         Self { told_first: true, ..self }
-    }
-
-    /// Adds a section of the page, which the analysis' own view fills.
-    #[must_use]
-    pub const fn section(self, menu: &'static str) -> Self {
-        Self { menu: Some(menu), ..self }
     }
 }
 

@@ -63,12 +63,13 @@ struct Code {
     held: BlockId,
 }
 
-fn code(b: &mut GraphBuilder, callee: &str) -> Code {
+fn program(callee: &str) -> (GraphBuilder, Code) {
+    let mut b = builder("./program");
     let own = b.block("body", "a.c", 10, &[]);
     let call = b.block("body", "a.c", 20, &[]);
     let held = b.block("held", "a.c", 30, &[]);
-    calls(b, call, callee, 20);
-    Code { own, call, held }
+    calls(&mut b, call, callee, 20);
+    (b, Code { own, call, held })
 }
 
 /// A call of a library that was not recorded, and the block after it.
@@ -88,8 +89,7 @@ fn work(b: &mut GraphBuilder, context: ContextId, from: u64, to: u64, blocks: &[
 
 #[test]
 fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
-    let mut b = builder("./lock");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let main = b.context("main");
     work(&mut b, main, 0, 1, &[code.own]);
     let other = b.create(main);
@@ -142,8 +142,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
     };
     // One thread works for 10 ms and the other one for so long: only the balance is bad.
     for other in [0, 5, 10] {
-        let mut b = builder("./balance");
-        let code = code(&mut b, "");
+        let (mut b, code) = program("");
         let main = b.context("main");
         let thread = b.create(main);
         work(&mut b, thread, 0, 10, &[code.held]);
@@ -152,8 +151,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
         near(&account(b, 2), efficiencies([10.0, other as f64], 10.0, 10.0));
     }
     // Each works for 10 ms, and the other one waits for 6 ms of them, and 0.05 ms more to go on.
-    let mut b = builder("./order");
-    let code = code(&mut b, "sem_wait");
+    let (mut b, code) = program("sem_wait");
     let main = b.context("main");
     let other = b.create(main);
     work(&mut b, main, 0, 6, &[code.held]);
@@ -175,8 +173,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
 
 #[test]
 fn the_code_that_is_named_is_what_executed_most_instructions() {
-    let mut b = builder("./serial");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let heavy = b.block("heavy", "a.c", 40, &[]);
     b.info_mut().blocks[heavy.index()].ir_ops = 6;
     let main = b.context("main");
@@ -188,8 +185,7 @@ fn the_code_that_is_named_is_what_executed_most_instructions() {
 #[test]
 fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
     // The third waits for the second, which waits for the first.
-    let mut b = builder("./chain");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let contexts = ["a", "b", "c"].map(|name| b.context(name));
     b.sync_at(contexts[0], 1, SyncOp::MutexLock, 0, 0);
     work(&mut b, contexts[0], 0, 6, &[code.held]);
@@ -209,8 +205,7 @@ fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
 /// Two contexts wait for each other by a condition; `also`: the one that is waited for waits at the
 /// same call.
 fn words(also: bool) -> Report {
-    let mut b = builder("./words");
-    let code = code(&mut b, "pthread_cond_wait");
+    let (mut b, code) = program("pthread_cond_wait");
     // What is made is not made by a caller of the code that waits.
     b.info_mut().blocks[code.call.index()].flags &= !Block::ENTRY;
     let contexts = [b.context("main"), b.context("other")];
@@ -286,8 +281,7 @@ fn a_wrapper_of_a_wait_gives_way_to_its_caller() {
 #[test]
 fn who_comes_late_because_it_had_no_processor_has_no_larger_share_of_the_work() {
     for at_barrier in [true, false] {
-        let mut b = builder("./late");
-        let code = code(&mut b, "pthread_barrier_wait");
+        let (mut b, code) = program("pthread_barrier_wait");
         let main = b.context("main");
         let [one, other] = [b.create(main), b.create(main)];
         work(&mut b, one, 0, 4, &[code.own, code.call]);
@@ -310,8 +304,7 @@ fn who_comes_late_because_it_had_no_processor_has_no_larger_share_of_the_work() 
 #[test]
 fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
     for (other, cause) in [(5, Loss::Imbalance), (0, Loss::Serial)] {
-        let mut b = builder("./last");
-        let code = code(&mut b, "");
+        let (mut b, code) = program("");
         let main = b.context("main");
         let thread = b.create(main);
         work(&mut b, thread, 0, 10, &[code.held]);
@@ -328,8 +321,7 @@ fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
 
 #[test]
 fn who_has_little_to_gain_is_told_so() {
-    let mut b = builder("./even");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     let thread = b.create(main);
     work(&mut b, thread, 0, 100, &[code.held]);
@@ -342,8 +334,7 @@ fn who_has_little_to_gain_is_told_so() {
 
 #[test]
 fn who_lacks_a_processor_works_on_one_at_once() {
-    let mut b = builder("./beside");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     let thread = b.create(main);
     work(&mut b, thread, 0, 100, &[code.held]);
@@ -356,8 +347,7 @@ fn who_lacks_a_processor_works_on_one_at_once() {
 
 #[test]
 fn who_sleeps_with_a_lock_that_others_wait_for_is_told_of_the_lock() {
-    let mut b = builder("./sleep");
-    let code = code(&mut b, "usleep");
+    let (mut b, code) = program("usleep");
     let threads = ["one", "other"].map(|name| b.context(name));
     let mut free = None;
     for &thread in &threads {
@@ -388,8 +378,7 @@ fn who_sleeps_with_a_lock_that_others_wait_for_is_told_of_the_lock() {
 
 #[test]
 fn who_waits_for_a_signal_of_the_program_does_not_sleep() {
-    let mut b = builder("./signal");
-    let code = code(&mut b, "sigwait");
+    let (mut b, code) = program("sigwait");
     let (main, other) = (b.context("main"), b.context("other"));
     work(&mut b, main, 0, 10, &[code.held]);
     work(&mut b, other, 0, 0, &[code.call]);
@@ -410,8 +399,7 @@ fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() 
     for (ran, recorded, cause) in
         [(2, true, Loss::Io), (2, false, Loss::Io), (0, false, Loss::Serial)]
     {
-        let mut b = builder("./sleep");
-        let code = code(&mut b, "usleep");
+        let (mut b, code) = program("usleep");
         let (main, other) = (b.context("main"), b.context("other"));
         work(&mut b, main, 0, 10, &[code.held]);
         work(&mut b, other, 0, ran, &[code.own]);
@@ -434,8 +422,7 @@ fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() 
 #[test]
 fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
     for (step, cause) in [(20_000, Loss::Barrier), (2 * MS, Loss::Imbalance)] {
-        let mut b = builder("./barriers");
-        let code = code(&mut b, "pthread_barrier_wait");
+        let (mut b, code) = program("pthread_barrier_wait");
         let contexts = [b.context("main"), b.context("other")];
         for at in 0..10 {
             for (&context, ns) in contexts.iter().zip([step, step * 2]) {
@@ -452,8 +439,7 @@ fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
 
 #[test]
 fn many_small_tasks_cost_at_the_place_that_makes_them() {
-    let mut b = builder("./tiny");
-    let code = code(&mut b, "make");
+    let (mut b, code) = program("make");
     let main = b.context("main");
     for at in 0..1200 {
         b.work(main, at * 1000, (at + 1) * 1000, |w| w.block(code.call, &[]));
@@ -476,8 +462,7 @@ fn many_small_tasks_cost_at_the_place_that_makes_them() {
 fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
     // What one context did alone is done by two.
     let [before, after] = [[10, 0], [5, 5]].map(|share| {
-        let mut b = builder("./shared");
-        let code = code(&mut b, "");
+        let (mut b, code) = program("");
         let main = b.context("main");
         let thread = b.create(main);
         for (context, ms) in [(main, share[0]), (thread, share[1])] {
@@ -504,8 +489,7 @@ fn repeats_tell_what_two_versions_differ_by() {
     // Of a program's runs, each of 10 ms and a bit, the one thread does all or half of the work.
     let runs = |share: [u64; 2]| {
         let run = |bit: u64| {
-            let mut b = builder("./shared");
-            let code = code(&mut b, "");
+            let (mut b, code) = program("");
             let main = b.context("main");
             let thread = b.create(main);
             for (context, ms) in [(main, share[0] + bit), (thread, share[1])] {
@@ -536,8 +520,7 @@ fn repeats_tell_what_two_versions_differ_by() {
 
 #[test]
 fn what_the_recording_took_is_not_counted() {
-    let mut b = builder("./paused");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     work(&mut b, main, 0, 5, &[code.own]);
     b.sync_at(main, 0, SyncOp::Delay, 5 * MS, 9 * MS);
@@ -614,8 +597,7 @@ fn a_variable_that_all_threads_change_costs_as_often_as_its_line_moves() {
 #[test]
 fn blocks_from_the_kernel_cost_their_pages_each_time_but_the_first() {
     let allocated = |times: u64, bytes: u64| {
-        let mut b = builder("./blocks");
-        let code = code(&mut b, "malloc");
+        let (mut b, code) = program("malloc");
         let main = b.context("main");
         b.work(main, 0, 10 * MS, |w| {
             for _ in 0..times {
@@ -634,8 +616,7 @@ fn blocks_from_the_kernel_cost_their_pages_each_time_but_the_first() {
 
 #[test]
 fn pieces_of_a_loop_and_what_is_allocated_for_them_are_scheduling() {
-    let mut b = builder("./dynamic");
-    let code = code(&mut b, "__kmpc_dispatch_next_4");
+    let (mut b, code) = program("__kmpc_dispatch_next_4");
     let main = b.context("main");
     b.work(main, 0, 10 * MS, |w| {
         for _ in 0..10_000 {
@@ -655,8 +636,7 @@ fn pieces_of_a_loop_and_what_is_allocated_for_them_are_scheduling() {
 
 #[test]
 fn the_start_of_mpi_comes_last_and_a_collective_waits_for_who_has_more_to_do() {
-    let mut b = builder("./ranks");
-    let code = code(&mut b, "MPI_Allreduce");
+    let (mut b, code) = program("MPI_Allreduce");
     let ranks = [b.context("0"), b.context("1")];
     let mut arrived = Vec::new();
     for (rank, until) in ranks.into_iter().zip([30, 60]) {
@@ -696,9 +676,8 @@ fn time_that_no_recorded_code_can_take_is_not_lost_to_caches() {
 /// A lock that is handed over by 9 ms, and taken when its thread gets a processor; `asks`: the
 /// thread has one before, so that it asks at 1 ms.
 fn handed_over(asks: bool, taken_ms: u64) -> Report {
-    let mut b = builder("./handed");
+    let (mut b, code) = program("pthread_mutex_lock");
     b.meta_mut().processors = 2;
-    let code = code(&mut b, "pthread_mutex_lock");
     let fill = b.block("held", "a.c", 30, &[MemOp::new(OpKind::Set, 0, 0)]);
     let [main, other] = ["main", "other"].map(|name| b.context(name));
     let mut busy = |context, from: u64, to: u64| {
@@ -735,8 +714,7 @@ fn who_has_no_processor_before_a_lock_waits_for_the_lock_as_long_as_it_is_held()
 
 #[test]
 fn who_waits_for_a_thread_without_a_processor_waits_for_its_work() {
-    let mut b = builder("./lock");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let main = b.context("main");
     let other = b.create(main);
     b.sync_at(main, 7, SyncOp::MutexLock, 0, 0);
@@ -781,8 +759,7 @@ fn a_run_without_time_and_one_without_threads_are_said_first() {
 
 #[test]
 fn who_tries_for_a_lock_again_and_again_waits_for_it() {
-    let mut b = builder("./tries");
-    let code = code(&mut b, "pthread_mutex_trylock");
+    let (mut b, code) = program("pthread_mutex_trylock");
     let main = b.context("main");
     work(&mut b, main, 0, 1, &[code.own]);
     let other = b.create(main);
@@ -809,8 +786,7 @@ fn who_tries_for_a_lock_again_and_again_waits_for_it() {
 
 #[test]
 fn a_wait_for_a_lock_that_ran_out_of_time_is_a_wait() {
-    let mut b = builder("./timed");
-    let code = code(&mut b, "pthread_mutex_timedlock");
+    let (mut b, code) = program("pthread_mutex_timedlock");
     let main = b.context("main");
     work(&mut b, main, 0, 1, &[code.own]);
     let other = b.create(main);
@@ -830,8 +806,7 @@ fn a_wait_for_a_lock_that_ran_out_of_time_is_a_wait() {
 
 #[test]
 fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
-    let mut b = builder("./takes");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let add = b.block("add", "a.c", 50, &[MemOp::new(OpKind::Rmw, 8, 0)]);
     let main = b.context("main");
     b.work(main, 0, MS, |w| {
@@ -850,8 +825,7 @@ fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
 /// Two contexts work for 10 ms each and never meet. Nine parts in ten of what one does are between
 /// these operations.
 fn sections([first, last]: [SyncOp; 2]) -> Report {
-    let mut b = builder("./sections");
-    let code = code(&mut b, "f");
+    let (mut b, code) = program("f");
     let main = b.context("main");
     let other = b.create(main);
     for context in [main, other] {

@@ -1,10 +1,11 @@
 //! Each analysis on small graphs, against numbers worked out by hand.
 #![allow(clippy::float_cmp, reason = "the expected values are exact")]
 
+use crate::graphs::{found, page};
 use crate::samples::{builder, calls, graph, many, nothing, single, two};
-use contech_backends::analysis::{Cause, Graph, run};
-use contech_backends::blocks::{self, Blocks};
-use contech_backends::cache::{self, Cache, Ways};
+use contech_backends::analysis::{Cause, Graph};
+use contech_backends::blocks::Blocks;
+use contech_backends::cache::{self, Cache};
 use contech_backends::parallelism::{self, Parallelism};
 use contech_backends::report::{Finding, PageData};
 use contech_backends::view::chart::ActivityRow;
@@ -12,7 +13,7 @@ use taskgraph::builder::GraphBuilder;
 use taskgraph::{AccessesOf, Block, BlockId, MemOp, SyncOp, Unrecorded};
 
 fn parallelism(builder: GraphBuilder) -> parallelism::Report {
-    run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
+    found::<Parallelism>("", &graph(builder))
 }
 
 fn steps(report: &parallelism::Report) -> Vec<(u64, u32)> {
@@ -23,19 +24,13 @@ fn waits(report: &parallelism::Report) -> Vec<(Cause, u64)> {
     report.waits.iter().map(|wait| (wait.cause, wait.ns)).collect()
 }
 
-fn page(builder: GraphBuilder) -> PageData {
-    PageData::collect(&graph(builder), cache::Options::default(), |_| {}).unwrap()
-}
-
 /// What the page says of code that was not recorded.
 fn unrecorded(data: &PageData) -> Option<&Finding> {
     data.findings.iter().find(|finding| finding.cause == "unrecorded")
 }
 
-fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cache::Report {
-    let mut options = cache::Options::default();
-    change(&mut options);
-    run::<Cache>(options, &graph(builder)).unwrap()
+fn cache(builder: GraphBuilder, line: &str) -> cache::Report {
+    found::<Cache>(line, &graph(builder))
 }
 
 #[test]
@@ -201,8 +196,8 @@ fn whoever_is_let_go_need_not_wait_for_the_call_to_return() {
 #[test]
 fn fewer_points_keep_peaks_and_the_average() {
     let long = graph(many(6, 200));
-    let exact = run::<Parallelism>(parallelism::Options::default(), &long).unwrap();
-    let few = run::<Parallelism>(parallelism::Options { points: Some(40) }, &long).unwrap();
+    let exact = found::<Parallelism>("", &long);
+    let few = found::<Parallelism>("--points 40", &long);
     assert!(exact.exact && !few.exact);
     assert!(
         exact.steps.len() > 1000 && few.steps.len() <= 80,
@@ -227,7 +222,7 @@ fn fewer_points_keep_peaks_and_the_average() {
 
 #[test]
 fn block_executions_are_counted_by_running_contexts() {
-    let report = run::<Blocks>(blocks::Options::default(), &graph(two())).unwrap();
+    let report = found::<Blocks>("", &graph(two()));
     let levels =
         |line: u32| report.blocks.iter().find(|row| row.place.line == line).unwrap().levels.clone();
     assert_eq!(levels(5), [(1, 10)], "set-up runs alone");
@@ -265,11 +260,8 @@ fn sharing() -> GraphBuilder {
 
 #[test]
 fn private_caches_miss_what_a_shared_one_has() {
-    let shared = cache(sharing(), |options| options.sizes = "64K".parse().unwrap());
-    let private = cache(sharing(), |options| {
-        options.sizes = "64K".parse().unwrap();
-        options.private = true;
-    });
+    let shared = cache(sharing(), "--sizes 64K");
+    let private = cache(sharing(), "--sizes 64K --private");
     for (shared, private) in shared.points.iter().zip(&private.points) {
         assert_eq!(private.accesses, shared.accesses);
         assert_eq!(private.misses, shared.misses + 8, "{private:?}");
@@ -289,10 +281,7 @@ fn a_shared_cache_sees_tasks_in_breadth_first_order() {
         b.work(y, round * 20 + 10, round * 20 + 20, |w| w.block(read, &[1024]));
         b.sync(y, 1, SyncOp::SemPost);
     }
-    let report = cache(b, |options| {
-        options.sizes = "1K".parse().unwrap();
-        options.ways = vec![Ways::Set(1), Ways::Set(2)];
-    });
+    let report = cache(b, "--sizes 1K --ways 1,2");
     assert_eq!(report.points.iter().map(|point| point.misses).collect::<Vec<_>>(), [6, 2]);
 }
 
@@ -470,14 +459,12 @@ fn a_graph_of_nothing_gives_empty_results() {
     let report = parallelism(nothing());
     assert_eq!((report.average, report.potential_average, report.contexts), (0.0, 0.0, 0));
     assert!(report.waits.is_empty() && report.places.is_empty());
-    assert!(cache(nothing(), |_| {}).points.iter().all(|point| point.accesses == 0));
-    assert!(
-        run::<Blocks>(blocks::Options::default(), &graph(nothing())).unwrap().blocks.is_empty()
-    );
+    assert!(cache(nothing(), "").points.iter().all(|point| point.accesses == 0));
+    assert!(found::<Blocks>("", &graph(nothing())).blocks.is_empty());
 }
 
 fn lanes(graph: &Graph) -> Vec<ActivityRow> {
-    run::<Parallelism>(parallelism::Options::default(), graph).unwrap().lanes.rows(graph)
+    found::<Parallelism>("", graph).lanes.rows(graph)
 }
 
 #[test]

@@ -2,34 +2,50 @@
 //! obvious way.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
+use crate::graphs::{found, options};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{
     self, Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, Sample, Ways,
 };
-use contech_backends::misses::{self, Misses};
-use contech_backends::report::default_config;
+use contech_backends::misses::Misses;
 use fastrand::Rng;
 use taskgraph::MemOp;
 use taskgraph::builder::GraphBuilder;
 
 /// The obvious simulator: one list per set, most recent first.
+pub(crate) struct Lists {
+    lists: Vec<Vec<u64>>,
+    ways: usize,
+}
+
+impl Lists {
+    pub(crate) fn new(lines: u64, ways: Ways) -> Self {
+        let (sets, ways) = match ways {
+            Ways::Set(ways) => (lines / u64::from(ways), ways as usize),
+            Ways::Full => (1, lines as usize),
+        };
+        Self { lists: vec![Vec::new(); sets as usize], ways }
+    }
+
+    /// Accesses a line; whether it was there.
+    pub(crate) fn hits(&mut self, line: u64) -> bool {
+        let sets = self.lists.len() as u64;
+        let list = &mut self.lists[(line % sets) as usize];
+        let found = list.iter().position(|&known| known == line);
+        found.map(|at| list.remove(at));
+        list.insert(0, line);
+        list.truncate(self.ways);
+        found.is_some()
+    }
+}
+
 fn brute_force(geometry: &Geometry, line_shift: u32, stream: &[(u64, u64)]) -> (u64, u64) {
-    let (sets, ways) = match geometry.ways {
-        Ways::Set(ways) => (geometry.lines / u64::from(ways), ways as usize),
-        Ways::Full => (1, geometry.lines as usize),
-    };
-    let mut lists: Vec<Vec<u64>> = vec![Vec::new(); sets as usize];
+    let mut lists = Lists::new(geometry.lines, geometry.ways);
     let (mut accesses, mut misses) = (0, 0);
     for &(address, size) in stream.iter().filter(|(_, size)| *size > 0) {
         for line in address >> line_shift..=(address + (size - 1)) >> line_shift {
             accesses += 1;
-            let list = &mut lists[(line % sets) as usize];
-            match list.iter().position(|&known| known == line) {
-                Some(at) => drop(list.remove(at)),
-                None => misses += 1,
-            }
-            list.insert(0, line);
-            list.truncate(ways);
+            misses += u64::from(!lists.hits(line));
         }
     }
     (accesses, misses)
@@ -172,12 +188,8 @@ fn an_estimate_is_off_by_no_more_than_it_says() {
     for seed in 0..6 {
         let graph = mixed(seed);
         let points = |sample| {
-            let options = Options {
-                sizes: "1K..16M".parse().expect("sizes"),
-                ways: vec![Ways::Full],
-                sample,
-                ..Options::default()
-            };
+            let all = options::<Cache>("--sizes 1K..16M --ways full");
+            let options = Options { sample, ..all };
             run::<Cache>(options, &graph).expect("a readable graph")
         };
         let exact = points(None);
@@ -188,12 +200,8 @@ fn an_estimate_is_off_by_no_more_than_it_says() {
             let estimate = points(Some(rate));
             let said = estimate.error.expect("an estimate says its error");
             assert!(said < 0.2, "seed {seed}, rate {rate}: {said} says nothing");
-            let by_instruction = misses::Options {
-                sizes: "1K..16M".parse().expect("sizes"),
-                sample: Some(rate),
-                ..default_config::<Misses>().expect("options")
-            };
-            let by_instruction = run::<Misses>(by_instruction, &graph).expect("readable");
+            let line = format!("--sizes 1K..16M --sample {rate}");
+            let by_instruction = found::<Misses>(&line, &graph);
             assert_eq!(by_instruction.points, estimate.points, "seed {seed}");
             for (at, point) in estimate.points.iter().enumerate() {
                 let rows = by_instruction.instructions.iter();

@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graphs::graph;
-use contech_backends::analysis::{Graph, run};
-use contech_backends::critpath::{CritPath, Options, Report, Strands, weight};
+use crate::graphs::{found, graph};
+use contech_backends::analysis::Graph;
+use contech_backends::critpath::{CritPath, Report, Strands, weight};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, MemOp, SyncOp, TaskId, TaskKind};
@@ -116,12 +116,8 @@ fn as_float(weights: &BTreeMap<TaskId, u64>) -> BTreeMap<TaskId, f64> {
     weights.iter().map(|(&id, &ns)| (id, ns as f64)).collect()
 }
 
-fn options() -> Options {
-    Options { halve: 3 }
-}
-
-fn report(graph: &Graph, options: Options) -> Report {
-    run::<CritPath>(options, graph).expect("a readable graph")
+fn report(graph: &Graph) -> Report {
+    found::<CritPath>("--halve 3", graph)
 }
 
 /// Tasks of the path: its parts are without gaps within a context.
@@ -142,7 +138,7 @@ fn span_and_slack_equal_an_exhaustive_search() {
         let graph = graph(random_builder(seed, 4 + seed % 11));
         let (paths, weights) = (all_paths(&graph), weights(&graph));
         let float = as_float(&weights);
-        let report = report(&graph, options());
+        let report = report(&graph);
         assert_eq!(report.span_ns as f64, longest(&paths, &graph, &float), "seed {seed}");
         assert_eq!(report.work_ns, weights.values().sum::<u64>(), "seed {seed}");
 
@@ -168,7 +164,7 @@ fn span_and_slack_equal_an_exhaustive_search() {
 fn the_parts_add_up_to_the_span() {
     for seed in 1..60 {
         let graph = graph(random_builder(seed, 40));
-        let report = report(&graph, options());
+        let report = report(&graph);
         let functions: u64 = report.functions.iter().map(|row| row.critical_ns).sum();
         let overhead: u64 = report.overhead.iter().map(|row| row.ns).sum();
         assert_eq!(functions + overhead, report.span_ns, "seed {seed}");
@@ -188,7 +184,7 @@ fn no_path_is_longer_than_the_run() {
     let wait = b.sync_at(child, 0xbeef, SyncOp::SemWait, 0, 110);
     b.edge(post, wait);
     b.work(child, 110, 1210, |_| {});
-    let report = report(&graph(b), options());
+    let report = report(&graph(b));
     assert_eq!((report.span_ns, report.duration_ns), (1110, 1210));
 }
 
@@ -217,7 +213,7 @@ fn a_halved_function_gives_the_span_of_the_halved_weights() {
     for seed in 1..40 {
         let graph = graph(random_builder(seed, 12));
         let paths = all_paths(&graph);
-        for row in report(&graph, options()).halved {
+        for row in report(&graph).halved {
             let expected = longest(&paths, &graph, &scaled(&graph, &row.function, 0.5));
             // A part of a task is rounded to a nanosecond.
             assert!(
@@ -255,7 +251,7 @@ fn contended() -> GraphBuilder {
 #[test]
 fn a_contended_lock_is_on_the_path() {
     let graph = graph(contended());
-    let plain = report(&graph, options());
+    let plain = report(&graph);
     // setup 10, held 100, held 200, setup 25
     assert_eq!(plain.span_ns, 335);
     let top = &plain.functions[0];

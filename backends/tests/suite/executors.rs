@@ -1,16 +1,14 @@
 //! What is about processors goes by executor: a graph whose executors execute many contexts gives
 //! what the same accesses give if each executor is one context.
 
-use contech_backends::analysis::{Analysis, Graph, run};
-use contech_backends::cache::{self, Cache, Ways};
-use contech_backends::report::default_config;
-use contech_backends::sharing::{self, Sharing};
+use contech_backends::analysis::Graph;
+use contech_backends::cache::Cache;
+use contech_backends::sharing::Sharing;
 use fastrand::Rng;
-use serde_json::Value;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, MemOp};
 
-use crate::graphs::graph;
+use crate::graphs::{found, graph, json};
 
 /// A stretch of what an executor does: which of its contexts it does it for, and what.
 struct Stretch {
@@ -84,35 +82,17 @@ fn built(all: &[Stretch], by_context: bool) -> Graph {
     graph(b)
 }
 
-fn found<A: Analysis>(config: A::Config, graph: &Graph) -> Value
-where
-    A::Report: serde::Serialize,
-{
-    serde_json::to_value(run::<A>(config, graph).expect("readable")).expect("plain data")
-}
-
 #[test]
 fn what_executors_do_for_many_contexts_is_what_they_do_for_one() {
     for seed in 0..60 {
         let all = stretches(&mut Rng::with_seed(seed));
         let [many, one] = [true, false].map(|by_context| built(&all, by_context));
-        for slice in [0, 100, 5000] {
-            let sharing = |graph| {
-                let options =
-                    sharing::Options { slice, ..default_config::<Sharing>().expect("options") };
-                found::<Sharing>(options, graph)
-            };
+        for slice in ["0", "100", "5000"] {
+            let sharing = |graph| json(&found::<Sharing>(&format!("--slice {slice}"), graph));
             assert_eq!(sharing(&many), sharing(&one), "{seed}, {slice}");
         }
-        let private = |graph| {
-            let options = cache::Options {
-                private: true,
-                sizes: "64..4K".parse().expect("sizes"),
-                ways: vec![Ways::Set(1), Ways::Full],
-                ..cache::Options::default()
-            };
-            found::<Cache>(options, graph)
-        };
+        let private =
+            |graph| json(&found::<Cache>("--private --sizes 64..4K --ways 1,full", graph));
         assert_eq!(private(&many), private(&one), "{seed}");
     }
 }

@@ -3,19 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::graphs::found;
 use crate::samples::{calls, graph};
-use contech_backends::analysis::{Graph, run};
-use contech_backends::memuse::{MemUse, Options, Report};
+use contech_backends::analysis::Graph;
+use contech_backends::memuse::{MemUse, Report};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp};
 
-fn options(points: u32) -> Options {
-    Options { points, top: 20, slice_ns: None, windows: None }
-}
-
 fn report(graph: &Graph, points: u32) -> Report {
-    run::<MemUse>(options(points), graph).expect("a readable graph")
+    found::<MemUse>(&format!("--points {points}"), graph)
 }
 
 fn random_graph(seed: u64) -> Graph {

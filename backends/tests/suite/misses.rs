@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::cache::Lists;
+use crate::graphs::{json, options};
 use crate::samples::{calls, graph};
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
@@ -14,19 +16,9 @@ use serde_json::Value;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, ContextId, MemOp, OpKind};
 
-fn options(sizes: &str, ways: Ways) -> Options {
-    Options {
-        sample: None,
-        sizes: sizes.parse().expect("sizes"),
-        ways,
-        line: "64".parse().expect("size"),
-        top: 20,
-        curves: None,
-    }
-}
-
 fn report(graph: &Graph, sizes: &str, ways: Ways) -> Report {
-    run::<Misses>(options(sizes, ways), graph).expect("a readable graph")
+    let sizes = options::<Misses>(&format!("--sizes {sizes}"));
+    run::<Misses>(Options { ways, ..sizes }, graph).expect("a readable graph")
 }
 
 /// Three contexts that allocate, access and free at random; instructions at lines of their own.
@@ -92,12 +84,7 @@ fn random_graph(seed: u64) -> Graph {
 /// Misses of one cache by (line, op kind) of the instruction, and by line of the allocating call (0
 /// outside).
 fn brute_force(graph: &Graph, size: u64, ways: Ways) -> (BTreeMap<u32, u64>, BTreeMap<u32, u64>) {
-    let lines = size / 64;
-    let (sets, ways) = match ways {
-        Ways::Set(ways) => (lines / u64::from(ways), ways as usize),
-        Ways::Full => (1, lines as usize),
-    };
-    let mut lists: Vec<Vec<u64>> = vec![Vec::new(); sets as usize];
+    let mut lists = Lists::new(size / 64, ways);
     let mut live: Vec<(u64, u64, u32)> = Vec::new();
     let (mut by_line, mut by_site) = (BTreeMap::new(), BTreeMap::new());
     let mut last: BTreeMap<ContextId, BlockId> = BTreeMap::new();
@@ -108,12 +95,7 @@ fn brute_force(graph: &Graph, size: u64, ways: Ways) -> (BTreeMap<u32, u64>, BTr
                 last.insert(task.id().context, block.id());
                 block.for_each_access(|access| {
                     for line in access.addr / 64..(access.addr + access.size).div_ceil(64) {
-                        let list = &mut lists[(line % sets) as usize];
-                        let found = list.iter().position(|&known| known == line);
-                        found.map(|at| list.remove(at));
-                        list.insert(0, line);
-                        list.truncate(ways);
-                        if found.is_none() {
+                        if !lists.hits(line) {
                             let first = access.addr.max(line * 64);
                             let site = live
                                 .iter()
@@ -219,25 +201,15 @@ fn curves_of_the_same_pass_are_those_of_cache_and_change_no_misses() {
     for seed in 1..8 {
         let graph = random_graph(seed);
         for sample in [None, Some(0.5)] {
-            let curves = || cache::Options {
-                sizes: "2K..64K".parse().expect("sizes"),
-                sample,
-                ..cache::Options::default()
-            };
-            let misses = |curves| Options { sample, curves, ..options("1K,4K,6K,1M", Ways::Full) };
-            let json = |report: &Report| serde_json::to_string(report).expect("plain data");
+            let curves = || cache::Options { sample, ..options::<Cache>("--sizes 2K..64K") };
+            let sizes = || options::<Misses>("--sizes 1K,4K,6K,1M");
+            let misses = |curves| Options { sample, curves, ..sizes() };
             let both = run::<Misses>(misses(Some(curves())), &graph).expect("readable");
             let alone = run::<Misses>(misses(None), &graph).expect("readable");
             assert_eq!(json(&both), json(&alone), "seed {seed}, {sample:?}");
-            let [both, alone] = [
-                both.curves.expect("asked for"),
-                run::<Cache>(curves(), &graph).expect("readable"),
-            ];
-            assert_eq!(
-                serde_json::to_string(&both).expect("plain data"),
-                serde_json::to_string(&alone).expect("plain data"),
-                "seed {seed}, {sample:?}"
-            );
+            let alone = run::<Cache>(curves(), &graph).expect("readable");
+            let both = both.curves.expect("asked for");
+            assert_eq!(json(&both), json(&alone), "seed {seed}, {sample:?}");
         }
     }
 }

@@ -2,16 +2,15 @@
 //! after the other gives.
 
 use crate::graphs::affine::random_contexts;
-use crate::graphs::graph;
+use crate::graphs::{found, graph, json, options};
 use anyhow::Result;
 use contech_backends::analysis::{
     Analysis, Graph, Moment, Order, Part, Reads, Task, Windows, run, run_all,
 };
-use contech_backends::cache::{self, Cache};
+use contech_backends::cache::Cache;
 use contech_backends::memuse::{self, MemUse};
 use contech_backends::races::{self, Races};
-use contech_backends::report::default_config;
-use contech_backends::sharing::{Options, Sharing};
+use contech_backends::sharing::{self, Sharing};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Access, Action, AllocKind, BlockId, MemOp, Piece, SyncOp};
 
@@ -152,9 +151,8 @@ fn stretches_have_what_happens_in_them_and_allocations_in_order() {
             assert!((0..4).all(|context| of(&got, context) == of(&exact, context)), "{ns}");
         }
         let memory = |slice_ns| {
-            let options =
-                memuse::Options { slice_ns, ..default_config::<MemUse>().expect("options") };
-            serde_json::to_string(&run::<MemUse>(options, graph).expect("readable")).expect("data")
+            let options = memuse::Options { slice_ns, ..options::<MemUse>("") };
+            json(&run::<MemUse>(options, graph).expect("readable"))
         };
         assert_eq!(memory(None), memory(Some(0)));
     });
@@ -191,22 +189,18 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
             Order::ByTime { slice_ns: 0 },
         ];
         let mut logs = orders.map(|order| Part::new(Log::<true>(order)));
-        let new = Cache::new(cache::Options::default(), graph);
-        let mut caches = Part::new(new.expect("options"));
-        let memory = MemUse::new(default_config::<MemUse>().expect("options"), graph);
-        let mut memory = Part::new(memory.expect("options"));
+        let mut caches = Part::new(Cache::new(options::<Cache>(""), graph).expect("options"));
+        let mut memory = Part::new(MemUse::new(options::<MemUse>(""), graph).expect("options"));
         let [a, b, f, c, d, e] = &mut logs;
         run_all(graph, &mut [a, &mut caches, b, f, c, &mut memory, d, e]).expect("readable");
         for (order, part) in orders.into_iter().zip(logs) {
             let alone = log(order, graph);
             assert!(actions(part.finish(graph).expect("a result")) == alone, "{order:?}");
         }
-        let json = |report: &cache::Report| serde_json::to_string(report).expect("plain data");
-        let alone = run::<Cache>(cache::Options::default(), graph).expect("readable");
-        assert_eq!(json(&caches.finish(graph).expect("a result")), json(&alone));
-        let alone = run::<MemUse>(default_config::<MemUse>().expect("options"), graph);
-        let text = |report| serde_json::to_string(&report).expect("plain data");
-        assert_eq!(text(memory.finish(graph).expect("a result")), text(alone.expect("readable")));
+        let caches = caches.finish(graph).expect("a result");
+        assert_eq!(json(&caches), json(&found::<Cache>("", graph)));
+        let memory = memory.finish(graph).expect("a result");
+        assert_eq!(json(&memory), json(&found::<MemUse>("", graph)));
     });
 }
 
@@ -268,9 +262,8 @@ fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
     let graph = counters(1 << 21);
     let accesses = graph.summary().accesses;
     let windows = || Windows::within(accesses, accesses / 4);
-    let options = default_config::<Sharing>().unwrap();
-    let all = run::<Sharing>(options.clone(), &graph).unwrap();
-    let some = Options { windows: windows(), ..options };
+    let all = found::<Sharing>("", &graph);
+    let some = sharing::Options { windows: windows(), ..options::<Sharing>("") };
     let some = run::<Sharing>(some, &graph).unwrap();
     assert_eq!((all.windows, some.windows), (None, Some(4)));
     let [all, some] = [&all, &some].map(|report| report.totals[0]);
@@ -279,9 +272,8 @@ fn windows_of_a_run_stand_for_all_of_it_and_it_is_said() {
     assert!(near(some.misses(), all.misses()), "{some:?} {all:?}");
     assert!(near(some.false_misses, all.false_misses));
 
-    let options = default_config::<Races>().unwrap();
-    let all = run::<Races>(options.clone(), &graph).unwrap();
-    let some = races::Options { windows: windows(), ..options };
+    let all = found::<Races>("", &graph);
+    let some = races::Options { windows: windows(), ..options::<Races>("") };
     let some = run::<Races>(some, &graph).unwrap();
     assert_eq!((all.windows, some.windows), (None, Some(4)));
     assert_eq!(all.accesses, accesses);

@@ -7,9 +7,9 @@ mod order;
 mod program;
 mod random;
 
-use crate::graphs::graph;
+use crate::graphs::{graph, options};
 use contech_backends::analysis::run;
-use contech_backends::races::{Options, Races};
+use contech_backends::races::Races;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{ContextId, MemOp};
 
@@ -23,9 +23,7 @@ fn little_memory_means_more_passes_and_the_same_races() {
         b.work(child, 0, 10, |w| (0..20_000).for_each(|i| w.block(block, &[0x10_0000 + 200 * i])));
     }
     let graph = graph(b);
-    let with = |memory: &str| {
-        run::<Races>(Options { windows: None, memory: memory.parse().expect("size") }, &graph)
-    };
+    let with = |memory: &str| run::<Races>(options::<Races>(&format!("--memory {memory}")), &graph);
     let (one, many) = (with("1G").expect("enough"), with("256K").expect("several passes"));
     assert_eq!((one.passes, one.races.len(), one.races[0].count), (1, 1, many.races[0].count));
     assert!(many.passes > 5, "{} passes", many.passes);

@@ -1,9 +1,10 @@
 //! The report page: complete in itself, small, and with everything it should show.
 
+use crate::graphs;
 use crate::samples::{builder, graph, many, two};
 use contech_backends::analysis::run;
 use contech_backends::cache::{self, Cache};
-use contech_backends::report::{PageData, render};
+use contech_backends::report::render;
 use serde_json::Value;
 use taskgraph::MemOp;
 use taskgraph::builder::GraphBuilder;
@@ -11,7 +12,7 @@ use taskgraph::builder::GraphBuilder;
 const LIMIT: usize = 3 << 20;
 
 fn page(builder: GraphBuilder) -> String {
-    render(&PageData::collect(&graph(builder), cache::Options::default(), |_| {}).unwrap()).unwrap()
+    render(&graphs::page(builder)).unwrap()
 }
 
 /// The data inside the page.
@@ -40,7 +41,7 @@ fn the_frames_of_one_context_are_counted_once_and_decoded_twice_at_most() {
     run::<Cache>(cache::Options::default(), &graph).unwrap();
     let once = graph.frames_decoded();
     assert!(once > 1, "{once}");
-    PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+    graphs::page_of(&graph);
     let report = graph.frames_decoded() - once;
     assert!(report <= 3 * once, "{report} for {once} frames");
 }

@@ -5,10 +5,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::samples::{builder, graph, many, nothing, single, two};
+use crate::graphs;
+use crate::samples::{builder, many, nothing, single, two};
 use contech_backends::laboratory;
-use contech_backends::report::{Choices, PageData, render};
-use contech_backends::scaling::{Activity, Measurement, PhaseRun, Point, Run};
+use contech_backends::report::render;
+use contech_backends::scaling::{Activity, Measurement, PhaseRun, Point, Run, analyse};
 use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
@@ -35,8 +36,7 @@ const UNFOLD: &str = "document.querySelectorAll('details').forEach(one => { one.
 
 /// The page of a graph, with a script of the test's own.
 fn page_of(graph_of: GraphBuilder, script: &str) -> String {
-    let page = PageData::collect(&graph(graph_of), Choices::default(), |_| {}).expect("a report");
-    render(&page).expect("a page") + "<script>" + script + "</script>"
+    render(&graphs::page(graph_of)).expect("a page") + "<script>" + script + "</script>"
 }
 
 /// What a browser makes of a page, whose scripts have nothing to complain of; `address` is what
@@ -177,7 +177,7 @@ fn measurement(threads: u32) -> Measurement {
 #[test]
 fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
     for (threads, theme) in [(2, "light"), (100, "dark")] {
-        let report = laboratory::of(measurement(threads));
+        let report = analyse(measurement(threads), Default::default(), Default::default());
         let page = laboratory::render(&report).expect("a page");
         assert!(page.len() < 3 << 20, "{threads}: {} bytes", page.len());
         let seen = browse(&page, theme);

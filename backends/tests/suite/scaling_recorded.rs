@@ -1,38 +1,28 @@
 //! `factors` and `stack` of a graph whose times are known (`samples::two`), against the account of
 //! the same graph.
 
+use crate::graphs::found;
 use crate::samples::{graph, many, nothing, single, two};
 use contech_backends::account::Account;
-use contech_backends::analysis::{Analysis, Graph, run};
+use contech_backends::analysis::{Analysis, Graph};
 use contech_backends::recorded::{FactorsReport, RecordedFactors, RecordedStack};
 
 const US: u64 = 1000;
-
-fn options<A: Analysis>(words: &[&str]) -> A::Config
-where
-    A::Config: clap::Args,
-{
-    use clap::FromArgMatches;
-    let command =
-        <A::Config as clap::Args>::augment_args(clap::Command::new(A::NAME).no_binary_name(true));
-    let matches = command.try_get_matches_from(words).unwrap();
-    A::Config::from_arg_matches(&matches).unwrap()
-}
 
 fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-9, "{a} is not {b}");
 }
 
 /// The factors with these options, as the command says them: with what the models say.
-fn factors(graph: &Graph, words: &[&str]) -> FactorsReport {
+fn factors(graph: &Graph, words: &str) -> FactorsReport {
     complete::<RecordedFactors>(graph, words).grouped()
 }
 
-fn complete<A: Analysis>(graph: &Graph, words: &[&str]) -> A::Report
+fn complete<A: Analysis>(graph: &Graph, words: &str) -> A::Report
 where
     A::Config: clap::Args,
 {
-    let mut report = run::<A>(options::<A>(words), graph).unwrap();
+    let mut report = found::<A>(words, graph);
     A::complete(&mut report, graph).unwrap();
     report
 }
@@ -40,7 +30,7 @@ where
 #[test]
 fn factors_and_stack_are_the_account_in_other_words() {
     for graph in [graph(two()), graph(many(8, 4)), graph(single()), graph(nothing())] {
-        for words in [&[][..], &["--processors", "3"]] {
+        for words in ["", "--processors 3"] {
             let account = complete::<Account>(&graph, words);
             let factors = factors(&graph, words);
             let stack = complete::<RecordedStack>(&graph, words).grouped();
@@ -72,7 +62,7 @@ fn factors_and_stack_are_the_account_in_other_words() {
 #[test]
 fn factors_of_a_run_whose_times_are_known() {
     let graph = graph(two());
-    let report = factors(&graph, &[]);
+    let report = factors(&graph, "");
     assert_eq!((report.processors, report.duration_ns), (2, 800 * US));
     let all = 1600.0;
     // The first 100 have one processor at work.
@@ -81,7 +71,7 @@ fn factors_of_a_run_whose_times_are_known() {
     near(report.factors.distribution.imbalance, 450.0 / all);
     // The child comes to the barrier 150 later because of the lock, so that much of the wait there
     // is the lock's.
-    let delay = factors(&graph, &["--blocking", "delay"]);
+    let delay = factors(&graph, "--blocking delay");
     near(delay.factors.distribution.imbalance, 150.0 / all);
     let moved = delay.factors.delay.software - report.factors.delay.software;
     near(moved, 300.0 / all);
@@ -93,7 +83,7 @@ fn a_baseline_tells_work_from_delay() {
     let path = folder.path().join("seq.tg");
     // A sequential run of 4 ms against 1.6 ms of processor time: the delay is negative.
     crate::samples::write(single(), &path);
-    let report = factors(&graph(two()), &["--baseline", path.to_str().unwrap()]);
+    let report = factors(&graph(two()), &format!("--baseline {}", path.display()));
     near(report.factors.work, 4000.0 / 1600.0);
     assert!(report.factors.superlinear());
     near(report.factors.total(), 1.0);
@@ -112,7 +102,7 @@ fn a_thread_that_waits_for_a_signal_is_not_at_work() {
     b.work(worker, 1000 * US, 9000 * US, |w| w.block(body, &[]));
     b.join(main, worker);
     b.join(main, signals);
-    let report = factors(&graph(b), &["--processors", "2"]);
+    let report = factors(&graph(b), "--processors 2");
     let account = report.account;
     near(account.running / account.total(), 0.5);
 }

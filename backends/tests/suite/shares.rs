@@ -2,9 +2,10 @@
 //! for every analysis that can be divided and for numbers of workers that divide nothing evenly.
 
 use crate::graphs::affine::random_contexts;
+use crate::graphs::{found, json, options};
 use crate::samples::{calls, graph};
-use clap::{Args, Command, FromArgMatches};
-use contech_backends::analysis::{Divided, Graph, Share, run, run_share};
+use clap::Args;
+use contech_backends::analysis::{Divided, Graph, Share, run_share};
 use contech_backends::cache::Cache;
 use contech_backends::workspan::WorkSpan;
 use fastrand::Rng;
@@ -79,34 +80,24 @@ fn random_graph(seed: u64) -> Graph {
     graph(b)
 }
 
-fn json(report: &impl Serialize) -> String {
-    serde_json::to_string(report).expect("plain data")
-}
-
 /// Does an analysis in one process and by workers, whose findings go through JSON as in their
 /// files. Returns what one process says.
-fn check<A>(options: &str, graph: &Graph) -> String
+fn check<A>(line: &str, graph: &Graph) -> String
 where
     A: Divided,
-    A::Config: Args + FromArgMatches,
+    A::Config: Args,
     A::Report: Serialize,
 {
-    let config = || {
-        let command = A::Config::augment_args(Command::new(A::NAME));
-        let words = std::iter::once(A::NAME).chain(options.split_whitespace());
-        A::Config::from_arg_matches(&command.get_matches_from(words)).expect("options")
-    };
-    let whole = json(&run::<A>(config(), graph).expect("readable"));
+    let analysis = || A::new(options::<A>(line), graph).expect("options");
+    let whole = json(&found::<A>(line, graph));
     for of in WORKERS {
         let found = |index| {
-            let analysis = A::new(config(), graph).expect("options");
-            let found = run_share(analysis, graph, Share { index, of }).expect("readable");
+            let found = run_share(analysis(), graph, Share { index, of }).expect("readable");
             serde_json::from_str(&json(&found)).expect("what was just written")
         };
         let parts = (0..of).map(found).collect();
-        let analysis = A::new(config(), graph).expect("options");
-        let joined = json(&analysis.join(graph, parts).expect("readable"));
-        assert_eq!(joined, whole, "{} {options}, {of} workers", A::NAME);
+        let joined = json(&analysis().join(graph, parts).expect("readable"));
+        assert_eq!(joined, whole, "{} {line}, {of} workers", A::NAME);
     }
     whole
 }

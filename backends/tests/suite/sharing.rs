@@ -4,19 +4,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::graphs::found;
 use crate::samples::{calls, graph};
-use contech_backends::analysis::{Graph, run};
-use contech_backends::sharing::{Options, Report, Sharing};
+use contech_backends::analysis::Graph;
+use contech_backends::sharing::{Report, Sharing};
 use fastrand::Rng;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Access, Action, AllocKind, BlockId, ContextId, MemOp};
 
 fn report(graph: &Graph, line: &str, slice: u64) -> Report {
-    run::<Sharing>(
-        Options { windows: None, line: line.parse().expect("sizes"), slice, top: 20 },
-        graph,
-    )
-    .expect("a readable graph")
+    found::<Sharing>(&format!("--line {line} --slice {slice}"), graph)
 }
 
 /// Contexts that run at the same time, each access at a line of its own in the source.

@@ -3,7 +3,7 @@
 use contech_observation::State;
 use serde::Serialize;
 
-use super::measurement::{PhaseRun, Run, StateTimes};
+use super::measurement::{Run, StateTimes};
 
 /// Where a thread that gives up its processor while it waits for a lock is put (deconstructing
 /// overhead, section IV).
@@ -57,7 +57,7 @@ impl Account {
             for (left, ns) in serial.iter_mut().zip(phase.times) {
                 *left = left.saturating_sub(ns);
             }
-            sum.add(&Self::of_phase(phase, wall, processors));
+            sum.add(&Self::of_stretch(&phase.times, wall, processors));
         }
         sum.add(&Self::outside(&serial, serial_ns, processors));
         sum
@@ -74,14 +74,9 @@ impl Account {
         outside
     }
 
-    /// The account of the phases of one place.
-    #[must_use]
-    pub fn of_phase(phase: &PhaseRun, wall_ns: u64, processors: u32) -> Self {
-        Self::of_stretch(&phase.times, wall_ns, processors)
-    }
-
     /// The account of a stretch of time in which threads had these states.
-    fn of_stretch(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
+    #[must_use]
+    pub fn of_stretch(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
         let capacity = wall_ns as f64 * f64::from(processors);
         // A thread sleeps because the program says so; the papers assume that programs do not.
         let running = of(times, State::Running) + of(times, State::Sleep);
@@ -185,6 +180,7 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
+    use super::super::measurement::PhaseRun;
     use super::*;
     use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The result of the analysis of a measurement: numbers by number of threads, and findings.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::account::{Account, Blocking};
 use super::factors::Factors;
@@ -77,7 +77,7 @@ pub struct Report {
 }
 
 /// One finding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Finding {
     /// The rank; 1 is the most important.
     pub rank: usize,

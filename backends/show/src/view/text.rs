@@ -83,7 +83,7 @@ impl Shown<'_> {
 
 fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result<()> {
     let rows = &table.rows[..table.rows.len().min(table.text_rows)];
-    let columns: Vec<Shown<'_>> = table
+    let mut columns: Vec<Shown<'_>> = table
         .columns
         .iter()
         .enumerate()
@@ -100,7 +100,6 @@ fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result
             }
         })
         .collect();
-    let mut columns = columns;
     if too_wide(&columns, screen.width) {
         // A picture says what the numbers beside it say.
         columns.retain(|column| !column.is_picture());

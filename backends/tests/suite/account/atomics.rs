@@ -48,9 +48,8 @@ fn what_an_operation_costs_is_an_estimate_and_so_is_what_its_end_brings() {
 
 #[test]
 fn a_wait_is_at_the_lock_that_is_waited_for() {
-    let mut b = builder("./nested");
+    let (mut b, code) = program("f");
     let [brief, long] = [20, 30].map(|line| b.block("take", "a.c", line, &[]));
-    let code = code(&mut b, "f");
     let main = b.context("main");
     let other = b.create(main);
     for context in [main, other] {
@@ -74,8 +73,7 @@ fn a_wait_is_at_the_lock_that_is_waited_for() {
 
 #[test]
 fn threads_that_do_little_cost_their_own_start() {
-    let mut b = builder("./requests");
-    let code = code(&mut b, "make");
+    let (mut b, code) = program("make");
     let main = b.context("main");
     for from in (0..200).map(|at| at * 40_000) {
         b.work(main, from, from + 20_000, |w| w.block(code.call, &[]));

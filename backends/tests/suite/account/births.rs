@@ -3,14 +3,13 @@
 use contech_backends::account::Report;
 use taskgraph::SyncOp;
 
-use super::{Loss, MS, account, builder, code, library_call, work};
+use super::{Loss, MS, account, builder, library_call, program, work};
 
 /// Two tasks of two threads begin at once, of which one works for 4 ms and one for `long` ms. The
 /// third one was made with them, or depends on what the long one has done after 10 ms; it works from
 /// 10 to 14 ms.
 fn third(long: u64, depends: bool) -> Report {
-    let mut b = builder("./tasks");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     let [one, other, third] = [(); 3].map(|()| b.create(main));
     for (task, thread) in [(one, 1), (other, 2), (third, 1)] {
@@ -53,8 +52,7 @@ fn a_task_that_could_begin_runs_as_soon_as_a_processor_is_free() {
 
 #[test]
 fn who_has_a_processor_for_a_part_of_the_time_only_works_all_the_time() {
-    let mut b = builder("./threads");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     let [short, long] = [(); 2].map(|()| b.create(main));
     // Other programs have taken four parts of five.
@@ -69,8 +67,7 @@ fn who_has_a_processor_for_a_part_of_the_time_only_works_all_the_time() {
 
 #[test]
 fn who_has_the_longest_piece_has_more_to_do_though_it_was_also_kept_for_longest() {
-    let mut b = builder("./threads");
-    let code = code(&mut b, "");
+    let (mut b, code) = program("");
     let main = b.context("main");
     // Each has a processor for about a part of three of its time.
     let pieces = [(0, 3), (105, 129), (326, 441), (498, 756)];

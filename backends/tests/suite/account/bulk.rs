@@ -2,15 +2,14 @@
 
 use taskgraph::{MemOp, OpKind};
 
-use super::{Loss, MS, account, builder, code, estimated, first};
+use super::{Loss, MS, account, builder, estimated, first, program};
 
 #[test]
 fn a_long_fill_or_copy_has_the_time_of_the_task_it_is_in() {
     for (kind, operands) in
         [(OpKind::Set, [0x1000, 1 << 20].as_slice()), (OpKind::Copy, &[0x1000, 0x80_0000, 1 << 20])]
     {
-        let mut b = builder("./bulk");
-        let code = code(&mut b, "pthread_mutex_lock");
+        let (mut b, code) = program("pthread_mutex_lock");
         let moves = b.block("moves", "a.c", 40, &[MemOp::new(kind, 0, 0)]);
         let main = b.context("main");
         b.work(main, 0, 8 * MS, |w| {
@@ -29,8 +28,7 @@ fn a_long_fill_or_copy_has_the_time_of_the_task_it_is_in() {
 
 #[test]
 fn a_short_copy_is_no_more_than_its_instructions() {
-    let mut b = builder("./short");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let copy = MemOp { const_len: 16, flags: MemOp::CONST_LEN, ..MemOp::new(OpKind::Copy, 0, 0) };
     let moves = b.block("moves", "a.c", 40, &[copy]);
     let main = b.context("main");

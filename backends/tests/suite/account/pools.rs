@@ -4,7 +4,7 @@ use contech_backends::account::Report;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, SyncOp, TaskId};
 
-use super::{Loss, MS, account, builder, code, work};
+use super::{Loss, MS, account, program, work};
 
 const LOCK: u64 = 7;
 const CONDITION: u64 = 8;
@@ -22,8 +22,7 @@ fn job(b: &mut GraphBuilder, worker: ContextId, at: u64, ms: u64, code: BlockId)
 /// end. Each of them waits for its first one. With `counted` they count with the same lock what
 /// they have done, and the thread waits until all is done.
 fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
-    let mut b = builder("./pool");
-    let code = code(&mut b, "f");
+    let (mut b, code) = program("f");
     let [maker, one, other] = ["maker", "one", "other"].map(|name| b.context(name));
     work(&mut b, maker, 0, 1, &[code.own]);
     let mut signal = None;
@@ -114,8 +113,7 @@ fn waits(
 fn queue_of_one(costs: &[(u64, u64)]) -> Report {
     /// How long it takes to go on after a wait, ns.
     const LATER: u64 = 100;
-    let mut b = builder("./queue");
-    let code = code(&mut b, "f");
+    let (mut b, code) = program("f");
     let [maker, taker] = ["maker", "taker"].map(|name| b.context(name));
     let (mut put, mut taken, mut done) = (0, 0, 0);
     let mut room = None;
@@ -158,8 +156,7 @@ fn a_queue_with_few_places_is_told_where_more_would_help() {
 
 #[test]
 fn turns_of_a_loop_that_waits_are_no_work() {
-    let mut b = builder("./spin");
-    let code = code(&mut b, "turn of a wait");
+    let (mut b, code) = program("turn of a wait");
     let [one, other] = ["one", "other"].map(|name| b.context(name));
     for (context, waits) in [(one, 0), (other, 8)] {
         b.work(context, 0, 2 * MS, |w| {

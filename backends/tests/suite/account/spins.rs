@@ -3,7 +3,7 @@
 use contech_backends::account::Report;
 use taskgraph::SyncOp;
 
-use super::{Loss, MS, account, builder, code, first, wait, work};
+use super::{Loss, MS, account, first, program, wait, work};
 
 const COUNT: u64 = 7;
 const TURN: u64 = 8;
@@ -12,8 +12,7 @@ const TURN: u64 = 8;
 /// word and looks at another one, which a thread changes that works for 9 ms and counts itself
 /// before or after that.
 fn met(before: bool, away: u64) -> Report {
-    let mut b = builder("./barrier");
-    let code = code(&mut b, "atomic operation");
+    let (mut b, code) = program("atomic operation");
     let [quick, slow] = ["quick", "slow"].map(|name| b.context(name));
     let comes = (3 + away) * MS;
     work(&mut b, quick, 0, 2, &[code.own]);
@@ -59,8 +58,7 @@ fn who_waits_for_its_ticket_does_not_wait_at_a_barrier() {
 /// One thread works for 3 ms and waits for a condition, which a thread signals that works for 9 ms.
 /// Before, both take a mutex: by the same call, or by another one.
 fn signalled(same: bool) -> Report {
-    let mut b = builder("./signalled");
-    let code = code(&mut b, "pthread_mutex_lock");
+    let (mut b, code) = program("pthread_mutex_lock");
     let [quick, slow] = ["quick", "slow"].map(|name| b.context(name));
     work(&mut b, quick, 0, 3, &[code.own]);
     work(&mut b, quick, 3, 3, &[code.call]);

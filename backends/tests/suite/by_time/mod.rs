@@ -5,14 +5,12 @@
 //! evenly spread over the task, and over the time before it in which it could have begun. Analyses
 //! that ask what contexts do to one another while they run at the same time read the graph this
 //! way; task by task, two long tasks would seem to run one after the other.
-//!
-//! Memory is what is seen of one task for each context.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{Action, Context, ContextId, TaskId, TaskKind};
+use taskgraph::{Action, Context, TaskKind};
 
 use contech_backends::analysis::Graph;
 
@@ -38,21 +36,32 @@ impl Spread {
     }
 }
 
-/// One context on its way through its tasks.
-struct Stream<T> {
-    context: ContextId,
-    next: u32,
-    tasks: u32,
-    free_ns: u64,
-    inside: Option<Inside<T>>,
-}
-
-/// The task a context is in.
-struct Inside<T> {
-    actions: std::vec::IntoIter<T>,
-    spread: Spread,
-    index: u64,
-    count: u64,
+/// What `see` sees of a context's actions, each with its time.
+fn actions<T>(
+    graph: &Graph,
+    context: &Context,
+    see: &impl Fn(&Action<'_>) -> T,
+) -> Result<Vec<(u64, T)>> {
+    let mut all = Vec::new();
+    let mut free_ns = context.first_ns;
+    for task in graph.tasks_of(context.id) {
+        let task = task?;
+        let mut ready_ns = std::mem::replace(&mut free_ns, task.end_ns());
+        if task.kind() != TaskKind::Work || task.spans().is_empty() {
+            continue;
+        }
+        for &before in task.stored_dependencies() {
+            ready_ns = ready_ns.max(graph.task(before)?.end_ns());
+        }
+        let start_ns = ready_ns.min(task.start_ns());
+        let spread = Spread::new(start_ns, task.end_ns(), task.action_count());
+        let mut index = 0;
+        task.for_each_action(|action| {
+            all.push((spread.time(index), see(&action)));
+            index += 1;
+        })?;
+    }
+    Ok(all)
 }
 
 /// Calls `each` with what `see` sees of every action of the graph, its context (by position in
@@ -67,81 +76,21 @@ pub(crate) fn by_time<T>(
     see: impl Fn(&Action<'_>) -> T,
     mut each: impl FnMut(u32, u64, T),
 ) -> Result<()> {
-    let stream = |context: Context| Stream {
-        context: context.id,
-        next: 0,
-        tasks: context.task_count,
-        free_ns: context.first_ns,
-        inside: None,
-    };
-    let firsts: Vec<u64> = graph.contexts().map(|context| context.first_ns).collect();
-    let mut streams: Vec<Stream<T>> = graph.contexts().map(stream).collect();
-    let mut due: BinaryHeap<Reverse<(u64, u32)>> =
-        firsts.into_iter().zip(0..).map(Reverse).collect();
+    let (mut streams, mut due) = (Vec::new(), BinaryHeap::new());
+    for (number, context) in (0..).zip(graph.contexts()) {
+        streams.push(actions(graph, &context, &see)?.into_iter().peekable());
+        due.push(Reverse((context.first_ns, number)));
+    }
     while let Some(Reverse((_, number))) = due.pop() {
         let other = due.peek().map(|next| next.0);
         let stream = &mut streams[number as usize];
         // The context runs until it is another one's turn.
         let runs =
             |time: u64| other.is_none_or(|other| (time.saturating_sub(slice_ns), number) < other);
-        if let Some(time) = stream.run(graph, runs, &see, |time, seen| each(number, time, seen))? {
-            due.push(Reverse((time, number)));
+        while let Some((time, seen)) = stream.next_if(|(time, _)| runs(*time)) {
+            each(number, time, seen);
         }
+        due.extend(stream.peek().map(|(time, _)| Reverse((*time, number))));
     }
     Ok(())
-}
-
-impl<T> Stream<T> {
-    /// Runs while `runs` says so; the time of the next action, `None` when there is no more.
-    fn run(
-        &mut self,
-        graph: &Graph,
-        runs: impl Fn(u64) -> bool,
-        see: &impl Fn(&Action<'_>) -> T,
-        mut each: impl FnMut(u64, T),
-    ) -> Result<Option<u64>> {
-        loop {
-            if let Some(inside) = &mut self.inside {
-                while inside.index < inside.count {
-                    let time = inside.spread.time(inside.index);
-                    if !runs(time) {
-                        return Ok(Some(time));
-                    }
-                    inside.index += 1;
-                    match inside.actions.next() {
-                        Some(seen) => each(time, seen),
-                        None => break,
-                    }
-                }
-                self.inside = None;
-            }
-            if !self.enter(graph, see)? {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Goes to the next task with actions; false when there is none.
-    fn enter(&mut self, graph: &Graph, see: &impl Fn(&Action<'_>) -> T) -> Result<bool> {
-        while self.next < self.tasks {
-            let task = graph.task(TaskId::new(self.context, self.next))?;
-            self.next += 1;
-            let free_ns = std::mem::replace(&mut self.free_ns, task.end_ns());
-            if task.kind() == TaskKind::Work && !task.spans().is_empty() {
-                let count = task.action_count();
-                let mut ready_ns = free_ns;
-                for &before in task.stored_dependencies() {
-                    ready_ns = ready_ns.max(graph.task(before)?.end_ns());
-                }
-                let start_ns = ready_ns.min(task.start_ns());
-                let spread = Spread::new(start_ns, task.end_ns(), count);
-                let mut actions = Vec::new();
-                task.for_each_action(|action| actions.push(see(&action)))?;
-                self.inside =
-                    Some(Inside { actions: actions.into_iter(), spread, index: 0, count });
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
 }

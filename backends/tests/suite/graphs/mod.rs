@@ -6,9 +6,44 @@ pub(crate) use crate::samples::graph;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contech_backends::analysis::Graph;
-
+use clap::{Args, Command, FromArgMatches};
+use contech_backends::analysis::{Analysis, Graph, run};
+use contech_backends::report::{Choices, PageData};
+use serde::Serialize;
 use taskgraph::TaskId;
+use taskgraph::builder::GraphBuilder;
+
+/// The options of an analysis that the words of a line are.
+pub(crate) fn options<A: Analysis>(line: &str) -> A::Config
+where
+    A::Config: Args,
+{
+    let command = A::Config::augment_args(Command::new(A::NAME).no_binary_name(true));
+    let matches = command.try_get_matches_from(line.split_whitespace()).expect(line);
+    A::Config::from_arg_matches(&matches).expect(line)
+}
+
+/// What an analysis finds with these options.
+pub(crate) fn found<A: Analysis>(line: &str, graph: &Graph) -> A::Report
+where
+    A::Config: Args,
+{
+    run::<A>(options::<A>(line), graph).expect("a readable graph")
+}
+
+/// A result as JSON.
+pub(crate) fn json(result: &impl Serialize) -> String {
+    serde_json::to_string(result).expect("plain data")
+}
+
+/// What the page shows of a graph.
+pub(crate) fn page(builder: GraphBuilder) -> PageData {
+    page_of(&graph(builder))
+}
+
+pub(crate) fn page_of(graph: &Graph) -> PageData {
+    PageData::collect(graph, &Choices::default(), |_| {}).expect("a report")
+}
 
 /// All predecessors of every task.
 pub(crate) fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {

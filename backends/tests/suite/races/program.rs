@@ -1,19 +1,18 @@
 //! Programs under test: two threads besides main, and the races that are found.
 
-use contech_backends::analysis::{Graph, run};
-use contech_backends::races::{Options, Races, Report};
+use contech_backends::analysis::Graph;
+use contech_backends::races::{Races, Report};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, ContextId, MemOp, SyncOp, TaskId};
 
-use crate::graphs::graph;
+use crate::graphs::{found, graph};
 
 pub(crate) const X: u64 = 0x1000;
 
 pub(crate) const LOCK: u64 = 0xfeed;
 
 pub(crate) fn report(graph: &Graph) -> Report {
-    run::<Races>(Options { windows: None, memory: "64M".parse().expect("size") }, graph)
-        .expect("a readable graph")
+    found::<Races>("--memory 64M", graph)
 }
 
 /// A program under test: two threads besides main, and a block for each kind of access at a line of

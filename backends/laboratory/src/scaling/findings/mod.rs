@@ -119,14 +119,15 @@ impl<'a> Diagnosis<'a> {
     /// The phase that has the most of something, and its share of the whole.
     fn phase(&self, of: impl Fn(&PhaseRun, &Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
         let run = self.run?;
-        let of = |phase: &'a PhaseRun| {
-            let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
-            (phase, of(phase, &account))
-        };
+        let of = |phase: &'a PhaseRun| (phase, of(phase, &self.account_of(phase)));
         let all: Vec<_> = self.phases(run).map(of).collect();
         let sum: f64 = all.iter().map(|(_, ns)| ns.max(0.0)).sum();
         let (phase, most) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most > 0.0).then(|| (phase, over(most, sum)))
+    }
+
+    fn account_of(&self, phase: &PhaseRun) -> Account {
+        Account::of_stretch(&phase.times, phase.wall_ns, self.point.threads)
     }
 
     /// The parallel phases.
@@ -223,7 +224,7 @@ impl<'a> Diagnosis<'a> {
     /// What partition refinement (deconstructing overhead, equation 9) suggests for a phase that
     /// deals out work at run time, if it agrees that parts should be larger, or smaller.
     fn refined(&self, phase: &PhaseRun, larger: bool) -> String {
-        let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
+        let account = self.account_of(phase);
         let all = account.total();
         let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
         let ratio =
@@ -242,7 +243,7 @@ impl<'a> Diagnosis<'a> {
         let Some(run) = self.run else { return 0.0 };
         let all = self.point.account.total();
         let phases = self.phases(run).filter(|phase| phase.dynamic).map(|phase| {
-            let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
+            let account = self.account_of(phase);
             let busy = account.running + account.scheduling;
             let starved = account.scheduling > SMALL_TASKS * busy;
             if starved { account.barrier + account.unoccupied } else { 0.0 }
