@@ -24,7 +24,7 @@ use contech_show::{duration, output, view};
 
 pub use options::Options;
 pub use page::render;
-pub use run::cannot_start;
+pub use run::{cannot_start, how_ended};
 use scaling::{Measurement, analyse, ascending, document};
 use view::say;
 

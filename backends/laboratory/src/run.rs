@@ -1,6 +1,6 @@
 //! One run of a command under the observer.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -42,14 +42,6 @@ pub(super) fn take_signals() -> Result<()> {
 /// Whether one has come.
 pub(super) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
-}
-
-/// A run to make.
-#[derive(Clone, Debug)]
-pub(super) struct Order {
-    pub(super) words: Vec<OsString>,
-    /// The value of OMP_NUM_THREADS, if the caller's environment does not set it.
-    pub(super) threads: u32,
 }
 
 /// The result of a run that succeeded.
@@ -110,18 +102,19 @@ impl Runner {
         })
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to its end, with so many threads for OpenMP.
     ///
     /// # Errors
     /// When the command cannot be started, fails, takes too long, or was not observed.
-    pub(super) fn run(&self, order: &Order) -> Result<Outcome> {
-        let name = words(&order.words);
+    pub(super) fn run(&self, command: &[OsString], threads: u32) -> Result<Outcome> {
+        let name = words(command);
         let file = self.folder.path().join("observation");
         let _ = std::fs::remove_file(&file);
-        let mut command = self.command(order, &file)?;
-        let mut child = command.spawn().map_err(|error| {
-            cannot_start(&words(order.words.get(..1).unwrap_or_default()), error)
-        })?;
+        let (program, arguments) = command.split_first().context("name a program to run")?;
+        let mut command = self.command(program, &file);
+        command.args(arguments).env("OMP_NUM_THREADS", threads.to_string());
+        let mut child =
+            command.spawn().map_err(|error| cannot_start(&program.to_string_lossy(), error))?;
         let ended = AtomicBool::new(false);
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let (status, output, said) = thread::scope(|scope| {
@@ -141,8 +134,7 @@ impl Runner {
         Ok(Outcome { observation, output })
     }
 
-    fn command(&self, order: &Order, file: &Path) -> Result<Command> {
-        let (program, arguments) = order.words.split_first().context("name a program to run")?;
+    fn command(&self, program: &OsStr, file: &Path) -> Command {
         let mut command = Command::new(program);
         let mut preload = OsString::from(&self.library);
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -150,17 +142,15 @@ impl Runner {
             preload.push(others);
         }
         command
-            .args(arguments)
             .env("LD_PRELOAD", preload)
             .env("CONTECH_OBSERVE", file)
-            .env("OMP_NUM_THREADS", order.threads.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // The program gets its own process group, so that the processes it starts can be ended
             // with it.
             .process_group(0);
-        Ok(command)
+        command
     }
 
     fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus> {
@@ -200,15 +190,20 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// How a program ended, in words.
+#[must_use]
+pub fn how_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
 fn failure(name: &str, status: ExitStatus, said: &str) -> String {
-    let (how, unless) = match (status.code(), status.signal()) {
-        (Some(code), _) => (
-            format!("exited with status {code}"),
-            format!(" (unless --status {code} says that all is well)"),
-        ),
-        (None, Some(signal)) => (format!("was ended by signal {signal}"), String::new()),
-        (None, None) => ("failed".to_owned(), String::new()),
-    };
+    let unless = |code| format!(" (unless --status {code} says that all is well)");
+    let unless = status.code().map(unless).unwrap_or_default();
+    let how = how_ended(status);
     let said = said.trim();
     let begin = format!("{name} {how}; a program that fails is not measured{unless}");
     if said.is_empty() { begin } else { format!("{begin}. It said:\n{said}") }

@@ -9,7 +9,7 @@ use super::checks;
 use super::command::Template;
 use super::options::Options;
 use super::places::Places;
-use super::run::{self, Order, Outcome, Output, Runner};
+use super::run::{self, Outcome, Output, Runner};
 use crate::output::progress;
 use crate::scaling::{Activity, Measurement, Point, Run};
 use crate::view::units;
@@ -107,12 +107,13 @@ struct Series<'a> {
 impl Series<'_> {
     /// Makes one run with `threads` threads of the work for `p` processors.
     fn run(&mut self, template: &Template, threads: u32, p: u32) -> Result<(Run, Observation)> {
-        let order = Order { words: template.at(threads, p), threads };
+        let words = template.at(threads, p);
+        let run = || self.runner.run(&words, threads);
         let outcome = match self.options.no_pin {
-            true => self.runner.run(&order),
-            false => self.processors.limited(threads, || self.runner.run(&order)),
+            true => run(),
+            false => self.processors.limited(threads, run),
         }?;
-        let name = run::words(&order.words);
+        let name = run::words(&words);
         checks::long_enough(&outcome, &name, self.options.min_time)?;
         if !self.options.ignore_output {
             self.compare(&name, &outcome)?;

@@ -70,6 +70,7 @@ mod tests {
     fn each_word_of_contech_backend_is_a_word_of_contech() {
         let contech = add_to(Command::new("contech"));
         contech.clone().debug_assert();
+        crate::cli::command().debug_assert();
         for entry in entries() {
             let group: &[&str] = match entry.place {
                 Place::Analyse | Place::AnalyseToo => &["analyse"],

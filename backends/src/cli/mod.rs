@@ -99,11 +99,3 @@ fn list(out: &mut dyn std::io::Write) -> Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_command_line_is_consistent() {
-        super::command().debug_assert();
-    }
-}

@@ -173,6 +173,27 @@ fn measured(choices: &Choices) -> Result<workspan::Options> {
     Ok(workspan::Options { measured: choices.measured.clone(), ..default_config::<WorkSpan>()? })
 }
 
+/// What has this name, and does what this function does.
+const fn entry(
+    name: &'static str,
+    about: &'static str,
+    arguments: fn(Command) -> Command,
+    run: fn(&ArgMatches) -> Result<()>,
+) -> Entry {
+    Entry {
+        name,
+        about,
+        word: None,
+        place: Place::Analyse,
+        example: "graph.tg",
+        arguments,
+        run,
+        answer: None,
+        shown: None,
+        divided: None,
+    }
+}
+
 /// An analysis: its options after the common ones.
 const fn analysis<A>() -> Entry
 where
@@ -180,21 +201,15 @@ where
     A::Config: Args,
     A::Report: Render,
 {
+    let arguments = |command| A::Config::augment_args(Common::augment_args(command));
+    let run = |matches: &ArgMatches| {
+        let common = Common::from_arg_matches(matches)?;
+        let graph = common.open()?;
+        common.write(&graph, &report::<A>(matches, &graph)?)
+    };
     Entry {
-        name: A::NAME,
-        about: A::ABOUT,
-        word: None,
-        place: Place::Analyse,
-        example: "graph.tg",
-        arguments: |command| A::Config::augment_args(Common::augment_args(command)),
-        run: |matches| {
-            let common = Common::from_arg_matches(matches)?;
-            let graph = common.open()?;
-            common.write(&graph, &report::<A>(matches, &graph)?)
-        },
         answer: Some(|matches, graph| json(&report::<A>(matches, graph)?, &warnings(graph))),
-        shown: None,
-        divided: None,
+        ..entry(A::NAME, A::ABOUT, arguments, run)
     }
 }
 
@@ -245,16 +260,5 @@ pub(super) const fn tool<O: Args>(
     example: &'static str,
     run: fn(&ArgMatches) -> Result<()>,
 ) -> Entry {
-    Entry {
-        name,
-        about,
-        word: None,
-        place,
-        example,
-        arguments: O::augment_args,
-        run,
-        answer: None,
-        shown: None,
-        divided: None,
-    }
+    Entry { place, example, ..entry(name, about, O::augment_args, run) }
 }

@@ -4,9 +4,10 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{ArgMatches, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
@@ -186,15 +187,20 @@ impl Planned {
         let (division, matches) = self.plan.division()?;
         let share = Share { index: number - 1, of: workers };
         let found = (division.run)(&matches, &self.open()?, share)?;
-        let mut bytes = Vec::with_capacity(HEADER + found.len() + 8);
-        bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend(number.to_le_bytes());
-        bytes.extend(self.hash.to_le_bytes());
-        bytes.extend((found.len() as u64).to_le_bytes());
+        let mut bytes = self.header(number, found.len());
         bytes.extend(found);
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         output::bytes_to(Some(&self.path(number)), |out| Ok(out.write_all(&bytes)?))
+    }
+
+    /// What is before the body of a share's result, which has so many bytes.
+    fn header(&self, number: u32, length: usize) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(self.hash.to_le_bytes());
+        bytes.extend((length as u64).to_le_bytes());
+        bytes
     }
 
     /// What a worker found.
@@ -207,25 +213,22 @@ impl Planned {
                 "share {number} is missing ({name}): contech-backend shard run {folder} {number}"
             )
         })?;
-        let field = |from: usize, n: usize| bytes.get(from..from + n);
-        let number_at = |from: usize, n: usize| {
-            let bytes = field(from, n)?.iter().rev();
-            Some(bytes.fold(0u128, |sum, b| sum << 8 | u128::from(*b)))
-        };
+        let end = bytes.len().saturating_sub(8);
+        let header = self.header(number, end.saturating_sub(HEADER));
+        let has = |field: Range<usize>| bytes.get(field.clone()) == Some(&header[field]);
         ensure!(
-            field(0, 8) == Some(MAGIC) && number_at(8, 4) == Some(VERSION.into()),
+            has(0..12),
             "{name} is not the result of a share of this version: delete it, and run the share again"
         );
         ensure!(
-            number_at(12, 4) == Some(number.into()) && number_at(16, 16) == Some(self.hash),
+            has(12..32),
             "{name} is of another plan or another share: delete it, and run the share again"
         );
-        let end = bytes.len().saturating_sub(8);
-        let sum = number_at(end, 8).map(|sum| sum == u128::from(xxh3_64(&bytes[..end])));
-        let whole = end.checked_sub(HEADER).map(|n| n as u128) == number_at(32, 8);
-        if sum != Some(true) || !whole {
-            bail!("{name} is damaged: delete it, and run the share again");
-        }
+        let whole = has(32..HEADER) && end >= HEADER;
+        ensure!(
+            whole && bytes[end..] == xxh3_64(&bytes[..end]).to_le_bytes(),
+            "{name} is damaged: delete it, and run the share again"
+        );
         Ok(bytes[HEADER..end].to_vec())
     }
 

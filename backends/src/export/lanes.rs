@@ -10,27 +10,11 @@ use anyhow::Result;
 use taskgraph::{BlockCounts, BlockId, Context, ContextId, TaskKind};
 
 use crate::analysis::source::{Place, heaviest};
-use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
+use crate::analysis::{Graph, LongCall, Segment, Segments, State, Task};
 use crate::view::names;
 
 /// Contexts that have lanes of their own, if there are no more.
 const OWN: usize = 1000;
-
-/// A part of a lane.
-#[derive(Debug)]
-pub(super) struct Slice<'g> {
-    pub(super) from_ns: u64,
-    pub(super) to_ns: u64,
-    pub(super) what: What<'g>,
-}
-
-#[derive(Debug)]
-pub(super) enum What<'g> {
-    /// A task; it may have no length.
-    Task { task: Task<'g>, state: State, call: Option<LongCall> },
-    /// A wait before a task of a context.
-    Gap { context: ContextId, cause: Cause },
-}
 
 /// The contexts that have tasks, in lanes. If there are more than [`OWN`] of them, those that do
 /// not overlap share a lane.
@@ -57,11 +41,12 @@ pub(super) fn in_lanes(graph: &Graph) -> Vec<Vec<ContextId>> {
     lanes
 }
 
-/// Calls `f` with the slices of a context, in order.
+/// Calls `f` with the slices of a context, in order: its tasks, which may have no length, and the
+/// waits before them, of which it says that they are waits before tasks.
 pub(super) fn each_slice<'g>(
     graph: &'g Graph,
     context: ContextId,
-    mut f: impl FnMut(Slice<'g>) -> Result<()>,
+    mut f: impl FnMut(&Segment<'g>, bool) -> Result<()>,
 ) -> Result<()> {
     let mut segments = Segments::new(graph, context)?.peekable();
     let mut at_ns = 0;
@@ -73,21 +58,16 @@ pub(super) fn each_slice<'g>(
             let Some(own) = own else {
                 // It has no time of its own.
                 at_ns = at_ns.max(task.start_ns());
-                let (state, call) = (State::Running, None);
-                f(Slice { from_ns: at_ns, to_ns: at_ns, what: What::Task { task, state, call } })?;
+                let (from_ns, to_ns, state) = (at_ns, at_ns, State::Running);
+                f(&Segment { from_ns, to_ns, state, task, call: None }, false)?;
                 break;
             };
             at_ns = own.to_ns;
-            let slice = |what| Slice { from_ns: own.from_ns, to_ns: own.to_ns, what };
-            match (own.state, own.call) {
-                (State::Waiting(cause), _) if own.to_ns <= task.start_ns() => {
-                    f(slice(What::Gap { context, cause }))?;
-                }
-                (state, call) => {
-                    f(slice(What::Task { task, state, call }))?;
-                    break;
-                }
+            if own.state == State::Running || own.to_ns > task.start_ns() {
+                f(&Segment { task, ..own }, false)?;
+                break;
             }
+            f(&own, true)?;
         }
     }
     Ok(())

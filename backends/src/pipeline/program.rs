@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::interrupt::{Interrupt, Work};
 use super::recorder::Recorder;
-use crate::laboratory::cannot_start;
+use crate::laboratory::{cannot_start, how_ended};
 
 /// What is run, and how much of it is recorded.
 #[derive(Debug, clap::Args)]
@@ -60,11 +60,9 @@ impl Program {
 
     /// How the program ended, in words.
     pub(super) fn outcome(&self) -> String {
-        match (self.status.code(), self.status.signal()) {
-            (Some(0), _) => "finished".to_owned(),
-            (Some(code), _) => format!("exited with status {code}"),
-            (None, Some(signal)) => format!("was ended by signal {signal}"),
-            (None, None) => "ended".to_owned(),
+        match self.status.success() {
+            true => "finished".to_owned(),
+            false => how_ended(self.status),
         }
     }
 

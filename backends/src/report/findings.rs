@@ -13,7 +13,7 @@ use crate::{account, parallelism, races, workspan};
 const WORTH: f64 = 0.02;
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Finding {
     /// The rank; 1 is the most important.
     pub rank: usize,
@@ -68,7 +68,6 @@ pub struct Results<'a> {
 pub fn find(results: &Results<'_>) -> Vec<Finding> {
     let losses = results.account.losses.iter();
     let losses = losses.filter(|row| row.share >= WORTH).map(|row| Finding {
-        rank: 0,
         cause: row.cause.name(),
         place: row.place(),
         share: row.share,
@@ -76,9 +75,9 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         what: format!("{}{}", row.words(), row.places()),
         advice: Some(row.advice()),
         gain: row.promise(),
-        code: Vec::new(),
         places: row.code.iter().chain(&row.wait).cloned().collect(),
         when: when(row, results.account.total_ns),
+        ..Finding::default()
     });
     let findings = serial_form(results)
         .into_iter()
@@ -91,19 +90,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
 }
 
 fn finding(cause: &'static str, place: String, share: f64, text: String) -> Finding {
-    Finding {
-        rank: 0,
-        cause,
-        place,
-        share,
-        text,
-        what: String::new(),
-        advice: None,
-        gain: None,
-        code: Vec::new(),
-        places: Vec::new(),
-        when: Vec::new(),
-    }
+    Finding { cause, place, share, text, ..Finding::default() }
 }
 
 /// A loss as a share of each stretch, with three decimals.

@@ -108,17 +108,10 @@ struct Notes<'a> {
     lanes: &'a Lanes,
     /// Blocks that may still be followed.
     left: u64,
-    /// The code of a task in each bin, or all of its code.
-    code: FxHashMap<TaskId, Code>,
+    /// For each task its first bin, and the block that it executed most in that and the bins after.
+    code: FxHashMap<TaskId, (u64, Vec<Option<BlockId>>)>,
     known: FxHashMap<Note, usize>,
     all: Vec<Note>,
-}
-
-/// The blocks that a task executed most.
-enum Code {
-    /// By bin, the first of which has this number.
-    Bins(u64, Vec<Option<BlockId>>),
-    Whole(Option<BlockId>),
 }
 
 impl Notes<'_> {
@@ -194,17 +187,13 @@ impl Notes<'_> {
             let code = self.read(id)?;
             self.code.insert(id, code);
         }
-        Ok(match &self.code[&id] {
-            Code::Whole(block) => *block,
-            Code::Bins(first, bins) => {
-                let bin = (at_ns / self.lanes.bin_ns).saturating_sub(*first);
-                let bin = usize::try_from(bin).unwrap_or(usize::MAX);
-                bins.get(bin).copied().flatten()
-            }
-        })
+        let (first, bins) = &self.code[&id];
+        let bin = usize::try_from((at_ns / self.lanes.bin_ns).saturating_sub(*first))?;
+        Ok(bins.get(bin).copied().flatten())
     }
 
-    fn read(&mut self, id: TaskId) -> Result<Code> {
+    /// What [`Notes::code`] knows of a task.
+    fn read(&mut self, id: TaskId) -> Result<(u64, Vec<Option<BlockId>>)> {
         let (task, bin_ns) = (self.graph.task(id)?, self.lanes.bin_ns);
         let blocks = task.block_count();
         let info = self.graph.info();
@@ -215,7 +204,7 @@ impl Notes<'_> {
             let mut counts = BlockCounts::new();
             task.count_blocks(&mut counts)?;
             let most = counts.iter().max_by_key(|&(b, n)| (n.saturating_mul(weight(b)), b));
-            return Ok(Code::Whole(most.map(|most| most.0)));
+            return Ok((first, vec![most.map(|most| most.0); usize::try_from(bins)?]));
         }
         self.left -= blocks;
         let (mut at, mut open) = (0u64, 0);
@@ -238,6 +227,6 @@ impl Notes<'_> {
         })?;
         let last = most.last().copied().flatten();
         most.push(close(&mut counts).or(last));
-        Ok(Code::Bins(first, most))
+        Ok((first, most))
     }
 }

@@ -148,7 +148,27 @@ impl Source {
 
     /// The section; `None` if no file of the program can be read here.
     pub(super) fn section(&self) -> Option<Section> {
-        section(&self.lines, &self.missed, self.started_unix_ns)
+        let lines = &self.lines;
+        let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (file, line) in lines.chosen() {
+            files.entry(file).or_default().push(line);
+        }
+        let executions = |file: &str| lines.0[file].values().map(|numbers| numbers[1]).sum::<u64>();
+        let mut files: Vec<_> = files.into_iter().collect();
+        files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
+        let mut tables = files
+            .into_iter()
+            .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], self.started_unix_ns))
+            .peekable();
+        tables.peek()?;
+        let missed = &self.missed;
+        let mut view = View::default().heading("Source lines").line(format!(
+            "The {CHOSEN} lines with the most time, executions, misses and waiting, and {AROUND} lines around each. Executions of a block stand at its first line. Time is that of all contexts while they ran; a task's time is divided among its blocks in proportion to their instructions. {missed}Waiting is the processor time that the account lays on waits there."
+        ));
+        for (heading, note, table) in tables {
+            view = view.heading(heading).line(note).table(table);
+        }
+        Some(Section { id: "source", menu: "Source lines", parts: view.to_page() })
     }
 }
 
@@ -162,28 +182,6 @@ fn read(file: &str, started_unix_ns: u64) -> Option<(String, bool)> {
     let started = UNIX_EPOCH + Duration::from_nanos(started_unix_ns);
     let changed = started_unix_ns > 0 && meta.modified().is_ok_and(|at| at > started);
     Some((String::from_utf8_lossy(&text).into_owned(), changed))
-}
-
-fn section(lines: &Lines, missed: &str, started_unix_ns: u64) -> Option<Section> {
-    let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for (file, line) in lines.chosen() {
-        files.entry(file).or_default().push(line);
-    }
-    let executions = |file: &str| lines.0[file].values().map(|numbers| numbers[1]).sum::<u64>();
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
-    let mut tables = files
-        .into_iter()
-        .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], started_unix_ns))
-        .peekable();
-    tables.peek()?;
-    let mut view = View::default().heading("Source lines").line(format!(
-        "The {CHOSEN} lines with the most time, executions, misses and waiting, and {AROUND} lines around each. Executions of a block stand at its first line. Time is that of all contexts while they ran; a task's time is divided among its blocks in proportion to their instructions. {missed}Waiting is the processor time that the account lays on waits there."
-    ));
-    for (heading, note, table) in tables {
-        view = view.heading(heading).line(note).table(table);
-    }
-    Some(Section { id: "source", menu: "Source lines", parts: view.to_page() })
 }
 
 /// The chosen lines of a file: its name, a warning, and the table.

@@ -15,9 +15,9 @@ use self::message::{
     Thread, Trace, TracePacket, TrackDescriptor, TrackEvent,
 };
 use super::folded::program;
-use super::lanes::{Slice, What, doing, each_slice, in_lanes, main_block};
+use super::lanes::{doing, each_slice, in_lanes, main_block};
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Graph, State, Task, sweep};
+use crate::analysis::{Cause, Graph, Segment, State, Task, sweep};
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted
@@ -45,8 +45,8 @@ pub(super) fn write(out: &mut dyn Write, graph: &Graph) -> Result<()> {
     for (at, lane) in (FIRST_LANE..).zip(&lanes) {
         let mut before = None;
         for &context in lane {
-            each_slice(graph, context, |slice| {
-                writer.slice(graph, at, &slice, &mut before, &mut counts)
+            each_slice(graph, context, |slice, waits_before| {
+                writer.slice(graph, at, slice, waits_before, &mut before, &mut counts)
             })?;
         }
     }
@@ -183,7 +183,8 @@ impl Writer<'_> {
         &mut self,
         graph: &'g Graph,
         track_uuid: u64,
-        slice: &Slice<'g>,
+        slice: &Segment<'g>,
+        waits_before: bool,
         before: &mut Option<Task<'g>>,
         counts: &mut BlockCounts,
     ) -> Result<()> {
@@ -193,33 +194,29 @@ impl Writer<'_> {
             ..TrackEvent::default()
         };
         let mut end = TrackEvent { kind: END, track_uuid, ..TrackEvent::default() };
-        match &slice.what {
-            What::Gap { context, cause } => {
-                self.wait(graph, &mut event, *cause, before.as_ref())?;
-                event.debug_annotations = vec![number("context", context.get().into())];
+        let task = &slice.task;
+        let block = match waits_before {
+            true => None,
+            false => main_block(task, slice.call, counts)?,
+        };
+        match (slice.state, block) {
+            (State::Waiting(cause), None) => {
+                self.wait(graph, &mut event, cause, before.as_ref())?;
             }
-            What::Task { task, state, call } => {
-                let waits = match state {
-                    State::Waiting(cause) => Some(*cause),
-                    State::Running => None,
-                };
-                let block = main_block(task, *call, counts)?;
-                match (waits, block) {
-                    (Some(cause), None) => {
-                        self.wait(graph, &mut event, cause, before.as_ref())?;
-                    }
-                    (Some(cause), Some(block)) => {
-                        self.wait(graph, &mut event, cause, None)?;
-                        event.source_location_iid =
-                            self.place(Place::of_block(graph.info(), block));
-                    }
-                    (None, block) => self.runs(graph, &mut event, task, block),
-                }
-                event.debug_annotations = about(task);
-                flows(slice, task, &mut event, &mut end)?;
-                if task.block_count() > 0 {
-                    *before = Some(task.clone());
-                }
+            (State::Waiting(cause), Some(block)) => {
+                self.wait(graph, &mut event, cause, None)?;
+                event.source_location_iid = self.place(Place::of_block(graph.info(), block));
+            }
+            (State::Running, block) => self.runs(graph, &mut event, task, block),
+        }
+        if waits_before {
+            let context = task.id().context.get();
+            event.debug_annotations = vec![number("context", context.into())];
+        } else {
+            event.debug_annotations = about(task);
+            flows(slice.from_ns, task, &mut event, &mut end)?;
+            if task.block_count() > 0 {
+                *before = Some(task.clone());
             }
         }
         let begins = event.kind == BEGIN;
@@ -293,7 +290,7 @@ impl Writer<'_> {
 
 /// The dependences of a task. One that arrives while the task waits ends the wait.
 fn flows(
-    slice: &Slice<'_>,
+    from_ns: u64,
     task: &Task<'_>,
     event: &mut TrackEvent,
     end: &mut TrackEvent,
@@ -302,7 +299,7 @@ fn flows(
     let to = task.dependents()?.into_iter();
     event.flow_ids.extend(to.map(|to| flow(id, to)));
     for &from in task.stored_dependencies() {
-        let late = event.kind == BEGIN && task.other(from)?.end_ns() > slice.from_ns;
+        let late = event.kind == BEGIN && task.other(from)?.end_ns() > from_ns;
         let at = if late { &mut *end } else { &mut *event };
         at.terminating_flow_ids.push(flow(from, id));
     }
