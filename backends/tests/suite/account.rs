@@ -7,9 +7,9 @@ mod bulk;
 mod pools;
 mod spins;
 
+use crate::graphs::{completed, found};
 use crate::samples::{builder, calls, graph, nothing, two};
-use contech_backends::account::{Account, Loss, Options, Report, Row};
-use contech_backends::analysis::{Analysis, run};
+use contech_backends::account::{Account, Loss, Report, Row};
 use contech_backends::diff::Report as Diff;
 use contech_backends::view::Render;
 use taskgraph::builder::GraphBuilder;
@@ -18,9 +18,8 @@ use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, OpKind, SyncOp};
 const MS: u64 = 1_000_000;
 
 fn account(builder: GraphBuilder, processors: u32) -> Report {
-    let options = Options { processors: Some(processors) };
     let graph = graph(builder);
-    let report = run::<Account>(options, &graph).unwrap();
+    let report = found::<Account>(&format!("--processors {processors}"), &graph);
     let work: u64 = graph.tasks().map(|task| task.unwrap().duration_ns()).sum();
     let placed: f64 = report.times.iter().sum();
     assert!(placed <= work as f64 * 1.000_001, "{placed} of {work}");
@@ -81,10 +80,28 @@ fn library_call(b: &mut GraphBuilder) -> [BlockId; 2] {
     [call, after]
 }
 
+fn threads(b: &mut GraphBuilder) -> [ContextId; 2] {
+    let main = b.context("main");
+    [main, b.create(main)]
+}
+
 fn work(b: &mut GraphBuilder, context: ContextId, from: u64, to: u64, blocks: &[BlockId]) {
     b.work(context, from * MS, to * MS, |w| {
         blocks.iter().for_each(|&block| w.block(block, &[]));
     });
+}
+
+/// Two threads work for so many ms each, the first one in this code and the other one in what is
+/// held.
+fn shared([first, other]: [u64; 2], code_of: impl Fn(&Code) -> BlockId) -> Report {
+    let (mut b, code) = program("");
+    let [main, thread] = threads(&mut b);
+    if first > 0 {
+        work(&mut b, main, 0, first, &[code_of(&code)]);
+    }
+    work(&mut b, thread, 0, other, &[code.held]);
+    b.join(main, thread);
+    account(b, 2)
 }
 
 #[test]
@@ -142,18 +159,11 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
     };
     // One thread works for 10 ms and the other one for so long: only the balance is bad.
     for other in [0, 5, 10] {
-        let (mut b, code) = program("");
-        let main = b.context("main");
-        let thread = b.create(main);
-        work(&mut b, thread, 0, 10, &[code.held]);
-        work(&mut b, main, 0, other, &[code.own]);
-        b.join(main, thread);
-        near(&account(b, 2), efficiencies([10.0, other as f64], 10.0, 10.0));
+        near(&shared([other, 10], |code| code.own), efficiencies([10.0, other as f64], 10.0, 10.0));
     }
     // Each works for 10 ms, and the other one waits for 6 ms of them, and 0.05 ms more to go on.
     let (mut b, code) = program("sem_wait");
-    let main = b.context("main");
-    let other = b.create(main);
+    let [main, other] = threads(&mut b);
     work(&mut b, main, 0, 6, &[code.held]);
     let freed = b.sync_at(main, 7, SyncOp::SemPost, 6 * MS, 6 * MS);
     work(&mut b, main, 6, 10, &[code.own]);
@@ -304,15 +314,7 @@ fn who_comes_late_because_it_had_no_processor_has_no_larger_share_of_the_work() 
 #[test]
 fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
     for (other, cause) in [(5, Loss::Imbalance), (0, Loss::Serial)] {
-        let (mut b, code) = program("");
-        let main = b.context("main");
-        let thread = b.create(main);
-        work(&mut b, thread, 0, 10, &[code.held]);
-        if other > 0 {
-            work(&mut b, main, 0, other, &[code.own]);
-        }
-        b.join(main, thread);
-        let report = account(b, 2);
+        let report = shared([other, 10], |code| code.own);
         assert_eq!(first(&report), (cause, 10 - other, "a.c:30".to_owned()));
         mended(&report, if other == 0 { 2.0 } else { 10.0 / 7.5 });
         assert_eq!(report.predicted.greedy, [1.0]);
@@ -321,13 +323,7 @@ fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
 
 #[test]
 fn who_has_little_to_gain_is_told_so() {
-    let (mut b, code) = program("");
-    let main = b.context("main");
-    let thread = b.create(main);
-    work(&mut b, thread, 0, 100, &[code.held]);
-    work(&mut b, main, 0, 98, &[code.own]);
-    b.join(main, thread);
-    let said = account(b, 2).sentence();
+    let said = shared([98, 100], |code| code.own).sentence();
     let expected = "There is little to gain: the largest loss that the program could avoid is 1.0% (2.00 ms), load imbalance";
     assert!(said.contains(expected), "{said}");
 }
@@ -335,8 +331,7 @@ fn who_has_little_to_gain_is_told_so() {
 #[test]
 fn who_lacks_a_processor_works_on_one_at_once() {
     let (mut b, code) = program("");
-    let main = b.context("main");
-    let thread = b.create(main);
+    let [main, thread] = threads(&mut b);
     work(&mut b, thread, 0, 100, &[code.held]);
     work(&mut b, main, 0, 1, &[code.own]);
     work(&mut b, main, 50, 51, &[code.own]);
@@ -458,28 +453,23 @@ fn many_small_tasks_cost_at_the_place_that_makes_them() {
     assert!(row.is_some_and(|row| row.mended[0] > 20.0), "{row:?}");
 }
 
+fn text(diff: &Diff) -> String {
+    let mut text = Vec::new();
+    diff.view().write_text(&mut text, contech_backends::view::Screen::file()).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
 #[test]
 fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
     // What one context did alone is done by two.
-    let [before, after] = [[10, 0], [5, 5]].map(|share| {
-        let (mut b, code) = program("");
-        let main = b.context("main");
-        let thread = b.create(main);
-        for (context, ms) in [(main, share[0]), (thread, share[1])] {
-            work(&mut b, context, 0, ms, &[code.held]);
-        }
-        b.join(main, thread);
-        account(b, 2)
-    });
+    let [before, after] = [[10, 0], [5, 5]].map(|share| shared(share, |code| code.held));
     let diff = Diff::of([&[before], &[after]]);
     assert_eq!(diff.duration_ns, [10 * MS, 5 * MS]);
     let most = &diff.changes[0];
     assert_eq!((most.cause, most.ns, most.place.as_str()), ("serial", [10 * MS, 0], "a.c:30"));
     let program = diff.changes.iter().find(|change| change.cause == "the program");
     assert_eq!(program.map(|change| change.ns), Some([10 * MS, 10 * MS]));
-    let mut text = Vec::new();
-    diff.view().write_text(&mut text, contech_backends::view::Screen::file()).unwrap();
-    let text = String::from_utf8(text).unwrap();
+    let text = text(&diff);
     assert!(text.contains("10.0 ms became 5.00 ms, 2.00 times as fast."), "{text}");
     assert!(text.contains("-10.0 ms") && text.lines().count() <= 20, "{text}");
 }
@@ -487,34 +477,17 @@ fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
 #[test]
 fn repeats_tell_what_two_versions_differ_by() {
     // Of a program's runs, each of 10 ms and a bit, the one thread does all or half of the work.
-    let runs = |share: [u64; 2]| {
-        let run = |bit: u64| {
-            let (mut b, code) = program("");
-            let main = b.context("main");
-            let thread = b.create(main);
-            for (context, ms) in [(main, share[0] + bit), (thread, share[1])] {
-                work(&mut b, context, 0, ms, &[code.held]);
-            }
-            b.join(main, thread);
-            account(b, 2)
-        };
-        [0, 1, 2].map(run)
-    };
+    let runs =
+        |share: [u64; 2]| [0, 1, 2].map(|bit| shared([share[0] + bit, share[1]], |code| code.held));
     let [alone, shared] = [runs([10, 0]), runs([5, 5])];
-    let said = |diff: &Diff| {
-        let mut text = Vec::new();
-        let screen = contech_backends::view::Screen::file();
-        diff.view().write_text(&mut text, screen).unwrap();
-        String::from_utf8(text).unwrap()
-    };
     let differ = Diff::of([&alone, &shared]);
     let serial = &differ.changes[0];
     assert_eq!((serial.cause, serial.repeats), ("serial", Some(true)));
-    let text = said(&differ);
+    let text = text(&differ);
     assert!(text.contains("11.0 ms (10.0 ms to 12.0 ms in 3 runs)"), "{text}");
     assert!(text.contains("beyond chance"), "{text}");
 
-    let same = said(&Diff::of([&alone[..2], &alone]));
+    let same = self::text(&Diff::of([&alone[..2], &alone]));
     assert!(same.contains("nothing that repeats of one of them would not"), "{same}");
 }
 
@@ -535,7 +508,7 @@ fn the_processors_are_the_recorded_ones_or_the_most_that_ran() {
     let of = |recorded: u32| {
         let mut b = two();
         b.meta_mut().processors = recorded;
-        let report = run::<Account>(Options::default(), &graph(b)).unwrap();
+        let report = found::<Account>("", &graph(b));
         (report.processors, report.recorded)
     };
     assert_eq!((of(8), of(0)), ((8, true), (2, false)));
@@ -567,9 +540,7 @@ fn cached_in(length: u64, lines: u64, read: impl Iterator<Item = u64>) -> Option
 
 /// The loss with what the models say.
 fn estimated(builder: GraphBuilder, loss: Loss) -> Option<Row> {
-    let graph = graph(builder);
-    let mut report = run::<Account>(Options::default(), &graph).unwrap();
-    Account::complete(&mut report, &graph).unwrap();
+    let report = completed::<Account>("", &graph(builder));
     report.losses.into_iter().find(|row| row.cause == loss)
 }
 
@@ -578,8 +549,7 @@ fn a_variable_that_all_threads_change_costs_as_often_as_its_line_moves() {
     let shared = |apart: u64| {
         let mut b = builder("./counter");
         let add = b.block("add", "c.c", 10, &[MemOp::load(8), MemOp::store(8)]);
-        let main = b.context("main");
-        let other = b.create(main);
+        let [main, other] = threads(&mut b);
         for (context, place) in [(main, 0), (other, apart)] {
             let at = 0x100_0000 + place;
             b.work(context, 0, MS, |w| {
@@ -626,9 +596,7 @@ fn pieces_of_a_loop_and_what_is_allocated_for_them_are_scheduling() {
             w.block(code.own, &[]);
         }
     });
-    let graph = graph(b);
-    let mut report = run::<Account>(Options::default(), &graph).unwrap();
-    Account::complete(&mut report, &graph).unwrap();
+    let report = completed::<Account>("", &graph(b));
     assert_eq!(first(&report).2, "a.c:20");
     let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
     assert_eq!(causes, [Loss::Scheduling], "{report:?}");
@@ -715,8 +683,7 @@ fn who_has_no_processor_before_a_lock_waits_for_the_lock_as_long_as_it_is_held()
 #[test]
 fn who_waits_for_a_thread_without_a_processor_waits_for_its_work() {
     let (mut b, code) = program("pthread_mutex_lock");
-    let main = b.context("main");
-    let other = b.create(main);
+    let [main, other] = threads(&mut b);
     b.sync_at(main, 7, SyncOp::MutexLock, 0, 0);
     work(&mut b, main, 0, 2, &[code.held]);
     work(&mut b, main, 8, 10, &[code.held]);
@@ -738,9 +705,7 @@ fn what_code_that_is_not_recorded_does_is_not_laid_on_what_is_known_of_the_rest(
         w.block(after, &[]);
         w.alloc(0x1000, 64, AllocKind::Malloc);
     });
-    let graph = graph(b);
-    let mut report = run::<Account>(Options::default(), &graph).unwrap();
-    Account::complete(&mut report, &graph).unwrap();
+    let report = completed::<Account>("", &graph(b));
     assert_eq!((report.useful_ns, report.losses.len()), (10 * MS, 0));
 }
 
@@ -826,8 +791,7 @@ fn taking_a_free_lock_again_and_again_costs_what_its_operations_take() {
 /// these operations.
 fn sections([first, last]: [SyncOp; 2]) -> Report {
     let (mut b, code) = program("f");
-    let main = b.context("main");
-    let other = b.create(main);
+    let [main, other] = threads(&mut b);
     for context in [main, other] {
         b.work(context, 0, 10 * MS, |w| {
             for _ in 0..100 {

@@ -1,10 +1,10 @@
 //! `factors` and `stack` of a graph whose times are known (`samples::two`), against the account of
 //! the same graph.
 
-use crate::graphs::found;
+use crate::graphs::completed;
 use crate::samples::{graph, many, nothing, single, two};
 use contech_backends::account::Account;
-use contech_backends::analysis::{Analysis, Graph};
+use contech_backends::analysis::Graph;
 use contech_backends::recorded::{FactorsReport, RecordedFactors, RecordedStack};
 
 const US: u64 = 1000;
@@ -15,25 +15,16 @@ fn near(a: f64, b: f64) {
 
 /// The factors with these options, as the command says them: with what the models say.
 fn factors(graph: &Graph, words: &str) -> FactorsReport {
-    complete::<RecordedFactors>(graph, words).grouped()
-}
-
-fn complete<A: Analysis>(graph: &Graph, words: &str) -> A::Report
-where
-    A::Config: clap::Args,
-{
-    let mut report = found::<A>(words, graph);
-    A::complete(&mut report, graph).unwrap();
-    report
+    completed::<RecordedFactors>(words, graph).grouped()
 }
 
 #[test]
 fn factors_and_stack_are_the_account_in_other_words() {
     for graph in [graph(two()), graph(many(8, 4)), graph(single()), graph(nothing())] {
         for words in ["", "--processors 3"] {
-            let account = complete::<Account>(&graph, words);
+            let account = completed::<Account>(words, &graph);
             let factors = factors(&graph, words);
-            let stack = complete::<RecordedStack>(&graph, words).grouped();
+            let stack = completed::<RecordedStack>(words, &graph).grouped();
             let p = account.processors;
             assert_eq!([factors.processors, stack.processors], [p, p]);
             assert_eq!(

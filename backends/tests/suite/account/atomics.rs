@@ -6,8 +6,7 @@ use super::*;
 fn added(apart: u64) -> Report {
     let mut b = builder("./counter");
     let add = b.block("add", "c.c", 10, &[MemOp::new(OpKind::Rmw, 8, 0)]);
-    let main = b.context("main");
-    let other = b.create(main);
+    let [main, other] = threads(&mut b);
     for (context, place) in [(main, 0), (other, apart)] {
         b.work(context, 0, MS, |w| {
             (0..20_000).for_each(|_| w.block(add, &[0x1000 + place]));
@@ -50,8 +49,7 @@ fn what_an_operation_costs_is_an_estimate_and_so_is_what_its_end_brings() {
 fn a_wait_is_at_the_lock_that_is_waited_for() {
     let (mut b, code) = program("f");
     let [brief, long] = [20, 30].map(|line| b.block("take", "a.c", line, &[]));
-    let main = b.context("main");
-    let other = b.create(main);
+    let [main, other] = threads(&mut b);
     for context in [main, other] {
         b.work(context, 0, 10 * MS, |w| {
             for _ in 0..100 {

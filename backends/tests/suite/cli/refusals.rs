@@ -158,33 +158,25 @@ fn an_incomplete_recording_is_announced_everywhere() {
 const OF_ACCESSES: [&str; 6] = ["blocks", "cache", "races", "misses", "sharing", "memuse"];
 
 #[test]
-fn a_graph_of_synchronisation_alone_is_refused_where_accesses_are_needed() {
+fn a_graph_without_accesses_is_refused_where_they_are_needed() {
     let folder = Folder::new();
     let mut b = builder("./sync");
     let main = b.context("main");
     b.work(main, 0, 10, |_| {});
     b.sync(main, 0x10, SyncOp::MutexLock);
     write(b, &folder.path("sync.tg"));
+    write(builder("./nothing"), &folder.path("nothing.tg"));
     for analysis in OF_ACCESSES {
-        let message = folder.fails(&format!("{analysis} sync.tg"));
-        assert!(message.contains("sync mode"), "{analysis}: {message}");
-        assert!(message.contains(analysis), "{analysis}: {message}");
+        for (graph, said) in [("sync.tg", "sync mode"), ("nothing.tg", "nothing was recorded")] {
+            let message = folder.fails(&format!("{analysis} {graph}"));
+            assert!(message.contains(said) && message.contains(analysis), "{analysis}: {message}");
+        }
     }
     for analysis in ["stats", "parallelism", "critpath", "workspan"] {
         folder.ok(&format!("{analysis} sync.tg"));
     }
     let page = folder.ok("report sync.tg");
     assert!(page.contains("recorded in sync mode?"), "no reason given");
-}
-
-#[test]
-fn an_empty_graph_is_refused_where_accesses_are_needed() {
-    let folder = Folder::new();
-    write(builder("./nothing"), &folder.path("nothing.tg"));
-    for analysis in OF_ACCESSES {
-        let message = folder.fails(&format!("{analysis} nothing.tg"));
-        assert!(message.contains("nothing was recorded"), "{message}");
-    }
     folder.ok("report nothing.tg -o page.html");
 }
 

@@ -129,24 +129,20 @@ pub(crate) fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph 
             record.start_ns = u64::from(id.get()) * 250 + random.u64(..250);
             record.end_ns = record.start_ns + random.u64(..30_000);
         }
-        all.push((
-            record.id,
-            Context {
-                id,
-                task_count: 1,
-                first_ns: record.start_ns,
-                last_ns: record.end_ns,
-                ..Context::default()
-            },
-        ));
+        all.push(Context {
+            id,
+            task_count: 1,
+            first_ns: record.start_ns,
+            last_ns: record.end_ns,
+            ..Context::default()
+        });
         writer.put_task(&record, &[]).expect("writable");
     }
     writer.set_paths(&table, path).expect("paths");
-    for (task, _) in &all {
-        writer.put_order(*task).expect("writable");
+    for context in &all {
+        writer.put_order(TaskId::new(context.id, 0)).expect("writable");
     }
-    let contexts: Vec<_> = all.into_iter().map(|context| context.1).collect();
-    writer.finish(contexts, RunMeta::default()).expect("writable");
+    writer.finish(all, RunMeta::default()).expect("writable");
     open(at).expect("a graph just written")
 }
 

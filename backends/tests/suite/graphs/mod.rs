@@ -31,6 +31,16 @@ where
     run::<A>(options::<A>(line), graph).expect("a readable graph")
 }
 
+/// The same with what its command adds from other analyses.
+pub(crate) fn completed<A: Analysis>(line: &str, graph: &Graph) -> A::Report
+where
+    A::Config: Args,
+{
+    let mut report = found::<A>(line, graph);
+    A::complete(&mut report, graph).expect("a readable graph");
+    report
+}
+
 /// A result as JSON.
 pub(crate) fn json(result: &impl Serialize) -> String {
     serde_json::to_string(result).expect("plain data")

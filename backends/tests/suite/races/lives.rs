@@ -62,8 +62,7 @@ fn a_free_after_the_last_read_under_the_same_lock_does_not_race() {
 fn what_follows_in_freed_memory_is_none_of_the_earlier_life() {
     // One context's block is freed and handed to another, which nothing orders with those of
     // before.
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.alloc(one, X, 4096 * 16);
     p.write(one, X + 4096 * 8);
     p.free(one, X);
@@ -78,8 +77,7 @@ fn what_follows_in_freed_memory_is_none_of_the_earlier_life() {
 #[test]
 fn tasks_on_the_stack_of_one_thread_share_nothing_but_what_is_theirs() {
     const TOP: u64 = 0x7000_0000;
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     for context in [one, two] {
         p.work(context, |w| w.fresh(TOP - (1 << 20), 1 << 20));
         p.write(context, TOP - 64);
@@ -98,8 +96,7 @@ fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
     // Both are visited up to their new lives first. What `one` wrote in its turn comes then, and
     // `two` follows an earlier task of `one` only.
     const VARIABLES: u64 = 0x7000_0000;
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.work(two, |w| w.fresh(VARIABLES, 256));
     p.work(one, |w| w.fresh(VARIABLES, 256));
     let post = p.b.sync_at(one, 0xaa, SyncOp::SemPost, 10, 10);
@@ -114,8 +111,7 @@ fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
 fn lives_of_memory_are_told_apart_when_tasks_are_visited_in_another_order() {
     // `two` starts first and is visited first, as a whole; in the run `one` freed before `two`
     // allocated.
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     let block = p.b.block("worker", "race.c", 50, &[MemOp::store(8)]);
     p.b.work(one, 100, 110, |w| {
         w.alloc(0x5000, 5000, AllocKind::Malloc);
@@ -141,8 +137,7 @@ fn lives_of_memory_are_told_apart_when_tasks_are_visited_in_another_order() {
 
 #[test]
 fn realloc_to_the_same_place_begins_a_new_life() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.alloc(one, 0x5000, 64);
     p.write(one, 0x5000);
     p.work(one, |w| {
@@ -158,8 +153,7 @@ fn realloc_to_the_same_place_begins_a_new_life() {
 
 #[test]
 fn a_mapping_that_is_replaced_has_two_lives_too() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     for context in [one, two] {
         p.work(context, |w| w.map(0x10_0000, 1 << 20));
         p.write(context, 0x18_0000);

@@ -6,8 +6,7 @@ use super::program::{NONE, Program, X};
 
 #[test]
 fn a_lock_around_one_of_them_does_not() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.locked(one, None, |p| _ = p.write(one, X));
     p.write(two, X);
     let report = p.races();
@@ -20,8 +19,7 @@ fn a_lock_around_one_of_them_does_not() {
 
 #[test]
 fn two_different_locks_order_nothing() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.locked(one, None, |p| _ = p.write(one, X));
     p.sync(two, 0xbeef, SyncOp::MutexLock);
     p.write(two, X);
@@ -34,8 +32,7 @@ fn two_different_locks_order_nothing() {
 
 #[test]
 fn an_access_after_the_unlock_is_not_covered() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     let release = p.locked(one, None, |p| _ = p.write(one, X));
     p.write(one, X);
     p.locked(two, Some(release), |p| _ = p.read(two, X));
@@ -87,16 +84,14 @@ fn readers_of_a_rwlock_may_read_together_but_not_write() {
 
 #[test]
 fn what_comes_after_the_end_of_a_recording_may_follow_what_was_not_recorded() {
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.write(one, X);
     p.b.meta_mut().complete = true;
     p.b.cut(one);
     p.write(two, X);
     assert_eq!(p.lines(), NONE);
 
-    let mut p = Program::new();
-    let (one, two) = (p.one, p.two);
+    let (mut p, one, two) = Program::threads();
     p.write(one, X);
     p.write(two, X);
     p.work(one, |_| {});
@@ -130,8 +125,7 @@ fn what_a_thread_that_nobody_announced_shares_is_not_known() {
 #[test]
 fn a_use_after_the_end_of_an_object_is_told_unless_a_new_one_was_made() {
     let used = |between: &dyn Fn(&mut Program), op| {
-        let mut p = Program::new();
-        let (one, two) = (p.one, p.two);
+        let (mut p, one, two) = Program::threads();
         p.write(one, X + 64);
         p.sync(one, X, SyncOp::ObjectInit);
         p.sync(one, X, op);

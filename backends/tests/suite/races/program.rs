@@ -39,6 +39,13 @@ impl Program {
         program
     }
 
+    /// With its two threads.
+    pub(crate) fn threads() -> (Self, ContextId, ContextId) {
+        let program = Self::new();
+        let (one, two) = (program.one, program.two);
+        (program, one, two)
+    }
+
     pub(crate) fn work(
         &mut self,
         context: ContextId,
