@@ -8,17 +8,11 @@ use anyhow::{Result, bail};
 const THREADS: &[u8] = b"{threads}";
 const WORK_FOR: &[u8] = b"{p}";
 
+/// The words of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template {
-    words: Vec<OsString>,
-}
+pub(super) struct Template(pub(super) Vec<OsString>);
 
 impl Template {
-    /// A command from the words of a command line.
-    pub(super) fn of(words: &[OsString]) -> Self {
-        Self { words: words.to_owned() }
-    }
-
     /// A command from one string, which is split as a shell does.
     ///
     /// # Errors
@@ -26,7 +20,7 @@ impl Template {
     pub(super) fn parse(option: &str, text: &str) -> Result<Self> {
         match shlex::split(text) {
             Some(words) if !words.is_empty() => {
-                Ok(Self { words: words.into_iter().map(OsString::from).collect() })
+                Ok(Self(words.into_iter().map(OsString::from).collect()))
             }
             Some(_) => bail!("{option} is empty; expected a command, as in {option} './seq input'"),
             None => bail!("{option} {text}: a quote does not close"),
@@ -36,18 +30,18 @@ impl Template {
     /// Whether the command's work depends on the number of processors, and not only the number of
     /// threads that do it.
     pub(super) fn work_depends(&self) -> bool {
-        self.words.iter().any(|word| find(word, WORK_FOR).is_some())
+        self.0.iter().any(|word| find(word, WORK_FOR).is_some())
     }
 
     /// The command with `threads` threads that does the work for `p` processors.
     pub(super) fn at(&self, threads: u32, p: u32) -> Vec<OsString> {
-        let words = self.words.iter();
+        let words = self.0.iter();
         words.map(|word| replace(&replace(word, THREADS, threads), WORK_FOR, p)).collect()
     }
 
     /// The words of the command as text.
     pub(super) fn words(&self) -> Vec<String> {
-        let words = self.words.iter();
+        let words = self.0.iter();
         words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
 }

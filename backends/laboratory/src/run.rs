@@ -39,11 +39,6 @@ pub(super) fn take_signals() -> Result<()> {
     Ok(())
 }
 
-/// Whether one has come.
-pub(super) fn is_interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
-}
-
 /// The result of a run that succeeded.
 #[derive(Debug)]
 pub(super) struct Outcome {
@@ -164,7 +159,7 @@ impl Runner {
             {
                 return Ok(status);
             }
-            let interrupted = is_interrupted();
+            let interrupted = INTERRUPTED.load(Ordering::Relaxed);
             if interrupted || begin.elapsed() > self.timeout {
                 end(child);
                 if interrupted {

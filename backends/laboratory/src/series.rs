@@ -19,7 +19,7 @@ use crate::view::units;
 /// # Errors
 /// When a run is no measurement: one sentence says why and what to do.
 pub(super) fn measure(options: &Options) -> Result<Measurement> {
-    let program = Template::of(&options.program);
+    let program = Template(options.program.clone());
     let baseline = parse("--baseline", options.baseline.as_deref())?;
     let elision = parse("--elision", options.elision.as_deref())?;
     let threads = numbers(options)?;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches};
-use taskgraph::{Access, Action, BlockExec, ContextId, Reader};
+use taskgraph::{Access, Action, BlockExec, Reader, TaskId};
 
 use crate::analysis::locks::each_synchronisation;
 use crate::analysis::source::Place;
@@ -197,7 +197,7 @@ fn each_selected<'g>(
     selection: Selection,
     mut f: impl FnMut(&Task<'g>) -> Result<()>,
 ) -> Result<()> {
-    let context: ContextId = selection.context();
+    let (Selection::Task(TaskId { context, .. }) | Selection::Context(context)) = selection;
     if graph.context(context).is_none() {
         bail!(
             "the graph has no context {context}; it has {} contexts, counted from 0",

@@ -13,17 +13,6 @@ pub enum Selection {
     Context(ContextId),
 }
 
-impl Selection {
-    /// The context of the selected tasks.
-    #[must_use]
-    pub fn context(self) -> ContextId {
-        match self {
-            Self::Task(id) => id.context,
-            Self::Context(context) => context,
-        }
-    }
-}
-
 impl FromStr for Selection {
     type Err = String;
 

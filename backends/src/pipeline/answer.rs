@@ -37,7 +37,7 @@ pub(super) struct Answer {
     told: Vec<Row>,
     warned: Vec<String>,
     /// Whether it was said where the time went.
-    begun: bool,
+    pub(super) begun: bool,
     /// Whether a sample told it.
     sampled: bool,
     /// Whether the verdict waits for the models.
@@ -47,11 +47,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether it was said where the time went.
-    pub(super) fn is_begun(&self) -> bool {
-        self.begun
-    }
-
     /// Says how the program ended.
     pub(super) fn begin(program: &Program) -> Self {
         let screen = Screen::stderr();
@@ -66,7 +61,7 @@ impl Answer {
             open: false,
             hidden: 0,
         };
-        answer.say(&format!("{} {}", program.name(), program.outcome()));
+        answer.say(&format!("{} {}", program.name, program.outcome()));
         answer
     }
 

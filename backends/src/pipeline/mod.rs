@@ -156,7 +156,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         _ => {}
     }
     let interrupt = interrupt::install().context("cannot take signals")?;
-    let program = Program::run(&arguments.run, &folder.pattern(), &interrupt)?;
+    let program = Program::run(&arguments.run, &folder.pattern()?, &interrupt)?;
     let mut answer = Answer::begin(&program);
 
     let traces = folder.traces(&program)?;
@@ -180,7 +180,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     }
     let repeats = || repeat::accounts(arguments, &converter, &interrupt);
     // The program does not run again beside other work.
-    let first = arguments.repeat > 1 || !answer.is_begun();
+    let first = arguments.repeat > 1 || !answer.begun;
     write_report(&graph, arguments.budget, &report_path, first, &mut answer, repeats)?;
     say!("contech: report  {}{}", report_path.display(), answer.hidden());
     say!("contech: graph   {}", graph_path.display());

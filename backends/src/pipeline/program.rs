@@ -30,8 +30,8 @@ pub(super) struct Run {
 /// A program that ran.
 #[derive(Debug)]
 pub(super) struct Program {
-    name: String,
-    pid: u32,
+    pub(super) name: String,
+    pub(super) pid: u32,
     status: ExitStatus,
 }
 
@@ -48,14 +48,6 @@ impl Program {
             .run(&mut command, Work::Program)
             .map_err(|error| cannot_start(&name, error))?;
         Ok(Self { name, pid: child.id(), status })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn pid(&self) -> u32 {
-        self.pid
     }
 
     /// How the program ended, in words.

@@ -34,9 +34,9 @@ pub(super) fn run(options: &Options) -> Result<u8> {
     if file && std::env::var_os("CONTECH_OFF").is_none() {
         let after = state(path);
         if after.is_none() || after == before {
-            bail!("{} {}", program.name(), super::traces::NOTHING);
+            bail!("{} {}", program.name, super::traces::NOTHING);
         }
-        say!("contech: {} {}", program.name(), program.outcome());
+        say!("contech: {} {}", program.name, program.outcome());
         say!("contech: trace   {name}  (contech graph {name} makes its graph)");
     }
     Ok(program.status())

@@ -43,7 +43,7 @@ pub(super) fn accounts(
     let path = arguments.output.join("repeat");
     let run = |number| {
         let folder = TraceFolder::prepare(&path)?;
-        let program = Program::run(&arguments.run, &folder.pattern(), interrupt)?;
+        let program = Program::run(&arguments.run, &folder.pattern()?, interrupt)?;
         interrupt.check();
         let traces = folder.traces(&program)?;
         let graph = graph(&arguments.output, number);

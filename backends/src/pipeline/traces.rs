@@ -12,14 +12,9 @@ use super::program::Program;
 /// What is said of a program that was not recorded.
 pub(super) const NOTHING: &str = "wrote no trace: build it with contech-cc or contech-c++ in place of the compiler; nothing else is needed";
 
-/// The folder traces are written to.
+/// The folder traces are written to, as given on the command line.
 #[derive(Debug)]
-pub(super) struct TraceFolder {
-    /// The path as given on the command line, for messages.
-    path: PathBuf,
-    /// The absolute path, for a program that changes its working directory.
-    absolute: PathBuf,
-}
+pub(super) struct TraceFolder(PathBuf);
 
 /// The traces of a run.
 #[derive(Debug)]
@@ -35,10 +30,7 @@ impl TraceFolder {
     pub(super) fn prepare(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let absolute = path
-            .canonicalize()
-            .with_context(|| format!("cannot use the folder {}", path.display()))?;
-        let folder = Self { path: path.to_owned(), absolute };
+        let folder = Self(path.to_owned());
         for old in folder.list()? {
             fs::remove_file(&old)
                 .with_context(|| format!("cannot remove the old {}", old.display()))?;
@@ -46,19 +38,24 @@ impl TraceFolder {
         Ok(folder)
     }
 
-    /// The value of `CONTECH_TRACE`. The name contains the process id, so that a script's programs
-    /// and forked children do not overwrite each other's traces.
-    pub(super) fn pattern(&self) -> OsString {
-        let folder = self.absolute.as_os_str().as_bytes().iter();
+    /// The value of `CONTECH_TRACE`. The path is absolute, for a program that changes its working
+    /// directory. The name contains the process id, so that a script's programs and forked children
+    /// do not overwrite each other's traces.
+    pub(super) fn pattern(&self) -> Result<OsString> {
+        let path = &self.0;
+        let absolute = path
+            .canonicalize()
+            .with_context(|| format!("cannot use the folder {}", path.display()))?;
+        let folder = absolute.as_os_str().as_bytes().iter();
         let escaped =
             folder.flat_map(|&byte| std::iter::repeat_n(byte, 1 + usize::from(byte == b'%')));
-        OsString::from_vec(escaped.chain(b"/trace.%p.bin".iter().copied()).collect())
+        Ok(OsString::from_vec(escaped.chain(b"/trace.%p.bin".iter().copied()).collect()))
     }
 
     /// The traces that are there after the run.
     pub(super) fn traces(&self, program: &Program) -> Result<Traces> {
         let mut others = self.list()?;
-        let own = self.path.join(format!("trace.{}.bin", program.pid()));
+        let own = self.0.join(format!("trace.{}.bin", program.pid));
         let at = others.iter().position(|trace| *trace == own);
         // A script or launcher has the program of interest as a child, which is the one that
         // recorded most.
@@ -68,12 +65,12 @@ impl TraceFolder {
         };
         let Some(at) = at.or_else(largest) else {
             if std::env::var_os("CONTECH_OFF").is_some() {
-                bail!("CONTECH_OFF is set, so {} ran without being recorded", program.name());
+                bail!("CONTECH_OFF is set, so {} ran without being recorded", program.name);
             }
-            bail!("{} {NOTHING}", program.name());
+            bail!("{} {NOTHING}", program.name);
         };
         let found = others.remove(at);
-        let main = self.path.join("trace.bin");
+        let main = self.0.join("trace.bin");
         fs::rename(&found, &main).with_context(|| format!("cannot rename {}", found.display()))?;
         Ok(Traces { main, others })
     }
@@ -81,8 +78,8 @@ impl TraceFolder {
     /// Traces in the folder, by name.
     fn list(&self) -> Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(&self.path)
-            .with_context(|| format!("cannot read {}", self.path.display()))?
+        for entry in
+            fs::read_dir(&self.0).with_context(|| format!("cannot read {}", self.0.display()))?
         {
             let path = entry?.path();
             if path.file_name().and_then(|name| name.to_str()).is_some_and(is_trace) {
@@ -125,7 +122,7 @@ mod tests {
     fn a_percent_sign_in_the_folder_is_no_pattern() {
         let base = tempfile::tempdir().expect("temporary folder");
         let folder = TraceFolder::prepare(&base.path().join("100%p")).expect("a new folder");
-        let pattern = folder.pattern().into_string().expect("ascii");
+        let pattern = folder.pattern().expect("a folder").into_string().expect("ascii");
         assert!(pattern.ends_with("/100%%p/trace.%p.bin"), "{pattern}");
     }
 }

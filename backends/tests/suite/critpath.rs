@@ -85,11 +85,11 @@ fn all_paths(graph: &Graph) -> Vec<Vec<TaskId>> {
     whole
 }
 
-fn weights(graph: &Graph) -> BTreeMap<TaskId, u64> {
+fn weights(graph: &Graph) -> BTreeMap<TaskId, f64> {
     graph
         .tasks()
         .map(|task| task.expect("readable"))
-        .map(|task| (task.id(), weight(&task)))
+        .map(|task| (task.id(), weight(&task) as f64))
         .collect()
 }
 
@@ -110,10 +110,6 @@ fn longest<'p>(
 ) -> f64 {
     let lengths = paths.into_iter().map(|path| length(path, graph, weights));
     lengths.fold(0.0, f64::max)
-}
-
-fn as_float(weights: &BTreeMap<TaskId, u64>) -> BTreeMap<TaskId, f64> {
-    weights.iter().map(|(&id, &ns)| (id, ns as f64)).collect()
 }
 
 fn report(graph: &Graph) -> Report {
@@ -137,17 +133,16 @@ fn span_and_slack_equal_an_exhaustive_search() {
     for seed in 1..120 {
         let graph = graph(random_builder(seed, 4 + seed % 11));
         let (paths, weights) = (all_paths(&graph), weights(&graph));
-        let float = as_float(&weights);
         let report = report(&graph);
-        assert_eq!(report.span_ns as f64, longest(&paths, &graph, &float), "seed {seed}");
-        assert_eq!(report.work_ns, weights.values().sum::<u64>(), "seed {seed}");
+        assert_eq!(report.span_ns as f64, longest(&paths, &graph, &weights), "seed {seed}");
+        assert_eq!(report.work_ns as f64, weights.values().sum::<f64>(), "seed {seed}");
 
         let strands = Strands::new(&graph).expect("readable");
         for &id in weights.keys() {
             let through = paths.iter().filter(|path| path.contains(&id));
             assert_eq!(
                 strands.slack(id) as f64,
-                report.span_ns as f64 - longest(through, &graph, &float),
+                report.span_ns as f64 - longest(through, &graph, &weights),
                 "seed {seed}: task {id}"
             );
         }
@@ -156,7 +151,7 @@ fn span_and_slack_equal_an_exhaustive_search() {
         let mut same =
             paths.iter().filter(|path| path.iter().copied().collect::<BTreeSet<_>>() == critical);
         let path = same.next().expect("a path of the graph");
-        assert_eq!(length(path, &graph, &float), report.span_ns as f64, "seed {seed}");
+        assert_eq!(length(path, &graph, &weights), report.span_ns as f64, "seed {seed}");
     }
 }
 

@@ -41,9 +41,9 @@ enum Region {
 }
 
 /// What an executor does, and since when it is written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Location {
-    events: Option<Events>,
+    events: Events,
     /// The regions that it is in, the outermost first.
     open: Vec<u64>,
     at_ns: u64,
@@ -51,16 +51,14 @@ struct Location {
 
 impl Location {
     /// Leaves and enters regions, so that from `at_ns` on the executor is in these.
-    fn go(&mut self, events: &Path, executor: usize, at_ns: u64, regions: &[u64]) -> Result<()> {
-        let path = || events.join(format!("{executor}.evt"));
-        let file = self.events.get_or_insert_with(|| Events::new(path()));
+    fn go(&mut self, at_ns: u64, regions: &[u64]) -> Result<()> {
         let same = self.open.iter().zip(regions);
         let same = same.take_while(|(one, other)| one == other).count();
         for &region in self.open[same..].iter().rev() {
-            file.region(at_ns, false, region)?;
+            self.events.region(at_ns, false, region)?;
         }
         for &region in &regions[same..] {
-            file.region(at_ns, true, region)?;
+            self.events.region(at_ns, true, region)?;
         }
         self.open.clear();
         self.open.extend_from_slice(regions);
@@ -73,8 +71,11 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     let inside = folder.join("traces");
     fs::create_dir(&inside)?;
     let mut regions: FxHashMap<Region, u64> = FxHashMap::default();
-    let mut locations: Vec<Location> = Vec::new();
-    locations.resize_with(graph.executor_count(), Location::default);
+    let location = |at| {
+        let events = Events::new(inside.join(format!("{at}.evt")));
+        Location { events, open: Vec::new(), at_ns: 0 }
+    };
+    let mut locations: Vec<Location> = (0..graph.executor_count()).map(location).collect();
     let mut doing = Doing::new(graph);
     // For each context, the regions that it is in.
     let mut stacks: Vec<Vec<u64>> = Vec::new();
@@ -83,9 +84,9 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
         doing.change(change, |executor, time, (context, _)| {
             let location = &mut locations[executor];
             if time.start > location.at_ns {
-                location.go(&inside, executor, location.at_ns, &[])?;
+                location.go(location.at_ns, &[])?;
             }
-            location.go(&inside, executor, time.start, &stacks[context])?;
+            location.go(time.start, &stacks[context])?;
             location.at_ns = time.end;
             Ok(())
         })?;
@@ -97,11 +98,11 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     })?;
     let mut written = Vec::new();
     for (at, mut location) in (0..).zip(locations) {
-        location.go(&inside, at as usize, location.at_ns, &[])?;
-        let events = location.events.filter(|events| events.count() > 0);
-        if let Some(events) = events {
-            written.push((ExecutorId::new(at), events.count()));
-            events.finish()?;
+        location.go(location.at_ns, &[])?;
+        let count = location.events.count();
+        if count > 0 {
+            written.push((ExecutorId::new(at), count));
+            location.events.finish()?;
             no_definitions(inside.join(format!("{at}.def")))?;
         }
     }

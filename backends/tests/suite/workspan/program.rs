@@ -8,7 +8,8 @@ use taskgraph::{Block, BlockId, CallSite, ContextId};
 /// Executes a program, block by block.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    builder: GraphBuilder,
+    /// For what has no method here.
+    pub(crate) builder: GraphBuilder,
     /// Blocks of the current task of each context.
     open: Vec<Vec<BlockId>>,
     weights: Vec<u64>,
@@ -98,11 +99,6 @@ impl Recorder {
     pub(crate) fn barrier(&mut self, contexts: &[ContextId]) {
         contexts.iter().for_each(|&context| self.cut(context));
         self.builder.barrier(contexts, 0xba);
-    }
-
-    /// The builder, for what has no method here.
-    pub(crate) fn builder(&mut self) -> &mut GraphBuilder {
-        &mut self.builder
     }
 
     /// The graph.

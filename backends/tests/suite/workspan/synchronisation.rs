@@ -67,13 +67,13 @@ fn locks_count_as_the_order_they_had_or_not_at_all() {
     for worker in workers {
         r.run(worker, enter);
         r.cut(worker);
-        let lock = r.builder().sync(worker, 0xfeed, SyncOp::MutexLock);
+        let lock = r.builder.sync(worker, 0xfeed, SyncOp::MutexLock);
         if let Some(before) = released {
-            r.builder().edge(before, lock);
+            r.builder.edge(before, lock);
         }
         r.run(worker, inside);
         r.cut(worker);
-        released = Some(r.builder().sync(worker, 0xfeed, SyncOp::MutexUnlock));
+        released = Some(r.builder.sync(worker, 0xfeed, SyncOp::MutexUnlock));
         r.run(worker, leave);
     }
     workers.into_iter().for_each(|worker| r.join(context, worker));
@@ -107,7 +107,7 @@ fn the_slowest_of_a_team_that_one_task_creates_is_on_the_span() {
         let mut team = vec![first];
         for name in ["second", "third"] {
             let member = r.context(name);
-            r.builder().edge(create, TaskId::new(member, 0));
+            r.builder.edge(create, TaskId::new(member, 0));
             team.push(member);
         }
         for (at, &member) in team.iter().enumerate() {
@@ -119,9 +119,9 @@ fn the_slowest_of_a_team_that_one_task_creates_is_on_the_span() {
             r.cut(member);
         }
         r.cut(context);
-        let join = r.builder().join(context, first);
+        let join = r.builder.join(context, first);
         for &member in &team[1..] {
-            r.builder().edge(TaskId::new(member, 0), join);
+            r.builder.edge(TaskId::new(member, 0), join);
         }
         r.run(context, end);
         let report = report(&r.graph());
