@@ -1,5 +1,5 @@
 //! `export`: the graph in forms that other programs read. Each form is a file of this folder and an
-//! entry in `FORMS`; what several forms are views of (the profile, the lanes) is made once for all
+//! entry of `forms`; what several forms are views of (the profile, the lanes) is made once for all
 //! that are asked for.
 
 mod callgrind;
@@ -11,7 +11,7 @@ mod parquet;
 mod perfetto;
 mod profile;
 
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -66,56 +66,36 @@ pub struct Options {
     pub champsim: Option<PathBuf>,
 }
 
-/// A form.
-struct Form {
-    option: &'static str,
-    /// Where it goes, if it is asked for.
-    place: fn(&Options) -> Option<&PathBuf>,
-    write: fn(&Path, &Graph, &Options, &Made) -> Result<()>,
-}
+/// Writes a form to a file or a folder.
+type Write = fn(&Path, &Graph, &Options, &Made) -> Result<()>;
 
-const FORMS: [Form; 6] = [
-    Form {
-        option: "--perfetto",
-        place: |options| options.perfetto.as_ref(),
-        write: |file, graph, _, _| output::bytes_to(Some(file), |out| perfetto::write(out, graph)),
-    },
-    Form {
-        option: "--folded",
-        place: |options| options.folded.as_ref(),
-        write: |file, graph, options, made| {
+/// The forms: the option, where the form goes if it is asked for, and how it is written.
+fn forms(options: &Options) -> [(&'static str, &Option<PathBuf>, Write); 6] {
+    [
+        ("--perfetto", &options.perfetto, |file, graph, _, _| {
+            output::bytes_to(Some(file), |out| perfetto::write(out, graph))
+        }),
+        ("--folded", &options.folded, |file, graph, options, made| {
             output::to(Some(file), |out| match &made.span {
                 Some(span) => folded::write_span(out, graph, span),
                 None => folded::write(out, graph, made.profile()?, options.weight),
             })
-        },
-    },
-    Form {
-        option: "--callgrind",
-        place: |options| options.callgrind.as_ref(),
-        write: |file, graph, _, made| {
+        }),
+        ("--callgrind", &options.callgrind, |file, graph, _, made| {
             output::to(Some(file), |out| callgrind::write(out, graph, made.profile()?))
-        },
-    },
-    Form {
-        option: "--parquet",
-        place: |options| options.parquet.as_ref(),
-        write: |folder, graph, options, _| parquet::write(folder, graph, options.accesses),
-    },
-    Form {
-        option: "--otf2",
-        place: |options| options.otf2.as_ref(),
-        write: |folder, graph, _, _| output::folder(folder, |inside| otf2::write(inside, graph)),
-    },
-    Form {
-        option: "--champsim",
-        place: |options| options.champsim.as_ref(),
-        write: |folder, graph, _, _| {
+        }),
+        ("--parquet", &options.parquet, |folder, graph, options, _| {
+            parquet::write(folder, graph, options.accesses)
+        }),
+        ("--otf2", &options.otf2, |folder, graph, _, _| {
+            output::folder(folder, |inside| otf2::write(inside, graph))
+        }),
+        ("--champsim", &options.champsim, |folder, graph, _, _| {
             something_to_analyse(graph, "--champsim")?;
             output::folder(folder, |inside| champsim::write(inside, graph))
-        },
-    },
-];
+        }),
+    ]
+}
 
 /// What forms are views of, if a form that is asked for needs it.
 #[derive(Debug, Default)]
@@ -160,7 +140,7 @@ impl Made {
 }
 
 /// Writes what the columns of the tables hold.
-fn columns(out: &mut dyn Write) -> Result<()> {
+fn columns(out: &mut dyn io::Write) -> Result<()> {
     for table in TABLES.into_iter().chain([&ACCESSES]) {
         writeln!(out, "{}: {}", table.name, table.about)?;
         for column in table.columns {
@@ -182,15 +162,19 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if options.columns {
         return output::to(None, |out| columns(out));
     }
-    let wanted = FORMS.iter().filter_map(|form| Some((form, (form.place)(&options)?.as_path())));
-    let wanted: Vec<(&Form, &Path)> = wanted.collect();
+    let forms = forms(&options);
+    let wanted = forms.iter().filter_map(|(option, place, write)| {
+        let place = place.as_deref()?;
+        Some((place, *option, write))
+    });
+    let wanted: Vec<_> = wanted.collect();
     if wanted.is_empty() {
-        let [first @ .., last] = FORMS.map(|form| form.option);
+        let [first @ .., last] = forms.map(|form| form.0);
         bail!("say which form: {} or {last}", first.join(", "));
     }
-    let mut files: Vec<_> = wanted.iter().map(|(form, file)| (form.option, *file)).collect();
-    files.sort_by_key(|(_, file)| *file);
-    if let Some([(one, file), (other, _)]) = files.array_windows().find(|[a, b]| a.1 == b.1) {
+    let mut files: Vec<(&Path, &str)> = wanted.iter().map(|form| (form.0, form.1)).collect();
+    files.sort_by_key(|(file, _)| *file);
+    if let Some([(file, one), (_, other)]) = files.array_windows().find(|[a, b]| a.0 == b.0) {
         bail!("{one} and {other} have the same file, {}", file.display());
     }
     let graph = analysis::open(&options.graph)?;
@@ -198,5 +182,5 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         say!("warning: {}: {warning}", options.graph.display());
     }
     let made = Made::new(&options, &graph)?;
-    wanted.iter().try_for_each(|(form, file)| (form.write)(file, &graph, &options, &made))
+    wanted.iter().try_for_each(|(place, _, write)| write(place, &graph, &options, &made))
 }

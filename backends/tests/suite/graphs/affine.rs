@@ -1,4 +1,5 @@
 //! Random graphs of affine loops, stored as paths: what reads back as runs.
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
