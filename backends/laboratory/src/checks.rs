@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::run::{Outcome, Output};
 use crate::view::units::time;
@@ -41,7 +41,7 @@ pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Res
     let line = |text: &str| {
         text.lines().nth(at).unwrap_or("(nothing)").chars().take(120).collect::<String>()
     };
-    Err(anyhow!(
+    bail!(
         "`{}` and `{}` print different things: is it the same computation? Line {} is\n  {}\nand\n  {}\nIf that is as \
          it should be (times, addresses, threads in the output), give --ignore-output",
         first.0,
@@ -49,5 +49,5 @@ pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Res
         at + 1,
         line(&a),
         line(&b)
-    ))
+    )
 }

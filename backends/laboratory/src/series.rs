@@ -118,8 +118,10 @@ impl Series<'_> {
         if !self.options.ignore_output {
             self.compare(&name, &outcome)?;
         }
-        self.note(&outcome.observation);
-        Ok((self.taken(&outcome.observation), outcome.observation))
+        let observation = outcome.observation;
+        self.note(&observation);
+        let run = Run::of(&observation, |place| self.places.index(&observation, place));
+        Ok((run, observation))
     }
 
     fn compare(&mut self, name: &str, outcome: &Outcome) -> Result<()> {
@@ -128,11 +130,6 @@ impl Series<'_> {
         }
         self.said = Some((name.to_owned(), outcome.output.clone()));
         Ok(())
-    }
-
-    fn taken(&mut self, observation: &Observation) -> Run {
-        let places = &mut self.places;
-        Run::of(observation, |place| places.index(observation, place))
     }
 
     fn note(&mut self, observation: &Observation) {

@@ -35,9 +35,8 @@ pub fn bytes_to(
     path: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    match path {
+    match path.filter(|path| *path != Path::new("-")) {
         None => to_stream(io::stdout().lock(), write),
-        Some(path) if path == Path::new("-") => to_stream(io::stdout().lock(), write),
         // Renaming over a device or a pipe would replace it.
         Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
             let file = fs::OpenOptions::new()

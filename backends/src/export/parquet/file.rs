@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
-use parquet::basic::{
-    Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
-};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::data_type::ByteArray;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, Type};
 use rustc_hash::FxHashMap;
 
@@ -117,22 +116,7 @@ pub(super) struct File {
 
 impl File {
     pub(super) fn create(path: &Path, table: &Table) -> Result<Self> {
-        let leaf = |column: &Column| -> Result<Arc<Type>> {
-            let (physical, converted, repetition) = match column.kind {
-                Kind::Int | Kind::Address => {
-                    (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED)
-                }
-                Kind::MaybeInt => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
-                Kind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::OPTIONAL),
-                Kind::Flag => (Physical::BOOLEAN, ConvertedType::NONE, Repetition::REQUIRED),
-            };
-            let leaf = Type::primitive_type_builder(column.name, physical);
-            let leaf = leaf.with_converted_type(converted);
-            Ok(Arc::new(leaf.with_repetition(repetition).build()?))
-        };
-        let leaves = table.columns.iter().map(leaf).collect::<Result<_>>()?;
-        let schema = Type::group_type_builder("schema").with_fields(leaves);
-        let schema = Arc::new(schema.build()?);
+        let schema = Arc::new(schema(table)?);
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("contech-backend {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
@@ -192,6 +176,17 @@ impl File {
         self.writer.finish()?;
         Ok(self.written)
     }
+}
+
+fn schema(table: &Table) -> Result<Type> {
+    let column = |column: &Column| match column.kind {
+        Kind::Int | Kind::Address => format!("REQUIRED INT64 {};", column.name),
+        Kind::MaybeInt => format!("OPTIONAL INT64 {};", column.name),
+        Kind::Text => format!("OPTIONAL BYTE_ARRAY {} (UTF8);", column.name),
+        Kind::Flag => format!("REQUIRED BOOLEAN {};", column.name),
+    };
+    let columns: String = table.columns.iter().map(column).collect();
+    Ok(parse_message_type(&format!("message schema {{ {columns} }}"))?)
 }
 
 impl Rows for File {
