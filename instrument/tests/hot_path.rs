@@ -3,10 +3,12 @@
 //! when the code gets better. A limit that must be raised is a slowdown of every traced program.
 
 use std::collections::HashMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use contech_tests::outputs::Outputs;
+
+mod piped;
+use piped::piped;
 
 const SOURCE: &str = "
 void callee(unsigned long);
@@ -28,18 +30,10 @@ fn assembly(form: Option<&str>) -> String {
     let mut clang = Command::new("clang-22");
     clang.args(["-O2", "-S", "-x", "c", "-", "-o", "-"]);
     if let Some(form) = form {
-        clang.arg(format!(
-            "-fpass-plugin={}",
-            Outputs::get().command("libcontech_instrument.so").display()
-        ));
-        clang.env("CONTECH_PASS_OPTIONS", form);
+        let plugin = Outputs::get().command("libcontech_instrument.so");
+        clang.arg(format!("-fpass-plugin={}", plugin.display())).env("CONTECH_PASS_OPTIONS", form);
     }
-    let mut child =
-        clang.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("clang-22 is installed");
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(SOURCE.as_bytes()).unwrap();
-    drop(input);
-    let output = child.wait_with_output().unwrap();
+    let output = piped(&mut clang, SOURCE);
     assert!(output.status.success());
     String::from_utf8(output.stdout).unwrap()
 }

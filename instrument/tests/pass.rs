@@ -2,7 +2,7 @@
 //! the expectations in each file of `tests/ir`. Both tools come with llvm-22-dev.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use contech_program::OpKind;
 use contech_tests::outputs::Outputs;
@@ -11,29 +11,20 @@ use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
 };
 
-fn opt(ir: &str, passes: &str, options: &str) -> Output {
-    let mut child = Command::new("opt-22")
-        .arg(format!(
-            "-load-pass-plugin={}",
-            Outputs::get().command("libcontech_instrument.so").display()
-        ))
-        .args([&format!("-passes={passes}"), "-S", "-", "-o", "-"])
-        .env("CONTECH_PASS_OPTIONS", options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("opt-22 is installed (llvm-22)");
-    let mut input = child.stdin.take().unwrap();
-    let text = ir.to_owned();
-    let writer = std::thread::spawn(move || std::io::Write::write_all(&mut input, text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    output
+mod piped;
+use piped::piped;
+
+fn opt(ir: &str, options: &str) -> Output {
+    let plugin = Outputs::get().command("libcontech_instrument.so");
+    let mut opt = Command::new("opt-22");
+    opt.arg(format!("-load-pass-plugin={}", plugin.display()))
+        .args(["-passes=contech", "-S", "-", "-o", "-"])
+        .env("CONTECH_PASS_OPTIONS", options);
+    piped(&mut opt, ir)
 }
 
 fn instrumented(ir: &str) -> String {
-    let output = opt(ir, "contech", "naive,verify");
+    let output = opt(ir, "naive,verify");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -42,20 +33,6 @@ fn source(file: &str) -> (PathBuf, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ir").join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     (path, text)
-}
-
-fn check(file: &str) {
-    let (path, text) = source(file);
-    let got = instrumented(&text);
-    let mut child = Command::new("FileCheck-22")
-        .arg(&path)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("FileCheck-22 is installed (llvm-22-tools)");
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), got.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}\n{got}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The table in instrumented IR, which is the initialiser of `@__contech_table`.
@@ -79,25 +56,33 @@ fn table(ir: &str) -> ModuleTable {
 }
 
 #[test]
-fn a_loop_keeps_the_cursor_in_a_register_and_checks_on_its_back_edge() {
-    check("loop.ll");
-}
-
-#[test]
-fn calls_find_the_cursor_in_thread_local_storage_and_tail_calls_survive() {
-    check("calls.ll");
-}
-
-#[test]
-fn functions_of_one_module_hand_the_cursor_over_in_a_register() {
-    check("carry.ll");
+fn small_pieces_of_ir_become_what_they_expect() {
+    for (file, what) in [
+        ("loop.ll", "a loop keeps the cursor in a register and checks on its back edge"),
+        ("calls.ll", "calls find the cursor in thread-local storage and tail calls survive"),
+        ("carry.ll", "functions of one module hand the cursor over in a register"),
+        ("unwind.ll", "unwinding loses no record"),
+        ("memory.ll", "every kind of memory operation writes its operands"),
+        ("x86.ll", "x86 intrinsics record the masks and addresses they compute"),
+        ("arguments.ll", "arguments passed by copy are read and argument lists written"),
+        ("irreducible.ll", "an irreducible cycle is checked once"),
+        ("excluded.ll", "excluded functions stay as they are"),
+        ("workshares.ll", "worksharing calls say what kind of work they share"),
+        ("registration.ll", "a module registers once per linked file"),
+    ] {
+        let (path, text) = source(file);
+        let got = instrumented(&text);
+        let output = piped(Command::new("FileCheck-22").arg(&path), &got);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{file}: {what}\n{said}\n{got}");
+    }
 }
 
 /// A computed goto ends a segment, and its targets begin segments at whose start nothing is known.
 /// A direct jump to such a target ends its segment, too.
 #[test]
 fn computed_gotos_are_recorded_in_the_fast_form() {
-    let output = opt(&source("gotos.ll").1, "contech", "fast,verify");
+    let output = opt(&source("gotos.ll").1, "fast,verify");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let t = table(&String::from_utf8(output.stdout).unwrap());
@@ -110,18 +95,7 @@ fn computed_gotos_are_recorded_in_the_fast_form() {
 }
 
 #[test]
-fn unwinding_loses_no_record() {
-    check("unwind.ll");
-}
-
-#[test]
-fn every_kind_of_memory_operation_writes_its_operands() {
-    check("memory.ll");
-}
-
-#[test]
 fn x86_intrinsics_record_the_masks_and_addresses_they_compute() {
-    check("x86.ll");
     let t = table(&instrumented(&source("x86.ll").1));
     let ops: Vec<_> = t
         .blocks
@@ -152,7 +126,6 @@ fn x86_intrinsics_record_the_masks_and_addresses_they_compute() {
 
 #[test]
 fn arguments_passed_by_copy_are_read_and_argument_lists_written() {
-    check("arguments.ll");
     let t = table(&instrumented(&source("arguments.ll").1));
     let ops: Vec<_> = t
         .blocks
@@ -165,26 +138,6 @@ fn arguments_passed_by_copy_are_read_and_argument_lists_written() {
     let windows = vec![(OpKind::Store, 8, 0)];
     assert_eq!(ops, [byval.clone(), byval, variadic, windows]);
     assert_eq!(t.unrecorded, []);
-}
-
-#[test]
-fn an_irreducible_cycle_is_checked_once() {
-    check("irreducible.ll");
-}
-
-#[test]
-fn excluded_functions_stay_as_they_are() {
-    check("excluded.ll");
-}
-
-#[test]
-fn worksharing_calls_say_what_kind_of_work_they_share() {
-    check("workshares.ll");
-}
-
-#[test]
-fn a_module_registers_once_per_linked_file() {
-    check("registration.ll");
 }
 
 #[test]
