@@ -3,39 +3,31 @@
 
 use std::fmt::Write as _;
 
-struct Variable {
-    name: &'static str,
-    /// The value that applies when the variable is not set, if there is one.
-    default: &'static str,
-    /// What the variable does.
-    text: &'static str,
-}
-
-const fn of(name: &'static str, default: &'static str, text: &'static str) -> Variable {
-    Variable { name, default, text }
-}
+/// A name, the value that applies when the variable is not set (if there is one), and what the
+/// variable does.
+type Variable = (&'static str, &'static str, &'static str);
 
 /// The variables of users, grouped by the part that reads them.
 const TABLE: [(&str, &[Variable]); 3] = [
     (
         "the compilers",
         &[
-            of(
+            (
                 "CONTECH_OPTIONS",
                 "",
                 "the options above, for builds that own their flags; the command line wins",
             ),
-            of(
+            (
                 "CONTECH_CLANG",
                 "clang-22",
                 "path of clang 22; without it /usr/lib/llvm-22/bin/clang is tried, too",
             ),
-            of(
+            (
                 "CONTECH_FLANG",
                 "flang-22",
                 "path of flang 22; without it /usr/lib/llvm-22/bin/flang is tried, too",
             ),
-            of(
+            (
                 "CONTECH_HOME",
                 "",
                 "folder of the libraries (libcontech_instrument.so, libcontech_rt.so, ...), of include and of \
@@ -46,38 +38,38 @@ const TABLE: [(&str, &[Variable]); 3] = [
     (
         "a recorded program",
         &[
-            of(
+            (
                 "CONTECH_TRACE",
                 "trace.bin",
                 "where the trace goes: a path in which %p is the process id and %r the MPI rank; with null the \
                 records are thrown away; - is standard output; fd:NUMBER is an open file",
             ),
-            of("CONTECH_OFF", "0", "1: run untraced"),
-            of("CONTECH_BUFFER", "1M", "buffer of each thread, 32K to 256M"),
-            of(
+            ("CONTECH_OFF", "0", "1: run untraced"),
+            ("CONTECH_BUFFER", "1M", "buffer of each thread, 32K to 256M"),
+            (
                 "CONTECH_MEMORY",
                 "90%",
                 "how much may wait for the disk before the program is paused: a size, or a share of the memory",
             ),
-            of(
+            (
                 "CONTECH_STATS",
                 "",
                 "file for the counts of what was recorded (bytes, events, pauses), as JSON",
             ),
-            of(
+            (
                 "CONTECH_ROI",
                 "0",
                 "1: record accesses only in the region that the program marks (contech/observe.h, or --contech-region=FUNCTION \
                 when it is compiled); time:2s-3s: only in this \
                 time of the run, in each thread from its next event or call on; order and times are always recorded",
             ),
-            of(
+            (
                 "CONTECH_SAMPLE",
                 "1",
                 "1/10: record accesses in one of ten windows of a millisecond, chosen by chance, the same for all threads; \
                 order and times are always recorded, and every result says how much it has",
             ),
-            of(
+            (
                 "CONTECH_LIMIT",
                 "auto",
                 "how long the trace may become, like 2G or none, before accesses are left out; order and times go on, and \
@@ -88,8 +80,8 @@ const TABLE: [(&str, &[Variable]); 3] = [
     (
         "a program built with --contech-mode=workspan",
         &[
-            of("CONTECH_PROFILE", "workspan.json", "where the profile goes"),
-            of(
+            ("CONTECH_PROFILE", "workspan.json", "where the profile goes"),
+            (
                 "CONTECH_METRIC",
                 "time",
                 "what is measured: time, or ops (IR instructions, exactly those of a recording)",
@@ -102,7 +94,7 @@ const TABLE: [(&str, &[Variable]); 3] = [
 const DEVELOPERS: [(&str, &[Variable]); 4] = [
     (
         "the tools",
-        &[of(
+        &[(
             "CONTECH_LOG",
             "",
             "says on standard error how long each step took: debug, or contech_middle=debug for one crate",
@@ -110,7 +102,7 @@ const DEVELOPERS: [(&str, &[Variable]); 4] = [
     ),
     (
         "the recorder (it sets it itself)",
-        &[of(
+        &[(
             "CONTECH_AGAIN",
             "",
             "set by the runtime for the second start of a program that was loaded where its block ids are reserved; the \
@@ -119,7 +111,7 @@ const DEVELOPERS: [(&str, &[Variable]); 4] = [
     ),
     (
         "the observer (contech scale sets them)",
-        &[of(
+        &[(
             "CONTECH_OBSERVE",
             "",
             "where the observation goes; if it is not set, nothing is observed",
@@ -127,7 +119,7 @@ const DEVELOPERS: [(&str, &[Variable]); 4] = [
     ),
     (
         "the pass (the compilers and the tests set them)",
-        &[of("CONTECH_PASS_OPTIONS", "", "the options of the pass, comma-separated")],
+        &[("CONTECH_PASS_OPTIONS", "", "the options of the pass, comma-separated")],
     ),
 ];
 
@@ -149,13 +141,13 @@ fn grouped(table: &[(&str, &[Variable])]) -> String {
     let mut text = String::new();
     for (reader, variables) in table {
         let _ = writeln!(text, "\nEnvironment of {reader}:");
-        for variable in *variables {
-            let default = match variable.default {
+        for (name, default, does) in *variables {
+            let default = match *default {
                 "" => String::new(),
                 value => format!(" (default: {value})"),
             };
-            let mut line = format!("  {:<22}", variable.name);
-            for word in format!("{}{default}", variable.text).split_whitespace() {
+            let mut line = format!("  {name:<22}");
+            for word in format!("{does}{default}").split_whitespace() {
                 if line.len() + 1 + word.len() > WIDTH {
                     let _ = writeln!(text, "{}", line.trim_end());
                     line = " ".repeat(TEXT);

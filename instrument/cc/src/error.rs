@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Why the compiler was not started.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
+pub(crate) enum Error {
     /// A `--contech-*` option that does not exist.
     #[error("unknown option `{option}`; valid: {valid}")]
     UnknownOption {

@@ -5,42 +5,42 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::line::without_static;
-use crate::{Error, Language, Line, Mode, Options, PASS_VARIABLE};
+use crate::{Error, Language, Line, Mode, Options};
+
+/// The variable through which the options reach the pass.
+const PASS_VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 
 /// The files a command line needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tools {
+pub(crate) struct Tools {
     /// clang 22, or flang 22 for Fortran.
-    pub compiler: PathBuf,
+    pub(crate) compiler: PathBuf,
     /// The pass plugin, if code is compiled.
-    pub plugin: Option<PathBuf>,
+    pub(crate) plugin: Option<PathBuf>,
     /// If code is compiled: the folder of `contech/cilk.h`, or for Fortran that of a `mpif.h` that
     /// replaces Open MPI's.
-    pub headers: Option<PathBuf>,
+    pub(crate) headers: Option<PathBuf>,
     /// Whether the library that stands in front of MPI is linked; it lies in the folder of the
     /// runtime library.
-    pub mpi: bool,
+    pub(crate) mpi: bool,
     /// Folder of the runtime library, if something is linked.
-    pub runtime_folder: Option<PathBuf>,
+    pub(crate) runtime_folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invocation {
-    pub program: PathBuf,
+pub(crate) struct Invocation {
+    pub(crate) program: PathBuf,
     /// The added flags, then the user's arguments unchanged.
-    pub arguments: Vec<OsString>,
+    pub(crate) arguments: Vec<OsString>,
     /// What the environment tells the pass.
-    pub pass_options: String,
+    pub(crate) pass_options: String,
     /// The flag that asks for a static executable, if the link is a dynamic one instead.
-    pub left_out: Option<String>,
+    pub(crate) left_out: Option<String>,
 }
 
 impl Invocation {
     /// Builds the command line.
-    ///
-    /// # Errors
-    /// [`Error::Coarrays`], [`Error::ParallelProfile`].
-    pub fn new(
+    pub(crate) fn new(
         language: Language,
         options: Options,
         line: &Line,
@@ -65,8 +65,6 @@ impl Invocation {
             if !(fortran && user.iter().any(own)) {
                 added.push("-gline-tables-only".into());
             }
-        }
-        if tools.plugin.is_some() {
             // The serial form of contech/cilk.h marks spawns and syncs.
             added.push("-D__CONTECH__=1".into());
         }
@@ -129,8 +127,7 @@ impl Invocation {
 
     /// The command, with the options of the pass in its environment; those that are there already
     /// come last and win.
-    #[must_use]
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
         let options: Vec<_> =
             [Some(self.pass_options.clone()), own].into_iter().flatten().collect();

@@ -11,11 +11,9 @@ mod environment;
 mod error;
 mod help;
 mod invocation;
-mod language;
 mod line;
 mod linked;
 mod locate;
-mod mpif;
 mod options;
 mod response;
 mod rust;
@@ -23,42 +21,48 @@ mod rust;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 use contech_plain::say;
 
-pub use error::Error;
-pub use invocation::{Invocation, Tools};
-pub use language::Language;
-pub use line::{Line, classify};
-pub use options::{Form, Mode, Options};
+use error::Error;
+use invocation::{Invocation, Tools};
+use line::{Line, classify};
+use options::{Mode, Options};
 pub use rust::cargo::main as cargo;
 
-/// Variable that names another clang 22.
-pub const CLANG_VARIABLE: &str = "CONTECH_CLANG";
-/// Variable that names another flang 22.
-pub const FLANG_VARIABLE: &str = "CONTECH_FLANG";
-/// Variable with `--contech-*` options, for builds that own their flags.
-pub const OPTIONS_VARIABLE: &str = "CONTECH_OPTIONS";
-/// Variable that names the folder of plugin and runtime.
-pub const HOME_VARIABLE: &str = "CONTECH_HOME";
-/// The variable through which the options reach the pass.
-pub const PASS_VARIABLE: &str = "CONTECH_PASS_OPTIONS";
+/// Which driver this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// `contech-cc`.
+    C,
+    /// `contech-c++`.
+    Cxx,
+    /// `contech-fc`.
+    Fortran,
+}
+
+impl Language {
+    fn driver(self) -> &'static str {
+        match self {
+            Language::C => "contech-cc",
+            Language::Cxx => "contech-c++",
+            Language::Fortran => "contech-fc",
+        }
+    }
+}
 
 /// Runs the driver on the process's arguments; returns only on failure.
 #[must_use]
 pub fn main(language: Language) -> ExitCode {
-    let error = match run(language, std::env::args_os().skip(1).collect()) {
-        Ok(code) => return code,
-        Err(error) => error,
-    };
-    say!("{}: error: {error}", language.driver());
-    ExitCode::FAILURE
+    run(language, std::env::args_os().skip(1).collect()).unwrap_or_else(|error| {
+        say!("{}: error: {error}", language.driver());
+        ExitCode::FAILURE
+    })
 }
 
 fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> {
-    let from_env = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
-    let (options, rest) = Options::extract(&from_env, arguments)?;
+    let (options, rest) = Options::given(arguments)?;
     if options.help {
         print(&help::text(language));
         return Ok(ExitCode::SUCCESS);
@@ -98,8 +102,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         Some(answer) => match command.status() {
             Ok(status) => {
                 print(&answer);
-                let code = status.code().and_then(|code| u8::try_from(code).ok());
-                return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));
+                return Ok(exit_code(status));
             }
             Err(cause) => cause,
         },
@@ -108,6 +111,11 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Err(Error::TooLong);
     }
     Err(Error::Exec { program: invocation.program, cause })
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Writes what was asked for to standard output. Whoever asked may have stopped reading.

@@ -6,27 +6,27 @@ use std::path::PathBuf;
 use crate::{Language, response};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Line {
+pub(crate) struct Line {
     /// clang will turn a source or bitcode file into code.
-    pub compiles: bool,
+    pub(crate) compiles: bool,
     /// clang will run the linker.
-    pub links: bool,
+    pub(crate) links: bool,
     /// The code is for no operating system (`-ffreestanding`, kernel code model), so the driver
     /// leaves it alone.
-    pub freestanding: bool,
+    pub(crate) freestanding: bool,
     /// The link makes a relocatable object (`-r`).
-    pub relocatable: bool,
+    pub(crate) relocatable: bool,
     /// The link leaves out the standard libraries or start files.
-    pub no_standard: bool,
-    pub mpi: bool,
+    pub(crate) no_standard: bool,
+    pub(crate) mpi: bool,
     /// The flag that asks for a static executable.
-    pub fully_static: Option<String>,
+    pub(crate) fully_static: Option<String>,
     /// `-fcoarray`: the program uses images, for which there is no run-time library.
-    pub coarrays: bool,
+    pub(crate) coarrays: bool,
     /// The link needs LLVM's OpenMP library.
-    pub openmp: bool,
+    pub(crate) openmp: bool,
     /// Objects and archives that are linked, by their paths.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Options whose value is the next argument.
@@ -174,8 +174,7 @@ const NOT_CODE: &[&str] = &[
 ];
 
 /// Classifies the arguments of a driver, including those in response files.
-#[must_use]
-pub fn classify(language: Language, arguments: &[OsString]) -> Line {
+pub(crate) fn classify(language: Language, arguments: &[OsString]) -> Line {
     let mut state = State { fortran: language == Language::Fortran, ..State::default() };
     let expanded = response::expand(arguments);
     let mut words = expanded.iter().map(|a| a.to_string_lossy());

@@ -5,17 +5,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{CLANG_VARIABLE, Error, FLANG_VARIABLE, HOME_VARIABLE, Language, Line, Mode, Tools};
-use crate::{mpif, response};
+use crate::{Error, Language, Line, Mode, Tools, response};
 
 /// The variable, the name in `PATH`, and the path of Debian's package.
-const CLANG: [&str; 3] = [CLANG_VARIABLE, "clang-22", "/usr/lib/llvm-22/bin/clang"];
-const FLANG: [&str; 3] = [FLANG_VARIABLE, "flang-22", "/usr/lib/llvm-22/bin/flang"];
-const PLUGIN: &str = "libcontech_instrument.so";
+const CLANG: [&str; 3] = ["CONTECH_CLANG", "clang-22", "/usr/lib/llvm-22/bin/clang"];
+const FLANG: [&str; 3] = ["CONTECH_FLANG", "flang-22", "/usr/lib/llvm-22/bin/flang"];
+pub(crate) const PLUGIN: &str = "libcontech_instrument.so";
 const RUNTIME: &str = "libcontech_rt.so";
 const ONLINE: &str = "libcontech_ws.so";
 const MPI: &str = "libcontech_mpi.so";
 const HEADERS: &str = "include";
+/// The folder, within that of headers, of a `mpif.h` that includes all parts of Open MPI's except
+/// [`PART`].
+const MPIF: &str = "contech/flang";
+/// The part of Open MPI's `mpif.h` that flang 22 refuses: it has interfaces of MPI_SIZEOF for kinds
+/// that flang lacks.
+const PART: &str = "mpif-sizeof.h";
 
 /// Finds what the command line needs: a link needs no plugin, and a compilation no runtime.
 pub(crate) fn tools(
@@ -36,8 +41,8 @@ pub(crate) fn tools(
         None
     } else if language != Language::Fortran {
         headers.find(|f| f.join("contech/cilk.h").is_file())
-    } else if mpif::is_open_mpis(arguments) {
-        let mut headers = headers.map(|f| f.join(mpif::FOLDER));
+    } else if is_open_mpis(arguments) {
+        let mut headers = headers.map(|f| f.join(MPIF));
         headers.find(|f| f.join("mpif.h").is_file())
     } else {
         None
@@ -51,25 +56,25 @@ pub(crate) fn tools(
     })
 }
 
+/// Whether Open MPI's `mpif.h` is the first one in the folders of a command line.
+fn is_open_mpis(arguments: &[OsString]) -> bool {
+    let words = response::expand(arguments);
+    let folders = std::iter::once(OsStr::new(".")).chain(response::values(&words, "-I"));
+    let mut folders = folders.map(Path::new);
+    let first = folders.find(|folder| folder.join("mpif.h").is_file());
+    first.is_some_and(|folder| folder.join(PART).is_file())
+}
+
 /// Makes sure that a link finds the OpenMP library. The linker would say that it cannot find
 /// `-lomp`, and not which package has it.
 pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Error> {
     const NAME: &str = "libomp.so";
     let words = response::expand(arguments);
-    let mut folders: Vec<PathBuf> = Vec::new();
-    let mut next = false;
-    for word in &words {
-        let bytes = word.as_encoded_bytes();
-        if std::mem::replace(&mut next, bytes == b"-L") {
-            folders.push(word.into());
-        } else if let Some(folder) = word.to_str().and_then(|w| w.strip_prefix("-L")) {
-            folders.push(folder.into());
-        }
-    }
-    if let Some(more) = std::env::var_os("LIBRARY_PATH") {
-        folders.extend(std::env::split_paths(&more));
-    }
-    if folders.iter().any(|folder| folder.join(NAME).is_file()) {
+    let has_it = |folder: PathBuf| folder.join(NAME).is_file();
+    let more = std::env::var_os("LIBRARY_PATH");
+    if response::values(&words, "-L").into_iter().map(PathBuf::from).any(has_it)
+        || more.iter().flat_map(std::env::split_paths).any(has_it)
+    {
         return Ok(());
     }
     // The compiler answers with the path, or with the name alone. Which folders it searches depends
@@ -91,24 +96,13 @@ pub(crate) fn openmp(compiler: &Path, arguments: &[OsString]) -> Result<(), Erro
     }
 }
 
-/// The pass.
-pub(crate) fn plugin() -> Result<PathBuf, Error> {
-    find(PLUGIN)
-}
-
-/// The program of Contech with this name, in the folders of its libraries.
-pub(crate) fn command(name: &'static str) -> Result<PathBuf, Error> {
-    find(name)
-}
-
 /// A program that makes archives: LLVM's, or the system's.
 pub(crate) fn archiver() -> PathBuf {
-    on_path(OsStr::new("llvm-ar-22"))
-        .or_else(|| Some(PathBuf::from("/usr/lib/llvm-22/bin/llvm-ar")).filter(|p| is_program(p)))
-        .unwrap_or_else(|| "ar".into())
+    on_path_or("llvm-ar-22", "/usr/lib/llvm-22/bin/llvm-ar").unwrap_or_else(|| "ar".into())
 }
 
-fn find(file: &'static str) -> Result<PathBuf, Error> {
+/// A library or program of Contech.
+pub(crate) fn find(file: &'static str) -> Result<PathBuf, Error> {
     let folders = folders();
     let found = folders.iter().map(|f| f.join(file)).find(|p| p.is_file());
     found.ok_or_else(|| Error::NoLibrary {
@@ -121,7 +115,7 @@ fn find(file: &'static str) -> Result<PathBuf, Error> {
 /// installation).
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    if let Some(home) = std::env::var_os(HOME_VARIABLE).filter(|h| !h.is_empty()) {
+    if let Some(home) = std::env::var_os("CONTECH_HOME").filter(|h| !h.is_empty()) {
         let home = std::path::absolute(&home).unwrap_or_else(|_| PathBuf::from(home));
         folders.push(home.join("lib"));
         folders.push(home);
@@ -139,16 +133,16 @@ fn folders() -> Vec<PathBuf> {
 fn compiler(language: Language) -> Result<PathBuf, Error> {
     let fortran = language == Language::Fortran;
     let [variable, name, path] = if fortran { FLANG } else { CLANG };
-    let absent = |looked| {
-        if fortran { Error::NoFlang { looked } } else { Error::NoClang { looked } }
+    let (found, looked) = match std::env::var_os(variable).filter(|c| !c.is_empty()) {
+        Some(named) => (on_path(&named), format!("{variable}={}", named.display())),
+        None => (on_path_or(name, path), format!("{name} in PATH, {path}")),
     };
-    if let Some(named) = std::env::var_os(variable).filter(|c| !c.is_empty()) {
-        let looked = format!("{variable}={}", named.display());
-        return on_path(&named).ok_or_else(|| absent(looked));
-    }
-    on_path(OsStr::new(name))
-        .or_else(|| Some(PathBuf::from(path)).filter(|p| is_program(p)))
-        .ok_or_else(|| absent(format!("{name} in PATH, {path}")))
+    found.ok_or(if fortran { Error::NoFlang { looked } } else { Error::NoClang { looked } })
+}
+
+/// The program of this name, or else that at this path.
+fn on_path_or(name: &str, path: &str) -> Option<PathBuf> {
+    on_path(OsStr::new(name)).or_else(|| Some(PathBuf::from(path)).filter(|p| is_program(p)))
 }
 
 /// The program of this name, or at this path.
@@ -162,4 +156,29 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
 
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn open_mpis_header_is_known_by_its_parts_unless_another_comes_first() {
+        let dir = std::env::temp_dir().join(format!("contech-mpif-{}", std::process::id()));
+        let (open, other) = (dir.join("open"), dir.join("other"));
+        for folder in [&open, &other] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join("mpif.h"), "").unwrap();
+        }
+        fs::write(open.join(PART), "").unwrap();
+        let of = |folders: [&Path; 2]| {
+            let glued = folders.map(|f| format!("-I{}", f.display()).into());
+            is_open_mpis(&glued)
+        };
+        assert!(of([&open, &other]));
+        assert!(!of([&other, &open]));
+        assert!(!of([&dir, &other]));
+        fs::remove_dir_all(&dir).unwrap();
+    }
 }

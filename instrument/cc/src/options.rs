@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::{Error, response};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Blocks, addresses, synchronisation, time.
     #[default]
     Full,
@@ -15,58 +15,43 @@ pub enum Mode {
     Workspan,
 }
 
-/// The form of the recording; without one of these the pass uses its default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Every block and every address as such.
-    Naive,
-    /// Path ids and leaf values where that is exact.
-    Fast,
-    /// Both forms, to be compared.
-    Check,
-}
-
-/// Which atomic operations order the program in the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Atomics {
-    /// No operation: all are accesses only.
-    None,
-    /// All but relaxed operations; relaxed ones too in a file with fences.
-    Ordered,
-    All,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
-    pub mode: Mode,
-    /// The last of `--contech-naive`, `--contech-fast` and `--contech-check`.
-    pub form: Option<Form>,
-    /// Without the option the pass uses its default.
-    pub atomics: Option<Atomics>,
-    pub explain: bool,
+pub(crate) struct Options {
+    pub(crate) mode: Mode,
+    /// The last of [`FORMS`], as the pass calls it. Without one the pass uses its default.
+    pub(crate) form: Option<&'static str>,
+    /// The last of [`ATOMICS`], in the same way.
+    pub(crate) atomics: Option<&'static str>,
+    pub(crate) explain: bool,
     /// Functions that are regions of interest.
-    pub regions: Vec<String>,
+    pub(crate) regions: Vec<String>,
     /// The bitcode among the inputs of a link is instrumented before the link.
-    pub bitcode: bool,
-    pub help: bool,
+    pub(crate) bitcode: bool,
+    pub(crate) help: bool,
     /// The variables of developers are asked for.
-    pub developers: bool,
+    pub(crate) developers: bool,
 }
+
+/// The forms of the recording.
+const FORMS: [&str; 3] = ["naive", "fast", "check"];
+/// All atomic operations order the program in the graph.
+pub(crate) const ATOMICS_ALL: &str = "atomics=all";
+/// Which atomic operations order the program in the graph.
+const ATOMICS: [&str; 3] = ["atomics=none", "atomics=ordered", ATOMICS_ALL];
 
 const PREFIX: &str = "--contech-";
 const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help[=developers]";
 
 impl Options {
+    /// The options on the command line and in `CONTECH_OPTIONS`, for builds that own their flags.
+    pub(crate) fn given(arguments: Vec<OsString>) -> Result<(Self, Vec<OsString>), Error> {
+        Self::extract(&std::env::var("CONTECH_OPTIONS").unwrap_or_default(), arguments)
+    }
+
     /// Separates the driver's options from the command line; those of `from_env` (words separated
     /// by blanks) come first. Returns them and the arguments left for clang, in order. A response
     /// file that holds such options is replaced by its words; clang reads the others itself.
-    ///
-    /// # Errors
-    /// [`Error::UnknownOption`].
-    pub fn extract(
-        from_env: &str,
-        arguments: Vec<OsString>,
-    ) -> Result<(Self, Vec<OsString>), Error> {
+    fn extract(from_env: &str, arguments: Vec<OsString>) -> Result<(Self, Vec<OsString>), Error> {
         let mut options = Options::default();
         for word in from_env.split_whitespace() {
             options.set(word)?;
@@ -87,21 +72,19 @@ impl Options {
     }
 
     fn set(&mut self, option: &str) -> Result<(), Error> {
-        match option {
-            "--contech-mode=full" => self.mode = Mode::Full,
-            "--contech-mode=sync" => self.mode = Mode::Sync,
-            "--contech-naive" => self.form = Some(Form::Naive),
-            "--contech-fast" => self.form = Some(Form::Fast),
-            "--contech-check" => self.form = Some(Form::Check),
-            "--contech-atomics=none" => self.atomics = Some(Atomics::None),
-            "--contech-atomics=ordered" => self.atomics = Some(Atomics::Ordered),
-            "--contech-atomics=all" => self.atomics = Some(Atomics::All),
-            "--contech-explain" => self.explain = true,
-            "--contech-bitcode" => self.bitcode = true,
-            "--contech-help" => self.help = true,
-            "--contech-help=developers" => self.developers = true,
-            "--contech-mode=workspan" => self.mode = Mode::Workspan,
-            _ => match option.strip_prefix("--contech-region=") {
+        let word = option.strip_prefix(PREFIX).unwrap_or_default();
+        let one_of = |words: [&'static str; 3]| words.into_iter().find(|w| *w == word);
+        match word {
+            "mode=full" => self.mode = Mode::Full,
+            "mode=sync" => self.mode = Mode::Sync,
+            "mode=workspan" => self.mode = Mode::Workspan,
+            "explain" => self.explain = true,
+            "bitcode" => self.bitcode = true,
+            "help" => self.help = true,
+            "help=developers" => self.developers = true,
+            _ if FORMS.contains(&word) => self.form = one_of(FORMS),
+            _ if ATOMICS.contains(&word) => self.atomics = one_of(ATOMICS),
+            _ => match word.strip_prefix("region=") {
                 // The pass gets its options separated by commas.
                 Some(name) if !name.is_empty() && !name.contains(',') => {
                     self.regions.push(name.into());
@@ -115,23 +98,14 @@ impl Options {
     }
 
     /// The options in the form that the pass reads.
-    #[must_use]
-    pub fn for_pass(&self) -> String {
+    pub(crate) fn for_pass(&self) -> String {
         let mut words = vec![match self.mode {
             Mode::Full => "mode=full",
             Mode::Sync => "mode=sync",
             Mode::Workspan => "mode=workspan",
         }];
-        words.extend(self.form.map(|form| match form {
-            Form::Naive => "naive",
-            Form::Fast => "fast",
-            Form::Check => "check",
-        }));
-        words.extend(self.atomics.map(|atomics| match atomics {
-            Atomics::None => "atomics=none",
-            Atomics::Ordered => "atomics=ordered",
-            Atomics::All => "atomics=all",
-        }));
+        words.extend(self.form);
+        words.extend(self.atomics);
         words.extend(self.explain.then_some("explain"));
         let regions = self.regions.iter().map(|name| format!(",region={name}"));
         words.join(",") + &regions.collect::<String>()
@@ -158,7 +132,7 @@ mod tests {
                 .unwrap();
         assert_eq!(
             options,
-            Options { mode: Mode::Sync, form: Some(Form::Naive), ..Options::default() }
+            Options { mode: Mode::Sync, form: Some("naive"), ..Options::default() }
         );
         assert_eq!(rest, ["-c", "a.c", "-o", "a.o"]);
         assert_eq!(options.for_pass(), "mode=sync,naive");

@@ -1,7 +1,8 @@
 //! Response files (`@file`). The driver reads them to see what a command line does and to find its
-//! own options; clang reads them itself unless they hold such options.
+//! own options; clang reads them itself unless they hold such options. And values of options among
+//! the words of a command line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -18,11 +19,43 @@ pub(crate) fn expand(arguments: &[OsString]) -> Vec<OsString> {
 fn expand_into(out: &mut Vec<OsString>, arguments: &[OsString], depth: usize) {
     for argument in arguments {
         let file = argument.as_bytes().strip_prefix(b"@").filter(|_| depth > 0);
-        match file.and_then(|f| std::fs::read(Path::new(std::ffi::OsStr::from_bytes(f))).ok()) {
+        match file.and_then(|f| std::fs::read(Path::new(OsStr::from_bytes(f))).ok()) {
             Some(text) => expand_into(out, &words(&text), depth - 1),
             None => out.push(argument.clone()),
         }
     }
+}
+
+/// The values of a flag, which are the rest of its word or the next word.
+pub(crate) fn values<'a>(words: &'a [OsString], flag: &str) -> Vec<&'a OsStr> {
+    let mut values = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_bytes().strip_prefix(flag.as_bytes()) {
+            Some(b"") => values.extend(words.next().map(OsString::as_os_str)),
+            Some(rest) => values.push(OsStr::from_bytes(rest)),
+            None => {}
+        }
+    }
+    values
+}
+
+/// Where an option (`--flag VALUE` or `--flag=VALUE`) is, how many words it has, and its value.
+pub(crate) fn option<'a>(
+    arguments: &'a [OsString],
+    flag: &str,
+) -> Option<(usize, usize, &'a OsStr)> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        if word == flag {
+            return Some((at, 2, arguments.get(at + 1)?.as_os_str()));
+        }
+        let value = word.to_str()?.strip_prefix(flag)?.strip_prefix('=')?;
+        Some((at, 1, OsStr::new(value)))
+    })
+}
+
+pub(crate) fn value<'a>(arguments: &'a [OsString], flag: &str) -> Option<&'a OsStr> {
+    option(arguments, flag).map(|(_, _, value)| value)
 }
 
 /// The words under the GNU quoting rules: blanks separate, quotes group, and a backslash takes the

@@ -1,14 +1,13 @@
 //! What an object file holds: bitcode of LLVM, machine code with the bitcode that it was made from,
 //! or neither.
 
+use contech_trace::abi::MODULE_SECTION;
 use object::{Object as _, ObjectSection as _, SectionKind};
 
 /// Bitcode as such and bitcode with a header in front of it.
 const MAGIC: [&[u8]; 2] = [b"BC\xC0\xDE", b"\xDE\xC0\x17\x0B"];
 /// Where compilers embed the bitcode of an object of machine code.
 const EMBEDDED: &str = ".llvmbc";
-/// The section of every instrumented object (`contech_trace::abi::MODULE_SECTION`).
-const RECORDED: &str = "contech_modules";
 
 /// What there is to instrument in an object file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +22,15 @@ pub(crate) enum Content<'d> {
     Nothing,
 }
 
+impl<'d> Content<'d> {
+    pub(crate) fn bitcode(self) -> Option<&'d [u8]> {
+        match self {
+            Content::Bitcode(bitcode) | Content::Embedded(bitcode) => Some(bitcode),
+            Content::Plain | Content::Nothing => None,
+        }
+    }
+}
+
 /// What an object file holds. A file that cannot be read as one holds nothing.
 pub(crate) fn content(bytes: &[u8]) -> Content<'_> {
     if MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
@@ -32,7 +40,7 @@ pub(crate) fn content(bytes: &[u8]) -> Content<'_> {
         return Content::Nothing;
     };
     let section = |name| file.section_by_name(name);
-    if section(RECORDED).is_some() {
+    if section(MODULE_SECTION).is_some() {
         return Content::Nothing;
     }
     if let Some(Ok(bitcode)) = section(EMBEDDED).map(|s| s.data())

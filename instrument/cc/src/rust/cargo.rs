@@ -16,8 +16,9 @@ use serde_json::Value;
 use super::link::{self, REPORT};
 use super::rustc;
 use super::store;
-use super::toolchain::Toolchain;
-use crate::{Error, OPTIONS_VARIABLE, Options, help, locate};
+use super::toolchain::{HOST, Toolchain};
+use crate::response::{option, value};
+use crate::{Error, Options, help, locate};
 
 /// The first argument of this program when cargo has it run a program that was built.
 const RUNS: &str = "--runs";
@@ -89,12 +90,11 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     };
     let installs = asked == "install";
     let builds = installs || matches!(asked.as_str(), "build" | "b");
-    let options = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
-    let (options, _) = Options::extract(&options, Vec::new())?;
+    let (options, _) = Options::given(Vec::new())?;
     let toolchain = Toolchain::of_cargo()?;
     let end = arguments.iter().position(|a| a == "--");
     let own = arguments.split_off(end.unwrap_or(arguments.len()));
-    for_this_machine(&mut arguments, toolchain.host)?;
+    for_this_machine(&mut arguments)?;
     let folder = match taken(&mut arguments, "--target-dir") {
         Some(folder) => PathBuf::from(folder),
         // There is no package here whose target folder it could be.
@@ -103,7 +103,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     };
     let folder = std::path::absolute(folder.join("contech")).unwrap_or(folder);
     let root = value(&arguments, "--root").map(|root| Path::new(root).join("bin"));
-    let programs = folder.join(toolchain.host);
+    let programs = folder.join(HOST);
     renew(&folder, &programs, &link::identity(options.clone())?)?;
     toolchain.prepare(options)?;
     if tests && !SELECTED.iter().any(|s| has(&arguments, s)) {
@@ -119,14 +119,14 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let runner = format!("[{this_quoted}, {RUNS:?}, {}]", quoted(&wrapper));
     command
         .args(&arguments[..1])
-        .args(["--target", toolchain.host, "--target-dir"])
+        .args(["--target", HOST, "--target-dir"])
         .arg(&folder)
         .arg("--config")
         .arg(format!("build.build-dir={}", quoted(folder.as_os_str())))
         .arg("--config")
         .arg(format!("build.rustc-wrapper={this_quoted}"))
         .arg("--config")
-        .arg(format!("target.{}.runner={runner}", toolchain.host))
+        .arg(format!("target.{HOST}.runner={runner}"))
         .args(&arguments[1..])
         .args(own);
     if !wrapper.is_empty() {
@@ -138,7 +138,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     if builds && status.success() {
         tell_of_links(&programs, begun, root.filter(|_| installs).as_deref());
     }
-    Ok(status.code().and_then(|c| u8::try_from(c).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(crate::exit_code(status))
 }
 
 /// What a test run may be restricted to. Without one of these, documentation tests are left out.
@@ -162,21 +162,6 @@ fn has(arguments: &[OsString], flag: &str) -> bool {
     arguments.iter().any(is)
 }
 
-/// Where an option is, how many words it has, and its value.
-fn option<'a>(arguments: &'a [OsString], flag: &str) -> Option<(usize, usize, &'a OsStr)> {
-    arguments.iter().enumerate().find_map(|(at, word)| {
-        if word == flag {
-            return Some((at, 2, arguments.get(at + 1)?.as_os_str()));
-        }
-        let value = word.to_str()?.strip_prefix(flag)?.strip_prefix('=')?;
-        Some((at, 1, OsStr::new(value)))
-    })
-}
-
-fn value<'a>(arguments: &'a [OsString], flag: &str) -> Option<&'a OsStr> {
-    option(arguments, flag).map(|(_, _, value)| value)
-}
-
 /// The value of an option, which is taken out of the arguments.
 fn taken(arguments: &mut Vec<OsString>, flag: &str) -> Option<OsString> {
     let (at, words, value) = option(arguments, flag)?;
@@ -186,7 +171,7 @@ fn taken(arguments: &mut Vec<OsString>, flag: &str) -> Option<OsString> {
 }
 
 /// Takes `--target` out of the arguments. Refuses another machine than the host.
-fn for_this_machine(arguments: &mut Vec<OsString>, host: &str) -> Result<(), Error> {
+fn for_this_machine(arguments: &mut Vec<OsString>) -> Result<(), Error> {
     let (targets, which, advice) = match taken(arguments, "--target") {
         Some(target) => {
             let target = target.to_string_lossy().into_owned();
@@ -195,13 +180,13 @@ fn for_this_machine(arguments: &mut Vec<OsString>, host: &str) -> Result<(), Err
         None => (
             configured_targets(),
             " (build.target of cargo's configuration)",
-            format!("add --target {host}"),
+            format!("add --target {HOST}"),
         ),
     };
-    let other = targets.iter().find(|t| *t != host && *t != "host-tuple");
+    let other = targets.iter().find(|t| *t != HOST && *t != "host-tuple");
     other.map_or(Ok(()), |other| {
         Err(Error::Cargo(format!(
-            "programs for {other}{which} cannot be recorded, only programs for {host}: {advice}"
+            "programs for {other}{which} cannot be recorded, only programs for {HOST}: {advice}"
         )))
     })
 }
@@ -295,7 +280,7 @@ fn runs(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
             say!("contech: {line}");
         }
     }
-    let contech = locate::command("contech")?;
+    let contech = locate::find("contech")?;
     let mut command = Command::new(&contech);
     command.arg("run").arg("-o").arg(output).arg("--").arg(program).args(own);
     if !wrapper.is_empty() {

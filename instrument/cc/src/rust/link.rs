@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::bitcode::{Content, content};
 use super::store;
-use crate::options::Atomics;
+use crate::options::ATOMICS_ALL;
 use crate::{Error, Invocation, Language, Options, classify, locate, response};
 
 /// The file in the folder `OUTPUT.contech` that says what was instrumented.
@@ -64,7 +64,9 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
         }
     }
     for library in libraries(&words) {
-        let left = Maker::left(&library)?;
+        // What it has of objects that are not instrumented.
+        let bytes = read(&library)?;
+        let left = Input::of(&members(&library, &bytes)?);
         if let Some(left) = left.left_text(&library) {
             report += &format!("not instrumented: {left}\n");
         }
@@ -102,7 +104,7 @@ pub(crate) fn missing(options: Options, archives: &[PathBuf]) -> Result<Vec<Path
     let maker = Maker::new(options)?;
     let mut missing = Vec::new();
     for path in archives {
-        let bytes = fs::read(path).map_err(|cause| Error::file(path, cause))?;
+        let bytes = read(path)?;
         let place = maker.place(path, OPTIMISED, &bytes, &store::shared());
         if !place.is_file() && has_bitcode(path, &bytes)? {
             missing.push(path.clone());
@@ -111,11 +113,13 @@ pub(crate) fn missing(options: Options, archives: &[PathBuf]) -> Result<Vec<Path
     Ok(missing)
 }
 
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|cause| Error::file(path, cause))
+}
+
 /// Whether an archive can be instrumented.
 pub(crate) fn has_bitcode(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
-    let members = members(path, bytes)?;
-    let bitcode = |m: &Member<'_>| matches!(m.2, Content::Bitcode(_) | Content::Embedded(_));
-    Ok(members.iter().any(bitcode))
+    Ok(members(path, bytes)?.iter().any(|(_, _, content)| content.bitcode().is_some()))
 }
 
 /// A member of an archive: its name, its bytes, and what they hold.
@@ -171,21 +175,15 @@ fn in_parallel<T: Sync, R: Send>(
 
 /// The static libraries that a link asks for by name.
 fn libraries(words: &[OsString]) -> Vec<PathBuf> {
-    let value = |at: usize, flag: &str| {
-        let rest = words[at].as_bytes().strip_prefix(flag.as_bytes())?;
-        let next = || words.get(at + 1).map(|w| w.as_bytes());
-        Some(OsStr::from_bytes(if rest.is_empty() { next()? } else { rest }))
-    };
-    let all = |flag| (0..words.len()).filter_map(move |at| value(at, flag));
-    let mut found = Vec::new();
-    for name in all("-l") {
+    let folders = response::values(words, "-L");
+    let library = |name: &OsStr| {
         let mut file = OsString::from("lib");
         file.push(name);
         file.push(".a");
-        let mut paths = all("-L").map(|folder| Path::new(folder).join(&file));
-        found.extend(paths.find(|path| path.is_file()));
-    }
-    found
+        let mut paths = folders.iter().map(|folder| Path::new(folder).join(&file));
+        paths.find(|path| path.is_file())
+    };
+    response::values(words, "-l").into_iter().filter_map(library).collect()
 }
 
 /// The optimisation level that rustc asks of the linker.
@@ -226,6 +224,17 @@ struct Input {
 }
 
 impl Input {
+    /// What there is in an archive.
+    fn of(members: &[Member<'_>]) -> Self {
+        let plain = members.iter().filter(|(_, _, content)| *content == Content::Plain);
+        Input {
+            archive: true,
+            replaced: None,
+            instrumented: members.iter().filter_map(|(_, _, content)| content.bitcode()).count(),
+            left: plain.map(|(name, ..)| name.clone()).collect(),
+        }
+    }
+
     fn left_text(&self, path: &Path) -> Option<String> {
         /// Names that are said.
         const SAID: usize = 3;
@@ -274,9 +283,8 @@ impl Maker {
             hash.write(word.as_bytes());
         }
         hash.write(invocation.pass_options.as_bytes());
-        for file in [locate::plugin()?, invocation.program] {
-            let bytes = fs::read(&file).map_err(|cause| Error::file(&file, cause))?;
-            hash.write(&bytes);
+        for file in [locate::find(locate::PLUGIN)?, invocation.program] {
+            hash.write(&read(&file)?);
         }
         Ok(Self { options, identity: hash.digest128() })
     }
@@ -315,27 +323,14 @@ impl Maker {
             return self.archive(path, &name, &bytes, level, archives);
         }
         let mut input = Input::default();
-        match content(&bytes) {
-            Content::Bitcode(bitcode) | Content::Embedded(bitcode) => {
-                let object = folder.join(self.key(level, &bytes)).with_extension("o");
-                store::make(&object, |to| self.compile(path, bitcode, level, to))?;
-                input.instrumented = 1;
-                input.replaced = Some(object);
-            }
-            Content::Plain => input.left.push(name.into_owned()),
-            Content::Nothing => {}
-        }
-        Ok(input)
-    }
-
-    /// What a library has of objects that are not instrumented.
-    fn left(path: &Path) -> Result<Input, Error> {
-        let bytes = fs::read(path).map_err(|cause| Error::file(path, cause))?;
-        let mut input = Input { archive: true, ..Input::default() };
-        for (name, _, content) in members(path, &bytes)? {
-            if content == Content::Plain {
-                input.left.push(name);
-            }
+        let content = content(&bytes);
+        if let Some(bitcode) = content.bitcode() {
+            let object = folder.join(self.key(level, &bytes)).with_extension("o");
+            store::make(&object, |to| self.compile(path, bitcode, level, to))?;
+            input.instrumented = 1;
+            input.replaced = Some(object);
+        } else if content == Content::Plain {
+            input.left.push(name.into_owned());
         }
         Ok(input)
     }
@@ -349,19 +344,8 @@ impl Maker {
         archives: &Path,
     ) -> Result<Input, Error> {
         let members = members(path, bytes)?;
-        let mut input = Input { archive: true, ..Input::default() };
-        let mut embedded = false;
-        for (name, _, content) in &members {
-            match content {
-                Content::Bitcode(_) => input.instrumented += 1,
-                Content::Embedded(_) => {
-                    embedded = true;
-                    input.instrumented += 1;
-                }
-                Content::Plain => input.left.push(name.clone()),
-                Content::Nothing => {}
-            }
-        }
+        let mut input = Input::of(&members);
+        let embedded = members.iter().any(|(_, _, c)| matches!(c, Content::Embedded(_)));
         if input.instrumented == 0 {
             return Ok(input);
         }
@@ -401,13 +385,9 @@ impl Maker {
         for ((name, data, content), number) in members.iter().zip(0..) {
             // Two members may have one name.
             let object = work.join(format!("{number}-{name}"));
-            match content {
-                Content::Bitcode(bitcode) | Content::Embedded(bitcode) => {
-                    self.compile(&path.join(name), bitcode, level, &object)?;
-                }
-                Content::Plain | Content::Nothing => {
-                    fs::write(&object, data).map_err(|cause| Error::file(&object, cause))?;
-                }
+            match content.bitcode() {
+                Some(bitcode) => self.compile(&path.join(name), bitcode, level, &object)?,
+                None => fs::write(&object, data).map_err(|cause| Error::file(&object, cause))?,
             }
             pack.arg(object);
         }
@@ -447,7 +427,7 @@ fn compilation(
     if level == '0' && options.atomics.is_none() {
         // At this level the fences of a crate are calls, so that files with fences cannot be told
         // from others.
-        options.atomics = Some(Atomics::All);
+        options.atomics = Some(ATOMICS_ALL);
     }
     let line = classify(Language::C, &words);
     let tools = locate::tools(Language::C, &line, options.mode, &words)?;

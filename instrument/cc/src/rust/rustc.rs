@@ -8,15 +8,14 @@ use std::process::{Command, ExitCode};
 use contech_plain::say;
 
 use super::tasks;
-use crate::{Error, Mode, OPTIONS_VARIABLE, Options, locate};
+use crate::{Error, Mode, Options, locate};
 
 /// Runs rustc with the arguments that cargo gave; returns only on failure.
 pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, Error> {
     let mut all = arguments.to_vec();
     if has_target(arguments) {
-        let options = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
-        let (options, _) = Options::extract(&options, Vec::new())?;
-        all = extended(arguments, locate::command("contech-cc")?.into_os_string());
+        let (options, _) = Options::given(Vec::new())?;
+        all = extended(arguments, locate::find("contech-cc")?.into_os_string());
         // The on-line profiler knows no tasks.
         if options.mode != Mode::Workspan {
             all.extend(MARKS.map(OsString::from));

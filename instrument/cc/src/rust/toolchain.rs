@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contech_plain::say;
@@ -11,7 +11,7 @@ use super::link;
 use crate::{Error, Options};
 
 /// The machine that programs are recorded on.
-const HOST: &str = "x86_64-unknown-linux-gnu";
+pub(crate) const HOST: &str = "x86_64-unknown-linux-gnu";
 /// The LLVM of our clang, which reads the bitcode of older ones too.
 const LLVM: u32 = 22;
 /// Crates of the toolchain that few programs link. They are instrumented when one does.
@@ -21,7 +21,6 @@ const SELDOM: [&str; 6] =
 /// What rustc says of itself.
 #[derive(Debug)]
 pub(crate) struct Toolchain {
-    pub(crate) host: &'static str,
     release: String,
     sysroot: PathBuf,
 }
@@ -65,28 +64,26 @@ impl Toolchain {
                  instance `rustup toolchain install 1.95 && cargo +1.95 contech ...`"
             )));
         }
-        Ok(Self { host: HOST, release, sysroot })
+        Ok(Self { release, sysroot })
     }
 
     /// Makes the instrumented standard library, unless an earlier run has, and says so.
     pub(crate) fn prepare(&self, options: Options) -> Result<(), Error> {
         let folder = self.sysroot.join("lib/rustlib").join(HOST).join("lib");
+        let named = |path: &Path, names: &[&str]| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            names.contains(&link::crate_of(&name))
+        };
         let mut archives: Vec<PathBuf> = std::fs::read_dir(&folder)
             .map_err(|cause| Error::file(&folder, cause))?
             .flatten()
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|e| e == "rlib"))
-            .filter(|path| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                !SELDOM.contains(&link::crate_of(&name))
-            })
+            .filter(|path| path.extension().is_some_and(|e| e == "rlib") && !named(path, &SELDOM))
             .collect();
         // The largest come first, so that all processors end at about the same time.
         archives.sort_by_key(|p| std::cmp::Reverse(p.metadata().map_or(0, |m| m.len())));
-        for path in &archives {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let bytes = std::fs::read(path).map_err(|cause| Error::file(path, cause))?;
-            if link::crate_of(&name) == "std" && !link::has_bitcode(path, &bytes)? {
+        for path in archives.iter().filter(|path| named(path, &["std"])) {
+            if !link::has_bitcode(path, &link::read(path)?)? {
                 return Err(Error::Cargo(format!(
                     "the standard library of Rust {} comes without bitcode and cannot be instrumented: use a toolchain \
                      of rustup",
