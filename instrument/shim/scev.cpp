@@ -180,11 +180,6 @@ struct Translator {
     }
   }
 
-  bool add(Value *L, Value *R, unsigned Need, unsigned Depth) {
-    Out.append({TAdd, 2});
-    return value(L, Need, Depth + 1) && value(R, Need, Depth + 1);
-  }
-
   // Follows one instruction where ScalarEvolution gives nothing that can be evaluated.
   bool step(Value *V, unsigned Need, unsigned Depth) {
     auto *Op = dyn_cast<Operator>(V);
@@ -214,7 +209,8 @@ struct Translator {
       return true;
     }
     case Instruction::Add:
-      return add(Op->getOperand(0), Op->getOperand(1), Need, Depth);
+      Out.append({TAdd, 2});
+      return value(Op->getOperand(0), Need, Depth + 1) && value(Op->getOperand(1), Need, Depth + 1);
     case Instruction::Sub: {
       Out.append({TAdd, 2});
       if (!value(Op->getOperand(0), Need, Depth + 1))
@@ -311,10 +307,8 @@ using Push = void (*)(void *, uint64_t);
 
 struct ContechLoop {
   LLVMBasicBlockRef Header;
-  LLVMBasicBlockRef Preheader; // null unless Tracked
+  LLVMBasicBlockRef Preheader; // null unless there is no boundary call and one entering edge
   int64_t Parent;              // -1: none
-  uint64_t Depth;
-  uint64_t Tracked; // no boundary call, one entering edge
 };
 
 struct ContechLeaf {
@@ -353,18 +347,13 @@ void *contech_fast_open(LLVMValueRef FV, LLVMBasicBlockRef *Calling, size_t N) {
 
 void contech_fast_close(void *H) { delete &at(H); }
 
-size_t contech_fast_loop_count(void *H) { return at(H).Loops.size(); }
-
-void contech_fast_loop(void *H, size_t I, ContechLoop *Out) {
+void contech_fast_loops(void *H, void (*Visit)(void *, ContechLoop), void *Context) {
   Analysis &A = at(H);
-  Loop *L = A.Loops[I];
-  BasicBlock *P = L->getLoopPreheader();
-  Loop *Parent = L->getParentLoop();
-  Out->Header = wrap(L->getHeader());
-  Out->Preheader = A.Tracked[I] ? wrap(P) : nullptr;
-  Out->Parent = Parent ? int64_t(A.Index[Parent]) : -1;
-  Out->Depth = L->getLoopDepth();
-  Out->Tracked = A.Tracked[I];
+  for (auto [L, Tracked] : zip(A.Loops, A.Tracked)) {
+    Loop *Parent = L->getParentLoop();
+    Visit(Context, {wrap(L->getHeader()), Tracked ? wrap(L->getLoopPreheader()) : nullptr,
+                    Parent ? int64_t(A.Index[Parent]) : -1});
+  }
 }
 
 int64_t contech_fast_loop_of(void *H, LLVMBasicBlockRef B) {
@@ -421,16 +410,16 @@ int contech_fast_count(void *H, size_t I, Push Add, void *Context) {
   return 1;
 }
 
-// What is known of a value as a leaf. `Kill` gets the instructions and loop headers (blocks, with bit 0 set) after
-// which a recorded value is stale.
-void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
-                       void *Context) {
+// What is known of a value as a leaf. `Visit` gets the instructions (for a loop, the first of its header) after which a
+// recorded value is stale.
+void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out,
+                       void (*Visit)(void *, LLVMValueRef), void *Context) {
   Analysis &A = at(H);
   Value *V = unwrap(VR);
   Type *T = V->getType();
   *Out = {reinterpret_cast<uint64_t>(V), 0, 64, 64};
   if (isa<Instruction>(V))
-    Kill(Context, reinterpret_cast<uint64_t>(V));
+    Visit(Context, VR);
   if (!T->isPointerTy() && !T->isIntegerTy())
     return;
   Out->Bits = Out->Active = Translator::width(T, A.DL);
@@ -447,21 +436,24 @@ void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
   visitAll(Base, S);
   for (const Value *U : S.Values)
     if (isa<Instruction>(U))
-      Kill(Context, reinterpret_cast<uint64_t>(U));
+      Visit(Context, wrap(U));
   for (const Loop *L : S.Loops)
-    Kill(Context, reinterpret_cast<uint64_t>(wrap(L->getHeader())) | 1);
+    Visit(Context, wrap(&L->getHeader()->front()));
 }
 
 // Puts a block on all edges between two blocks; phis keep one entry for it.
-LLVMBasicBlockRef contech_fast_split_edge(LLVMBasicBlockRef FromR,
+LLVMBasicBlockRef contech_shim_split_edge(LLVMBasicBlockRef FromR,
                                           LLVMBasicBlockRef ToR) {
   BasicBlock *From = unwrap(FromR), *To = unwrap(ToR);
   BasicBlock *Mid = BasicBlock::Create(From->getContext(), "", From->getParent(),
                                        From->getNextNode());
   IRBuilder<> B(Mid);
   BranchInst *Br = B.CreateBr(To);
-  Br->setDebugLoc(From->getTerminator()->getDebugLoc());
-  From->getTerminator()->replaceSuccessorWith(To, Mid);
+  Instruction *End = From->getTerminator();
+  Br->setDebugLoc(End->getDebugLoc());
+  if (isa<InvokeInst>(End)) // then only a branch can be what ends a turn of the loop
+    Br->setMetadata(LLVMContext::MD_loop, End->getMetadata(LLVMContext::MD_loop));
+  End->replaceSuccessorWith(To, Mid);
   for (PHINode &P : To->phis()) {
     bool First = true;
     for (unsigned I = P.getNumIncomingValues(); I-- > 0;) {
@@ -477,7 +469,7 @@ LLVMBasicBlockRef contech_fast_split_edge(LLVMBasicBlockRef FromR,
   return wrap(Mid);
 }
 
-void contech_fast_promote(LLVMValueRef *Allocas, size_t N) {
+void contech_shim_promote(LLVMValueRef *Allocas, size_t N) {
   if (N == 0)
     return;
   SmallVector<AllocaInst *, 8> List;

@@ -6,8 +6,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/Dominators.h"
-#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -16,7 +15,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -139,11 +137,6 @@ void contech_shim_fold_tail_returns(LLVMValueRef FV) {
   }
 }
 
-LLVMBasicBlockRef contech_shim_split_edge(LLVMBasicBlockRef From,
-                                          LLVMBasicBlockRef To) {
-  return wrap(SplitEdge(unwrap(From), unwrap(To)));
-}
-
 // Splits after the i1 `Cond`; returns the terminator of the new, unlikely block, which runs when it is true.
 LLVMValueRef contech_shim_split_unlikely(LLVMValueRef Cond) {
   auto *C = unwrap<Instruction>(Cond);
@@ -158,36 +151,10 @@ void contech_shim_allow_assembly() {
     LLVMInitializeX86AsmParser();
 }
 
-void contech_shim_promote(LLVMValueRef Alloca) {
-  auto *A = unwrap<AllocaInst>(Alloca);
-  DominatorTree DT(*A->getFunction());
-  PromoteMemToReg({A}, DT);
-}
-
 // Whether the call may touch memory of the program (not only its own hidden state).
 int contech_shim_touches_memory(LLVMValueRef Call) {
   MemoryEffects E = unwrap<CallBase>(Call)->getMemoryEffects();
   return !E.doesNotAccessMemory() && !E.onlyAccessesInaccessibleMem();
-}
-
-// Drops the function attributes that recording makes untrue from a definition or declaration.
-void contech_shim_drop_function_attributes(LLVMValueRef FV) {
-  Function &F = *unwrap<Function>(FV);
-  F.removeFnAttr(Attribute::Memory);
-  F.removeFnAttr(Attribute::Speculatable);
-  F.removeFnAttr(Attribute::NoSync);
-}
-
-// Does the same for one call, without touching its callee.
-void contech_shim_drop_call_attributes(LLVMValueRef CV) {
-  auto *C = unwrap<CallBase>(CV);
-  C->removeFnAttr(Attribute::Memory);
-  C->removeFnAttr(Attribute::Speculatable);
-  C->removeFnAttr(Attribute::NoSync);
-}
-
-int contech_shim_can_return_twice(LLVMValueRef Call) {
-  return unwrap<CallBase>(Call)->hasFnAttr(Attribute::ReturnsTwice);
 }
 
 int contech_shim_never_returns(LLVMValueRef Call) {
@@ -217,17 +184,18 @@ int contech_shim_is_library_function(LLVMValueRef FV) {
   return TargetLibraryInfo(Impl).getLibFunc(F, Unused);
 }
 
+// The function that a scope is in: its name for the linker or, if it has none, its own.
+const char *contech_shim_function_of(LLVMMetadataRef Scope, size_t *Length) {
+  const DISubprogram *S = cast<DILocalScope>(unwrap(Scope))->getSubprogram();
+  StringRef Name = S->getLinkageName().empty() ? S->getName() : S->getLinkageName();
+  *Length = Name.size();
+  return Name.data();
+}
+
 // The bytes that a load or store of the type accesses; all ones if known only at run time.
 uint64_t contech_shim_store_size(LLVMModuleRef M, LLVMTypeRef T) {
   TypeSize S = unwrap(M)->getDataLayout().getTypeStoreSize(unwrap(T));
   return S.isScalable() ? UINT64_MAX : S.getFixedValue();
-}
-
-int contech_shim_is_eh_funclet_user(LLVMValueRef F) {
-  for (BasicBlock &BB : *unwrap<Function>(F))
-    if (BB.isEHPad() && !BB.isLandingPad())
-      return 1;
-  return 0;
 }
 
 // Functions whose `annotate` attribute carries this text.
@@ -251,24 +219,6 @@ void contech_shim_each_annotated(LLVMModuleRef M, const char *Text,
         Got == StringRef(Text, Length))
       Visit(Context, wrap(F));
   }
-}
-
-// Makes a hidden comdat function `void Name()` that calls Callee(Start, Stop), one per linked file.
-LLVMValueRef contech_shim_comdat_caller(LLVMModuleRef MR, const char *Name,
-                                        LLVMValueRef Callee, LLVMValueRef Start,
-                                        LLVMValueRef Stop) {
-  Module &M = *unwrap(MR);
-  LLVMContext &C = M.getContext();
-  auto *F = Function::Create(FunctionType::get(Type::getVoidTy(C), false),
-                             GlobalValue::LinkOnceODRLinkage, Name, &M);
-  F->setVisibility(GlobalValue::HiddenVisibility);
-  F->setComdat(M.getOrInsertComdat(Name));
-  F->addFnAttr(Attribute::NoUnwind);
-  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
-  auto *Fn = unwrap<Function>(Callee);
-  B.CreateCall(Fn->getFunctionType(), Fn, {unwrap(Start), unwrap(Stop)});
-  B.CreateRetVoid();
-  return wrap(F);
 }
 
 void contech_shim_append_ctor(LLVMModuleRef M, LLVMValueRef F) {

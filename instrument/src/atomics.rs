@@ -23,10 +23,8 @@ use crate::options::{Atomics, Options};
 /// The runtime functions that a module's atomic operations call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order<'m> {
-    begin: FunctionValue<'m>,
-    end: FunctionValue<'m>,
-    loaded: FunctionValue<'m>,
-    fence: FunctionValue<'m>,
+    /// Begin, end, load and fence.
+    functions: [FunctionValue<'m>; 4],
     /// Whether relaxed operations are ordered too: alone they order nothing, but a fence makes them
     /// do so.
     relaxed: bool,
@@ -40,39 +38,24 @@ impl<'m> Order<'m> {
             Atomics::Ordered => ir::has_fence(module),
             Atomics::All => true,
         };
-        Some(Order {
-            begin: runtime_fn(module, &ATOMIC_BEGIN),
-            end: runtime_fn(module, &ATOMIC_END),
-            loaded: runtime_fn(module, &ATOMIC_LOADED),
-            fence: runtime_fn(module, &FENCE),
-            relaxed,
-        })
+        let functions = [&ATOMIC_BEGIN, &ATOMIC_END, &ATOMIC_LOADED, &FENCE];
+        Some(Order { functions: functions.map(|f| runtime_fn(module, f)), relaxed })
     }
 
     /// Adds the calls to a function; returns the instructions added.
     pub(crate) fn add(self, f: FunctionValue<'m>) -> HashSet<InstructionValue<'m>> {
-        let functions = [self.begin, self.end, self.loaded, self.fence];
-        ir::wrap_atomics(f, self.relaxed, functions)
+        ir::wrap_atomics(f, self.relaxed, self.functions)
     }
-}
-
-/// Adds the calls to the loops of a function that only wait; returns the instructions added.
-pub(crate) fn mark_waits<'m>(
-    module: &Module<'m>,
-    f: FunctionValue<'m>,
-) -> HashSet<InstructionValue<'m>> {
-    ir::mark_waits(f, runtime_fn(module, &TURN))
 }
 
 /// The name that a user sees for a callee that the pass inserted; `None` for any other callee.
 pub(crate) fn display(callee: &str) -> Option<&'static str> {
-    if callee == ATOMIC_END.symbol || callee == ATOMIC_LOADED.symbol {
-        Some("atomic operation")
-    } else if callee == FENCE.symbol {
-        Some("fence")
-    } else if callee == TURN.symbol {
-        Some("turn of a wait")
-    } else {
-        None
+    match callee {
+        _ if callee == ATOMIC_END.symbol || callee == ATOMIC_LOADED.symbol => {
+            Some("atomic operation")
+        }
+        _ if callee == FENCE.symbol => Some("fence"),
+        _ if callee == TURN.symbol => Some("turn of a wait"),
+        _ => None,
     }
 }

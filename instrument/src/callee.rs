@@ -79,15 +79,13 @@ fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
         }
         return Call::Intrinsic { name };
     }
-    if f.count_basic_blocks() == 0 {
-        if known::is_pure_reserved(&name) {
-            return Call::Pure;
-        }
-        if known::is_pure(&name) && ir::is_library_function(f) {
-            return Call::Pure;
-        }
-    }
-    Call::Boundary { callee: name }
+    if is_pure(f, &name) { Call::Pure } else { Call::Boundary { callee: name } }
+}
+
+/// Whether a call of the function, which has this name in the source, leaves its block open.
+pub(crate) fn is_pure(f: FunctionValue<'_>, name: &str) -> bool {
+    f.count_basic_blocks() == 0
+        && (known::is_pure_reserved(name) || known::is_pure(name) && ir::is_library_function(f))
 }
 
 /// Assembly that calls, jumps or moves the stack pointer may run other code on this thread. That

@@ -13,9 +13,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use inkwell::values::{FunctionValue, GlobalValue, InstructionValue, PointerValue};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, PointerValue};
 
-use crate::ir::{self, Callee};
+use crate::ir;
 use crate::plan::{Entered, FunctionPlan};
 
 /// Where one function has the cursor around calls that take it, and at its own entry and return.
@@ -36,15 +38,14 @@ pub(crate) struct Carry<'m> {
 
 impl<'m> Carry<'m> {
     /// Lets functions of `chosen` take the cursor, and changes the calls of them. Afterwards
-    /// `chosen` holds the functions with the bodies.
+    /// `chosen` holds the functions with the bodies. `cursor` is where the thread has it.
     pub(crate) fn add(
-        module: &inkwell::module::Module<'m>,
+        module: &Module<'m>,
         chosen: &mut [FunctionValue<'m>],
-        tls: GlobalValue<'m>,
-        cursor: u64,
+        cursor: PointerValue<'m>,
     ) -> Self {
         let mut carry = Carry::default();
-        for (f, slot, takes) in ir::carry(module, chosen, ir::global_offset(tls, cursor)) {
+        for (f, slot, takes) in ir::carry(module, chosen, cursor) {
             if takes {
                 carry.taking.insert(f);
             }
@@ -62,28 +63,21 @@ impl<'m> Carry<'m> {
         }
     }
 
-    fn is_taken(&self, call: InstructionValue<'m>) -> bool {
-        matches!(ir::callee(call), Callee::Function(f) if self.taking.contains(&f))
-    }
-
     /// Marks the calls of a plan that take the cursor.
     pub(crate) fn mark(&self, plan: &mut FunctionPlan<'m>) {
         for piece in &mut plan.pieces {
-            piece.carries = piece.ends_with_call() && self.is_taken(piece.last);
+            piece.carries = piece.ends_with_call()
+                && ir::called(piece.last).is_some_and(|f| self.taking.contains(&f));
         }
-        let mut normal = HashSet::new();
+        let mut normal: HashSet<BasicBlock<'m>> = HashSet::new();
         for block in &plan.blocks {
             let last = plan.pieces[block.pieces.clone()].last();
-            if last.is_some_and(|p| p.carries && p.last == block.terminator)
-                && let Some((to, _)) = ir::invoke_targets(block.terminator)
-            {
-                normal.insert(to);
+            if last.is_some_and(|p| p.carries && p.last == block.terminator) {
+                normal.extend(ir::successors(block.terminator).first());
             }
         }
         for block in &mut plan.blocks {
-            if block.entered == Entered::Invoke
-                && block.terminator.get_parent().is_some_and(|b| normal.contains(&b))
-            {
+            if block.entered == Entered::Invoke && normal.contains(&block.bb) {
                 block.entered = Entered::Carried;
             }
         }

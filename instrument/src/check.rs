@@ -3,9 +3,8 @@
 
 use contech_trace::abi::MAX_UNCHECKED;
 use contech_trace::table::BLOCK_LOOP_HEADER;
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::graphs;
 use crate::plan::{Entered, FunctionPlan};
 
 /// More bytes than any slack, for places where the cursor may already be at the limit.
@@ -103,23 +102,10 @@ impl Flow {
 
 /// Sources of retreating edges on a cycle in which no block resets.
 fn unbroken_back_edges(plan: &FunctionPlan<'_>, flow: &Flow) -> Vec<usize> {
-    let mut graph = DiGraph::<(), (), usize>::default();
-    for _ in &plan.blocks {
-        graph.add_node(());
-    }
     let edges =
         plan.blocks.iter().enumerate().flat_map(|(i, b)| b.successors.iter().map(move |s| (i, *s)));
-    for (from, to) in edges.clone() {
-        if !flow.resets[from] && !flow.resets[to] {
-            graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
-        }
-    }
-    let mut component = vec![usize::MAX; plan.blocks.len()];
-    for (c, nodes) in tarjan_scc(&graph).into_iter().enumerate() {
-        for node in nodes {
-            component[node.index()] = c;
-        }
-    }
+    let unbroken = edges.clone().filter(|(from, to)| !flow.resets[*from] && !flow.resets[*to]);
+    let component = graphs::components(plan.blocks.len(), unbroken);
     edges
         .filter(|(from, to)| to <= from && component[*from] == component[*to])
         .filter(|(from, _)| !flow.resets[*from])

@@ -20,8 +20,8 @@ use inkwell::values::{
 
 use crate::callee;
 use crate::descriptor::runtime_fn;
-use crate::ir::{self, Callee};
-use crate::memop::{self, Effect, Value};
+use crate::ir::{self, Operand};
+use crate::memop::{self, Ops, Value};
 use crate::x86::Prepared;
 
 mod format;
@@ -101,11 +101,8 @@ pub(crate) fn prepare<'m>(
     prepared: &mut Prepared<'m>,
 ) -> Result<(), BuilderError> {
     let mut calls = Vec::new();
-    for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-        let call = matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
-        if call && let Some(accesses) = known_callee(inst) {
-            calls.push((inst, accesses));
-        }
+    for inst in ir::instructions(f) {
+        calls.extend(known_callee(inst).map(|accesses| (inst, accesses)));
     }
     for (inst, accesses) in calls {
         let call = Around {
@@ -123,12 +120,7 @@ pub(crate) fn prepare<'m>(
 }
 
 fn known_callee(inst: InstructionValue<'_>) -> Option<&'static [Access]> {
-    let Callee::Function(callee) = ir::callee(inst) else {
-        return None;
-    };
-    if callee.count_basic_blocks() != 0 {
-        return None;
-    }
+    let callee = ir::called(inst).filter(|f| f.count_basic_blocks() == 0)?;
     let name = ir::source_name(callee);
     let mut rows = table::find(&name);
     rows.find_map(|(form, accesses)| has_form(inst, form).then_some(accesses))
@@ -176,7 +168,6 @@ struct Around<'a, 'm> {
 }
 
 type Built<T> = std::result::Result<T, BuilderError>;
-type Ops<'m> = Vec<(MemOp, Vec<Value<'m>>)>;
 
 impl<'m> Around<'_, 'm> {
     fn record(
@@ -208,11 +199,11 @@ impl<'m> Around<'_, 'm> {
         if !must_tail {
             self.give_places(f, &after, prepared)?;
         }
-        self.added(start, self.inst, prepared);
+        prepared.add(start, self.inst);
         if !ops.is_empty() {
-            prepared.effects.insert(self.inst, Effect::Ops(ops));
+            prepared.effects.insert(self.inst, Ok(ops));
         } else if let Some(why) = unrecorded {
-            prepared.effects.insert(self.inst, Effect::Unrecorded(why));
+            prepared.effects.insert(self.inst, Err(why));
         }
         if after.is_empty() || must_tail {
             return Ok(());
@@ -239,9 +230,9 @@ impl<'m> Around<'_, 'm> {
         let mark = self.builder.build_direct_call(nothing, &[], "")?;
         let mark = mark.try_as_basic_value().expect_instruction("no result");
         mark.set_debug_location(self.inst.get_debug_location());
-        self.added(start, next, prepared);
+        prepared.add(start, next);
         if !ops.is_empty() {
-            prepared.effects.insert(mark, Effect::Ops(ops));
+            prepared.effects.insert(mark, Ok(ops));
         }
         Ok(())
     }
@@ -251,31 +242,11 @@ impl<'m> Around<'_, 'm> {
         if self.inst.get_opcode() != InstructionOpcode::Invoke {
             return self.inst.get_next_instruction();
         }
-        let (normal, _) = ir::invoke_targets(self.inst)?;
-        let mut at = normal.get_first_instruction();
+        let mut at = ir::successors(self.inst).first()?.get_first_instruction();
         while let Some(phi) = at.filter(|i| i.get_opcode() == InstructionOpcode::Phi) {
             at = phi.get_next_instruction();
         }
         at
-    }
-
-    /// Notes the instructions between `start` (or the block's first) and `end` as ours.
-    fn added(
-        &self,
-        start: Option<InstructionValue<'m>>,
-        end: InstructionValue<'m>,
-        prepared: &mut Prepared<'m>,
-    ) {
-        let mut next = match start {
-            Some(i) => i.get_next_instruction(),
-            None => end.get_parent().and_then(|b| b.get_first_instruction()),
-        };
-        while let Some(i) = next.filter(|i| *i != end) {
-            prepared.added.insert(i);
-            // What ours read is no access of the program.
-            prepared.effects.insert(i, Effect::None);
-            next = i.get_next_instruction();
-        }
     }
 
     /// Lets the call write pointers that are read after it to a place of ours, if the program wants
@@ -301,10 +272,8 @@ impl<'m> Around<'_, 'm> {
             let place = BasicValueEnum::from(place);
             let chosen = self.builder.build_select(absent, place, own.into(), "")?;
             self.inst.set_operand(*i, chosen);
-            if self.inst.get_opcode() == InstructionOpcode::Call {
-                // A tail call must not touch what is in this frame.
-                ir::forbid_tail_call(self.inst);
-            }
+            // A tail call must not touch what is in this frame.
+            ir::forbid_tail_call(self.inst);
         }
         Ok(())
     }
@@ -365,7 +334,7 @@ impl<'m> Around<'_, 'm> {
                 op.flags |= MemOp::CONST_LEN;
                 op.const_len = n;
             }
-            None => values.push(Value::Length(ir::of_value(bytes))),
+            None => values.push(Value::Length(Operand::of(&bytes))),
         }
         ops.push((op, values));
         Ok(())
@@ -405,22 +374,17 @@ impl<'m> Around<'_, 'm> {
                 let at = self.address(at)?.into();
                 self.helper(&ARRAY, &[at])?
             }
-            Number::Add(a, b) => {
+            Number::Add(a, b) | Number::Sub(a, b) | Number::Mul(a, b) | Number::Min(a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
-                self.builder.build_int_add(a, b, "")?
-            }
-            Number::Sub(a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                self.builder.build_int_sub(a, b, "")?
-            }
-            Number::Mul(a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                self.builder.build_int_mul(a, b, "")?
-            }
-            Number::Min(a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                let less = self.builder.build_int_compare(IntPredicate::ULT, a, b, "")?;
-                self.choose(less, a, b)?
+                match number {
+                    Number::Add(..) => self.builder.build_int_add(a, b, "")?,
+                    Number::Sub(..) => self.builder.build_int_sub(a, b, "")?,
+                    Number::Mul(..) => self.builder.build_int_mul(a, b, "")?,
+                    _ => {
+                        let less = self.builder.build_int_compare(IntPredicate::ULT, a, b, "")?;
+                        self.choose(less, a, b)?
+                    }
+                }
             }
             Number::NotNegative(a) => {
                 let (a, zero) = (self.number(a)?, word.const_zero());

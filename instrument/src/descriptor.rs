@@ -8,9 +8,9 @@ use contech_trace::abi::{
 };
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::types::{ArrayType, BasicType as _, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicValue, FunctionValue, GlobalValue, PointerValue};
 
 use crate::emit::Targets;
@@ -24,37 +24,38 @@ const FORTRAN_LIBRARY: &str = "_Fortran";
 
 /// Declares what instrumented code refers to, with an id array of `ids` bytes.
 pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
-    Targets {
-        tls: tls(module),
-        ids: id_array(module, ids),
-        cursor: TLS_CURSOR as u64,
-        limit: TLS_LIMIT as u64,
-        flush: near(module, &FLUSH),
-    }
+    let (cursor, limit) = (in_tls(module, TLS_CURSOR), in_tls(module, TLS_LIMIT));
+    Targets { ids: id_array(module, ids), cursor, limit, flush: near(module, &FLUSH) }
 }
 
 /// Declares what instrumented code needs for the naive stream beside the fast one
 /// (`--contech-check`).
 pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Targets<'m> {
-    Targets {
-        cursor: TLS_CHECK_CURSOR as u64,
-        limit: TLS_CHECK_LIMIT as u64,
-        flush: near(module, &CHECK_FLUSH),
-        ..targets
-    }
+    let (cursor, limit) = (in_tls(module, TLS_CHECK_CURSOR), in_tls(module, TLS_CHECK_LIMIT));
+    Targets { cursor, limit, flush: near(module, &CHECK_FLUSH), ..targets }
 }
 
-pub(crate) fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
-    if let Some(global) = module.get_global(TLS_SYMBOL) {
-        return global;
-    }
+/// The address of a field of what the recorder has for each thread.
+pub(crate) fn in_tls<'m>(module: &Module<'m>, offset: usize) -> PointerValue<'m> {
     let size = u32::try_from(TLS_SIZE).expect("a small constant");
-    let global =
-        module.add_global(module.get_context().i8_type().array_type(size), None, TLS_SYMBOL);
-    global.set_thread_local(true);
-    global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
-    global.set_alignment(16);
-    global
+    let ty = module.get_context().i8_type().array_type(size);
+    ir::global_offset(thread_local(module, TLS_SYMBOL, ty, 16), offset as u64)
+}
+
+/// Declares a thread-local variable of a runtime library.
+pub(crate) fn thread_local<'m>(
+    module: &Module<'m>,
+    name: &str,
+    ty: ArrayType<'m>,
+    alignment: u32,
+) -> GlobalValue<'m> {
+    module.get_global(name).unwrap_or_else(|| {
+        let global = module.add_global(ty, None, name);
+        global.set_thread_local(true);
+        global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
+        global.set_alignment(alignment);
+        global
+    })
 }
 
 /// The array is never read or written: only the addresses of its bytes count. So it costs no file
@@ -74,30 +75,21 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
     }
     let ptr = ir::ptr_type(module);
     let word = module.get_context().i64_type();
-    let kind = |kind: &Kind| -> BasicMetadataTypeEnum<'_> {
-        match kind {
-            Kind::Ptr => ptr.into(),
-            Kind::Word => word.into(),
-        }
+    let kind = |kind: &Kind| match kind {
+        Kind::Ptr => BasicTypeEnum::from(ptr),
+        Kind::Word => word.into(),
     };
-    let args: Vec<BasicMetadataTypeEnum<'_>> = which.args.iter().map(kind).collect();
-    let ty = match which.ret {
-        Some(Kind::Ptr) => inkwell::types::BasicType::fn_type(&ptr, &args, false),
-        Some(Kind::Word) => word.fn_type(&args, false),
+    let args: Vec<_> = which.args.iter().map(|arg| kind(arg).into()).collect();
+    let ty = match &which.ret {
+        Some(ret) => kind(ret).fn_type(&args, false),
         None => module.get_context().void_type().fn_type(&args, false),
     };
     let f = module.add_function(which.symbol, ty, None);
-    let kind = |name| Attribute::get_named_enum_kind_id(name);
-    let context = module.get_context();
-    f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind("nounwind"), 0));
+    ir::add_attributes(module, f, &["nounwind"]);
     if which.convention == Convention::PreserveAll {
         f.set_call_conventions(ir::PRESERVE_ALL);
         // The dynamic linker's lazy resolver would not preserve registers on the first call.
-        f.add_attribute(
-            AttributeLoc::Function,
-            context.create_enum_attribute(kind("nonlazybind"), 0),
-        );
-        f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind("cold"), 0));
+        ir::add_attributes(module, f, &["nonlazybind", "cold"]);
     }
     f
 }
@@ -111,28 +103,37 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
         return f;
     }
     let ty = runtime_fn(module, which).get_type();
-    let f = module.add_function(&name, ty, Some(Linkage::LinkOnceODR));
-    f.as_global_value().set_visibility(GlobalVisibility::Hidden);
-    f.as_global_value().set_comdat(module.get_or_insert_comdat(&name));
+    let (f, builder) = linked_once(module, &name, ty, &["cold", "naked", "noinline", "nounwind"]);
     f.set_call_conventions(ir::PRESERVE_ALL);
     let context = module.get_context();
-    for attribute in ["cold", "naked", "noinline", "nounwind"] {
-        let kind = Attribute::get_named_enum_kind_id(attribute);
-        f.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-    }
     ir::allow_assembly();
     // The jump is assembly because in the large code model LLVM would compute the address in rax,
     // whose old value it has restored by then.
     let jump = format!("jmpq *{}@GOTPCREL(%rip)", which.symbol);
     let ty = context.void_type().fn_type(&[], false);
     let jump = context.create_inline_asm(ty, jump, String::new(), true, false, None, false);
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(f, "entry"));
     builder
         .build_indirect_call(ty, jump, &[], "")
         .and_then(|_| builder.build_unreachable())
         .expect("the builder stands in a block");
     f
+}
+
+/// Makes a hidden function of which each linked file has one, and stands in its block.
+fn linked_once<'m>(
+    module: &Module<'m>,
+    name: &str,
+    ty: FunctionType<'m>,
+    attributes: &[&str],
+) -> (FunctionValue<'m>, Builder<'m>) {
+    let f = module.add_function(name, ty, Some(Linkage::LinkOnceODR));
+    f.as_global_value().set_visibility(GlobalVisibility::Hidden);
+    f.as_global_value().set_comdat(module.get_or_insert_comdat(name));
+    ir::add_attributes(module, f, attributes);
+    let context = module.get_context();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(f, "entry"));
+    (f, builder)
 }
 
 /// Adds the descriptor with the encoded table, and the code that registers it.
@@ -141,7 +142,7 @@ pub(crate) fn add<'m>(
     ids: Option<(GlobalValue<'m>, u64)>,
     table: &[u8],
     globals: &[PointerValue<'m>],
-) -> Result<(), String> {
+) {
     let context = module.get_context();
     let bytes = context.const_string(table, false);
     let data = module.add_global(bytes.get_type(), None, "__contech_table");
@@ -181,7 +182,7 @@ pub(crate) fn add<'m>(
     descriptor.set_alignment(8);
     // The mark (SHF_GNU_RETAIN) also keeps the section through --gc-sections.
     ir::append_used(module, descriptor);
-    add_registration(module)
+    add_registration(module);
 }
 
 /// Whether the pass has already seen the module.
@@ -199,19 +200,25 @@ fn global_array<'m>(module: &Module<'m>, globals: &[PointerValue<'m>]) -> Pointe
     array.as_pointer_value()
 }
 
-fn add_registration(module: &Module<'_>) -> Result<(), String> {
+fn add_registration(module: &Module<'_>) {
     if is_registered(module) {
-        return Ok(()); // LTO merged several modules, and one registration is enough
+        return; // LTO merged several modules, and one registration is enough
     }
     let start = section_symbol(module, "__start_");
     let stop = section_symbol(module, "__stop_");
+    let section = [start, stop].map(|symbol| symbol.as_pointer_value().into());
     let make = |name, callee| {
-        ir::comdat_caller(module, name, runtime_fn(module, callee), start, stop)
-            .ok_or_else(|| format!("cannot add {name}"))
+        let callee = runtime_fn(module, callee);
+        let ty = module.get_context().void_type().fn_type(&[], false);
+        let (f, builder) = linked_once(module, name, ty, &["nounwind"]);
+        builder
+            .build_direct_call(callee, &section, "")
+            .and_then(|_| builder.build_return(None))
+            .expect("the builder stands in a block");
+        f
     };
-    ir::append_ctor(module, make(CTOR, &REGISTER)?);
-    ir::append_dtor(module, make(DTOR, &UNREGISTER)?);
-    Ok(())
+    ir::append_ctor(module, make(CTOR, &REGISTER));
+    ir::append_dtor(module, make(DTOR, &UNREGISTER));
 }
 
 fn section_symbol<'m>(module: &Module<'m>, prefix: &str) -> GlobalValue<'m> {

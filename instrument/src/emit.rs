@@ -21,65 +21,139 @@ use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Targets<'m> {
-    pub(crate) tls: GlobalValue<'m>,
     pub(crate) ids: GlobalValue<'m>,
-    /// Offsets in `tls` of the cursor and of the limit in use.
-    pub(crate) cursor: u64,
-    pub(crate) limit: u64,
+    /// Where the cursor and the limit are in thread-local storage.
+    pub(crate) cursor: PointerValue<'m>,
+    pub(crate) limit: PointerValue<'m>,
     /// The function that a check calls when the buffer is full.
     pub(crate) flush: FunctionValue<'m>,
 }
 
-/// Instruments one function; the first piece that is not silent gets id `first_id`, the others
-/// follow in order.
+/// Instruments one function.
 pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
     targets: Targets<'m>,
-    first_id: u64,
     carried: Carried<'m>,
 ) -> Result<(), String> {
-    let context = module.get_context();
-    let builder = context.create_builder();
-    let first = f
-        .get_first_basic_block()
-        .and_then(|b| b.get_first_instruction())
-        .ok_or("a function without instructions")?;
-    builder.position_before(&first);
-    let cursor = builder.build_alloca(ir::ptr_type(module), "contech.cursor").map_err(text)?;
-    let mut emitter = Emitter {
-        context,
-        builder,
-        targets,
-        cursor,
-        carried,
-        checks: Vec::new(),
-        next_id: first_id,
-    };
+    let writer = Writer::new(module, f, targets)?;
+    let cursor = writer.cursor;
+    let mut emitter = Emitter { writer, carried, checks: Vec::new() };
     emitter.function(plan).map_err(text)?;
     emitter.finish_checks().map_err(text)?;
-    ir::promote(cursor);
+    ir::promote(&[cursor]);
     Ok(())
 }
 
-fn text(e: BuilderError) -> String {
+pub(crate) fn text(e: BuilderError) -> String {
     format!("cannot insert recording code: {e}")
 }
 
-struct Emitter<'m> {
-    context: ContextRef<'m>,
-    builder: Builder<'m>,
+pub(crate) type Built<T = ()> = Result<T, BuilderError>;
+
+/// Writes at the cursor, which is an alloca while code is inserted.
+pub(crate) struct Writer<'m> {
+    pub(crate) context: ContextRef<'m>,
+    pub(crate) builder: Builder<'m>,
+    pub(crate) cursor: PointerValue<'m>,
     targets: Targets<'m>,
-    cursor: PointerValue<'m>,
+}
+
+impl<'m> Writer<'m> {
+    /// Stands at the beginning of the function, behind the cursor's alloca.
+    pub(crate) fn new(
+        module: &Module<'m>,
+        f: FunctionValue<'m>,
+        targets: Targets<'m>,
+    ) -> Result<Self, String> {
+        let context = module.get_context();
+        let builder = context.create_builder();
+        let first = ir::instructions(f).next().ok_or("a function without instructions")?;
+        builder.position_before(&first);
+        let cursor = builder.build_alloca(ir::ptr_type(module), "contech.cursor").map_err(text)?;
+        Ok(Writer { context, builder, cursor, targets })
+    }
+
+    /// The address that stands for an id.
+    pub(crate) fn id(&self, n: u64) -> PointerValue<'m> {
+        ir::global_offset(self.targets.ids, n)
+    }
+
+    /// The pointer that is in `from`.
+    pub(crate) fn load(&self, from: PointerValue<'m>) -> Built<PointerValue<'m>> {
+        Ok(self.builder.build_load(from.get_type(), from, "")?.into_pointer_value())
+    }
+
+    pub(crate) fn load_cursor(&self) -> Built<PointerValue<'m>> {
+        self.load(self.cursor)
+    }
+
+    /// Moves the cursor to so many bytes behind `base`.
+    pub(crate) fn advance(&self, base: PointerValue<'m>, bytes: u64) -> Built {
+        let next = ir::offset(&self.builder, base, bytes)?;
+        self.builder.build_store(self.cursor, next).map(drop)
+    }
+
+    /// Stores a value so many bytes behind `base`, which may be anywhere.
+    pub(crate) fn put(&self, base: PointerValue<'m>, at: u64, value: impl BasicValue<'m>) -> Built {
+        let to = ir::offset(&self.builder, base, at)?;
+        let store = self.builder.build_store(to, value)?;
+        store.set_alignment(1).expect("a store has an alignment, and 1 is one");
+        Ok(())
+    }
+
+    /// Stores a value of so many bytes at the cursor, and moves the cursor behind it.
+    pub(crate) fn append(&self, value: impl BasicValue<'m>, bytes: u64) -> Built {
+        let base = self.load_cursor()?;
+        self.put(base, 0, value)?;
+        self.advance(base, bytes)
+    }
+
+    /// Loads the cursor before `inst`, from the slot if there is one, else from thread-local
+    /// storage.
+    pub(crate) fn reload(
+        &self,
+        inst: InstructionValue<'m>,
+        slot: Option<PointerValue<'m>>,
+    ) -> Built {
+        self.builder.position_before(&inst);
+        let value = self.load(slot.unwrap_or(self.targets.cursor))?;
+        self.builder.build_store(self.cursor, value).map(drop)
+    }
+
+    /// Stores the cursor before `inst`, to the slot if there is one, else to thread-local storage.
+    pub(crate) fn sync(&self, inst: InstructionValue<'m>, slot: Option<PointerValue<'m>>) -> Built {
+        self.builder.position_before(&inst);
+        let value = self.load_cursor()?;
+        self.builder.build_store(slot.unwrap_or(self.targets.cursor), value).map(drop)
+    }
+
+    /// Whether the buffer has no room.
+    pub(crate) fn is_full(&self) -> Built<IntValue<'m>> {
+        let cursor = self.load_cursor()?;
+        let limit = self.load(self.targets.limit)?;
+        self.builder.build_int_compare(IntPredicate::UGE, cursor, limit, "")
+    }
+
+    /// Calls the function that makes room, with the cursor, which it returns.
+    pub(crate) fn flush(&self, cursor: PointerValue<'m>) -> Built {
+        let call = self.builder.build_direct_call(self.targets.flush, &[cursor.into()], "")?;
+        call.set_call_convention(ir::PRESERVE_ALL);
+        let next = call.try_as_basic_value().expect_basic("flush returns the cursor");
+        self.builder.build_store(self.cursor, next).map(drop)
+    }
+}
+
+struct Emitter<'m> {
+    writer: Writer<'m>,
     carried: Carried<'m>,
     /// Conditions of the checks whose slow path is not made yet.
     checks: Vec<IntValue<'m>>,
-    next_id: u64,
 }
 
 impl<'m> Emitter<'m> {
-    fn function(&mut self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
+    fn function(&mut self, plan: &FunctionPlan<'m>) -> Built {
         for (i, block) in plan.blocks.iter().enumerate() {
             let pieces = &plan.pieces[block.pieces.clone()];
             let Some(head) = pieces.first() else { continue };
@@ -92,7 +166,7 @@ impl<'m> Emitter<'m> {
                 Entered::Invoke => Some(None),
             };
             if let Some(from) = entered {
-                self.reload(head.start, from)?;
+                self.writer.reload(head.start, from)?;
                 dirty = from.is_some();
             }
             for (k, piece) in pieces.iter().enumerate() {
@@ -100,12 +174,12 @@ impl<'m> Emitter<'m> {
                 if piece.ends_with_call() {
                     let slot = self.carried.slot.filter(|_| piece.carries);
                     if dirty || slot.is_some() {
-                        self.sync(piece.last, slot)?;
+                        self.writer.sync(piece.last, slot)?;
                     }
                     dirty = slot.is_some();
                     let through = slot.is_some() || self.carried.argument.is_some();
                     if let Some(next) = pieces.get(k + 1).filter(|n| through || !leaves(n)) {
-                        self.reload(next.start, slot)?;
+                        self.writer.reload(next.start, slot)?;
                     }
                 }
             }
@@ -115,7 +189,7 @@ impl<'m> Emitter<'m> {
     }
 
     /// Room check and record of one piece. Returns whether the cursor moved.
-    fn piece(&mut self, piece: &Piece<'m>) -> Result<bool, BuilderError> {
+    fn piece(&mut self, piece: &Piece<'m>) -> Built<bool> {
         if piece.silent {
             return Ok(false);
         }
@@ -125,135 +199,72 @@ impl<'m> Emitter<'m> {
         let mut at = 0;
         let mut base = None;
         for planned in &piece.ops {
-            self.builder.position_before(&planned.inst);
+            self.writer.builder.position_before(&planned.inst);
             let base = match base {
                 Some(base) => base,
-                None => *base.insert(self.load_cursor()?),
+                None => *base.insert(self.writer.load_cursor()?),
             };
             for value in &planned.values {
                 at += self.value(*value, base, at)?;
             }
         }
-        self.builder.position_before(&piece.last);
+        self.writer.builder.position_before(&piece.last);
         let base = match base {
             Some(base) => base,
-            None => self.load_cursor()?,
+            None => self.writer.load_cursor()?,
         };
         // The code stores the whole address, of which 4 bytes count: `lea ids+k(%rip); mov`. A
         // truncated constant would cost one addition more.
-        let id = ir::global_offset(self.targets.ids, self.next_id);
-        self.next_id += 1;
-        self.put(base, at, id)?;
-        let next = self.offset(base, at + ID_BYTES as u64)?;
-        self.builder.build_store(self.cursor, next)?;
+        self.writer.put(base, at, self.writer.id(u64::from(piece.id)))?;
+        self.writer.advance(base, at + ID_BYTES as u64)?;
         Ok(true)
     }
 
     /// Writes one value at `base + at`; returns the width in which it is recorded.
-    fn value(
-        &self,
-        value: Value<'m>,
-        base: PointerValue<'m>,
-        at: u64,
-    ) -> Result<u64, BuilderError> {
-        let i64_type = self.context.i64_type();
+    fn value(&self, value: Value<'m>, base: PointerValue<'m>, at: u64) -> Built<u64> {
+        let (writer, builder) = (&self.writer, &self.writer.builder);
+        let i64_type = writer.context.i64_type();
         match value {
-            Value::Address(p) => self.put(base, at, p)?,
-            Value::Lane(vector, i) => self.put(base, at, ir::lane(&self.builder, vector, i))?,
-            Value::Length(n) => self.put(base, at, ir::to_u64(&self.builder, n, i64_type))?,
+            Value::Address(p) => writer.put(base, at, p)?,
+            Value::Lane(vector, i) => writer.put(base, at, ir::lane(builder, vector, i)?)?,
+            Value::Length(n) => writer.put(base, at, ir::number(builder, n, i64_type)?)?,
             Value::Mask(mask) => {
-                self.put(base, at, ir::mask_to_u64(&self.builder, mask, i64_type))?;
+                writer.put(base, at, ir::mask(builder, mask, i64_type)?)?;
                 return Ok(MASK_BYTES as u64);
             }
         }
         Ok(ADDRESS_BYTES as u64)
     }
 
-    fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Result<(), BuilderError> {
+    fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Built {
         if block.check_at_end {
             self.check(block.terminator)?;
         }
         match block.terminator.get_opcode() {
             InstructionOpcode::Return if self.carried.argument.is_some() => {
-                self.sync(block.terminator, self.carried.argument)
+                self.writer.sync(block.terminator, self.carried.argument)
             }
             InstructionOpcode::Return | InstructionOpcode::Resume if dirty => {
-                self.sync(block.terminator, None)
+                self.writer.sync(block.terminator, None)
             }
             _ => Ok(()),
         }
     }
 
     /// Compares before `inst`; the slow path is added when all code is in place.
-    fn check(&mut self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
-        self.builder.position_before(&inst);
-        let cursor = self.load_cursor()?;
-        let limit = ir::global_offset(self.targets.tls, self.targets.limit);
-        let limit = self.load(limit)?;
-        self.checks.push(self.builder.build_int_compare(IntPredicate::UGE, cursor, limit, "")?);
+    fn check(&mut self, inst: InstructionValue<'m>) -> Built {
+        self.writer.builder.position_before(&inst);
+        self.checks.push(self.writer.is_full()?);
         Ok(())
     }
 
-    fn finish_checks(&mut self) -> Result<(), BuilderError> {
-        for condition in std::mem::take(&mut self.checks) {
-            let end = ir::split_unlikely(condition);
-            self.builder.position_before(&end);
-            let cursor = self.load_cursor()?;
-            let next = ir::flush(&self.builder, self.targets.flush, cursor)?;
-            self.builder.build_store(self.cursor, next)?;
+    fn finish_checks(&self) -> Built {
+        for condition in &self.checks {
+            let end = ir::split_unlikely(*condition);
+            self.writer.builder.position_before(&end);
+            self.writer.flush(self.writer.load_cursor()?)?;
         }
         Ok(())
-    }
-
-    /// Loads the cursor before `inst`, from the slot if there is one, else from thread-local
-    /// storage.
-    fn reload(
-        &self,
-        inst: InstructionValue<'m>,
-        slot: Option<PointerValue<'m>>,
-    ) -> Result<(), BuilderError> {
-        self.builder.position_before(&inst);
-        let value = self.load(slot.unwrap_or_else(|| self.thread_local()))?;
-        self.builder.build_store(self.cursor, value)?;
-        Ok(())
-    }
-
-    /// Stores the cursor before `inst`, to the slot if there is one, else to thread-local storage.
-    fn sync(
-        &self,
-        inst: InstructionValue<'m>,
-        slot: Option<PointerValue<'m>>,
-    ) -> Result<(), BuilderError> {
-        self.builder.position_before(&inst);
-        let value = self.load_cursor()?;
-        let slot = slot.unwrap_or_else(|| self.thread_local());
-        self.builder.build_store(slot, value)?;
-        Ok(())
-    }
-
-    fn thread_local(&self) -> PointerValue<'m> {
-        ir::global_offset(self.targets.tls, self.targets.cursor)
-    }
-
-    fn load_cursor(&self) -> Result<PointerValue<'m>, BuilderError> {
-        self.load(self.cursor)
-    }
-
-    fn load(&self, from: PointerValue<'m>) -> Result<PointerValue<'m>, BuilderError> {
-        ir::load(&self.builder, from)
-    }
-
-    fn put(
-        &self,
-        base: PointerValue<'m>,
-        at: u64,
-        value: impl BasicValue<'m>,
-    ) -> Result<(), BuilderError> {
-        ir::put(&self.builder, base, at, value)
-    }
-
-    fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Result<PointerValue<'m>, BuilderError> {
-        ir::offset(&self.builder, base, bytes)
     }
 }
 

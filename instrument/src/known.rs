@@ -2,110 +2,19 @@
 
 /// C library functions that call nothing back, never unwind, never allocate and write no memory but
 /// what `clib` says, so that a call of one does not end a block. They are trusted only when the
-/// prototype is the library's too. The list is sorted for the search, and anything doubtful stays
-/// out.
+/// prototype is the library's too. Anything doubtful stays out.
 const PURE: &[&str] = &[
     "abs",
-    "acos",
-    "acosf",
-    "acosh",
-    "acoshf",
-    "acoshl",
-    "acosl",
-    "asin",
-    "asinf",
-    "asinh",
-    "asinhf",
-    "asinhl",
-    "asinl",
-    "atan",
-    "atan2",
-    "atan2f",
-    "atan2l",
-    "atanf",
-    "atanh",
-    "atanhf",
-    "atanhl",
-    "atanl",
     "bcmp",
     "bcopy",
     "bzero",
-    "cbrt",
-    "cbrtf",
-    "cbrtl",
-    "ceil",
-    "ceilf",
-    "ceill",
-    "copysign",
-    "copysignf",
-    "copysignl",
-    "cos",
-    "cosf",
-    "cosh",
-    "coshf",
-    "coshl",
-    "cosl",
-    "erf",
-    "erff",
-    "erfl",
-    "exp",
-    "exp10",
-    "exp10f",
-    "exp10l",
-    "exp2",
-    "exp2f",
-    "exp2l",
-    "expf",
-    "expl",
-    "expm1",
-    "expm1f",
-    "expm1l",
-    "fabs",
-    "fabsf",
-    "fabsl",
-    "fdim",
-    "fdimf",
-    "fdiml",
     "ffs",
     "ffsl",
     "ffsll",
-    "floor",
-    "floorf",
-    "floorl",
-    "fmax",
-    "fmaxf",
-    "fmaxl",
-    "fmin",
-    "fminf",
-    "fminl",
-    "fmod",
-    "fmodf",
-    "fmodl",
-    "hypot",
-    "hypotf",
-    "hypotl",
     "isascii",
     "isdigit",
     "labs",
-    "ldexp",
-    "ldexpf",
-    "ldexpl",
     "llabs",
-    "log",
-    "log10",
-    "log10f",
-    "log10l",
-    "log1p",
-    "log1pf",
-    "log1pl",
-    "log2",
-    "log2f",
-    "log2l",
-    "logb",
-    "logbf",
-    "logbl",
-    "logf",
-    "logl",
     "memchr",
     "memcmp",
     "memcpy",
@@ -113,39 +22,6 @@ const PURE: &[&str] = &[
     "mempcpy",
     "memrchr",
     "memset",
-    "nearbyint",
-    "nearbyintf",
-    "nearbyintl",
-    "pow",
-    "powf",
-    "powl",
-    "remainder",
-    "remainderf",
-    "remainderl",
-    "rint",
-    "rintf",
-    "rintl",
-    "round",
-    "roundeven",
-    "roundevenf",
-    "roundevenl",
-    "roundf",
-    "roundl",
-    "scalbln",
-    "scalblnf",
-    "scalblnl",
-    "scalbn",
-    "scalbnf",
-    "scalbnl",
-    "sin",
-    "sinf",
-    "sinh",
-    "sinhf",
-    "sinhl",
-    "sinl",
-    "sqrt",
-    "sqrtf",
-    "sqrtl",
     "strcasecmp",
     "strchr",
     "strcmp",
@@ -158,36 +34,56 @@ const PURE: &[&str] = &[
     "strrchr",
     "strspn",
     "strstr",
-    "tan",
-    "tanf",
-    "tanh",
-    "tanhf",
-    "tanhl",
-    "tanl",
     "toascii",
-    "trunc",
-    "truncf",
-    "truncl",
 ];
 
-const _: () = assert!(is_sorted(PURE), "PURE is searched by halves");
-
-/// `[str]::is_sorted` at compile time: the plugin cannot be linked into a test without LLVM.
-const fn is_sorted(names: &[&str]) -> bool {
-    let mut i = 1;
-    while i < names.len() {
-        let (a, b) = (names[i - 1].as_bytes(), names[i].as_bytes());
-        let mut k = 0;
-        while k < a.len() && k < b.len() && a[k] == b[k] {
-            k += 1;
-        }
-        if k == b.len() || (k < a.len() && a[k] > b[k]) {
-            return false;
-        }
-        i += 1;
-    }
-    true
-}
+/// Those of them that have a form for `float` and one for `long double`, with an `f` or `l` behind.
+const PURE_MATH: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "ldexp",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "nearbyint",
+    "pow",
+    "remainder",
+    "rint",
+    "round",
+    "roundeven",
+    "scalbln",
+    "scalbn",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+];
 
 /// Functions with the same property whose names are reserved for the implementation, and which LLVM
 /// does not list.
@@ -231,18 +127,14 @@ pub(crate) fn is_intercepted(name: &str) -> bool {
     INTERCEPTED.contains(&name) || INTERCEPTED_FAMILIES.iter().any(|f| name.starts_with(f))
 }
 
-/// Whether a call of the library function `name` leaves its block open.
+/// Whether a call of the library function `name` leaves its block open. The compiler may turn an
+/// instruction into such a call, so if the program defines the function, it must not record.
 pub(crate) fn is_pure(name: &str) -> bool {
-    PURE.binary_search(&name).is_ok()
+    let of_double = name.strip_suffix(['f', 'l']).unwrap_or(name);
+    PURE.contains(&name) || PURE_MATH.contains(&name) || PURE_MATH.contains(&of_double)
 }
 
 /// The same for names that only the implementation may define.
 pub(crate) fn is_pure_reserved(name: &str) -> bool {
     PURE_RESERVED.contains(&name)
-}
-
-/// Whether the compiler may turn an instruction that does not end a block into a call of `name`. If
-/// the program defines such a function, that function must not record.
-pub(crate) fn is_compiler_callable(name: &str) -> bool {
-    is_pure(name)
 }

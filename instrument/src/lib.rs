@@ -19,7 +19,7 @@
 //! `plan` decides what each function records and `check` where it checks for room; `carry` hands
 //! the cursor through calls; `emit` inserts the code; `online` inserts the hooks of the on-line
 //! profiler; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic
-//! operations in order; `source` finds lines; `ir` and `lanes` wrap LLVM.
+//! operations in order; `source` finds lines; `graphs` orders blocks; `ir` wraps LLVM.
 
 mod atomics;
 mod callee;
@@ -29,17 +29,15 @@ mod clib;
 mod descriptor;
 mod emit;
 mod fast;
-mod frames;
+mod graphs;
 mod ir;
 mod known;
-mod lanes;
 mod memop;
 mod module;
 mod online;
 mod options;
 mod plan;
 pub mod plugin;
-mod report;
 mod select;
 mod source;
 mod x86;

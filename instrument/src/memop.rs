@@ -1,6 +1,7 @@
 //! Memory operations of one instruction: what its record holds, or why it cannot be recorded.
 
 use contech_program::{MemOp, OpKind};
+use inkwell::AtomicOrdering;
 use inkwell::module::Module;
 use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
@@ -20,20 +21,11 @@ pub(crate) enum Value<'m> {
     Mask(Operand),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Effect<'m> {
-    None,
-    /// These operations are recorded before the instruction, each with its values.
-    Ops(Vec<(MemOp, Vec<Value<'m>>)>),
-    /// The instruction touches memory but is not recorded, for this reason.
-    Unrecorded(String),
-}
+/// Operations that are recorded before an instruction, each with its values.
+pub(crate) type Ops<'m> = Vec<(MemOp, Vec<Value<'m>>)>;
 
-impl<'m> Effect<'m> {
-    pub(crate) fn one(op: MemOp, values: Vec<Value<'m>>) -> Self {
-        Effect::Ops(vec![(op, values)])
-    }
-}
+/// What is recorded of an instruction, or the reason why it touches memory and is not recorded.
+pub(crate) type Effect<'m> = Result<Ops<'m>, String>;
 
 /// Most arguments passed by copy that one call may record.
 const MAX_BYVAL: usize = 256;
@@ -67,32 +59,35 @@ const NO_ACCESS: &[&str] = &[
 
 /// The effect of an instruction that is no call.
 pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
-    let (kind, address, accessed) = match inst.get_opcode() {
-        InstructionOpcode::Load => (OpKind::Load, 0, ir::result(inst)),
+    let (kind, at, accessed) = match inst.get_opcode() {
+        InstructionOpcode::Load => (OpKind::Load, 0, Operand::of(&inst)),
         InstructionOpcode::Store => (OpKind::Store, 1, ir::operand(inst, 0)),
         InstructionOpcode::AtomicRMW | InstructionOpcode::AtomicCmpXchg => {
             (OpKind::Rmw, 0, ir::operand(inst, 1))
         }
-        InstructionOpcode::VAArg => return Effect::Unrecorded("va_arg instruction".into()),
-        _ => return Effect::None,
+        InstructionOpcode::VAArg => return Err("va_arg instruction".into()),
+        _ => return Ok(Vec::new()),
     };
     let Some(size) = accessed.store_size(module).and_then(|n| u32::try_from(n).ok()) else {
-        return Effect::Unrecorded("access of a size not known before run time".into());
+        return Err("access of a size not known before run time".into());
     };
     if size == 0 {
-        return Effect::None;
+        return Ok(Vec::new());
     }
     if size > MemOp::MAX_SIZE {
-        return Effect::Unrecorded("access of more than 64 MiB".into());
+        return Err("access of more than 64 MiB".into());
     }
-    let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
+    let ordering = inst.get_atomic_ordering();
+    let atomic = kind == OpKind::Rmw || ordering.is_ok_and(|o| o != AtomicOrdering::NotAtomic);
     let flags = if atomic { MemOp::ATOMIC } else { 0 }
-        | if ir::is_volatile(inst) { MemOp::VOLATILE } else { 0 }
+        | if inst.get_volatile() == Ok(true) { MemOp::VOLATILE } else { 0 }
         | if ir::is_speculated(inst) { MemOp::SPECULATED } else { 0 };
-    match ir::operand(inst, address).pointer() {
-        Ok(p) => Effect::one(op(kind, size, flags), vec![Value::Address(p)]),
-        Err(reason) => Effect::Unrecorded(reason),
-    }
+    Ok(vec![(op(kind, size, flags), vec![address(inst, at)?])])
+}
+
+/// The address that operand `i` is.
+fn address<'m>(inst: InstructionValue<'m>, i: u32) -> Result<Value<'m>, String> {
+    ir::operand(inst, i).pointer().map(Value::Address)
 }
 
 /// The effect of the call itself, without what a boundary call's callee does.
@@ -104,11 +99,9 @@ pub(crate) fn of_call<'m>(
     match call {
         Call::Boundary { callee } if callee.starts_with("__atomic_") => libatomic(inst, callee),
         Call::Boundary { .. } => byval_copies(module, inst),
-        Call::Nothing => Effect::None,
+        Call::Asm { touches_memory: true } => Err("inline assembly".into()),
         // `clib` says what functions of the C library do.
-        Call::Pure => Effect::None,
-        Call::Asm { touches_memory: true } => Effect::Unrecorded("inline assembly".into()),
-        Call::Asm { .. } => Effect::None,
+        Call::Nothing | Call::Pure | Call::Asm { .. } => Ok(Vec::new()),
         Call::Intrinsic { name } => intrinsic(module, inst, name),
     }
 }
@@ -121,28 +114,23 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
         let size = ir::byval_size(module, inst, i);
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         if size > MemOp::MAX_SIZE {
-            return Effect::Unrecorded("byval argument copy of more than 64 MiB".into());
+            return Err("byval argument copy of more than 64 MiB".into());
         }
-        if size == 0 {
-            continue;
-        }
-        match ir::operand(inst, i).pointer() {
-            Ok(p) => ops.push((op(OpKind::Load, size, 0), vec![Value::Address(p)])),
-            Err(reason) => return Effect::Unrecorded(reason),
+        if size > 0 {
+            ops.push((op(OpKind::Load, size, 0), vec![address(inst, i)?]));
         }
     }
-    match ops.len() {
-        0 => Effect::None,
-        // The operands of one instruction must fit into one record.
-        n if n > MAX_BYVAL => Effect::Unrecorded(format!("more than {MAX_BYVAL} byval arguments")),
-        _ => Effect::Ops(ops),
+    // The operands of one instruction must fit into one record.
+    if ops.len() > MAX_BYVAL {
+        return Err(format!("more than {MAX_BYVAL} byval arguments"));
     }
+    Ok(ops)
 }
 
 /// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)`
 /// with further pointers to values. What a failed compare-exchange writes back is not recorded.
 fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
-    let unknown = || Effect::Unrecorded(format!("accesses of {callee}"));
+    let unknown = || Err(format!("accesses of {callee}"));
     let name = callee.trim_start_matches("__atomic_");
     let sized =
         name.rsplit_once('_').and_then(|(name, size)| Some((name, size.parse::<u32>().ok()?)));
@@ -170,7 +158,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
         }
         "compare_exchange" => &[(1, OpKind::Load, 0), (0, OpKind::Rmw, MemOp::ATOMIC)],
         "exchange" => &[(0, OpKind::Rmw, MemOp::ATOMIC)],
-        "is_lock_free" => return Effect::None,
+        "is_lock_free" => return Ok(Vec::new()),
         _ if name.starts_with("fetch_") || name.ends_with("_fetch") => {
             &[(0, OpKind::Rmw, MemOp::ATOMIC)]
         }
@@ -181,12 +169,9 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
         if first + argument >= ir::arg_count(inst) {
             return unknown();
         }
-        match ir::operand(inst, first + argument).pointer() {
-            Ok(p) => ops.push((op(*kind, size, *flags), vec![Value::Address(p)])),
-            Err(reason) => return Effect::Unrecorded(reason),
-        }
+        ops.push((op(*kind, size, *flags), vec![address(inst, first + argument)?]));
     }
-    Effect::Ops(ops)
+    Ok(ops)
 }
 
 fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {
@@ -208,16 +193,15 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
         ("llvm.masked.compressstore.", OpKind::CompressStore),
     ];
     if let Some((_, kind)) = masked.iter().find(|(prefix, _)| name.starts_with(prefix)) {
-        return masked_op(module, inst, *kind)
-            .unwrap_or_else(|| Effect::Unrecorded(format!("intrinsic {name}")));
+        return masked_op(module, inst, *kind).unwrap_or_else(|| Err(format!("intrinsic {name}")));
     }
     if name.starts_with("llvm.va_start") || name.starts_with("llvm.va_copy") {
         return va_list(inst);
     }
     if !ir::touches_memory(inst) || NO_ACCESS.iter().any(|n| name.starts_with(n)) {
-        return Effect::None;
+        return Ok(Vec::new());
     }
-    Effect::Unrecorded(format!("intrinsic {name}"))
+    Err(format!("intrinsic {name}"))
 }
 
 /// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64
@@ -227,20 +211,11 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
     const WIN64: u32 = 79;
     let function = inst.get_parent().and_then(|b| b.get_parent());
     let size = if function.is_some_and(|f| f.get_call_conventions() == WIN64) { 8 } else { 24 };
-    let list = match ir::operand(inst, 0).pointer() {
-        Ok(p) => Value::Address(p),
-        Err(reason) => return Effect::Unrecorded(reason),
-    };
+    let list = address(inst, 0)?;
     if ir::arg_count(inst) < 2 {
-        return Effect::one(op(OpKind::Store, size, 0), vec![list]);
+        return Ok(vec![(op(OpKind::Store, size, 0), vec![list])]);
     }
-    let from = match ir::operand(inst, 1).pointer() {
-        Ok(p) => Value::Address(p),
-        Err(reason) => return Effect::Unrecorded(reason),
-    };
-    let mut op = op(OpKind::Copy, 0, MemOp::CONST_LEN);
-    op.const_len = u64::from(size);
-    Effect::one(op, vec![list, from])
+    Ok(vec![(copy(u64::from(size)), vec![list, address(inst, 1)?])])
 }
 
 /// The last argument of memcpy, memmove and memset is the volatile flag; the atomic forms have the
@@ -254,22 +229,19 @@ fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
 fn bulk_op<'m>(inst: InstructionValue<'m>, kind: OpKind, flags: u8) -> Effect<'m> {
     let mut values = Vec::with_capacity(3);
     for i in 0..1 + u32::from(kind == OpKind::Copy) {
-        match ir::operand(inst, i).pointer() {
-            Ok(p) => values.push(Value::Address(p)),
-            Err(reason) => return Effect::Unrecorded(reason),
-        }
+        values.push(address(inst, i)?);
     }
     let length = ir::operand(inst, 2);
     let mut op = op(kind, 0, flags);
     match length.constant() {
-        Some(0) => return Effect::None,
+        Some(0) => return Ok(Vec::new()),
         Some(n) => {
             op.flags |= MemOp::CONST_LEN;
             op.const_len = n;
         }
         None => values.push(Value::Length(length)),
     }
-    Effect::one(op, values)
+    Ok(vec![(op, values)])
 }
 
 /// Operand positions: loads (pointer(s), mask, pass-through), stores (value, pointer(s), mask).
@@ -280,24 +252,34 @@ fn masked_op<'m>(
 ) -> Option<Effect<'m>> {
     let stores = matches!(kind, OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore);
     let first = u32::from(stores);
-    let accessed = if stores { ir::operand(inst, 0) } else { ir::result(inst) };
-    let (address, mask) = (ir::operand(inst, first), ir::operand(inst, first + 1));
+    let accessed = if stores { ir::operand(inst, 0) } else { Operand::of(&inst) };
+    let mask = ir::operand(inst, first + 1);
     let lanes = accessed.lanes().filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
     let size = u32::try_from(accessed.element_size(module)?).ok()?;
     let mut op = op(kind, size, 0);
     op.lanes = u16::try_from(lanes).ok()?;
     let values = if matches!(kind, OpKind::Gather | OpKind::Scatter) {
-        address.pointer_lanes().filter(|n| *n == lanes)?;
-        std::iter::once(Value::Mask(mask))
-            .chain((0..lanes).map(|i| Value::Lane(address, i)))
-            .collect()
+        let addresses = ir::operand(inst, first);
+        addresses.pointer_lanes().filter(|n| *n == lanes)?;
+        by_lane(mask, addresses, lanes)
     } else {
-        match address.pointer() {
-            Ok(p) => vec![Value::Address(p), Value::Mask(mask)],
-            Err(reason) => return Some(Effect::Unrecorded(reason)),
+        match address(inst, first) {
+            Ok(address) => vec![address, Value::Mask(mask)],
+            Err(reason) => return Some(Err(reason)),
         }
     };
-    Some(Effect::one(op, values))
+    Some(Ok(vec![(op, values)]))
+}
+
+/// The values of an operation that has an address for each lane.
+pub(crate) fn by_lane<'m>(mask: Operand, addresses: Operand, lanes: u32) -> Vec<Value<'m>> {
+    let addresses = (0..lanes).map(|i| Value::Lane(addresses, i));
+    std::iter::once(Value::Mask(mask)).chain(addresses).collect()
+}
+
+/// A copy of so many bytes.
+pub(crate) fn copy(bytes: u64) -> MemOp {
+    MemOp { const_len: bytes, ..op(OpKind::Copy, 0, MemOp::CONST_LEN) }
 }
 
 /// An operation without its line, which the plan knows.

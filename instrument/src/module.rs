@@ -1,26 +1,24 @@
 //! Instruments one translation unit.
 
 use contech_plain::say;
-use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
+use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR, TURN};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue};
+use inkwell::values::{FunctionValue, GlobalValue, InstructionValue};
 
 use crate::atomics::Order;
 use crate::carry::{Carried, Carry};
 use crate::emit;
-use crate::fast::{self, Fast, Globals};
-use crate::frames;
+use crate::fast::{self, Globals};
 use crate::ir;
 use crate::known;
 use crate::online;
 use crate::options::Options;
 use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
-use crate::report;
 use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
-use crate::{atomics, check, clib, descriptor, x86};
+use crate::{atomics, callee, check, clib, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed. `before_link` says that the module will be
 /// optimised again when it is linked.
@@ -56,8 +54,10 @@ pub(crate) fn instrument(
         return Ok(marked);
     }
     ir::mark_program(module);
+    let mark = module.get_context().create_string_attribute(MARK, "");
     for f in &chosen {
         source::find_program(module, *f);
+        f.add_attribute(AttributeLoc::Function, mark);
     }
     if options.workspan {
         profile(module, &chosen)?;
@@ -73,14 +73,12 @@ pub(crate) fn instrument(
     }
     let mut globals = Globals::default();
     let order = Order::of(module, options);
-    let mark = module.get_context().create_string_attribute(MARK, "");
     let ids = if options.sync_only {
         for f in &chosen {
             if let Some(order) = order {
                 ir::hoist_allocas(*f);
                 order.add(*f);
             }
-            f.add_attribute(AttributeLoc::Function, mark);
         }
         None
     } else {
@@ -95,7 +93,7 @@ pub(crate) fn instrument(
         )?)
     };
     table.unrecorded = unrecorded.into_iter().collect();
-    descriptor::add(module, ids, &table.encode(), &globals.list)?;
+    descriptor::add(module, ids, &table.encode(), &globals.list);
     finished(module, options)
 }
 
@@ -113,19 +111,12 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
 /// operations are counted alike.
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut inlining = Inlining::default();
-    let mut plans = Vec::with_capacity(chosen.len());
-    for f in chosen {
-        let plan = prepare(module, *f, (None, false), None, &mut inlining)?;
-        plans.push(Planned { first_id: 0, plan, fast: None });
-    }
+    let plan = |f: &FunctionValue<'m>| prepare(module, *f, (None, false), None, &mut inlining);
+    let plans = chosen.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
     drop_attributes(module, &plans);
-    let hooks = online::hooks(module);
-    let mark = module.get_context().create_string_attribute(MARK, "");
-    for f in chosen {
-        f.add_attribute(AttributeLoc::Function, mark);
-    }
-    for (f, planned) in chosen.iter().zip(&plans) {
-        online::emit(module, *f, &planned.plan, hooks)?;
+    let log = online::Log::declare(module);
+    for (f, plan) in chosen.iter().zip(&plans) {
+        online::emit(module, *f, plan, log)?;
     }
     Ok(())
 }
@@ -140,11 +131,11 @@ fn prepare<'m>(
     inlining: &mut Inlining,
 ) -> Result<FunctionPlan<'m>, String> {
     ir::hoist_allocas(f);
-    frames::keep(f);
+    keep_frames(f);
     ir::fold_tail_returns(f);
     let mut added = order.map(|order| order.add(f)).unwrap_or_default();
     if records {
-        added.extend(atomics::mark_waits(module, f));
+        added.extend(ir::mark_waits(f, descriptor::runtime_fn(module, &TURN)));
     }
     let edges = plan::separate_invoke_edges(f);
     let mut prepared = x86::prepare(module, f);
@@ -157,15 +148,20 @@ fn prepare<'m>(
     Ok(plan::plan(module, f, &edges, &prepared, inlining))
 }
 
-const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
-
-/// A function to instrument, with the index of its first block and, in fast form, of its first
-/// path.
-struct Planned<'m> {
-    first_id: u64,
-    plan: FunctionPlan<'m>,
-    fast: Option<(u64, Fast<'m>)>,
+/// Forbids tail calls of the functions that the runtime intercepts. It tells the program's own
+/// synchronisation from that of libraries by the return address. If a callback that a library calls
+/// ended in `pthread_mutex_unlock(&m)` as a tail call, the return address would be the library's,
+/// and the release would be lost.
+fn keep_frames(f: FunctionValue<'_>) {
+    for call in ir::instructions(f) {
+        let external = ir::called(call).filter(|f| f.count_basic_blocks() == 0);
+        if external.is_some_and(|f| known::is_intercepted(&ir::name(f))) {
+            ir::forbid_tail_call(call);
+        }
+    }
 }
+
+const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
 
 /// Whether the module's code runs in this process. The ABI is that of x86-64 with 8-byte pointers.
 /// The same compiler run may also compile code for an accelerator, which is left alone silently;
@@ -184,8 +180,6 @@ fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
     ours
 }
 
-type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
-
 /// Inserts the recording into all chosen functions. The id array has one byte per block, followed
 /// by one per path of the functions in fast form.
 fn record<'m>(
@@ -196,50 +190,47 @@ fn record<'m>(
     globals: &mut Globals<'m>,
     (order, options): (Option<Order<'m>>, Options),
     before_link: bool,
-) -> Result<Ids<'m>, String> {
+) -> Result<(GlobalValue<'m>, u64), String> {
     let carry = if options.carry && !before_link {
-        Carry::add(module, chosen, descriptor::tls(module), TLS_CURSOR as u64)
+        Carry::add(module, chosen, descriptor::in_tls(module, TLS_CURSOR))
     } else {
         Carry::default()
     };
     let mut paths = 0u32;
     let mut inlining = Inlining::default();
-    let mut plans = Vec::with_capacity(chosen.len());
+    // For each function in fast form the index of its first path.
+    let (mut plans, mut fasts) = (Vec::new(), Vec::new());
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
         let mut plan = prepare(module, *f, (order, true), slot, &mut inlining)?;
         carry.mark(&mut plan);
         check::place(&mut plan);
-        let first_id = table.blocks.len() as u64;
-        table
-            .blocks
-            .extend(plan.pieces.iter().filter(|p| !p.silent).map(|p| block(index, p, options)));
+        for piece in plan.pieces.iter_mut().filter(|p| !p.silent) {
+            piece.id = u32::try_from(table.blocks.len()).map_err(|_| TOO_MANY)?;
+            table.blocks.push(block(index, piece, options));
+        }
         for (reason, n) in &plan.unrecorded {
             *unrecorded.entry(reason.clone()).or_default() += n;
         }
-        let fast = if options.fast {
-            let first_block = u32::try_from(first_id).map_err(|_| TOO_MANY)?;
-            fast::analyse(*f, &plan, first_block, globals)
-        } else {
-            Err("asked for")
-        };
+        let fast = if options.fast { fast::analyse(*f, &plan, globals) } else { Err("asked for") };
         if options.explain {
             match &fast {
                 Ok(fast) => fast.explain(&ir::name(*f), &plan),
-                Err(why) => report::function(&ir::name(*f), &plan, why),
+                Err(why) => plan.explain(&ir::name(*f), why),
             }
         }
         let fast = match fast {
             Ok(fast) => {
                 table.fast.push(fast.table(index, paths));
-                let first = paths;
+                let first_path = u64::from(paths);
                 paths = paths.checked_add(fast.path_count()).ok_or(TOO_MANY)?;
-                Some((u64::from(first), fast))
+                Some((first_path, fast))
             }
             Err(_) => None,
         };
-        plans.push(Planned { first_id, plan, fast });
+        plans.push(plan);
+        fasts.push(fast);
     }
     table.inlined = inlining.calls;
     let blocks = table.blocks.len() as u64;
@@ -249,21 +240,18 @@ fn record<'m>(
         .ok_or(TOO_MANY)?;
     drop_attributes(module, &plans);
     let targets = descriptor::targets(module, count.max(1));
-    let mark = module.get_context().create_string_attribute(MARK, "");
     let check_targets = options.check.then(|| descriptor::check_targets(module, targets));
-    for (f, planned) in chosen.iter().zip(&plans) {
-        let (plan, first) = (&planned.plan, planned.first_id);
+    for ((f, plan), fast) in chosen.iter().zip(&plans).zip(fasts) {
         let carried = carry.of(*f);
-        match &planned.fast {
+        match fast {
             Some((path, fast)) => {
-                fast::emit::emit(module, *f, fast, targets, blocks + path, carried)?;
+                fast::emit::emit(module, *f, &fast, targets, blocks + path, carried)?;
             }
-            None => emit::emit(module, *f, plan, targets, first, carried)?,
+            None => emit::emit(module, *f, plan, targets, carried)?,
         }
         if let Some(targets) = check_targets {
-            emit::emit(module, *f, plan, targets, first, Carried::default())?;
+            emit::emit(module, *f, plan, targets, Carried::default())?;
         }
-        f.add_attribute(AttributeLoc::Function, mark);
     }
     Ok((targets.ids, u64::from(count)))
 }
@@ -290,17 +278,14 @@ fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
 
 /// Removes the promises not to write memory or not to call from every function that may run
 /// instrumented code and from every boundary call, because recording breaks them.
-fn drop_attributes<'m>(module: &Module<'m>, plans: &[Planned<'m>]) {
+fn drop_attributes<'m>(module: &Module<'m>, plans: &[FunctionPlan<'m>]) {
     for f in module.get_functions() {
         let name = ir::name(f);
-        let untouched = f.count_basic_blocks() == 0
-            && (known::is_pure_reserved(&name)
-                || known::is_compiler_callable(&name) && ir::is_library_function(f));
-        if !name.starts_with("llvm.") && !untouched {
+        if !name.starts_with("llvm.") && !callee::is_pure(f, &name) {
             ir::drop_function_attributes(f);
         }
     }
-    for piece in plans.iter().flat_map(|p| &p.plan.pieces) {
+    for piece in plans.iter().flat_map(|plan| &plan.pieces) {
         if piece.ends_with_call() {
             ir::drop_call_attributes(piece.last);
         }

@@ -21,33 +21,22 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, IntValue, PointerValue};
 use workspan::abi::{self, State};
 
-use self::events::{Checks, Log, Said};
-use self::places::{Passed, enters, last_syncs, takes_time};
-use crate::callee::{self, Call};
-use crate::ir::{self, Callee};
+pub(crate) use self::events::Log;
+use self::events::{Checks, Said};
+use self::places::{Passed, enters, is_copy, last_syncs, takes_time};
+use crate::ir;
 use crate::plan::{End, FunctionPlan};
 use crate::select::MARK;
 
 mod events;
 mod places;
 
-/// What instrumented code refers to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hooks<'m> {
-    log: Log<'m>,
-}
-
-/// Declares the profiler's functions in the module.
-pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
-    Hooks { log: Log::declare(module) }
-}
-
 /// Instruments one function.
 pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
-    hooks: Hooks<'m>,
+    log: Log<'m>,
 ) -> Result<(), String> {
     let first = f
         .get_first_basic_block()
@@ -64,7 +53,7 @@ pub(crate) fn emit<'m>(
     let emitter = Emitter {
         word,
         builder,
-        hooks,
+        log,
         operations,
         entered,
         variable: variable(module, f),
@@ -72,10 +61,9 @@ pub(crate) fn emit<'m>(
         checks: Checks::default(),
     };
     emitter.function(plan).map_err(text)?;
-    let log = emitter.hooks.log;
     log.check(&emitter.builder, emitter.checks).map_err(text)?;
-    ir::promote(operations);
-    ir::promote(entered);
+    ir::promote(&[operations]);
+    ir::promote(&[entered]);
     Ok(())
 }
 
@@ -101,20 +89,10 @@ fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
 /// than the copy.
 const SHORT_COPY: u64 = 256;
 
-/// How many bytes an intrinsic call copies or sets.
-fn copied_bytes<'m>(call: InstructionValue<'m>) -> Option<IntValue<'m>> {
-    match callee::classify(call) {
-        Call::Intrinsic { name } if takes_time(&name) => {
-            Some(call.get_operand(2)?.value()?.into_int_value())
-        }
-        _ => None,
-    }
-}
-
 struct Emitter<'m> {
     word: inkwell::types::IntType<'m>,
     builder: Builder<'m>,
-    hooks: Hooks<'m>,
+    log: Log<'m>,
     /// Operations that are not reported yet, and whether E was passed; both are allocas until the
     /// end.
     operations: PointerValue<'m>,
@@ -138,7 +116,7 @@ impl<'m> Emitter<'m> {
                 && let Some(head) = pieces.first()
             {
                 self.builder.position_before(&head.start);
-                self.tell(abi::ENTER)?;
+                self.arrival(abi::ENTER, None)?;
                 self.nothing_untold()?;
                 let yes = self.word.const_int(1, false);
                 self.builder.build_store(self.entered, yes)?;
@@ -163,21 +141,16 @@ impl<'m> Emitter<'m> {
                 let at = at.filter(|&call| ir::is_must_tail(call)).unwrap_or(terminator);
                 self.builder.position_before(&at);
                 match passed {
-                    Passed::Never => self.tell(abi::LEAF)?,
-                    Passed::Always if last_syncs.is_empty() => {
-                        self.tell_at(abi::LEAVE)?;
+                    Passed::Never => self.arrival(abi::LEAF, None)?,
+                    Passed::Always if last_syncs.is_empty() => self.tell_at(abi::LEAVE)?,
+                    Passed::Always | Passed::Perhaps => {
+                        let entered = self.load(self.entered)?;
+                        self.arrival(abi::DONE, Some(entered))?;
                     }
-                    Passed::Always | Passed::Perhaps => self.done()?,
                 }
             }
         }
         self.foreign(plan)
-    }
-
-    /// Reports [`abi::DONE`].
-    fn done(&self) -> Result<(), BuilderError> {
-        let entered = self.load(self.entered)?;
-        self.arrival(abi::DONE, Some(entered))
     }
 
     /// `entered = acc + 2`, instead of an event for the sync.
@@ -204,7 +177,7 @@ impl<'m> Emitter<'m> {
     /// `left -= acc; acc = 0`.
     fn flush(&self) -> Result<(), BuilderError> {
         let own = self.load(self.operations)?;
-        self.hooks.log.take(&self.builder, own)?;
+        self.log.take(&self.builder, own)?;
         self.nothing_untold()
     }
 
@@ -214,28 +187,24 @@ impl<'m> Emitter<'m> {
         self.builder.build_store(self.operations, zero).map(drop)
     }
 
-    /// An event of an invocation that has not reported anything yet.
-    fn tell(&self, kind: u64) -> Result<(), BuilderError> {
-        self.arrival(kind, None)
-    }
-
+    /// An event of an invocation that has not reported anything yet, or not for sure.
     fn arrival(&self, kind: u64, synced: Option<IntValue<'m>>) -> Result<(), BuilderError> {
         let own = self.load(self.operations)?;
         let said = Said { kind, slot: self.slot()?, arrival: Some((self.variable, own)), synced };
-        self.hooks.log.event(&self.builder, own, said, &self.checks)
+        self.log.event(&self.builder, own, said, &self.checks)
     }
 
     /// An event of an invocation that has reported before.
     fn tell_at(&self, kind: u64) -> Result<(), BuilderError> {
         let said = Said { kind, slot: self.slot()?, arrival: None, synced: None };
         let own = self.load(self.operations)?;
-        self.hooks.log.event(&self.builder, own, said, &self.checks)
+        self.log.event(&self.builder, own, said, &self.checks)
     }
 
     /// Handles a boundary call, or a mark of `contech/cilk.h`.
     fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
         if callee == abi::CILK_SPAWN {
-            let to = self.hooks.log.field(std::mem::offset_of!(State, spawn));
+            let to = self.log.field(std::mem::offset_of!(State, spawn));
             let yes = self.word.const_int(abi::SPAWN, false);
             self.builder.build_store(to, yes)?;
             call.erase_from_basic_block();
@@ -252,11 +221,12 @@ impl<'m> Emitter<'m> {
 
     /// Marks calls of code whose operations are not counted.
     fn foreign(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
-        let blocks = plan.blocks.iter().filter_map(|b| b.terminator.get_parent());
-        for inst in blocks.flat_map(|b| b.get_instructions()) {
-            let called =
-                matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
-            if called && self.is_foreign(inst) {
+        for inst in plan.blocks.iter().flat_map(|b| b.bb.get_instructions()) {
+            // The callee's own events report its time.
+            let tells = |f: FunctionValue<'_>| {
+                f.get_string_attribute(AttributeLoc::Function, MARK).is_some()
+            };
+            if takes_time(inst) && !ir::called(inst).is_some_and(tells) {
                 self.builder.position_before(&inst);
                 self.mark_foreign(inst)?;
             }
@@ -266,12 +236,12 @@ impl<'m> Emitter<'m> {
 
     /// `foreign = slot; least = all`, unless the call is a copy that turns out to be short.
     fn mark_foreign(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
-        let log = self.hooks.log;
-        let foreign = log.field(std::mem::offset_of!(State, foreign));
-        let least = log.field(std::mem::offset_of!(State, least));
+        let foreign = self.log.field(std::mem::offset_of!(State, foreign));
+        let least = self.log.field(std::mem::offset_of!(State, least));
         let slot = self.builder.build_ptr_to_int(self.slot()?, self.word, "")?;
         let all = self.word.const_int(i64::MAX.unsigned_abs(), false);
-        let bytes = copied_bytes(call);
+        // How many bytes an intrinsic copies or sets.
+        let bytes = is_copy(call).then(|| ir::operand(call, 2).basic().into_int_value());
         let is_long = match bytes.map(|b| (b, b.get_zero_extended_constant())) {
             Some((_, Some(bytes))) if bytes <= SHORT_COPY => return Ok(()),
             None | Some((_, Some(_))) => None,
@@ -295,20 +265,6 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    fn is_foreign(&self, call: InstructionValue<'m>) -> bool {
-        if let Callee::Function(f) = ir::callee(call) {
-            // The callee's own events report its time.
-            if f.get_string_attribute(AttributeLoc::Function, MARK).is_some() {
-                return false;
-            }
-        }
-        match callee::classify(call) {
-            Call::Nothing | Call::Asm { .. } => false,
-            Call::Intrinsic { name } => takes_time(&name),
-            Call::Pure | Call::Boundary { .. } => true,
-        }
-    }
-
     fn slot(&self) -> Result<PointerValue<'m>, BuilderError> {
         let call = self.builder.build_direct_call(self.slot, &[], "")?;
         Ok(call
@@ -318,6 +274,6 @@ impl<'m> Emitter<'m> {
     }
 
     fn load(&self, from: PointerValue<'m>) -> Result<IntValue<'m>, BuilderError> {
-        Ok(self.builder.build_load(self.word, from, "")?.into_int_value())
+        self.log.load(&self.builder, from)
     }
 }

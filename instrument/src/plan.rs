@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use contech_plain::say;
 use contech_program::MemOp;
 use contech_trace::abi::{ID_BYTES, MAX_RECORD};
 use contech_trace::table::{BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_RETURN};
@@ -12,8 +13,9 @@ use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 
 use crate::callee::{self, Call};
+use crate::graphs;
 use crate::ir;
-use crate::memop::{self, Effect, Value};
+use crate::memop::{self, Value};
 use crate::source::{Inlining, Line};
 use crate::x86::Prepared;
 
@@ -60,6 +62,8 @@ pub(crate) struct Piece<'m> {
     pub(crate) check: bool,
     /// The piece ends with a call that takes the cursor and hands it back (`carry`).
     pub(crate) carries: bool,
+    /// Its index in the module's table, if it is not silent.
+    pub(crate) id: u32,
 }
 
 impl Piece<'_> {
@@ -86,6 +90,7 @@ pub(crate) enum Entered {
 
 #[derive(Debug)]
 pub(crate) struct BlockPlan<'m> {
+    pub(crate) bb: BasicBlock<'m>,
     pub(crate) terminator: InstructionValue<'m>,
     /// The block's pieces, as a range of [`FunctionPlan::pieces`].
     pub(crate) pieces: Range<usize>,
@@ -104,6 +109,32 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) unrecorded: Unrecorded,
 }
 
+impl FunctionPlan<'_> {
+    /// Prints one line for a function that records in naive form, for `--contech-explain`.
+    pub(crate) fn explain(&self, name: &str, why: &str) {
+        let written = self.pieces.iter().filter(|p| !p.silent);
+        let (mut blocks, mut ops, mut bytes, mut checks) = (0, 0, 0, 0);
+        for piece in written {
+            blocks += 1;
+            ops += piece.ops.len();
+            bytes += piece.bytes();
+            checks += usize::from(piece.check);
+        }
+        checks += self.blocks.iter().filter(|b| b.check_at_end).count();
+        say!(
+            "contech: {name}: naive form ({why}): {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
+        );
+        self.explain_unrecorded(name);
+    }
+
+    /// Prints one line per reason why something is not recorded.
+    pub(crate) fn explain_unrecorded(&self, name: &str) {
+        for (reason, n) in &self.unrecorded {
+            say!("contech: {name}: not recorded: {reason} ({n} x)");
+        }
+    }
+}
+
 /// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
 /// back. Returns the added blocks.
 pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBlock<'m>> {
@@ -116,7 +147,7 @@ pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBl
     let mut added = HashSet::new();
     for block in f.get_basic_blocks() {
         let invoke = block.get_terminator().filter(|t| t.get_opcode() == InstructionOpcode::Invoke);
-        if let Some((normal, _)) = invoke.and_then(ir::invoke_targets)
+        if let Some(normal) = invoke.and_then(|invoke| ir::successors(invoke).first().copied())
             && predecessors.get(&normal).copied().unwrap_or(0) > 1
         {
             added.extend(ir::split_edge(block, normal));
@@ -150,12 +181,12 @@ pub(crate) fn plan<'m>(
         };
         let (terminator, pieces) = cutter.cut(*block);
         if terminator.get_opcode() == InstructionOpcode::Invoke {
-            invoke_targets
-                .extend(ir::invoke_targets(terminator).map(|(n, u)| [n, u]).into_iter().flatten());
+            invoke_targets.extend(ir::successors(terminator));
         }
         let successors =
             ir::successors(terminator).iter().filter_map(|s| index.get(s).copied()).collect();
         plan.blocks.push(BlockPlan {
+            bb: *block,
             terminator,
             pieces,
             entered: Entered::Branch,
@@ -184,25 +215,8 @@ pub(crate) fn plan<'m>(
 
 /// The blocks reachable from the entry, in reverse post-order.
 pub(crate) fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
-    let Some(entry) = f.get_first_basic_block() else {
-        return Vec::new();
-    };
     let targets = |b: BasicBlock<'m>| b.get_terminator().map(ir::successors).unwrap_or_default();
-    let mut seen = HashSet::from([entry]);
-    let mut stack = vec![(entry, targets(entry).into_iter())];
-    let mut order = Vec::new();
-    while let Some((block, rest)) = stack.last_mut() {
-        match rest.next() {
-            Some(next) if seen.insert(next) => stack.push((next, targets(next).into_iter())),
-            Some(_) => {}
-            None => {
-                order.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
+    graphs::reverse_post_order(f.get_first_basic_block(), targets)
 }
 
 fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
@@ -256,7 +270,8 @@ impl<'m> Cutter<'_, 'm> {
             (None, None) => memop::of_instruction(self.module, inst),
         };
         let mut flags = flags;
-        if let Effect::Ops(ops) = &effect
+        if let Ok(ops) = &effect
+            && !ops.is_empty()
             && let Some(open) = &self.open
             && operand_bytes(&open.ops)
                 + ops.iter().map(|(op, _)| op.record_bytes()).sum::<usize>()
@@ -274,15 +289,15 @@ impl<'m> Cutter<'_, 'm> {
             }
         }
         match effect {
-            Effect::None => {}
-            Effect::Ops(ops) => {
+            Ok(ops) if ops.is_empty() => {}
+            Ok(ops) => {
                 let line = self.inlining.line(inst);
                 piece.ops.extend(ops.into_iter().map(|(op, values)| {
                     let op = MemOp { line: line.number, inlined: line.inlined, ..op };
                     PlannedOp { inst, op, values }
                 }))
             }
-            Effect::Unrecorded(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
+            Err(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
         }
         let callee = match &call {
             Some(call) if opcode == InstructionOpcode::Call => call.boundary().map(str::to_owned),
@@ -341,5 +356,6 @@ fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
         silent: false,
         check: false,
         carries: false,
+        id: 0,
     }
 }

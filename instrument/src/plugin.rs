@@ -60,25 +60,20 @@ extern "C" fn contech_run_on_module(raw: LLVMModuleRef, before_link: c_int) -> c
         let options = Options::from_env()?;
         instrument(&module, options, before_link != 0)
     }));
-    match outcome {
-        Ok(Ok(changed)) => c_int::from(changed),
-        Ok(Err(message)) => {
-            ir::report_error(&module, &message);
-            1
-        }
+    let error = match outcome {
+        Ok(Ok(changed)) => return c_int::from(changed),
+        Ok(Err(message)) => message,
         Err(panic) => {
             let text = panic
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown cause");
-            ir::report_error(
-                &module,
-                &format!(
-                    "internal error while instrumenting: {text} (compile this file with clang, and report it)"
-                ),
-            );
-            1
+            format!(
+                "internal error while instrumenting: {text} (compile this file with clang, and report it)"
+            )
         }
-    }
+    };
+    ir::report_error(&module, &error);
+    1
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{FunctionValue, InstructionOpcode};
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 
-use crate::ir::{self, Callee};
+use crate::ir;
 use crate::known;
 
 /// Attribute of functions that already record: with LTO a module passes through the plugin again
@@ -53,14 +53,10 @@ impl<'m> Selector<'m> {
         {
             return Choice::Ignore;
         }
-        let has = |attribute: &str| {
-            let kind = Attribute::get_named_enum_kind_id(attribute);
-            f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
-        };
         let local = matches!(f.get_linkage(), Linkage::Internal | Linkage::Private);
-        if has("naked") {
+        if ir::has_attribute(f, "naked") {
             Choice::Refuse("function without a frame (naked)")
-        } else if has("presplitcoroutine") {
+        } else if ir::has_attribute(f, "presplitcoroutine") {
             Choice::Refuse("coroutine that is not split yet")
         } else if self.early.contains(&f) {
             Choice::Refuse("function that runs before thread-local storage exists (ifunc resolver)")
@@ -68,9 +64,9 @@ impl<'m> Selector<'m> {
             Choice::Refuse("function annotated no_contech")
         } else if FOREIGN_CONVENTIONS.contains(&f.get_call_conventions()) {
             Choice::Refuse("function of a calling convention without a normal frame")
-        } else if ir::uses_funclets(f) {
+        } else if ir::instructions(f).any(is_funclet_pad) {
             Choice::Refuse("function with funclet exception handling")
-        } else if !local && known::is_compiler_callable(&name) && ir::is_library_function(f) {
+        } else if !local && known::is_pure(&name) && ir::is_library_function(f) {
             Choice::Refuse("definition of a library function that the compiler may call anywhere")
         } else {
             Choice::Record
@@ -78,19 +74,18 @@ impl<'m> Selector<'m> {
     }
 }
 
+/// Whether the instruction is an exception pad of Windows.
+fn is_funclet_pad(inst: InstructionValue<'_>) -> bool {
+    use InstructionOpcode::{CatchPad, CatchSwitch, CleanupPad};
+    matches!(inst.get_opcode(), CatchPad | CatchSwitch | CleanupPad)
+}
+
 /// The given functions and every function of the module that they reach by direct calls.
 fn reachable<'m>(roots: Vec<FunctionValue<'m>>) -> HashSet<FunctionValue<'m>> {
     let mut seen: HashSet<_> = roots.iter().copied().collect();
     let mut work = roots;
     while let Some(f) = work.pop() {
-        for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-            if matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
-                && let Callee::Function(callee) = ir::callee(inst)
-                && seen.insert(callee)
-            {
-                work.push(callee);
-            }
-        }
+        work.extend(ir::instructions(f).filter_map(ir::called).filter(|f| seen.insert(*f)));
     }
     seen
 }

@@ -5,29 +5,46 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contech_program::{MemOp, OpKind};
+use contech_program::OpKind;
+use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue};
 
-use crate::ir::{self, Callee, Operand};
-use crate::lanes;
-use crate::memop::{self, Effect, Value};
+use crate::ir::{self, Operand};
+use crate::memop::{self, Effect, Ops, Value};
 
 /// What [`prepare`] found and added.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared<'m> {
-    /// The effects of calls of x86 intrinsics.
+    /// The effects of calls that are not by their instruction alone, and of what was added.
     pub(crate) effects: HashMap<InstructionValue<'m>, Effect<'m>>,
     /// Instructions that the program does not have.
     pub(crate) added: HashSet<InstructionValue<'m>>,
 }
 
+impl<'m> Prepared<'m> {
+    /// Notes the instructions between `start` (or the block's first) and `end` as ours.
+    pub(crate) fn add(&mut self, start: Option<InstructionValue<'m>>, end: InstructionValue<'m>) {
+        let mut next = match start {
+            Some(i) => i.get_next_instruction(),
+            None => end.get_parent().and_then(|b| b.get_first_instruction()),
+        };
+        while let Some(i) = next.filter(|i| *i != end) {
+            self.added.insert(i);
+            // What ours read is no access of the program.
+            self.effects.insert(i, Ok(Vec::new()));
+            next = i.get_next_instruction();
+        }
+    }
+}
+
 /// An access; the numbers are argument positions, and `None` stands for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// An access of `bytes`, or of the size of the value.
-    Plain { kind: OpKind, address: u32, size: Size },
+    /// An access at argument 0.
+    Plain { kind: OpKind, size: Size },
     /// A copy of constant length from argument 1 to argument 0.
     Copy { bytes: u64 },
     /// Consecutive elements under a mask.
@@ -43,6 +60,7 @@ enum Form {
     Indexed { kind: OpKind, base: u32, index: u32, mask: u32, data: Option<u32> },
 }
 
+/// A number of bytes, or the size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Bytes(u32),
@@ -51,10 +69,7 @@ enum Size {
 
 /// The form of the intrinsic `name`, which is given without `llvm.x86.`.
 fn form(name: &str) -> Option<Form> {
-    let plain = |kind, size| {
-        let address = 0;
-        Some(Form::Plain { kind, address, size })
-    };
+    let plain = |kind, size| Some(Form::Plain { kind, size });
     let masked =
         |kind, address, mask, data| Some(Form::Masked { kind, address, mask, data, element: None });
     match name {
@@ -123,58 +138,39 @@ fn truncating_store(name: &str) -> Option<Form> {
 pub(crate) fn prepare<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> Prepared<'m> {
     let mut prepared = Prepared::default();
     let builder = module.get_context().create_builder();
-    for block in f.get_basic_block_iter() {
-        for inst in block.get_instructions() {
-            if inst.get_opcode() != InstructionOpcode::Call {
-                continue;
-            }
-            let Callee::Function(callee) = ir::callee(inst) else {
-                continue;
-            };
-            let Some(form) = ir::name(callee).strip_prefix("llvm.x86.").and_then(form) else {
-                continue;
-            };
+    for inst in ir::instructions(f).filter(|i| i.get_opcode() == InstructionOpcode::Call) {
+        let name = ir::called(inst).map(ir::name);
+        if let Some(form) = name.and_then(|name| form(name.strip_prefix("llvm.x86.")?)) {
             let before = inst.get_previous_instruction();
             builder.position_before(&inst);
-            let effect = effect(module, &builder, inst, form);
-            let mut next = match before {
-                Some(i) => i.get_next_instruction(),
-                None => block.get_first_instruction(),
-            };
-            while let Some(i) = next.filter(|i| *i != inst) {
-                prepared.added.insert(i);
-                next = i.get_next_instruction();
-            }
-            // A call without an effect is classified and counted like any other intrinsic.
-            prepared.effects.extend(effect.map(|e| (inst, e)));
+            let ops = ops(module, &builder, inst, form);
+            prepared.add(before, inst);
+            // A call without operations is classified and counted like any other intrinsic.
+            prepared.effects.extend(ops.map(|ops| (inst, Ok(ops))));
         }
     }
     prepared
 }
 
-fn effect<'m>(
+fn ops<'m>(
     module: &Module<'m>,
     builder: &Builder<'m>,
     inst: InstructionValue<'m>,
     form: Form,
-) -> Option<Effect<'m>> {
+) -> Option<Ops<'m>> {
     let count = ir::arg_count(inst);
     let argument = |i: u32| (i < count).then(|| ir::operand(inst, i));
-    let value = |i: Option<u32>| i.map_or_else(|| Some(ir::result(inst)), argument);
+    let value = |i: Option<u32>| i.map_or_else(|| Some(Operand::of(&inst)), argument);
     let address = |i: u32| argument(i)?.pointer().ok().map(Value::Address);
-    Some(match form {
-        Form::Plain { kind, address: at, size } => {
+    let (op, values) = match form {
+        Form::Plain { kind, size } => {
             let size = match size {
                 Size::Bytes(n) => n,
                 Size::Of(v) => u32::try_from(value(v)?.store_size(module)?).ok()?,
             };
-            Effect::one(memop::op(kind, size, 0), vec![address(at)?])
+            (memop::op(kind, size, 0), vec![address(0)?])
         }
-        Form::Copy { bytes } => {
-            let mut op = memop::op(OpKind::Copy, 0, MemOp::CONST_LEN);
-            op.const_len = bytes;
-            Effect::one(op, vec![address(0)?, address(1)?])
-        }
+        Form::Copy { bytes } => (memop::copy(bytes), vec![address(0)?, address(1)?]),
         Form::Masked { kind, address: at, mask, data, element } => {
             let data = value(data)?;
             let lanes = lane_count(data)?;
@@ -183,29 +179,68 @@ fn effect<'m>(
                 None => u32::try_from(data.element_size(module)?).ok()?,
             };
             let address = address(at)?;
-            let mask = lanes::mask(builder, argument(mask)?, lanes)?;
+            let mask = mask_of(builder, argument(mask)?, lanes)?;
             let mut op = memop::op(kind, size, 0);
             op.lanes = u16::try_from(lanes).ok()?;
-            Effect::one(op, vec![address, Value::Mask(mask)])
+            (op, vec![address, Value::Mask(mask)])
         }
         Form::Indexed { kind, base, index, mask, data } => {
             let (data, index) = (value(data)?, argument(index)?);
             // The shorter of data and index determines the number of lanes.
             let lanes = lane_count(data)?.min(lane_count(index)?);
             let scale = argument(count.checked_sub(1)?)?.constant()?;
-            let pointers = lanes::addresses(builder, argument(base)?, index, scale)?;
-            let mask = lanes::mask(builder, argument(mask)?, lanes)?;
+            let pointers = ir::addresses(builder, argument(base)?, index, scale)?;
+            let mask = mask_of(builder, argument(mask)?, lanes)?;
             let size = u32::try_from(data.element_size(module)?).ok()?;
             let mut op = memop::op(kind, size, 0);
             op.lanes = u16::try_from(lanes).ok()?;
-            let values = std::iter::once(Value::Mask(mask))
-                .chain((0..lanes).map(|i| Value::Lane(pointers, i)))
-                .collect();
-            Effect::one(op, values)
+            (op, memop::by_lane(mask, pointers, lanes))
         }
-    })
+    };
+    Some(vec![(op, values)])
 }
 
 fn lane_count(vector: Operand) -> Option<u32> {
     vector.lanes().filter(|n| *n <= 64)
+}
+
+/// The low `lanes` lanes of a mask as a vector of `i1`. The mask is an integer (bit i for lane i),
+/// a vector of `i1`, or a vector whose sign bits count. `None` if the mask is none of these or too
+/// short.
+fn mask_of(builder: &Builder<'_>, mask: Operand, lanes: u32) -> Option<Operand> {
+    let bits = match mask.basic() {
+        BasicValueEnum::IntValue(int) => {
+            let bit = int.get_type().get_context().bool_type();
+            let vector = bit.vec_type(int.get_type().get_bit_width());
+            builder.build_bit_cast(int, vector, "").ok()?.into_vector_value()
+        }
+        BasicValueEnum::VectorValue(vector) => {
+            let ty = vector.get_type();
+            let context = ty.get_context();
+            let size = match ty.get_element_type() {
+                BasicTypeEnum::IntType(t) => t.get_bit_width(),
+                BasicTypeEnum::FloatType(t) if t == context.f32_type() => 32,
+                BasicTypeEnum::FloatType(t) if t == context.f64_type() => 64,
+                _ => return None,
+            };
+            if size == 1 {
+                vector
+            } else {
+                let ty = ir::bits_type(context, size).vec_type(ty.get_size());
+                let integers = builder.build_bit_cast(vector, ty, "").ok()?.into_vector_value();
+                let negative = IntPredicate::SLT;
+                builder.build_int_compare(negative, integers, ty.const_zero(), "").ok()?
+            }
+        }
+        _ => return None,
+    };
+    let ty = bits.get_type();
+    if lanes >= ty.get_size() {
+        return (lanes == ty.get_size()).then(|| Operand::of(&bits));
+    }
+    let i32_type = ty.get_context().i32_type();
+    let first: Vec<_> = (0..lanes).map(|i| i32_type.const_int(u64::from(i), false)).collect();
+    let first = VectorType::const_vector(&first);
+    let low = builder.build_shuffle_vector(bits, ty.get_poison(), first, "").ok()?;
+    Some(Operand::of(&low))
 }

@@ -5,6 +5,7 @@
 //! nothing at all is recorded inside. Otherwise (innermost loops only) its leaves are recorded in
 //! each iteration and the trip count at the end, but no path ids.
 
+use super::Operands;
 use super::graph::Graph;
 use super::scev::{Analysis, Sym};
 
@@ -51,7 +52,7 @@ impl Shape {
 pub(crate) fn shapes(
     graph: &Graph<'_>,
     analysis: &Analysis<'_>,
-    operands: &[Vec<Sym>],
+    operands: &[Operands],
 ) -> Vec<Shape> {
     let mut shapes = vec![Shape::Plain("contains a call"); graph.loops.len()];
     // Inner loops come last in the list and are decided first.
@@ -69,7 +70,7 @@ pub(crate) fn shapes(
 fn shape(
     graph: &Graph<'_>,
     analysis: &Analysis<'_>,
-    operands: &[Vec<Sym>],
+    operands: &[Operands],
     shapes: &[Shape],
     l: usize,
 ) -> Result<Collapsed, &'static str> {
@@ -93,11 +94,12 @@ fn shape(
         });
         yes
     };
-    let free = graph.members[l].iter().all(|n| operands[*n].iter().all(invariant))
-        && children
-            .iter()
-            .filter_map(|i| shapes[*i].collapsed())
-            .all(|c| c.count.as_ref().is_some_and(invariant));
+    let free =
+        graph.loops[l].members.iter().all(|n| operands[*n].iter().all(|(sym, _)| invariant(sym)))
+            && children
+                .iter()
+                .filter_map(|i| shapes[*i].collapsed())
+                .all(|c| c.count.as_ref().is_some_and(invariant));
     if !free && !children.is_empty() {
         return Err("addresses that do not follow from what is known before it");
     }
@@ -111,7 +113,7 @@ fn shape(
 
 /// Follows the only path of an iteration.
 fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'static str> {
-    let header = graph.headers[l];
+    let header = graph.loops[l].header;
     let mut body = vec![header];
     let mut exit = None;
     let mut covered = 0;
@@ -121,7 +123,7 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
         let inner = inner_at(graph, shapes, l, at);
         let successors: Vec<usize> = match inner {
             Some((i, c)) => {
-                covered += graph.members[i].len();
+                covered += graph.loops[i].members.len();
                 vec![c.exit.1]
             }
             None => {
@@ -153,7 +155,7 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
         at = next;
     }
     let (from, to, last) = exit.ok_or("no exit")?;
-    if covered != graph.members[l].len() {
+    if covered != graph.loops[l].members.len() {
         return Err("several paths");
     }
     Ok(Collapsed { body, last, exit: (from, to), latch: at, count: None, records: false, nest: 1 })
@@ -166,6 +168,6 @@ fn inner_at<'s>(
     node: usize,
 ) -> Option<(usize, &'s Collapsed)> {
     (outer + 1..graph.loops.len())
-        .find(|i| graph.headers[*i] == node && graph.loops[*i].parent == Some(outer))
+        .find(|i| graph.loops[*i].header == node && graph.loops[*i].parent == Some(outer))
         .and_then(|i| Some((i, shapes[i].collapsed()?)))
 }

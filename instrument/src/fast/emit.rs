@@ -5,27 +5,21 @@
 //! Cursor, path and loop counters are allocas while code is inserted and become SSA registers at
 //! the end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::builder::{Builder, BuilderError};
-use inkwell::context::ContextRef;
+use contech_trace::abi::ID_BYTES;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue, IntValue, PointerValue};
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, IntValue, PointerValue};
 
-use self::checks::Slow;
-use self::edges::{EdgeKey, split_edges};
+use self::edges::{EdgeKey, LoopCut, split_edges};
 use super::Fast;
-use super::paths::outermost;
-use super::scev;
+use super::paths::{Sum, outermost};
 use crate::carry::Carried;
-use crate::emit::Targets;
+use crate::emit::{Built, Targets, Writer, text};
 use crate::ir;
 
-mod checks;
 mod edges;
 mod records;
-mod state;
 
 /// Bytes of a recorded trip count.
 const COUNT_BYTES: u64 = contech_trace::abi::COUNT_BYTES as u64;
@@ -40,17 +34,11 @@ pub(crate) fn emit<'m>(
     carried: Carried<'m>,
 ) -> Result<(), String> {
     let ends = split_edges(fast)?;
-    let context = module.get_context();
-    let builder = context.create_builder();
-    let first = f
-        .get_first_basic_block()
-        .and_then(|b| b.get_first_instruction())
-        .ok_or("a function without instructions")?;
-    builder.position_before(&first);
-    let ptr = ir::ptr_type(module);
-    let cursor = builder.build_alloca(ptr, "contech.cursor").map_err(text)?;
-    let path = builder.build_alloca(ptr, "contech.path").map_err(text)?;
-    let mut counters = HashMap::new();
+    let writer = Writer::new(module, f, targets)?;
+    let (context, builder) = (writer.context, &writer.builder);
+    let path = builder.build_alloca(ir::ptr_type(module), "contech.path").map_err(text)?;
+    let mut allocas = vec![writer.cursor, path];
+    let mut counters = BTreeMap::new();
     for (l, shape) in fast.shapes.iter().enumerate() {
         // Counts of loops within collapsed loops are always computed.
         if shape.collapsed().is_some_and(|c| c.count.is_none()) {
@@ -58,55 +46,29 @@ pub(crate) fn emit<'m>(
             counters.insert(l, counter.map_err(text)?);
         }
     }
-    let mut emitter = Emitter {
-        context,
-        builder,
-        targets,
-        fast,
-        first_path,
-        carried,
-        cursor,
-        path,
-        counters,
-        ends,
-        checks: Vec::new(),
-    };
+    allocas.extend(counters.values());
+    let checks = Vec::new();
+    let mut emitter = Emitter { writer, fast, first_path, carried, path, counters, ends, checks };
     emitter.function().map_err(text)?;
     emitter.finish_checks().map_err(text)?;
-    let mut allocas = vec![cursor, path];
-    allocas.extend(emitter.counters.values());
-    if !is_optnone(f) {
-        scev::promote(&allocas);
+    // In a function that is not optimised a PHI costs a copy through memory on every edge, which is
+    // more than a slot costs.
+    if !ir::has_attribute(f, "optnone") {
+        ir::promote(&allocas);
     }
     Ok(())
 }
 
-/// Whether the function is not optimised: then a PHI costs a copy through memory on every edge,
-/// which is more than a slot costs.
-fn is_optnone(f: FunctionValue<'_>) -> bool {
-    let kind = Attribute::get_named_enum_kind_id("optnone");
-    f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
-}
-
-fn text(e: BuilderError) -> String {
-    format!("cannot insert recording code: {e}")
-}
-
 struct Emitter<'a, 'm> {
-    context: ContextRef<'m>,
-    builder: Builder<'m>,
-    targets: Targets<'m>,
+    writer: Writer<'m>,
     fast: &'a Fast<'m>,
     first_path: u64,
     carried: Carried<'m>,
-    cursor: PointerValue<'m>,
     path: PointerValue<'m>,
-    counters: HashMap<usize, PointerValue<'m>>,
+    counters: BTreeMap<usize, PointerValue<'m>>,
     ends: HashMap<EdgeKey, InstructionValue<'m>>,
-    checks: Vec<(IntValue<'m>, Slow<'m>)>,
+    checks: Vec<(IntValue<'m>, Option<LoopCut<'m>>)>,
 }
-
-type Built<T = ()> = Result<T, BuilderError>;
 
 impl<'m> Emitter<'_, 'm> {
     fn function(&mut self) -> Built {
@@ -119,21 +81,23 @@ impl<'m> Emitter<'_, 'm> {
             }
             let edges = &fast.paths.edges[n];
             if node.fresh {
-                self.builder.position_before(&node.first);
+                self.writer.builder.position_before(&node.first);
                 if !node.jumped {
-                    self.reload(n)?;
+                    self.writer.reload(node.first, self.found_in(n))?;
                 }
                 self.check()?;
-                self.set_path(n, None)?;
+                self.set_path(n)?;
             }
             self.records(n, &fast.choice.records[n])?;
             for l in &fast.graph.before[n] {
                 if let Some(counter) = self.counters.get(l) {
-                    self.builder.position_before(&node.last);
-                    self.builder.build_store(*counter, self.context.i64_type().const_zero())?;
+                    self.writer.builder.position_before(&node.last);
+                    self.writer
+                        .builder
+                        .build_store(*counter, self.writer.context.i64_type().const_zero())?;
                 }
             }
-            if outer[n].is_some_and(|(l, _)| fast.graph.headers[l] != n) {
+            if outer[n].is_some_and(|(l, _)| fast.graph.loops[l].header != n) {
                 continue;
             }
             for e in edges {
@@ -144,5 +108,68 @@ impl<'m> Emitter<'_, 'm> {
             }
         }
         Ok(())
+    }
+
+    /// The address that stands for a path of this function.
+    fn path_address(&self, path: u32) -> PointerValue<'m> {
+        self.writer.id(self.first_path + u64::from(path))
+    }
+
+    fn path_plus(&self, n: usize, increment: u32) -> Built<PointerValue<'m>> {
+        match self.fast.paths.sums[n] {
+            Sum::Is(k) => Ok(self.path_address(k + increment)),
+            _ => {
+                let path = self.writer.load(self.path)?;
+                ir::offset(&self.writer.builder, path, u64::from(increment))
+            }
+        }
+    }
+
+    /// Gives the segment that starts at `n` its first path.
+    fn set_path(&self, n: usize) -> Built {
+        if self.fast.paths.sums[n] == Sum::Varies
+            && let Some(base) = self.fast.paths.base(n, None)
+        {
+            self.writer.builder.build_store(self.path, self.path_address(base))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the id of the path that ends here.
+    fn id(&self, n: usize, increment: u32) -> Built {
+        let path = self.path_plus(n, increment)?;
+        self.writer.append(path, ID_BYTES as u64)
+    }
+
+    /// Handles a return right after a call, where nothing is written: the cursor moves from the
+    /// place where the call left it to the place where the caller looks for it.
+    fn pass_on(&self, n: usize) -> Built {
+        if self.found_in(n) != self.left_in(n) {
+            let first = self.fast.graph.nodes[n].first;
+            self.writer.reload(first, self.found_in(n))?;
+            self.writer.sync(first, self.left_in(n))?;
+        }
+        Ok(())
+    }
+
+    /// The slot that holds the cursor at a fresh start; `None` means thread-local storage.
+    fn found_in(&self, n: usize) -> Option<PointerValue<'m>> {
+        match &self.fast.graph.nodes[n] {
+            node if node.carried => self.carried.slot,
+            _ if n == 0 => self.carried.argument,
+            _ => None,
+        }
+    }
+
+    /// The slot where the next code looks for the cursor after the end of a segment; `None` means
+    /// thread-local storage. Only calls that take the cursor, and returns of functions that took
+    /// it, use a slot.
+    fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
+        let node = &self.fast.graph.nodes[n];
+        match node.last.get_opcode() {
+            _ if node.carries => self.carried.slot,
+            InstructionOpcode::Return => self.carried.argument,
+            _ => None,
+        }
     }
 }

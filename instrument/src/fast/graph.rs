@@ -1,15 +1,16 @@
 //! The segment graph of a function: the pieces of its plan, and the blocks that loop simplification
 //! added.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::prelude::LLVMBasicBlockRef;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 
-use super::scev::{Analysis, Kill, LoopFacts, Val};
-use crate::ir;
-use crate::plan::{FunctionPlan, reverse_post_order};
+use super::scev::Analysis;
+use crate::ir::{self, Operand};
+use crate::plan::{BlockPlan, FunctionPlan, Piece, reverse_post_order};
 
 /// A piece, or a block that the program does not have.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct Node<'m> {
     pub(crate) in_loop: Option<usize>,
     /// Number of loops around the node.
     pub(crate) depth: u32,
+    /// How often it is expected to execute in a call of the function.
+    pub(crate) frequency: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,57 +59,59 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Graph<'m> {
     pub(crate) nodes: Vec<Node<'m>>,
-    pub(crate) loops: Vec<LoopFacts<'m>>,
-    /// The header node of each loop, and the node at the end of its preheader.
-    pub(crate) headers: Vec<usize>,
-    pub(crate) preheaders: Vec<Option<usize>>,
+    /// Outer loops come before inner ones.
+    pub(crate) loops: Vec<Loop>,
     /// For each node: the loop whose header it is, and the loops whose preheader it ends.
     pub(crate) header_of: Vec<Option<usize>>,
     pub(crate) before: Vec<Vec<usize>>,
-    /// The nodes of each loop, ascending.
-    pub(crate) members: Vec<Vec<usize>>,
-    places: HashMap<Val, Place>,
-    first_of: HashMap<BasicBlock<'m>, usize>,
-    first_of_raw: HashMap<LLVMBasicBlockRef, usize>,
+    places: HashMap<Operand, Place>,
+    first_of: HashMap<LLVMBasicBlockRef, usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) header: usize,
+    /// The node at the end of the preheader of a loop without boundary calls, whose iterations can
+    /// be counted.
+    pub(crate) preheader: Option<usize>,
+    pub(crate) parent: Option<usize>,
+    /// Its nodes, ascending.
+    pub(crate) members: Vec<usize>,
 }
 
 impl<'m> Graph<'m> {
-    /// Builds the graph of a function whose first block has index `first_block` in the module.
+    /// Builds the graph of a function.
     pub(crate) fn build(
         f: FunctionValue<'m>,
         plan: &FunctionPlan<'m>,
         analysis: &Analysis<'m>,
-        first_block: u32,
     ) -> Option<Self> {
         let order = reverse_post_order(f);
-        let pieces = Pieces::new(plan, first_block);
+        let pieces = plan.blocks.iter().map(|b| (b.bb, b.pieces.clone())).collect();
         let mut graph = Graph {
             nodes: Vec::new(),
-            loops: analysis.loops(),
-            headers: Vec::new(),
-            preheaders: Vec::new(),
+            loops: Vec::new(),
             header_of: Vec::new(),
             before: Vec::new(),
-            members: Vec::new(),
             places: HashMap::new(),
             first_of: HashMap::new(),
-            first_of_raw: HashMap::new(),
         };
         let mut last_of = HashMap::new();
         for bb in &order {
             let first = graph.nodes.len();
-            graph.first_of.insert(*bb, first);
-            graph.first_of_raw.insert(bb.as_mut_ptr(), first);
-            graph.block(*bb, plan, &pieces, analysis.loop_of(*bb))?;
-            last_of.insert(*bb, graph.nodes.len() - 1);
+            graph.first_of.insert(bb.as_mut_ptr(), first);
+            graph.block(*bb, plan, &pieces, analysis)?;
+            last_of.insert(bb.as_mut_ptr(), graph.nodes.len() - 1);
         }
         graph.nodes.first_mut()?.fresh = true;
         graph.connect(&last_of);
-        for i in 0..graph.loops.len() {
-            let facts = &graph.loops[i];
-            graph.headers.push(*graph.first_of.get(&facts.header)?);
-            let preheader = facts.preheader.and_then(|p| last_of.get(&p).copied());
-            graph.preheaders.push(preheader);
+        for raw in analysis.loops() {
+            graph.loops.push(Loop {
+                header: *graph.first_of.get(&raw.header)?,
+                preheader: last_of.get(&raw.preheader).copied(),
+                parent: usize::try_from(raw.parent).ok(),
+                members: Vec::new(),
+            });
         }
         graph.settle_loops();
         Some(graph)
@@ -117,10 +122,11 @@ impl<'m> Graph<'m> {
         &mut self,
         bb: BasicBlock<'m>,
         plan: &FunctionPlan<'m>,
-        pieces: &Pieces<'m>,
-        in_loop: Option<usize>,
+        pieces: &HashMap<BasicBlock<'m>, Range<usize>>,
+        analysis: &Analysis<'m>,
     ) -> Option<()> {
-        let range = pieces.of.get(&bb).cloned();
+        let (in_loop, frequency) = (analysis.loop_of(bb), analysis.frequency(bb));
+        let range = pieces.get(&bb).cloned();
         let terminator = bb.get_terminator()?;
         let mut next = range.as_ref().map_or(0, |r| r.start);
         let mut after_call = false;
@@ -134,76 +140,55 @@ impl<'m> Graph<'m> {
                     None => open.is_none(),
                 };
                 if starts {
-                    let piece = range.as_ref().map(|_| next);
-                    let mut node = self.node(bb, piece, inst, terminator, plan, pieces, after_call);
-                    node.carried = after_call && plan.pieces[next - 1].carries;
-                    after_call = piece.is_some_and(|p| plan.pieces[p].ends_with_call());
-                    next += 1;
+                    let index = range.as_ref().map(|_| next);
+                    let piece = index.map(|p| &plan.pieces[p]);
+                    let last = piece.map_or(terminator, |p| p.last);
+                    let opcode = (last == terminator).then(|| last.get_opcode());
+                    let leaves = opcode.is_some_and(leaves);
+                    let jumps = opcode == Some(InstructionOpcode::IndirectBr);
+                    let calls = piece.is_some_and(Piece::ends_with_call);
                     open = Some(self.nodes.len());
-                    self.nodes.push(Node { in_loop, first_order: order, ..node });
+                    self.nodes.push(Node {
+                        bb,
+                        piece: index,
+                        block: piece.filter(|p| !p.silent).map(|p| p.id),
+                        first: inst,
+                        first_order: order,
+                        last,
+                        fresh: after_call,
+                        jumped: false,
+                        carried: after_call && plan.pieces[next - 1].carries,
+                        carries: piece.is_some_and(|p| p.carries),
+                        ends: leaves || jumps || calls,
+                        dead: piece.is_none_or(|p| p.silent) && leaves && after_call,
+                        successors: Vec::new(),
+                        predecessors: Vec::new(),
+                        in_loop,
+                        depth: 0,
+                        frequency,
+                    });
+                    after_call = calls;
+                    next += 1;
                 }
             }
             // PHIs and pads belong to the node that follows.
             let node = open.unwrap_or(self.nodes.len());
-            self.places.insert(Val::of(&inst), Place { node, order });
+            self.places.insert(Operand::of(&inst), Place { node, order });
         }
         open.map(|_| ())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one caller")]
-    fn node(
-        &self,
-        bb: BasicBlock<'m>,
-        piece: Option<usize>,
-        first: InstructionValue<'m>,
-        terminator: InstructionValue<'m>,
-        plan: &FunctionPlan<'m>,
-        pieces: &Pieces<'m>,
-        after_call: bool,
-    ) -> Node<'m> {
-        let planned = piece.map(|p| &plan.pieces[p]);
-        let last = planned.map_or(terminator, |p| p.last);
-        let leaves = last == terminator
-            && matches!(
-                last.get_opcode(),
-                InstructionOpcode::Return
-                    | InstructionOpcode::Resume
-                    | InstructionOpcode::Unreachable
-            );
-        let jumps = last == terminator && last.get_opcode() == InstructionOpcode::IndirectBr;
-        let ends = leaves || jumps || planned.is_some_and(crate::plan::Piece::ends_with_call);
-        let silent = planned.is_none_or(|p| p.silent);
-        Node {
-            bb,
-            piece,
-            block: piece.and_then(|p| pieces.block[p]),
-            first,
-            first_order: 0,
-            last,
-            fresh: after_call,
-            jumped: false,
-            carried: false,
-            carries: planned.is_some_and(|p| p.carries),
-            ends,
-            dead: silent && leaves && after_call,
-            successors: Vec::new(),
-            predecessors: Vec::new(),
-            in_loop: None,
-            depth: 0,
-        }
-    }
-
-    fn connect(&mut self, last_of: &HashMap<BasicBlock<'m>, usize>) {
+    fn connect(&mut self, last_of: &HashMap<LLVMBasicBlockRef, usize>) {
         for i in 0..self.nodes.len() {
             let node = &self.nodes[i];
             let mut to = Vec::new();
-            if last_of[&node.bb] != i {
+            if last_of[&node.bb.as_mut_ptr()] != i {
                 if !node.ends {
                     to.push(i + 1);
                 }
             } else if let Some(t) = node.bb.get_terminator() {
                 for s in ir::successors(t) {
-                    let s = self.first_of[&s];
+                    let s = self.first_of[&s.as_mut_ptr()];
                     if !to.contains(&s) {
                         to.push(s);
                     }
@@ -228,71 +213,53 @@ impl<'m> Graph<'m> {
     }
 
     fn settle_loops(&mut self) {
-        self.members = vec![Vec::new(); self.loops.len()];
         self.header_of = vec![None; self.nodes.len()];
         self.before = vec![Vec::new(); self.nodes.len()];
         for l in 0..self.loops.len() {
-            self.header_of[self.headers[l]] = Some(l);
-            if let Some(p) = self.preheaders[l] {
+            self.header_of[self.loops[l].header] = Some(l);
+            if let Some(p) = self.loops[l].preheader {
                 self.before[p].push(l);
             }
         }
         for n in 0..self.nodes.len() {
-            let mut at = self.nodes[n].in_loop;
-            while let Some(l) = at {
-                self.members[l].push(n);
+            for l in self.around(n).collect::<Vec<_>>() {
+                self.loops[l].members.push(n);
                 self.nodes[n].depth += 1;
-                at = self.loops[l].parent;
             }
         }
     }
 
+    /// The loops around a node, from the innermost out.
+    pub(crate) fn around(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.nodes[node].in_loop, |l| self.loops[*l].parent)
+    }
+
     pub(crate) fn contains(&self, l: usize, node: usize) -> bool {
-        self.members[l].binary_search(&node).is_ok()
+        self.loops[l].members.binary_search(&node).is_ok()
     }
 
     /// Whether iterations of the loop are counted.
     pub(crate) fn tracked(&self, l: usize) -> bool {
-        self.preheaders[l].is_some()
+        self.loops[l].preheader.is_some()
+    }
+
+    /// The loop whose header the node is, and the end of its preheader, if its iterations are
+    /// counted.
+    pub(crate) fn entered_from(&self, node: usize) -> Option<(&Loop, usize)> {
+        let entered = &self.loops[self.header_of[node]?];
+        Some((entered, entered.preheader?))
     }
 
     /// Where a value is defined; `None` for arguments and constants.
-    pub(crate) fn place(&self, v: Val) -> Option<Place> {
+    pub(crate) fn place(&self, v: Operand) -> Option<Place> {
         self.places.get(&v).copied()
     }
-
-    /// The node at which a leaf is forgotten.
-    pub(crate) fn killed_at(&self, kill: Kill) -> Option<usize> {
-        match kill {
-            Kill::Instruction(v) => self.place(v).map(|p| p.node),
-            Kill::Block(b) => self.first_of_raw.get(&b).copied(),
-        }
-    }
 }
 
-/// Pieces by basic block, and their numbers in the module.
-struct Pieces<'m> {
-    of: HashMap<BasicBlock<'m>, std::ops::Range<usize>>,
-    block: Vec<Option<u32>>,
-}
-
-impl<'m> Pieces<'m> {
-    fn new(plan: &FunctionPlan<'m>, first_block: u32) -> Self {
-        let mut of = HashMap::new();
-        for b in &plan.blocks {
-            if let Some(bb) = b.terminator.get_parent() {
-                of.insert(bb, b.pieces.clone());
-            }
-        }
-        let mut next = first_block;
-        let block = plan.pieces.iter().map(|p| {
-            (!p.silent).then(|| {
-                next += 1;
-                next - 1
-            })
-        });
-        Pieces { block: block.collect(), of }
-    }
+/// Whether an instruction ends the function.
+fn leaves(opcode: InstructionOpcode) -> bool {
+    use InstructionOpcode::{Resume, Return, Unreachable};
+    matches!(opcode, Return | Resume | Unreachable)
 }
 
 /// The basic blocks that contain boundary calls or indirect branches, and whether something forbids
@@ -300,16 +267,12 @@ impl<'m> Pieces<'m> {
 pub(crate) fn calling_blocks<'m>(
     plan: &FunctionPlan<'m>,
 ) -> Result<Vec<BasicBlock<'m>>, &'static str> {
-    let mut calling = HashSet::new();
-    for b in &plan.blocks {
-        match b.terminator.get_opcode() {
-            InstructionOpcode::IndirectBr => calling.extend(b.terminator.get_parent()),
-            InstructionOpcode::CallBr => return Err("asm goto"),
-            _ => {}
-        }
-        if plan.pieces[b.pieces.clone()].iter().any(crate::plan::Piece::ends_with_call) {
-            calling.extend(b.terminator.get_parent());
-        }
+    if plan.blocks.iter().any(|b| b.terminator.get_opcode() == InstructionOpcode::CallBr) {
+        return Err("asm goto");
     }
-    Ok(calling.into_iter().collect())
+    let calls = |b: &&BlockPlan<'m>| {
+        b.terminator.get_opcode() == InstructionOpcode::IndirectBr
+            || plan.pieces[b.pieces.clone()].iter().any(Piece::ends_with_call)
+    };
+    Ok(plan.blocks.iter().filter(calls).map(|b| b.bb).collect())
 }

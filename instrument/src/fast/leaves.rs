@@ -13,7 +13,6 @@
 //! could use the same leaf, and the better choice is taken.
 
 mod chooser;
-mod known;
 mod uses;
 mod width;
 
@@ -25,9 +24,11 @@ use inkwell::values::PointerValue;
 use self::chooser::Chooser;
 use self::uses::Uses;
 use self::width::Facts;
+use super::Operands;
 use super::collapse::Shape;
 use super::graph::Graph;
-use super::scev::{Analysis, Source, Sym, Val};
+use super::scev::{Analysis, Source};
+use crate::ir::Operand;
 
 /// A function with more leaf bytes in one node stays in the naive form.
 pub(crate) const MAX_NODE_BYTES: usize = 3500;
@@ -57,10 +58,10 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// Expected bytes of leaves in a call of the function.
-    fn bytes(&self, frequency: &[f64]) -> f64 {
+    fn bytes(&self, graph: &Graph<'_>) -> f64 {
         let of = |records: &Vec<Record>| records.iter().map(|r| f64::from(r.width)).sum::<f64>();
-        let nodes = self.records.iter().zip(frequency);
-        nodes.map(|(records, times)| of(records) * times).sum()
+        let nodes = self.records.iter().zip(&graph.nodes);
+        nodes.map(|(records, node)| of(records) * node.frequency).sum()
     }
 }
 
@@ -68,39 +69,35 @@ impl Choice {
 #[derive(Debug, Default)]
 pub(crate) struct Globals<'m> {
     pub(crate) list: Vec<PointerValue<'m>>,
-    index: HashMap<Val, u32>,
+    index: HashMap<Operand, u32>,
 }
 
 impl Globals<'_> {
-    fn index(&mut self, v: Val) -> u32 {
+    fn index(&mut self, v: Operand) -> u32 {
         *self.index.entry(v).or_insert_with(|| {
-            self.list.push(v.global());
+            self.list.push(v.basic().into_pointer_value());
             u32::try_from(self.list.len() - 1).unwrap_or(u32::MAX)
         })
     }
 }
 
-/// Runs the pass. `operands` are the symbolic expressions of each node's operands; `addresses` has
-/// for each operand the pointer itself, where it is one.
+/// Runs the pass.
 pub(crate) fn choose<'m>(
     graph: &Graph<'m>,
     analysis: &Analysis<'m>,
     shapes: &[Shape],
-    operands: &[Vec<Sym>],
-    addresses: &[Vec<Option<Source>>],
+    operands: &[Operands],
     globals: &mut Globals<'m>,
 ) -> Choice {
-    let frequency: Vec<f64> = graph.nodes.iter().map(|node| analysis.frequency(node.bb)).collect();
     let mut facts = Facts::new(analysis);
-    let uses = Uses::count(graph, operands, addresses, &frequency, &mut facts);
+    let uses = Uses::count(graph, operands, &mut facts);
     let mut pass = |uses: Option<&Uses>, globals: &mut Globals<'m>| {
-        let chooser = Chooser::new(graph, &mut facts, &frequency, uses, globals);
-        run(chooser, graph, shapes, operands, addresses)
+        let chooser = Chooser::new(graph, &mut facts, uses, globals);
+        run(chooser, graph, shapes, operands)
     };
     // Which globals the module names depends on the choice that is taken.
-    let bytes = |choice: Choice| choice.bytes(&frequency);
-    let alone = bytes(pass(None, &mut Globals::default()));
-    let shared = bytes(pass(Some(&uses), &mut Globals::default()));
+    let alone = pass(None, &mut Globals::default()).bytes(graph);
+    let shared = pass(Some(&uses), &mut Globals::default()).bytes(graph);
     pass((shared < alone).then_some(&uses), globals)
 }
 
@@ -108,19 +105,16 @@ fn run<'m>(
     mut chooser: Chooser<'_, '_, 'm>,
     graph: &Graph<'m>,
     shapes: &[Shape],
-    operands: &[Vec<Sym>],
-    addresses: &[Vec<Option<Source>>],
+    operands: &[Operands],
 ) -> Choice {
-    let n = graph.nodes.len();
     let mut counts = vec![None; graph.loops.len()];
-    let mut chosen = Vec::with_capacity(n);
-    for node in 0..n {
+    let mut chosen = Vec::with_capacity(operands.len());
+    for (node, operands) in operands.iter().enumerate() {
         chooser.enter(node);
         let forced = chooser.inside_free_loop(shapes, node);
-        let exprs = operands[node].iter().zip(&addresses[node]);
-        let exprs: Vec<Expr> =
-            exprs.map(|(sym, address)| chooser.operand(node, sym, *address, forced)).collect();
-        chosen.push(exprs);
+        let exprs = operands.iter();
+        let exprs = exprs.map(|(sym, address)| chooser.operand(node, sym, *address, forced));
+        chosen.push(exprs.collect::<Vec<Expr>>());
         for l in &graph.before[node] {
             if let Some(sym) = shapes[*l].collapsed().and_then(|c| c.count.as_ref()) {
                 counts[*l] = Some(chooser.expression(node, sym));

@@ -25,7 +25,8 @@ use self::graph::Graph;
 pub(crate) use self::leaves::Globals;
 use self::leaves::{Choice, MAX_NODE_BYTES};
 use self::paths::{Paths, To};
-use self::scev::{Analysis, Source, Sym, Val};
+use self::scev::{Analysis, Source, Sym};
+use crate::ir::Operand;
 use crate::memop::Value;
 use crate::plan::FunctionPlan;
 
@@ -43,15 +44,13 @@ pub(crate) struct Fast<'m> {
     checked: HashSet<(usize, usize)>,
 }
 
-/// Analyses a function whose first block has index `first_block`. May add empty blocks around
-/// loops.
+/// Analyses a function. May add empty blocks around loops.
 ///
 /// # Errors
 /// Why the function stays in naive form.
 pub(crate) fn analyse<'m>(
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
-    first_block: u32,
     globals: &mut Globals<'m>,
 ) -> Result<Fast<'m>, &'static str> {
     let calling = graph::calling_blocks(plan)?;
@@ -59,11 +58,10 @@ pub(crate) fn analyse<'m>(
         return Err("very many blocks");
     }
     let analysis = Analysis::open(f, &calling);
-    let graph =
-        Graph::build(f, plan, &analysis, first_block).ok_or("control flow not understood")?;
-    let (operands, addresses) = operands(plan, &graph, &analysis);
+    let graph = Graph::build(f, plan, &analysis).ok_or("control flow not understood")?;
+    let operands = operands(plan, &graph, &analysis);
     let shapes = collapse::shapes(&graph, &analysis, &operands);
-    let choice = leaves::choose(&graph, &analysis, &shapes, &operands, &addresses, globals);
+    let choice = leaves::choose(&graph, &analysis, &shapes, &operands, globals);
     let bytes: Vec<usize> =
         choice.records.iter().map(|r| r.iter().map(|r| usize::from(r.width)).sum()).collect();
     if bytes.iter().any(|b| *b > MAX_NODE_BYTES) {
@@ -74,25 +72,20 @@ pub(crate) fn analyse<'m>(
     Ok(Fast { graph, shapes, choice, paths, checked })
 }
 
-type Operands = (Vec<Vec<Sym>>, Vec<Vec<Option<Source>>>);
+/// For each operand of a node its expression, and the pointer itself, where it is one.
+type Operands = Vec<(Sym, Option<Source>)>;
 
-/// The expression of every operand of every node, and the address that the operand is.
-fn operands<'m>(plan: &FunctionPlan<'m>, graph: &Graph<'m>, analysis: &Analysis<'m>) -> Operands {
-    let (mut syms, mut addresses) = (Vec::new(), Vec::new());
-    for node in &graph.nodes {
-        let (mut s, mut a) = (Vec::new(), Vec::new());
-        let ops = node.piece.map_or(&[][..], |p| &plan.pieces[p].ops);
-        for op in ops {
-            for value in &op.values {
-                let (sym, address) = operand(analysis, *value, op.inst);
-                s.push(sym);
-                a.push(address);
-            }
-        }
-        syms.push(s);
-        addresses.push(a);
-    }
-    (syms, addresses)
+fn operands<'m>(
+    plan: &FunctionPlan<'m>,
+    graph: &Graph<'m>,
+    analysis: &Analysis<'m>,
+) -> Vec<Operands> {
+    let of_node = |piece: Option<usize>| {
+        let ops = piece.map_or(&[][..], |p| &plan.pieces[p].ops);
+        let values = ops.iter().flat_map(|op| op.values.iter().map(move |v| (*v, op.inst)));
+        values.map(|(value, at)| operand(analysis, value, at)).collect()
+    };
+    graph.nodes.iter().map(|node| of_node(node.piece)).collect()
 }
 
 fn operand<'m>(
@@ -101,19 +94,19 @@ fn operand<'m>(
     at: inkwell::values::InstructionValue<'m>,
 ) -> (Sym, Option<Source>) {
     let leaf = |source, need| Sym::Leaf { source, need };
-    let expression = |v: Val| {
+    let expression = |v: Operand| {
         let whole = leaf(Source::Value(v), 64);
         analysis.value(v, at).unwrap_or(whole)
     };
     match value {
         Value::Address(p) => {
-            let v = Val::of(&p);
+            let v = Operand::of(&p);
             let known = v.instruction().is_some();
             (expression(v), known.then_some(Source::Value(v)))
         }
-        Value::Length(n) => (expression(n.into()), None),
-        Value::Lane(v, i) => (leaf(Source::Lane(v.into(), i), 64), None),
-        Value::Mask(v) => (leaf(Source::Mask(v.into()), 64), None),
+        Value::Length(n) => (expression(n), None),
+        Value::Lane(v, i) => (leaf(Source::Lane(v, i), 64), None),
+        Value::Mask(v) => (leaf(Source::Mask(v), 64), None),
     }
 }
 
@@ -125,13 +118,8 @@ impl Fast<'_> {
     /// The function's table; `first` is the distance of its first path id from the module's first.
     pub(crate) fn table(&self, function: u32, first: u32) -> FastFunction {
         let nodes = (0..self.graph.nodes.len()).map(|n| self.node(n));
-        let starts = self.paths.starts.iter().map(|s| table::Start {
-            node: index(s.node),
-            fresh: s.fresh,
-            base: first + s.base,
-            paths: s.paths,
-            resumes: s.resumes.map(index),
-        });
+        let starts = self.paths.starts.iter();
+        let starts = starts.map(|s| table::Start { base: first + s.base, ..*s });
         let loops = (0..self.shapes.len()).map(|l| self.loop_entry(l)).collect();
         FastFunction::new(function, self.choice.slots, nodes, loops, starts.collect())
     }
@@ -176,9 +164,9 @@ impl Fast<'_> {
             self.paths.starts.len(),
             self.path_count(),
         );
-        crate::report::unrecorded(name, &plan.unrecorded);
+        plan.explain_unrecorded(name);
         for (l, shape) in self.shapes.iter().enumerate() {
-            let header = &self.graph.nodes[self.graph.headers[l]];
+            let header = &self.graph.nodes[self.graph.loops[l].header];
             let line = crate::source::line(header.last);
             match shape {
                 Shape::Plain(why) => {

@@ -2,10 +2,12 @@
 //! 1996).
 
 use contech_trace::abi::{COUNT_BYTES, ID_BYTES};
-use contech_trace::fast::LoopStep;
+use contech_trace::fast::{LoopStep, Start};
 
 use super::collapse::{Collapsed, Shape};
 use super::graph::Graph;
+use super::index;
+use crate::graphs;
 
 /// Most paths that one start may have.
 const MAX_PATHS: u64 = 4096;
@@ -35,13 +37,14 @@ pub(crate) struct Out {
     pub(crate) from: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StartAt {
-    pub(crate) node: usize,
-    pub(crate) fresh: bool,
-    pub(crate) resumes: Option<usize>,
-    pub(crate) base: u32,
-    pub(crate) paths: u32,
+impl Out {
+    /// How many paths go on from here; `paths` has those of each node.
+    fn ways(&self, paths: &[u64]) -> u64 {
+        match self.to {
+            To::Node(t) => paths[t],
+            _ => 1,
+        }
+    }
 }
 
 /// What is known of the path sum at the start of a node.
@@ -57,7 +60,8 @@ pub(crate) enum Sum {
 pub(crate) struct Paths {
     /// The out-edges of each node. Of the nodes within a collapsed loop only the header has any.
     pub(crate) edges: Vec<Vec<Out>>,
-    pub(crate) starts: Vec<StartAt>,
+    /// Where segments start; the bases are relative to the function's first path.
+    pub(crate) starts: Vec<Start>,
     pub(crate) sums: Vec<Sum>,
     /// The bytes that each node writes: its leaves, or for the header of a collapsed loop one
     /// iteration and the count.
@@ -67,7 +71,7 @@ pub(crate) struct Paths {
 impl Paths {
     /// The base of the start at a node.
     pub(crate) fn base(&self, node: usize, resumes: Option<usize>) -> Option<u32> {
-        let same = |s: &&StartAt| s.node == node && s.resumes == resumes;
+        let same = |s: &&Start| s.node == index(node) && s.resumes == resumes.map(index);
         self.starts.iter().find(same).map(|s| s.base)
     }
 }
@@ -89,22 +93,18 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
     let mut owns = vec![0usize; n];
     for i in order.iter().rev().copied() {
         let own = match outer[i] {
-            Some((l, c)) if graph.headers[l] == i => {
+            Some((l, c)) if graph.loops[l].header == i => {
                 c.body.iter().map(|b| bytes[*b]).sum::<usize>() + COUNT_BYTES
             }
             _ => bytes[i],
         };
         owns[i] = own;
-        let count = |e: &Out| match e.to {
-            To::Node(t) => paths[t],
-            _ => 1,
-        };
         let tail = |e: &Out| match e.to {
             To::Node(t) => size[t],
             _ => ID_BYTES,
         };
         loop {
-            let total: u64 = edges[i].iter().map(count).sum();
+            let total: u64 = edges[i].iter().map(|e| e.ways(&paths)).sum();
             let longest = edges[i].iter().map(tail).max().unwrap_or(0);
             let worst = edges[i]
                 .iter()
@@ -138,11 +138,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
         let mut sum = 0;
         for e in &mut edges[i] {
             e.increment = sum;
-            sum += u32::try_from(match e.to {
-                To::Node(t) => paths[t],
-                _ => 1,
-            })
-            .ok()?;
+            sum += u32::try_from(e.ways(&paths)).ok()?;
         }
     }
     let starts = starts(graph, &edges, &paths)?;
@@ -155,16 +151,8 @@ pub(crate) fn outermost<'s>(
     graph: &Graph<'_>,
     shapes: &'s [Shape],
 ) -> Vec<Option<(usize, &'s Collapsed)>> {
-    let of = |node: usize| {
-        let (mut found, mut at) = (None, graph.nodes[node].in_loop);
-        while let Some(l) = at {
-            if let Some(c) = shapes[l].collapsed() {
-                found = Some((l, c));
-            }
-            at = graph.loops[l].parent;
-        }
-        found
-    };
+    let collapsed = |l: usize| Some((l, shapes[l].collapsed()?));
+    let of = |node: usize| graph.around(node).filter_map(collapsed).last();
     (0..graph.nodes.len()).map(of).collect()
 }
 
@@ -173,7 +161,7 @@ pub(crate) fn outermost<'s>(
 /// edges that retreat in this order are cut.
 fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
     let targets = |i: usize| match outer[i] {
-        Some((l, c)) if graph.headers[l] == i => vec![c.exit.1],
+        Some((l, c)) if graph.loops[l].header == i => vec![c.exit.1],
         Some(_) => Vec::new(),
         None => graph.nodes[i].successors.clone(),
     };
@@ -182,28 +170,9 @@ fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize>
         to.retain(|t| !graph.nodes[*t].fresh);
         to
     };
-    let mut seen = vec![false; graph.nodes.len()];
-    let mut order = Vec::with_capacity(graph.nodes.len());
     // The nodes that no start reaches are within collapsed loops.
     let fresh = (0..graph.nodes.len()).filter(|n| graph.nodes[*n].fresh);
-    for root in fresh.chain(0..graph.nodes.len()) {
-        if std::mem::replace(&mut seen[root], true) {
-            continue;
-        }
-        let mut stack = vec![(root, targets(root).into_iter())];
-        while let Some((node, rest)) = stack.last_mut() {
-            match rest.next() {
-                Some(next) if std::mem::replace(&mut seen[next], true) => {}
-                Some(next) => stack.push((next, targets(next).into_iter())),
-                None => {
-                    order.push(*node);
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order.reverse();
-    order
+    graphs::reverse_post_order(fresh.chain(0..graph.nodes.len()), targets)
 }
 
 fn out_edges(
@@ -229,7 +198,7 @@ fn out_edges(
         Out { to, increment: 0, step: step(graph, shapes, from, target), from }
     };
     match outer[i] {
-        Some((l, c)) if graph.headers[l] == i => {
+        Some((l, c)) if graph.loops[l].header == i => {
             let mut edges = vec![to(c.exit.0, c.exit.1)];
             if c.records {
                 edges.push(Out { to: To::LoopCut(l), from: c.latch, ..end });
@@ -246,14 +215,17 @@ fn out_edges(
 fn step(graph: &Graph<'_>, shapes: &[Shape], from: usize, to: usize) -> LoopStep {
     match graph.header_of[to].filter(|l| graph.tracked(*l)) {
         Some(l) if shapes[l].collapsed().is_none() => {
-            let index = u32::try_from(l).unwrap_or(u32::MAX);
-            if graph.contains(l, from) { LoopStep::Next(index) } else { LoopStep::Enter(index) }
+            if graph.contains(l, from) {
+                LoopStep::Next(index(l))
+            } else {
+                LoopStep::Enter(index(l))
+            }
         }
         _ => LoopStep::None,
     }
 }
 
-fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<StartAt>> {
+fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<Start>> {
     let mut at: Vec<(usize, bool, Option<usize>)> = Vec::new();
     for (i, node) in graph.nodes.iter().enumerate() {
         if node.fresh && !node.dead {
@@ -263,7 +235,7 @@ fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<St
     for e in edges.iter().flatten() {
         match e.to {
             To::Cut(t) if !graph.nodes[t].fresh => at.push((t, false, None)),
-            To::LoopCut(l) => at.push((graph.headers[l], false, Some(l))),
+            To::LoopCut(l) => at.push((graph.loops[l].header, false, Some(l))),
             _ => {}
         }
     }
@@ -273,17 +245,19 @@ fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<St
     let mut starts = Vec::with_capacity(at.len());
     for (node, fresh, resumes) in at {
         let paths = u32::try_from(paths[node]).ok()?.max(1);
-        starts.push(StartAt { node, fresh, resumes, base, paths });
+        let resumes = resumes.map(index);
+        starts.push(Start { node: index(node), fresh, base, paths, resumes });
         base = base.checked_add(paths)?;
     }
     Some(starts)
 }
 
 /// Finds where the path sum is a constant, and so need not be kept.
-fn sums(edges: &[Vec<Out>], starts: &[StartAt], order: &[usize]) -> Vec<Sum> {
+fn sums(edges: &[Vec<Out>], starts: &[Start], order: &[usize]) -> Vec<Sum> {
     let mut sums = vec![Sum::Unreached; edges.len()];
     for s in starts {
-        sums[s.node] = meet(sums[s.node], Sum::Is(s.base));
+        let sum = &mut sums[s.node as usize];
+        *sum = meet(*sum, Sum::Is(s.base));
     }
     for i in order.iter().copied() {
         for e in &edges[i] {

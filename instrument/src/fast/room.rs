@@ -7,11 +7,10 @@
 use std::collections::HashSet;
 
 use contech_trace::abi::{ID_BYTES, MAX_UNCHECKED};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::graph::Graph;
 use super::paths::{Paths, To};
+use crate::graphs;
 
 /// The cut edges with a check: source and target node.
 pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, usize)> {
@@ -60,25 +59,13 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
 
 /// The strongly connected components of the graph without its fresh starts.
 fn components(graph: &Graph<'_>, paths: &Paths) -> Vec<usize> {
-    let mut rest = DiGraph::<(), (), usize>::default();
-    for _ in &graph.nodes {
-        rest.add_node(());
-    }
-    for (from, edges) in paths.edges.iter().enumerate() {
-        for e in edges {
-            if let To::Node(to) | To::Cut(to) = e.to
-                && !graph.nodes[from].fresh
-                && !graph.nodes[to].fresh
-            {
-                rest.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
-            }
-        }
-    }
-    let mut component = vec![0; graph.nodes.len()];
-    for (c, nodes) in tarjan_scc(&rest).into_iter().enumerate() {
-        for node in nodes {
-            component[node.index()] = c;
-        }
-    }
-    component
+    let edges = paths.edges.iter().enumerate().flat_map(|(from, edges)| {
+        edges.iter().filter_map(move |e| match e.to {
+            To::Node(to) | To::Cut(to) => Some((from, to)),
+            _ => None,
+        })
+    });
+    let fresh = |n: usize| graph.nodes[n].fresh;
+    let rest = edges.filter(|(from, to)| !fresh(*from) && !fresh(*to));
+    graphs::components(graph.nodes.len(), rest)
 }

@@ -6,21 +6,19 @@ use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 use inkwell::basic_block::BasicBlock;
-use inkwell::llvm_sys::core::LLVMIsAInstruction;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
-use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue, PointerValue};
+use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-use crate::ir::Operand;
+use crate::ir::{Operand, Visit, visited};
 
-type Push = unsafe extern "C" fn(*mut c_void, u64);
-
+/// A loop of the function; outer loops come before inner ones.
 #[repr(C)]
-struct RawLoop {
-    header: LLVMBasicBlockRef,
-    preheader: LLVMBasicBlockRef,
-    parent: i64,
-    depth: u64,
-    tracked: u64,
+pub(crate) struct RawLoop {
+    pub(crate) header: LLVMBasicBlockRef,
+    /// The preheader of a loop without boundary calls, or null.
+    pub(crate) preheader: LLVMBasicBlockRef,
+    /// Negative if there is none.
+    pub(crate) parent: i64,
 }
 
 #[repr(C)]
@@ -36,83 +34,41 @@ unsafe extern "C" {
     fn contech_fast_open(f: LLVMValueRef, calling: *mut LLVMBasicBlockRef, n: usize)
     -> *mut c_void;
     fn contech_fast_close(h: *mut c_void);
-    fn contech_fast_loop_count(h: *mut c_void) -> usize;
-    fn contech_fast_loop(h: *mut c_void, i: usize, out: *mut RawLoop);
+    fn contech_fast_loops(h: *mut c_void, visit: Visit<RawLoop>, context: *mut c_void);
     fn contech_fast_loop_of(h: *mut c_void, block: LLVMBasicBlockRef) -> i64;
     fn contech_fast_frequency(h: *mut c_void, block: LLVMBasicBlockRef) -> f64;
     fn contech_fast_value(
         h: *mut c_void,
         v: LLVMValueRef,
         at: LLVMValueRef,
-        add: Push,
+        add: Visit<u64>,
         context: *mut c_void,
     ) -> c_int;
-    fn contech_fast_count(h: *mut c_void, i: usize, add: Push, context: *mut c_void) -> c_int;
+    fn contech_fast_count(h: *mut c_void, i: usize, add: Visit<u64>, context: *mut c_void)
+    -> c_int;
     fn contech_fast_leaf(
         h: *mut c_void,
         v: LLVMValueRef,
         out: *mut RawLeaf,
-        kill: Push,
+        kill: Visit<LLVMValueRef>,
         context: *mut c_void,
     );
-    fn contech_fast_split_edge(from: LLVMBasicBlockRef, to: LLVMBasicBlockRef)
-    -> LLVMBasicBlockRef;
-    fn contech_fast_promote(allocas: *mut LLVMValueRef, n: usize);
-}
-
-/// Identity of an LLVM value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Val(LLVMValueRef);
-
-impl Val {
-    pub(crate) fn of(v: &impl AsValueRef) -> Self {
-        Val(v.as_value_ref())
-    }
-
-    /// The value, which must have a type that can be stored.
-    pub(crate) fn basic<'m>(self) -> BasicValueEnum<'m> {
-        // SAFETY: a Val is a live value of integer, pointer or vector type: the pass makes Vals
-        // from memory operands, and the shim from the sources of expressions.
-        unsafe { BasicValueEnum::new(self.0) }
-    }
-
-    /// The instruction, if the value is one.
-    pub(crate) fn instruction<'m>(self) -> Option<InstructionValue<'m>> {
-        // SAFETY: a Val is a live value, and the instruction is made only if the value is one.
-        unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| InstructionValue::new(self.0)) }
-    }
-
-    pub(crate) fn operand(self) -> Operand {
-        Operand::from_raw(self.0)
-    }
-
-    /// The global that the value is, for [`Sym::Global`].
-    pub(crate) fn global<'m>(self) -> PointerValue<'m> {
-        // SAFETY: the shim gives only globals here, which are pointers.
-        unsafe { PointerValue::new(self.0) }
-    }
-}
-
-impl From<Operand> for Val {
-    fn from(o: Operand) -> Self {
-        Val(o.as_raw())
-    }
 }
 
 /// A value that can be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// An integer or pointer.
-    Value(Val),
+    Value(Operand),
     /// One lane of a vector of pointers.
-    Lane(Val, u32),
+    Lane(Operand, u32),
     /// A vector of `i1`.
-    Mask(Val),
+    Mask(Operand),
 }
 
 impl Source {
     /// The LLVM value it is taken from.
-    pub(crate) fn val(self) -> Val {
+    pub(crate) fn val(self) -> Operand {
         match self {
             Source::Value(v) | Source::Lane(v, _) | Source::Mask(v) => v,
         }
@@ -129,7 +85,7 @@ pub(crate) enum Sym {
         need: u8,
     },
     Iter(u32),
-    Global(Val),
+    Global(Operand),
     Add(Vec<Sym>),
     Mul(Box<Sym>, Box<Sym>),
     Zext(u8, Box<Sym>),
@@ -153,15 +109,6 @@ impl Sym {
     }
 }
 
-/// A loop of the function; outer loops come before inner ones.
-#[derive(Debug, Clone)]
-pub(crate) struct LoopFacts<'m> {
-    pub(crate) header: BasicBlock<'m>,
-    /// The preheader of a loop without boundary calls, whose iterations can be counted.
-    pub(crate) preheader: Option<BasicBlock<'m>>,
-    pub(crate) parent: Option<usize>,
-}
-
 /// What is known of a leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafFacts {
@@ -173,16 +120,8 @@ pub(crate) struct LeafFacts {
     pub(crate) bits: u8,
     /// Bits that may be set.
     pub(crate) active: u8,
-    pub(crate) kills: Vec<Kill>,
-}
-
-/// The event after which a recorded leaf is stale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kill {
-    /// This instruction executes.
-    Instruction(Val),
-    /// This block is entered.
-    Block(LLVMBasicBlockRef),
+    /// The instructions after which a recorded leaf is stale.
+    pub(crate) kills: Vec<Operand>,
 }
 
 /// The open analyses of one function, which must not change while they are open.
@@ -199,11 +138,6 @@ impl Drop for Analysis<'_> {
     }
 }
 
-unsafe extern "C" fn push(context: *mut c_void, x: u64) {
-    // SAFETY: `context` is the Vec that the callers below pass; it is alive during the call.
-    unsafe { &mut *context.cast::<Vec<u64>>() }.push(x);
-}
-
 impl<'m> Analysis<'m> {
     /// Opens the analyses. Loops that contain none of the `calling` blocks get preheaders and exits
     /// of their own first.
@@ -214,27 +148,9 @@ impl<'m> Analysis<'m> {
         Analysis { handle, function: PhantomData }
     }
 
-    pub(crate) fn loops(&self) -> Vec<LoopFacts<'m>> {
-        // SAFETY: the handle is open, the indices are below the count, and headers are never null.
-        unsafe {
-            (0..contech_fast_loop_count(self.handle))
-                .filter_map(|i| {
-                    let mut raw = RawLoop {
-                        header: std::ptr::null_mut(),
-                        preheader: std::ptr::null_mut(),
-                        parent: -1,
-                        depth: 0,
-                        tracked: 0,
-                    };
-                    contech_fast_loop(self.handle, i, &raw mut raw);
-                    Some(LoopFacts {
-                        header: BasicBlock::new(raw.header)?,
-                        preheader: BasicBlock::new(raw.preheader),
-                        parent: usize::try_from(raw.parent).ok(),
-                    })
-                })
-                .collect()
-        }
+    pub(crate) fn loops(&self) -> Vec<RawLoop> {
+        // SAFETY: the handle is open.
+        visited(|visit, list| unsafe { contech_fast_loops(self.handle, visit, list) })
     }
 
     /// Innermost loop of a block.
@@ -251,43 +167,25 @@ impl<'m> Analysis<'m> {
 
     /// An expression for the address or length `v` at the instruction `at`; a leaf where nothing
     /// better exists.
-    pub(crate) fn value(&self, v: Val, at: InstructionValue<'m>) -> Option<Sym> {
-        let mut tokens: Vec<u64> = Vec::new();
+    pub(crate) fn value(&self, v: Operand, at: InstructionValue<'m>) -> Option<Sym> {
+        let (v, at) = (v.as_raw(), at.as_value_ref());
         // SAFETY: the handle is open; the value and the instruction are the function's.
-        let ok = unsafe {
-            contech_fast_value(self.handle, v.0, at.as_value_ref(), push, (&raw mut tokens).cast())
-        };
-        (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
+        parsed(|add, list| unsafe { contech_fast_value(self.handle, v, at, add, list) })
     }
 
     /// How often the back edge of loop `i` is taken, where this follows from what is known before
     /// the loop.
     pub(crate) fn count(&self, i: usize) -> Option<Sym> {
-        let mut tokens: Vec<u64> = Vec::new();
         // SAFETY: the handle is open, and the index is one of its loops.
-        let ok = unsafe { contech_fast_count(self.handle, i, push, (&raw mut tokens).cast()) };
-        (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
+        parsed(|add, list| unsafe { contech_fast_count(self.handle, i, add, list) })
     }
 
     pub(crate) fn leaf(&self, source: Source) -> LeafFacts {
         let mut raw = RawLeaf::default();
-        let mut kills: Vec<u64> = Vec::new();
+        let (v, out) = (source.val().as_raw(), &raw mut raw);
         // SAFETY: the handle is open, and the value is the function's.
-        unsafe {
-            contech_fast_leaf(
-                self.handle,
-                source.val().0,
-                &raw mut raw,
-                push,
-                (&raw mut kills).cast(),
-            );
-        }
-        let kills = kills.into_iter().map(|k| {
-            if k & 1 == 1 {
-                Kill::Block((k & !1) as LLVMBasicBlockRef)
-            } else {
-                Kill::Instruction(Val(k as LLVMValueRef))
-            }
+        let kills = visited(|kill, list| unsafe {
+            contech_fast_leaf(self.handle, v, out, kill, list);
         });
         let bits = |n: u64| u8::try_from(n.min(64)).unwrap_or(64);
         LeafFacts {
@@ -295,23 +193,29 @@ impl<'m> Analysis<'m> {
             offset: raw.offset,
             bits: bits(raw.bits),
             active: bits(raw.active),
-            kills: kills.collect(),
+            kills: kills.into_iter().map(Operand::from_raw).collect(),
         }
     }
+}
+
+/// The expression that the shim writes, if it does.
+fn parsed(write: impl FnOnce(Visit<u64>, *mut c_void) -> c_int) -> Option<Sym> {
+    let mut ok = 0;
+    let tokens = visited(|add, list| ok = write(add, list));
+    (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
 }
 
 /// Reads the shim's prefix code.
 fn parse(tokens: &mut dyn Iterator<Item = u64>) -> Option<Sym> {
     let boxed = |t: &mut dyn Iterator<Item = u64>| parse(t).map(Box::new);
+    let value =
+        |t: &mut dyn Iterator<Item = u64>| Some(Operand::from_raw(t.next()? as LLVMValueRef));
     let bits = |n: u64| u8::try_from(n).ok();
     Some(match tokens.next()? {
         0 => Sym::Const(tokens.next()?),
-        1 => Sym::Leaf {
-            source: Source::Value(Val(tokens.next()? as LLVMValueRef)),
-            need: bits(tokens.next()?)?,
-        },
+        1 => Sym::Leaf { source: Source::Value(value(tokens)?), need: bits(tokens.next()?)? },
         2 => Sym::Iter(u32::try_from(tokens.next()?).ok()?),
-        3 => Sym::Global(Val(tokens.next()? as LLVMValueRef)),
+        3 => Sym::Global(value(tokens)?),
         4 => {
             let n = tokens.next()?;
             Sym::Add((0..n).map(|_| parse(tokens)).collect::<Option<_>>()?)
@@ -322,18 +226,4 @@ fn parse(tokens: &mut dyn Iterator<Item = u64>) -> Option<Sym> {
         8 => Sym::Udiv(bits(tokens.next()?)?, boxed(tokens)?, boxed(tokens)?),
         _ => return None,
     })
-}
-
-/// Puts an empty block on all edges from `from` to `to`.
-pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option<BasicBlock<'m>> {
-    // SAFETY: the callers pass an edge of a branch or switch, and no analysis is open.
-    unsafe { BasicBlock::new(contech_fast_split_edge(from.as_mut_ptr(), to.as_mut_ptr())) }
-}
-
-/// Turns allocas that are only loaded and stored into SSA registers.
-pub(crate) fn promote(allocas: &[PointerValue<'_>]) {
-    let mut raw: Vec<_> = allocas.iter().map(AsValueRef::as_value_ref).collect();
-    // SAFETY: the allocas are of one function, and only loads and stores of their type use them
-    // (callers' contract).
-    unsafe { contech_fast_promote(raw.as_mut_ptr(), raw.len()) }
 }

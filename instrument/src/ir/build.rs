@@ -2,15 +2,11 @@
 
 use inkwell::AddressSpace;
 use inkwell::builder::{Builder, BuilderError};
-use inkwell::llvm_sys::core::{
-    LLVMBuildBitCast, LLVMBuildExtractElement, LLVMBuildIntCast2, LLVMConstInt, LLVMGetVectorSize,
-    LLVMIntTypeInContext, LLVMTypeOf,
-};
+use inkwell::context::ContextRef;
+use inkwell::llvm_sys::core::LLVMBuildGEP2;
 use inkwell::module::Module;
-use inkwell::types::AsTypeRef;
-use inkwell::values::{
-    BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
-};
+use inkwell::types::{AsTypeRef, IntType};
+use inkwell::values::{AsValueRef, GlobalValue, IntValue, PointerValue};
 
 use super::operands::Operand;
 use super::shim::contech_shim_allow_assembly;
@@ -33,39 +29,6 @@ pub(crate) fn offset<'m>(
     unsafe { builder.build_gep(context.i8_type(), base, &[n], "") }
 }
 
-/// The pointer that is in `from`.
-pub(crate) fn load<'m>(
-    builder: &Builder<'m>,
-    from: PointerValue<'m>,
-) -> Result<PointerValue<'m>, BuilderError> {
-    let ptr = from.get_type();
-    Ok(builder.build_load(ptr, from, "")?.into_pointer_value())
-}
-
-/// Stores a value so many bytes behind `base`, which may be anywhere.
-pub(crate) fn put<'m>(
-    builder: &Builder<'m>,
-    base: PointerValue<'m>,
-    at: u64,
-    value: impl BasicValue<'m>,
-) -> Result<(), BuilderError> {
-    let to = offset(builder, base, at)?;
-    let store = builder.build_store(to, value)?;
-    store.set_alignment(1).expect("a store has an alignment, and 1 is one");
-    Ok(())
-}
-
-/// Calls the function that makes room, and returns the cursor after it.
-pub(crate) fn flush<'m>(
-    builder: &Builder<'m>,
-    function: FunctionValue<'m>,
-    cursor: PointerValue<'m>,
-) -> Result<BasicValueEnum<'m>, BuilderError> {
-    let call = builder.build_direct_call(function, &[cursor.into()], "")?;
-    call.set_call_convention(PRESERVE_ALL);
-    Ok(call.try_as_basic_value().expect_basic("flush returns the cursor"))
-}
-
 /// The constant `global + offset` bytes.
 pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue<'_> {
     let base = global.as_pointer_value();
@@ -82,54 +45,73 @@ pub(crate) fn allow_assembly() {
     unsafe { contech_shim_allow_assembly() }
 }
 
-pub(crate) fn lane<'m>(builder: &Builder<'m>, vector: Operand, i: u32) -> PointerValue<'m> {
-    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and
-    // it is available where the builder stands.
-    unsafe {
-        let element = vector.element_type();
-        let context = inkwell::llvm_sys::core::LLVMGetTypeContext(element);
-        let index = LLVMConstInt(LLVMIntTypeInContext(context, 32), u64::from(i), 0);
-        let value = LLVMBuildExtractElement(builder.as_mut_ptr(), vector.0, index, c"".as_ptr());
-        PointerValue::new(value)
-    }
+pub(crate) fn lane<'m>(
+    builder: &Builder<'m>,
+    vector: Operand,
+    i: u32,
+) -> Result<PointerValue<'m>, BuilderError> {
+    let vector = vector.basic().into_vector_value();
+    let index = vector.get_type().get_context().i32_type().const_int(u64::from(i), false);
+    Ok(builder.build_extract_element(vector, index, "")?.into_pointer_value())
 }
 
-/// An integer operand, zero-extended to 64 bits.
-pub(crate) fn to_u64<'m>(
+/// An integer operand in a wider or narrower type, zero-extended.
+pub(crate) fn number<'m>(
     builder: &Builder<'m>,
     value: Operand,
-    i64_type: impl AsTypeRef,
-) -> IntValue<'m> {
-    // SAFETY: the callers pass integers and the 64-bit type; the integer is available where the
-    // builder stands.
-    unsafe {
-        IntValue::new(LLVMBuildIntCast2(
-            builder.as_mut_ptr(),
-            value.0,
-            i64_type.as_type_ref(),
-            0,
-            c"".as_ptr(),
-        ))
-    }
+    ty: IntType<'m>,
+) -> Result<IntValue<'m>, BuilderError> {
+    builder.build_int_cast_sign_flag(value.basic().into_int_value(), ty, false, "")
 }
 
 /// A vector of up to 64 `i1` as an integer, lane 0 in bit 0.
-pub(crate) fn mask_to_u64<'m>(
+pub(crate) fn mask<'m>(
     builder: &Builder<'m>,
     mask: Operand,
-    i64_type: impl AsTypeRef,
-) -> IntValue<'m> {
-    // SAFETY: the callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is
-    // to an integer of as many bits.
-    unsafe {
-        let vector = LLVMTypeOf(mask.0);
-        let context = inkwell::llvm_sys::core::LLVMGetTypeContext(vector);
-        let bits = LLVMIntTypeInContext(context, LLVMGetVectorSize(vector));
-        let int = LLVMBuildBitCast(builder.as_mut_ptr(), mask.0, bits, c"".as_ptr());
-        to_u64(builder, Operand(int), i64_type)
-    }
+    ty: IntType<'m>,
+) -> Result<IntValue<'m>, BuilderError> {
+    let vector = mask.basic().into_vector_value();
+    let bits = bits_type(ty.get_context(), vector.get_type().get_size());
+    let int = builder.build_bit_cast(vector, bits, "")?;
+    number(builder, Operand::of(&int), ty)
+}
+
+/// The type of integers of so many bits.
+pub(crate) fn bits_type(context: ContextRef<'_>, bits: u32) -> IntType<'_> {
+    let bits = bits.try_into().expect("a width is not 0");
+    context.custom_width_int_type(bits).expect("the width is that of a type or vector")
 }
 
 pub(crate) fn ptr_type<'m>(module: &Module<'m>) -> inkwell::types::PointerType<'m> {
     module.get_context().ptr_type(AddressSpace::default())
+}
+
+/// `base + index * scale` for each lane of the vector of integers `index`, which is sign-extended.
+pub(crate) fn addresses(
+    builder: &Builder<'_>,
+    base: Operand,
+    index: Operand,
+    scale: u64,
+) -> Option<Operand> {
+    let base = base.pointer().ok()?;
+    let index = index.vector()?;
+    let ty = index.get_type();
+    if !ty.get_element_type().is_int_type() {
+        return None;
+    }
+    let unit = ty.get_context().i8_type().array_type(u32::try_from(scale).ok()?);
+    let mut indices = [index.as_value_ref()];
+    // SAFETY: the operands are live values, available where the builder stands. The base is a
+    // pointer, and a GEP with a vector of integers as index makes a vector of pointers.
+    let vector = unsafe {
+        LLVMBuildGEP2(
+            builder.as_mut_ptr(),
+            unit.as_type_ref(),
+            base.as_value_ref(),
+            indices.as_mut_ptr(),
+            1,
+            c"".as_ptr(),
+        )
+    };
+    Some(Operand::from_raw(vector))
 }

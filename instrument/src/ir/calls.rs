@@ -8,11 +8,12 @@ use inkwell::llvm_sys::core::{
     LLVMIsAInlineAsm,
 };
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
+use inkwell::values::{
+    AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, LLVMTailCallKind,
+};
 
 use super::shim::{
-    contech_shim_byval_size, contech_shim_drop_call_attributes, contech_shim_never_returns,
-    contech_shim_touches_memory,
+    contech_shim_byval_size, contech_shim_never_returns, contech_shim_touches_memory,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,11 +53,23 @@ pub(crate) fn callee<'m>(call: InstructionValue<'m>) -> Callee<'m> {
     }
 }
 
+/// The function that an instruction calls directly, if it is a call or invoke that does.
+pub(crate) fn called(inst: InstructionValue<'_>) -> Option<FunctionValue<'_>> {
+    match is_call(inst).then(|| callee(inst)) {
+        Some(Callee::Function(f)) => Some(f),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_call(inst: InstructionValue<'_>) -> bool {
+    matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
+}
+
 /// Copies `n` bytes of text.
 ///
 /// # Safety
 /// `text` is null or points to `n` readable bytes.
-unsafe fn bytes(text: *const c_char, n: usize) -> String {
+pub(crate) unsafe fn bytes(text: *const c_char, n: usize) -> String {
     if text.is_null() || n == 0 {
         return String::new();
     }
@@ -89,35 +102,14 @@ pub(crate) fn byval_size(module: &Module<'_>, call: InstructionValue<'_>, i: u32
     unsafe { contech_shim_byval_size(module.as_mut_ptr(), call.as_value_ref(), i) }
 }
 
-/// Drops attributes of the call that no longer hold when the callee records.
-pub(crate) fn drop_call_attributes(call: InstructionValue<'_>) {
-    // SAFETY: `call` is a call instruction, by the callers' contract.
-    unsafe { contech_shim_drop_call_attributes(call.as_value_ref()) }
-}
-
-/// Makes sure that the call never becomes a tail call, unless it is `musttail`.
+/// Makes sure that a call never becomes a tail call, unless it is `musttail`. An invoke never does.
 pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
-    use inkwell::llvm_sys::LLVMTailCallKind;
-    use inkwell::llvm_sys::core::{LLVMGetTailCallKind, LLVMSetTailCallKind};
-    // SAFETY: `call` is a call instruction and no invoke, by the callers' contract, so it has a
-    // tail call kind.
-    unsafe {
-        let kind = LLVMGetTailCallKind(call.as_value_ref());
-        if !matches!(kind, LLVMTailCallKind::LLVMTailCallKindMustTail) {
-            LLVMSetTailCallKind(call.as_value_ref(), LLVMTailCallKind::LLVMTailCallKindNoTail);
-        }
+    if !is_must_tail(call) {
+        let _ = call.set_tail_call_kind(LLVMTailCallKind::LLVMTailCallKindNoTail);
     }
 }
 
 /// Whether the instruction is a call that must be a tail call.
 pub(crate) fn is_must_tail(inst: InstructionValue<'_>) -> bool {
-    use inkwell::llvm_sys::LLVMTailCallKind;
-    use inkwell::llvm_sys::core::LLVMGetTailCallKind;
-    use inkwell::values::InstructionOpcode;
-    inst.get_opcode() == InstructionOpcode::Call
-        && matches!(
-            // SAFETY: the instruction is a call, which has a tail call kind.
-            unsafe { LLVMGetTailCallKind(inst.as_value_ref()) },
-            LLVMTailCallKind::LLVMTailCallKindMustTail
-        )
+    inst.get_tail_call_kind() == Ok(LLVMTailCallKind::LLVMTailCallKindMustTail)
 }

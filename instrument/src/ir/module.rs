@@ -1,19 +1,16 @@
 //! What belongs to the module as a whole: errors, constructors and destructors, what must be kept,
-//! ifuncs and annotations.
-
-use std::ffi::{CString, c_void};
+//! ifuncs, annotations and OpenMP.
 
 use inkwell::llvm_sys::core::{
     LLVMGetFirstGlobalIFunc, LLVMGetGlobalIFuncResolver, LLVMGetNextGlobalIFunc, LLVMIsAFunction,
 };
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 
 use super::shim::{
     contech_shim_append_ctor, contech_shim_append_dtor, contech_shim_append_used,
-    contech_shim_comdat_caller, contech_shim_each_annotated, contech_shim_error,
-    contech_shim_hide_ours, contech_shim_mark_program,
+    contech_shim_each_annotated, contech_shim_error, contech_shim_hide_ours,
+    contech_shim_mark_program, contech_shim_mark_workshares, visited,
 };
 
 /// Reports a compile error; the host then writes no object file and fails.
@@ -35,25 +32,12 @@ pub(crate) fn hide_ours(module: &Module<'_>) {
     unsafe { contech_shim_hide_ours(module.as_mut_ptr()) }
 }
 
-/// Adds a hidden comdat function `void name()` that calls `callee(start, stop)`.
-pub(crate) fn comdat_caller<'m>(
-    module: &Module<'m>,
-    name: &str,
-    callee: FunctionValue<'m>,
-    start: GlobalValue<'m>,
-    stop: GlobalValue<'m>,
-) -> Option<FunctionValue<'m>> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: all values belong to the module, and the callee takes two pointers.
-    unsafe {
-        FunctionValue::new(contech_shim_comdat_caller(
-            module.as_mut_ptr(),
-            name.as_ptr(),
-            callee.as_value_ref(),
-            start.as_value_ref(),
-            stop.as_value_ref(),
-        ))
-    }
+/// Marks the locations of OpenMP worksharing calls with the kind of work they share, where the
+/// compiler has not done so (flang). Returns whether there were any. Once a tool listens, libomp
+/// warns on standard error about unmarked locations.
+pub(crate) fn mark_workshares(module: &Module<'_>) -> bool {
+    // SAFETY: the module is live.
+    unsafe { contech_shim_mark_workshares(module.as_mut_ptr()) != 0 }
 }
 
 /// Runs the function before the program's constructors.
@@ -94,22 +78,10 @@ pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>>
 
 /// The functions with `__attribute__((annotate(text)))`.
 pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValue<'m>> {
-    unsafe extern "C" fn push(context: *mut c_void, f: LLVMValueRef) {
-        // SAFETY: `context` is the Vec passed below, which is alive during the call.
-        let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
-        list.push(f);
-    }
-    let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: text and length describe one string, and `push` gets the list it expects.
-    unsafe {
-        contech_shim_each_annotated(
-            module.as_mut_ptr(),
-            text.as_ptr().cast(),
-            text.len(),
-            push,
-            (&raw mut list).cast(),
-        );
-    }
+    let (m, text, n) = (module.as_mut_ptr(), text.as_ptr().cast(), text.len());
+    // SAFETY: text and length describe one string.
+    let all =
+        visited(|visit, list| unsafe { contech_shim_each_annotated(m, text, n, visit, list) });
     // SAFETY: the shim visits only functions of the module.
-    list.into_iter().filter_map(|f| unsafe { FunctionValue::new(f) }).collect()
+    all.into_iter().filter_map(|f| unsafe { FunctionValue::new(f) }).collect()
 }

@@ -1,21 +1,22 @@
 //! Operands of instructions: their types, lanes, sizes and constant values.
 
+use inkwell::AddressSpace;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetElementType, LLVMGetInitializer,
-    LLVMGetOperand, LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMGetVectorSize,
-    LLVMIsAConstantInt, LLVMIsAGlobalVariable, LLVMIsConstantString, LLVMIsGlobalConstant,
-    LLVMTypeOf,
+    LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetInitializer, LLVMGetOperand,
+    LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMIsAConstantInt, LLVMIsAGlobalVariable,
+    LLVMIsAInstruction, LLVMIsConstantString, LLVMIsGlobalConstant, LLVMTypeOf,
 };
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue};
+use inkwell::types::{AsTypeRef, BasicTypeEnum};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PointerValue, VectorValue};
 
 use super::shim::{contech_shim_is_swift_error, contech_shim_store_size};
 
-/// An operand of any type, including types that inkwell's enums lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Operand(pub(super) LLVMValueRef);
+/// A value of any type, including types that inkwell's enums lack; equal if it is the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Operand(LLVMValueRef);
 
 /// Operand `i`; a call's arguments come first.
 pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
@@ -24,6 +25,10 @@ pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
 }
 
 impl Operand {
+    pub(crate) fn of(value: &impl AsValueRef) -> Self {
+        Operand(value.as_value_ref())
+    }
+
     /// For modules that call LLVM themselves.
     pub(crate) fn from_raw(value: LLVMValueRef) -> Self {
         Operand(value)
@@ -38,9 +43,23 @@ impl Operand {
         unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) }
     }
 
-    pub(super) fn element_type(self) -> LLVMTypeRef {
-        // SAFETY: the callers have checked that this is a vector.
-        unsafe { LLVMGetElementType(LLVMTypeOf(self.0)) }
+    /// The value, which must have a type that can be stored.
+    pub(crate) fn basic<'m>(self) -> BasicValueEnum<'m> {
+        // SAFETY: an Operand is a live value.
+        unsafe { BasicValueEnum::new(self.0) }
+    }
+
+    /// The instruction, if the value is one.
+    pub(crate) fn instruction<'m>(self) -> Option<InstructionValue<'m>> {
+        // SAFETY: an Operand is a live value, and the instruction is made only if it is one.
+        unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| InstructionValue::new(self.0)) }
+    }
+
+    /// The operand as a fixed vector, if it is one.
+    pub(crate) fn vector<'m>(self) -> Option<VectorValue<'m>> {
+        matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind)
+            // SAFETY: the operand is a live value of vector type.
+            .then(|| unsafe { VectorValue::new(self.0) })
     }
 
     /// The operand as a pointer of the default address space, or the reason why it cannot be
@@ -61,24 +80,18 @@ impl Operand {
 
     /// Number of lanes, if this is a fixed vector of pointers of the default address space.
     pub(crate) fn pointer_lanes(self) -> Option<u32> {
-        if !matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind) {
-            return None;
-        }
-        // SAFETY: the operand is a live value of vector type, and only a pointer type is asked for
-        // its address space.
-        unsafe {
-            let element = self.element_type();
-            let pointers = matches!(LLVMGetTypeKind(element), LLVMTypeKind::LLVMPointerTypeKind)
-                && LLVMGetPointerAddressSpace(element) == 0;
-            pointers.then(|| LLVMGetVectorSize(LLVMTypeOf(self.0)))
+        let ty = self.vector()?.get_type();
+        match ty.get_element_type() {
+            BasicTypeEnum::PointerType(p) if p.get_address_space() == AddressSpace::default() => {
+                Some(ty.get_size())
+            }
+            _ => None,
         }
     }
 
     /// Number of lanes of a fixed vector of any element type.
     pub(crate) fn lanes(self) -> Option<u32> {
-        matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind)
-            // SAFETY: the operand is a live value of vector type.
-            .then(|| unsafe { LLVMGetVectorSize(LLVMTypeOf(self.0)) })
+        Some(self.vector()?.get_type().get_size())
     }
 
     /// The value of a constant integer, truncated to 64 bits.
@@ -90,28 +103,20 @@ impl Operand {
 
     /// Bytes that a load or store of this operand's type accesses; `None` for scalable vectors.
     pub(crate) fn store_size(self, module: &Module<'_>) -> Option<u64> {
-        // SAFETY: the operand is a live value of the module, and its type has a size.
-        let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), LLVMTypeOf(self.0)) };
-        (n != u64::MAX).then_some(n)
+        // SAFETY: the operand is a live value.
+        store_size(module, unsafe { LLVMTypeOf(self.0) })
     }
 
     /// Bytes of one element of this fixed vector.
     pub(crate) fn element_size(self, module: &Module<'_>) -> Option<u64> {
-        self.lanes()?;
-        // SAFETY: the operand is a vector of the module, and its element type has a size.
-        let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), self.element_type()) };
-        (n != u64::MAX).then_some(n)
+        store_size(module, self.vector()?.get_type().get_element_type().as_type_ref())
     }
 }
 
-/// The value that an instruction computes.
-pub(crate) fn result(inst: InstructionValue<'_>) -> Operand {
-    Operand(inst.as_value_ref())
-}
-
-/// A value as an operand.
-pub(crate) fn of_value(value: IntValue<'_>) -> Operand {
-    Operand(value.as_value_ref())
+fn store_size(module: &Module<'_>, ty: LLVMTypeRef) -> Option<u64> {
+    // SAFETY: the type is that of a value of the module, or of its elements, and has a size.
+    let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), ty) };
+    (n != u64::MAX).then_some(n)
 }
 
 /// Whether the value is the address of a constant, which nothing can write.

@@ -2,9 +2,23 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{
+    LLVMBasicBlockRef, LLVMMetadataRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
+};
 
-pub(super) type Visit = unsafe extern "C" fn(*mut c_void, LLVMValueRef);
+/// What the shim calls with each of several items, handing back the pointer it was given.
+pub(crate) type Visit<T> = unsafe extern "C" fn(*mut c_void, T);
+
+/// The items that the shim visits in a call.
+pub(crate) fn visited<T>(call: impl FnOnce(Visit<T>, *mut c_void)) -> Vec<T> {
+    unsafe extern "C" fn push<T>(list: *mut c_void, item: T) {
+        // SAFETY: `list` is the Vec below, which is alive during the call.
+        unsafe { &mut *list.cast::<Vec<T>>() }.push(item);
+    }
+    let mut list: Vec<T> = Vec::new();
+    call(push, (&raw mut list).cast());
+    list
+}
 
 unsafe extern "C" {
     pub(super) fn contech_shim_error(module: LLVMModuleRef, text: *const c_char, length: usize);
@@ -16,10 +30,8 @@ unsafe extern "C" {
     ) -> LLVMBasicBlockRef;
     pub(super) fn contech_shim_split_unlikely(condition: LLVMValueRef) -> LLVMValueRef;
     pub(super) fn contech_shim_allow_assembly();
-    pub(super) fn contech_shim_promote(alloca: LLVMValueRef);
+    pub(super) fn contech_shim_promote(allocas: *mut LLVMValueRef, n: usize);
     pub(super) fn contech_shim_touches_memory(call: LLVMValueRef) -> c_int;
-    pub(super) fn contech_shim_drop_function_attributes(function: LLVMValueRef);
-    pub(super) fn contech_shim_drop_call_attributes(call: LLVMValueRef);
     pub(super) fn contech_shim_never_returns(call: LLVMValueRef) -> c_int;
     pub(super) fn contech_shim_byval_size(
         module: LLVMModuleRef,
@@ -28,22 +40,15 @@ unsafe extern "C" {
     ) -> u64;
     pub(super) fn contech_shim_is_swift_error(value: LLVMValueRef) -> c_int;
     pub(super) fn contech_shim_is_library_function(function: LLVMValueRef) -> c_int;
+    pub(super) fn contech_shim_function_of(scope: LLVMMetadataRef, n: *mut usize) -> *const c_char;
     pub(super) fn contech_shim_store_size(module: LLVMModuleRef, ty: LLVMTypeRef) -> u64;
-    pub(super) fn contech_shim_is_eh_funclet_user(function: LLVMValueRef) -> c_int;
     pub(super) fn contech_shim_each_annotated(
         module: LLVMModuleRef,
         text: *const c_char,
         length: usize,
-        visit: Visit,
+        visit: Visit<LLVMValueRef>,
         context: *mut c_void,
     );
-    pub(super) fn contech_shim_comdat_caller(
-        module: LLVMModuleRef,
-        name: *const c_char,
-        callee: LLVMValueRef,
-        start: LLVMValueRef,
-        stop: LLVMValueRef,
-    ) -> LLVMValueRef;
     pub(super) fn contech_shim_mark_workshares(module: LLVMModuleRef) -> c_int;
     pub(super) fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
     pub(super) fn contech_shim_is_speculated(access: LLVMValueRef) -> c_int;
@@ -54,13 +59,13 @@ unsafe extern "C" {
         end: LLVMValueRef,
         loaded: LLVMValueRef,
         fence: LLVMValueRef,
-        visit: Visit,
+        visit: Visit<LLVMValueRef>,
         context: *mut c_void,
     );
     pub(super) fn contech_shim_mark_waits(
         function: LLVMValueRef,
         turn: LLVMValueRef,
-        visit: Visit,
+        visit: Visit<LLVMValueRef>,
         context: *mut c_void,
     );
     pub(super) fn contech_shim_carry(

@@ -4,14 +4,14 @@
 use std::cell::RefCell;
 
 use inkwell::IntPredicate;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
 use inkwell::types::{FunctionType, IntType};
 use inkwell::values::{FunctionValue, GlobalValue, IntValue, PointerValue};
-use inkwell::{AtomicOrdering, InlineAsmDialect, ThreadLocalMode};
+use inkwell::{AtomicOrdering, InlineAsmDialect};
 use workspan::abi::{self, Event, State};
 
+use crate::descriptor::thread_local;
 use crate::ir;
 
 /// LLVM's number of the calling convention `preserve_most`.
@@ -19,7 +19,7 @@ const PRESERVE_MOST: u32 = 14;
 
 /// The thread's state and log, and the function that reads the log.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Log<'m> {
+pub(crate) struct Log<'m> {
     state: GlobalValue<'m>,
     due: FunctionValue<'m>,
     word: IntType<'m>,
@@ -42,26 +42,16 @@ pub(super) struct Said<'m> {
 pub(super) type Checks<'m> = RefCell<Vec<IntValue<'m>>>;
 
 impl<'m> Log<'m> {
-    pub(super) fn declare(module: &Module<'m>) -> Self {
+    pub(crate) fn declare(module: &Module<'m>) -> Self {
         let context = module.get_context();
         let (ptr, word) = (ir::ptr_type(module), context.i64_type());
-        let state = module.get_global(abi::STATE).unwrap_or_else(|| {
-            let words = u32::try_from(size_of::<State>() / 8).expect("a small constant");
-            let global = module.add_global(word.array_type(words), None, abi::STATE);
-            global.set_thread_local(true);
-            global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
-            global.set_alignment(64);
-            global
-        });
+        let words = u32::try_from(size_of::<State>() / 8).expect("a small constant");
+        let state = thread_local(module, abi::STATE, word.array_type(words), 64);
         let due = module.get_function(abi::DUE).unwrap_or_else(|| {
             let due = module.add_function(abi::DUE, context.void_type().fn_type(&[], false), None);
             due.set_call_conventions(PRESERVE_MOST);
             // The function is called through its address, because a lazy-binding stub changes r10.
-            for name in ["cold", "nounwind", "nonlazybind"] {
-                let kind = Attribute::get_named_enum_kind_id(name);
-                let attribute = context.create_enum_attribute(kind, 0);
-                due.add_attribute(AttributeLoc::Function, attribute);
-            }
+            ir::add_attributes(module, due, &["cold", "nounwind", "nonlazybind"]);
             due
         });
         ir::allow_assembly();
@@ -91,9 +81,16 @@ impl<'m> Log<'m> {
     /// `left -= n`, as one instruction, because nobody needs the difference.
     pub(super) fn take(&self, builder: &Builder<'m>, n: IntValue<'m>) -> Result<(), BuilderError> {
         let left = self.field(std::mem::offset_of!(State, left));
-        let before = builder.build_load(self.word, left, "")?.into_int_value();
-        let after = builder.build_int_sub(before, n, "")?;
+        let after = builder.build_int_sub(self.load(builder, left)?, n, "")?;
         builder.build_store(left, after).map(drop)
+    }
+
+    pub(super) fn load(
+        &self,
+        builder: &Builder<'m>,
+        from: PointerValue<'m>,
+    ) -> Result<IntValue<'m>, BuilderError> {
+        Ok(builder.build_load(self.word, from, "")?.into_int_value())
     }
 
     /// Writes an event, after `own` operations that are not reported yet.
@@ -125,28 +122,24 @@ impl<'m> Log<'m> {
         put(std::mem::offset_of!(Event, slot), slot)?;
         if let Some((_, own)) = said.arrival {
             put(std::mem::offset_of!(Event, own), own)?;
-            let from = builder.build_load(self.word, said.slot, "")?;
-            put(std::mem::offset_of!(Event, from), from.into_int_value())?;
+            put(std::mem::offset_of!(Event, from), self.load(builder, said.slot)?)?;
         }
         if let Some(synced) = said.synced {
             put(std::mem::offset_of!(Event, synced), synced)?;
         }
-        let left = self.field(std::mem::offset_of!(State, left));
-        let left = builder.build_load(self.word, left, "")?.into_int_value();
+        let left = self.load(builder, self.field(std::mem::offset_of!(State, left)))?;
         put(std::mem::offset_of!(Event, left), left)?;
         let spawn = self.field(std::mem::offset_of!(State, spawn));
         let mut what = self.word.const_int(said.kind, false);
         if let Some((function, _)) = said.arrival {
             // The sum is aligned, and the linker computes it as a constant.
             what = function.const_to_int(self.word).const_add(what);
-            let spawns = builder.build_load(self.word, spawn, "")?.into_int_value();
-            what = builder.build_int_add(what, spawns, "")?;
+            what = builder.build_int_add(what, self.load(builder, spawn)?, "")?;
         }
         builder.build_store(spawn, self.word.const_zero())?;
         builder.build_fence(AtomicOrdering::Release, true, "")?;
         put(std::mem::offset_of!(Event, what), what)?;
-        let least = self.field(std::mem::offset_of!(State, least));
-        let least = builder.build_load(self.word, least, "")?.into_int_value();
+        let least = self.load(builder, self.field(std::mem::offset_of!(State, least)))?;
         let due = builder.build_int_compare(IntPredicate::SLT, left, least, "")?;
         checks.borrow_mut().push(due);
         Ok(())

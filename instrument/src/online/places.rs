@@ -5,11 +5,13 @@ use std::collections::HashSet;
 
 use inkwell::values::{InstructionOpcode, InstructionValue};
 use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::NodeIndex;
 use workspan::abi;
 
 use crate::callee::{self, Call};
-use crate::plan::{BlockPlan, End, FunctionPlan};
+use crate::graphs;
+use crate::ir;
+use crate::plan::{BlockPlan, End, FunctionPlan, Piece};
 
 /// Whether E was passed on the way to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,26 +23,21 @@ pub(super) enum Passed {
 
 /// The block E, and for every block whether E was passed before it.
 pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
-    let calls = |i: usize| {
-        let pieces = &plan.pieces[plan.blocks[i].pieces.clone()];
-        pieces.iter().any(|p| matches!(p.end, End::Call { .. }))
-    };
-    let calling: Vec<usize> = (0..plan.blocks.len()).filter(|&i| calls(i)).collect();
+    let calls =
+        |i: &usize| plan.pieces[plan.blocks[*i].pieces.clone()].iter().any(Piece::ends_with_call);
+    let n = plan.blocks.len();
+    let calling: Vec<usize> = (0..n).filter(calls).collect();
     if calling.is_empty() {
         return None;
     }
-    let mut graph = DiGraph::<(), ()>::new();
-    let nodes: Vec<NodeIndex> = plan.blocks.iter().map(|_| graph.add_node(())).collect();
-    for (from, block) in plan.blocks.iter().enumerate() {
-        for &to in &block.successors {
-            graph.add_edge(nodes[from], nodes[to], ());
-        }
-    }
-    let dominators = simple_fast(&graph, nodes[0]);
+    let edges = plan.blocks.iter().enumerate();
+    let edges = edges.flat_map(|(from, block)| block.successors.iter().map(move |to| (from, *to)));
+    let graph = graphs::graph(n, edges);
+    let dominators = simple_fast(&graph, NodeIndex::new(0));
     // The dominators of a block, from the entry down.
     let chain = |i: usize| {
-        let mut all: Vec<usize> =
-            dominators.dominators(nodes[i]).into_iter().flatten().map(NodeIndex::index).collect();
+        let all = dominators.dominators(NodeIndex::new(i)).into_iter().flatten();
+        let mut all: Vec<usize> = all.map(NodeIndex::index).collect();
         all.reverse();
         all
     };
@@ -51,7 +48,7 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     }
     // E is the last block that will do. The entry always does, since no block precedes it.
     let good = |&e: &usize| {
-        let mut behind = vec![false; nodes.len()];
+        let mut behind = vec![false; n];
         let mut starts: Vec<usize> = plan.blocks[e].successors.clone();
         behind[e] = true;
         while let Some(at) = starts.pop() {
@@ -67,29 +64,15 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
             true if chain(i).contains(&e) => Passed::Always,
             true => Passed::Perhaps,
         };
-        Some((e, (0..nodes.len()).map(passed).collect()))
+        Some((e, (0..n).map(passed).collect()))
     };
     common.iter().rev().find_map(good)
 }
 
 /// The syncs after which nothing is called before the function returns.
 pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValue<'m>> {
-    let calls = |inst: InstructionValue<'m>| {
-        matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
-            && match callee::classify(inst) {
-                Call::Nothing | Call::Asm { .. } => false,
-                Call::Intrinsic { name } => takes_time(&name),
-                Call::Pure | Call::Boundary { .. } => true,
-            }
-    };
-    let quiet: Vec<bool> = plan
-        .blocks
-        .iter()
-        .map(|block| {
-            let all = block.terminator.get_parent();
-            !all.into_iter().flat_map(|b| b.get_instructions()).any(calls)
-        })
-        .collect();
+    let quiet: Vec<bool> =
+        plan.blocks.iter().map(|block| !block.bb.get_instructions().any(takes_time)).collect();
     let ends_well = |block: &BlockPlan<'m>| {
         !block.successors.is_empty() || block.terminator.get_opcode() == InstructionOpcode::Return
     };
@@ -108,24 +91,37 @@ pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValu
     };
     let mut last = HashSet::new();
     for (i, block) in plan.blocks.iter().enumerate() {
-        let pieces = plan.pieces[block.pieces.clone()].iter().rev();
+        let mut pieces = plan.pieces[block.pieces.clone()].iter().rev();
         let Some(piece) = pieces
-            .clone()
-            .find(|p| matches!(p.end, End::Call { .. }))
+            .find(|p| p.ends_with_call())
             .filter(|p| matches!(&p.end, End::Call { callee, .. } if callee == abi::CILK_SYNC))
         else {
             continue;
         };
-        let after =
+        let mut after =
             std::iter::successors(piece.last.get_next_instruction(), |i| i.get_next_instruction());
-        if !after.into_iter().any(calls) && returns(i) {
+        if !after.any(takes_time) && returns(i) {
             last.insert(piece.last);
         }
     }
     last
 }
 
-/// Whether the intrinsic is compiled to a call of the C library.
-pub(super) fn takes_time(name: &str) -> bool {
-    name.starts_with("llvm.mem")
+/// Whether the instruction is a call whose operations are not counted.
+pub(super) fn takes_time(inst: InstructionValue<'_>) -> bool {
+    ir::is_call(inst)
+        && match callee::classify(inst) {
+            Call::Nothing | Call::Asm { .. } => false,
+            Call::Intrinsic { name } => copies(&name),
+            Call::Pure | Call::Boundary { .. } => true,
+        }
+}
+
+/// Whether the call is one of an intrinsic that is compiled to a call of the C library.
+pub(super) fn is_copy(call: InstructionValue<'_>) -> bool {
+    matches!(callee::classify(call), Call::Intrinsic { name } if copies(&name))
+}
+
+fn copies(intrinsic: &str) -> bool {
+    intrinsic.starts_with("llvm.mem")
 }

@@ -1,14 +1,15 @@
-//! Code on edges: which edges have code, where it stands, and what it is.
+//! Code on edges: which edges have code, where it stands, and what it is; and checks for room in the
+//! buffer, with what happens where there is none.
 
 use std::collections::HashMap;
 
-use inkwell::values::{InstructionOpcode, InstructionValue};
+use contech_trace::abi::ID_BYTES;
+use inkwell::values::{InstructionOpcode, InstructionValue, IntValue, PointerValue};
 
 use super::super::Fast;
 use super::super::paths::{Out, Sum, To};
-use super::super::scev;
-use super::checks::Slow;
 use super::{Built, COUNT_BYTES, Emitter};
+use crate::ir;
 
 /// An edge with code on it: its source node and the node it leads to.
 pub(super) type EdgeKey = (usize, usize);
@@ -25,7 +26,7 @@ pub(super) fn split_edges<'m>(
             continue;
         }
         let place = if fast.graph.nodes[key.0].successors.len() > 1 {
-            scev::split_edge(from.bb, to.bb)
+            ir::split_edge(from.bb, to.bb)
                 .and_then(|b| b.get_terminator())
                 .ok_or("cannot put a block on an edge")?
         } else {
@@ -51,7 +52,7 @@ fn busy_edges(fast: &Fast<'_>) -> Vec<EdgeKey> {
         if let Some(c) = shape.collapsed()
             && c.count.is_none()
         {
-            busy.push((c.latch, fast.graph.headers[l]));
+            busy.push((c.latch, fast.graph.loops[l].header));
         }
     }
     busy
@@ -88,21 +89,31 @@ impl Fast<'_> {
     }
 }
 
+/// The slow path of a check on the back edge of a recorded loop writes the count and the id, too, and
+/// starts counting anew.
+#[derive(Clone, Copy)]
+pub(super) struct LoopCut<'m> {
+    counter: PointerValue<'m>,
+    increment: u64,
+    resume: PointerValue<'m>,
+}
+
 impl<'m> Emitter<'_, 'm> {
     /// Emits the code of an edge, or of the end of a segment.
     pub(super) fn edge(&mut self, n: usize, e: &Out) -> Built {
         let fast = self.fast;
         match e.to {
             To::End => {
-                self.builder.position_before(&fast.graph.nodes[n].last);
+                let last = fast.graph.nodes[n].last;
+                self.writer.builder.position_before(&last);
                 self.id(n, e.increment)?;
-                if fast.graph.nodes[n].last.get_opcode() == InstructionOpcode::IndirectBr {
+                if last.get_opcode() == InstructionOpcode::IndirectBr {
                     return Ok(());
                 }
-                self.sync(n)
+                self.writer.sync(last, self.left_in(n))
             }
             To::Leave(t) => {
-                self.builder.position_before(&self.ends[&(e.from, t)]);
+                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
                 self.count(n)?;
                 self.id(n, e.increment)
             }
@@ -111,22 +122,22 @@ impl<'m> Emitter<'_, 'm> {
                 if !fast.edge_has_code(n, e) {
                     return Ok(());
                 }
-                self.builder.position_before(&self.ends[&(e.from, t)]);
+                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
                 self.count(n)?;
                 if fast.paths.sums[t] == Sum::Varies {
                     let path = self.path_plus(n, e.increment)?;
-                    self.builder.build_store(self.path, path)?;
+                    self.writer.builder.build_store(self.path, path)?;
                 }
                 Ok(())
             }
             To::Cut(t) => {
-                self.builder.position_before(&self.ends[&(e.from, t)]);
+                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
                 self.count(n)?;
                 self.id(n, e.increment)?;
                 if fast.checked.contains(&(n, t)) {
                     self.check()?;
                 }
-                self.set_path(t, None)
+                self.set_path(t)
             }
         }
     }
@@ -137,27 +148,19 @@ impl<'m> Emitter<'_, 'm> {
         else {
             return Ok(());
         };
-        let count = self.builder.build_load(self.context.i64_type(), *counter, "")?;
-        let base = self.load_cursor()?;
-        self.put(base, 0, count)?;
-        let next = self.offset(base, COUNT_BYTES)?;
-        self.builder.build_store(self.cursor, next)?;
-        Ok(())
+        self.writer.append(self.load_count(*counter)?, COUNT_BYTES)
     }
 
     /// Emits the code on the back edge of a recorded loop.
     pub(super) fn back_edge(&mut self, n: usize, l: usize) -> Built {
         let fast = self.fast;
-        let (Some(c), Some(counter)) = (fast.shapes[l].collapsed(), self.counters.get(&l)) else {
+        let (Some(c), Some(&counter)) = (fast.shapes[l].collapsed(), self.counters.get(&l)) else {
             return Ok(());
         };
-        let counter = *counter;
-        self.builder.position_before(&self.ends[&(c.latch, n)]);
-        let i64_type = self.context.i64_type();
-        let count = self.builder.build_load(i64_type, counter, "")?;
-        let one = i64_type.const_int(1, false);
-        let next = self.builder.build_int_add(count.into_int_value(), one, "")?;
-        self.builder.build_store(counter, next)?;
+        self.writer.builder.position_before(&self.ends[&(c.latch, n)]);
+        let one = self.writer.context.i64_type().const_int(1, false);
+        let next = self.writer.builder.build_int_add(self.load_count(counter)?, one, "")?;
+        self.writer.builder.build_store(counter, next)?;
         if !c.records {
             return Ok(());
         }
@@ -165,11 +168,46 @@ impl<'m> Emitter<'_, 'm> {
         let (Some(cut), Some(base)) = (cut, fast.paths.base(n, Some(l))) else {
             return Ok(());
         };
-        let slow = Slow::LoopCut {
-            counter,
-            increment: u64::from(cut.increment),
-            resume: self.path_address(base),
-        };
-        self.compare(slow)
+        let (increment, resume) = (u64::from(cut.increment), self.path_address(base));
+        self.compare(Some(LoopCut { counter, increment, resume }))
+    }
+
+    pub(super) fn check(&mut self) -> Built {
+        self.compare(None)
+    }
+
+    /// Compares here; the slow path is added when all code is in place.
+    fn compare(&mut self, cut: Option<LoopCut<'m>>) -> Built {
+        self.checks.push((self.writer.is_full()?, cut));
+        Ok(())
+    }
+
+    pub(super) fn finish_checks(&mut self) -> Built {
+        for (condition, cut) in std::mem::take(&mut self.checks) {
+            let end = ir::split_unlikely(condition);
+            self.writer.builder.position_before(&end);
+            let mut cursor = self.writer.load_cursor()?;
+            if let Some(LoopCut { counter, increment, .. }) = cut {
+                let count = self.load_count(counter)?;
+                self.writer.put(cursor, 0, count)?;
+                let path = self.writer.load(self.path)?;
+                let id = ir::offset(&self.writer.builder, path, increment)?;
+                self.writer.put(cursor, COUNT_BYTES, id)?;
+                let bytes = COUNT_BYTES + ID_BYTES as u64;
+                cursor = ir::offset(&self.writer.builder, cursor, bytes)?;
+            }
+            self.writer.flush(cursor)?;
+            if let Some(LoopCut { counter, resume, .. }) = cut {
+                let zero = self.writer.context.i64_type().const_zero();
+                self.writer.builder.build_store(counter, zero)?;
+                self.writer.builder.build_store(self.path, resume)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_count(&self, counter: PointerValue<'m>) -> Built<IntValue<'m>> {
+        let count = self.writer.builder.build_load(self.writer.context.i64_type(), counter, "")?;
+        Ok(count.into_int_value())
     }
 }

@@ -38,34 +38,33 @@ impl<'m> Emitter<'_, 'm> {
         };
         let places: Vec<_> = records.iter().map(place).collect();
         for (r, place) in records.iter().zip(grouped(&places)) {
-            self.builder.position_before(&place);
+            self.writer.builder.position_before(&place);
             let base = match base {
                 Some(base) => base,
-                None => *base.insert(self.load_cursor()?),
+                None => *base.insert(self.writer.load_cursor()?),
             };
             self.leaf(base, at, r)?;
             at += u64::from(r.width);
         }
         if let Some(base) = base {
-            let next = self.offset(base, at)?;
-            self.builder.build_store(self.cursor, next)?;
+            self.writer.advance(base, at)?;
         }
         Ok(())
     }
 
     fn leaf(&self, base: PointerValue<'m>, at: u64, r: &Record) -> Built {
-        let builder = &self.builder;
+        let (writer, builder) = (&self.writer, &self.writer.builder);
         let ty = match r.width {
-            1 => self.context.i8_type(),
-            2 => self.context.i16_type(),
-            4 => self.context.i32_type(),
-            _ => self.context.i64_type(),
+            1 => writer.context.i8_type(),
+            2 => writer.context.i16_type(),
+            4 => writer.context.i32_type(),
+            _ => writer.context.i64_type(),
         };
         match r.source {
-            Source::Value(v) if v.basic().is_pointer_value() => self.put(base, at, v.basic()),
-            Source::Value(v) => self.put(base, at, ir::to_u64(builder, v.operand(), ty)),
-            Source::Lane(v, i) => self.put(base, at, ir::lane(builder, v.operand(), i)),
-            Source::Mask(v) => self.put(base, at, ir::mask_to_u64(builder, v.operand(), ty)),
+            Source::Value(v) if v.basic().is_pointer_value() => writer.put(base, at, v.basic()),
+            Source::Value(v) => writer.put(base, at, ir::number(builder, v, ty)?),
+            Source::Lane(v, i) => writer.put(base, at, ir::lane(builder, v, i)?),
+            Source::Mask(v) => writer.put(base, at, ir::mask(builder, v, ty)?),
         }
     }
 }

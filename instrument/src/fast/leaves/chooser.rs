@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use contech_program::path::Expr;
 
-use super::known::Known;
 use super::uses::Uses;
 use super::width::{Facts, width};
 use super::{Globals, Record};
@@ -22,12 +21,37 @@ struct Slot {
     exact: u8,
 }
 
+/// The slots that hold the current values of their leaves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Known(Vec<u64>);
+
+impl Known {
+    fn has(&self, i: usize) -> bool {
+        self.0.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 == 1)
+    }
+    fn add(&mut self, i: usize) {
+        if self.0.len() <= i / 64 {
+            self.0.resize(i / 64 + 1, 0);
+        }
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+    fn drop(&mut self, i: usize) {
+        if let Some(w) = self.0.get_mut(i / 64) {
+            *w &= !(1 << (i % 64));
+        }
+    }
+    fn meet(&mut self, other: &Known) {
+        self.0.truncate(other.0.len());
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a &= b;
+        }
+    }
+}
+
 /// The state of the pass, which visits one node after the other.
 pub(super) struct Chooser<'a, 'b, 'm> {
     graph: &'a Graph<'m>,
     facts: &'a mut Facts<'b, 'm>,
-    /// How often each node executes in a call of the function.
-    frequency: &'a [f64],
     /// With these, an operand pays its share of a leaf that serves others, too; without, it pays
     /// for all it needs.
     uses: Option<&'a Uses>,
@@ -48,7 +72,6 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
     pub(super) fn new(
         graph: &'a Graph<'m>,
         facts: &'a mut Facts<'b, 'm>,
-        frequency: &'a [f64],
         uses: Option<&'a Uses>,
         globals: &'a mut Globals<'m>,
     ) -> Self {
@@ -56,7 +79,6 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         Self {
             graph,
             facts,
-            frequency,
             uses,
             slots: Vec::new(),
             by_base: HashMap::new(),
@@ -68,44 +90,31 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
             globals,
         }
     }
-}
 
-impl Chooser<'_, '_, '_> {
-    /// Comes to a node: computes what is known at its beginning.
+    /// Comes to a node.
     pub(super) fn enter(&mut self, node: usize) {
+        self.known = self.at_beginning(node).unwrap_or_default();
+    }
+
+    /// What is known at the beginning of a node.
+    fn at_beginning(&self, node: usize) -> Option<Known> {
         let graph = self.graph;
-        self.known = Known::default();
-        let header_of = graph.header_of[node].filter(|l| graph.tracked(*l));
         if graph.nodes[node].fresh {
-            return;
+            return None;
         }
-        if let Some(l) = header_of {
-            if let Some(known) = graph.preheaders[l].and_then(|p| self.out[p].as_ref()) {
-                self.known = known.clone();
-            }
-            for member in &graph.members[l] {
-                for slot in &self.kills[*member] {
-                    self.known.drop(*slot);
-                }
-            }
-            return;
+        if let Some((entered, preheader)) = graph.entered_from(node) {
+            let mut known = self.out[preheader].clone()?;
+            let stale = entered.members.iter().flat_map(|n| &self.kills[*n]);
+            stale.for_each(|slot| known.drop(*slot));
+            return Some(known);
         }
-        let mut predecessors = graph.nodes[node].predecessors.iter();
-        if let Some(first) = predecessors.next()
-            && let Some(known) = &self.out[*first]
-        {
-            let mut known = known.clone();
-            for p in predecessors {
-                match &self.out[*p] {
-                    Some(other) => known.meet(other),
-                    None => return,
-                }
-            }
-            for slot in &self.kills[node] {
-                known.drop(*slot);
-            }
-            self.known = known;
+        let mut predecessors = graph.nodes[node].predecessors.iter().map(|p| self.out[*p].as_ref());
+        let mut known = predecessors.next()??.clone();
+        for other in predecessors {
+            known.meet(other?);
         }
+        self.kills[node].iter().for_each(|slot| known.drop(*slot));
+        Some(known)
     }
 
     /// Leaves the node that was entered last.
@@ -125,14 +134,8 @@ impl Chooser<'_, '_, '_> {
 
     /// Whether nothing may be recorded in the node.
     pub(super) fn inside_free_loop(&self, shapes: &[Shape], node: usize) -> bool {
-        let mut at = self.graph.nodes[node].in_loop;
-        while let Some(l) = at {
-            if shapes[l].collapsed().is_some_and(|c| !c.records) {
-                return true;
-            }
-            at = self.graph.loops[l].parent;
-        }
-        false
+        let is_free = |l: usize| shapes[l].collapsed().is_some_and(|c| !c.records);
+        self.graph.around(node).any(is_free)
     }
 
     /// The cheapest expression of an operand, or of an address as a leaf of its own unless
@@ -174,10 +177,10 @@ impl Chooser<'_, '_, '_> {
                 let at = self.target(node, source).0;
                 let facts = self.facts.of(source);
                 let (width, _) = width(facts, source, need);
-                let here = self.frequency[node];
+                let here = self.graph.nodes[node].frequency;
                 let served = self.uses.map_or(0.0, |u| u.times(facts.base, node));
                 let share = if served > here { here / served } else { 1.0 };
-                cost += f64::from(width) * self.frequency[at] * share;
+                cost += f64::from(width) * self.graph.nodes[at].frequency * share;
             }
         }
         cost
@@ -215,7 +218,7 @@ impl Chooser<'_, '_, '_> {
             if let Some(out) = &mut self.out[at] {
                 out.add(slot);
             }
-            for member in &self.graph.members[l] {
+            for member in &self.graph.loops[l].members {
                 if let Some(out) = &mut self.out[*member] {
                     out.add(slot);
                 }
@@ -254,16 +257,14 @@ impl Chooser<'_, '_, '_> {
         let graph = self.graph;
         let defined = graph.place(source.val()).map(|p| p.node);
         let (mut at, mut outermost) = (node, None);
-        let mut l = graph.nodes[node].in_loop;
-        while let Some(i) = l {
-            let Some(preheader) = graph.preheaders[i] else {
+        for l in graph.around(node) {
+            let Some(preheader) = graph.loops[l].preheader else {
                 break;
             };
-            if defined.is_some_and(|d| graph.contains(i, d)) {
+            if defined.is_some_and(|d| graph.contains(l, d)) {
                 break;
             }
-            (at, outermost) = (preheader, Some(i));
-            l = graph.loops[i].parent;
+            (at, outermost) = (preheader, Some(l));
         }
         (at, outermost)
     }
@@ -294,8 +295,8 @@ impl Chooser<'_, '_, '_> {
         self.by_base.entry(facts.base).or_default().push(slot);
         self.by_source.insert((source, width), slot);
         for kill in &facts.kills {
-            if let Some(node) = self.graph.killed_at(*kill) {
-                self.kills[node].push(slot);
+            if let Some(at) = self.graph.place(*kill) {
+                self.kills[at.node].push(slot);
             }
         }
         slot

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::width::Facts;
+use crate::fast::Operands;
 use crate::fast::graph::Graph;
-use crate::fast::scev::{Source, Sym};
 
 /// The uses of leaves between calls, where what is recorded stays known.
 #[derive(Debug)]
@@ -16,22 +16,19 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Counts the leaves that operands could be made of. `frequency` is how often each node
-    /// executes.
+    /// Counts the leaves that operands could be made of.
     pub(super) fn count(
         graph: &Graph<'_>,
-        operands: &[Vec<Sym>],
-        addresses: &[Vec<Option<Source>>],
-        frequency: &[f64],
+        operands: &[Operands],
         facts: &mut Facts<'_, '_>,
     ) -> Self {
         let mut uses = Self { stretch: stretches(graph), times: HashMap::new() };
-        for (node, (syms, addresses)) in operands.iter().zip(addresses).enumerate() {
+        for (node, operands) in operands.iter().enumerate() {
             let mut count = |source| {
                 let key = (facts.of(source).base, uses.stretch[node]);
-                *uses.times.entry(key).or_default() += frequency[node];
+                *uses.times.entry(key).or_default() += graph.nodes[node].frequency;
             };
-            for (sym, address) in syms.iter().zip(addresses) {
+            for (sym, address) in operands {
                 address.map(&mut count);
                 sym.for_each_leaf(&mut |source, _| {
                     if Some(source) != *address {
@@ -53,9 +50,8 @@ impl Uses {
 fn stretches(graph: &Graph<'_>) -> Vec<usize> {
     let mut stretch: Vec<usize> = Vec::with_capacity(graph.nodes.len());
     for (n, node) in graph.nodes.iter().enumerate() {
-        let header_of = graph.header_of[n].filter(|l| graph.tracked(*l));
-        let before = match header_of.and_then(|l| graph.preheaders[l]) {
-            Some(preheader) => stretch.get(preheader).copied(),
+        let before = match graph.entered_from(n) {
+            Some((_, preheader)) => stretch.get(preheader).copied(),
             None => {
                 let mut all = node.predecessors.iter().map(|p| stretch.get(*p).copied());
                 let first = all.next().flatten();

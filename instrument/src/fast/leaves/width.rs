@@ -33,7 +33,7 @@ fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
             (facts.bits, facts.active) = (64, 64);
         }
         Source::Mask(v) => {
-            let lanes = v.operand().lanes().unwrap_or(64).min(64);
+            let lanes = v.lanes().unwrap_or(64).min(64);
             let lanes = u8::try_from(lanes).unwrap_or(64);
             (facts.bits, facts.active) = (lanes, lanes);
         }
