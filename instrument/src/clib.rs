@@ -283,7 +283,7 @@ impl<'m> Around<'_, 'm> {
     }
 
     /// Adds the operations of an access.
-    fn access(&mut self, access: &Access, ops: &mut Ops<'m>) -> Built<()> {
+    fn access(&mut self, access: &Access, ops: &mut Ops) -> Built<()> {
         const BEGIN: Number = Number::Arg(0);
         match access {
             Access::Reads(at, bytes) => self.op(OpKind::Scan, &[*at], bytes, ops),
@@ -305,7 +305,7 @@ impl<'m> Around<'_, 'm> {
         }
     }
 
-    fn op(&mut self, kind: OpKind, at: &[Number], bytes: &Number, ops: &mut Ops<'m>) -> Built<()> {
+    fn op(&mut self, kind: OpKind, at: &[Number], bytes: &Number, ops: &mut Ops) -> Built<()> {
         let constant = |value: Option<BasicValueEnum<'m>>| value.is_some_and(ir::is_constant_data);
         if let (OpKind::Scan, [Number::Arg(i)]) = (kind, at)
             && constant(self.argument(*i))
@@ -321,12 +321,12 @@ impl<'m> Around<'_, 'm> {
         kind: OpKind,
         at: &[Number],
         bytes: IntValue<'m>,
-        ops: &mut Ops<'m>,
+        ops: &mut Ops,
     ) -> Built<()> {
         let mut op = memop::op(kind, 0, 0);
         let mut values = Vec::with_capacity(3);
         for at in at {
-            values.push(Value::Address(self.address(at)?));
+            values.push(Value::Plain(Operand::of(&self.address(at)?)));
         }
         match bytes.get_zero_extended_constant() {
             Some(0) => return Ok(()),
@@ -334,7 +334,7 @@ impl<'m> Around<'_, 'm> {
                 op.flags |= MemOp::CONST_LEN;
                 op.const_len = n;
             }
-            None => values.push(Value::Length(Operand::of(&bytes))),
+            None => values.push(Value::Plain(Operand::of(&bytes))),
         }
         ops.push((op, values));
         Ok(())

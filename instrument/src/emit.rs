@@ -9,6 +9,7 @@ use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::ContextRef;
 use inkwell::module::Module;
+use inkwell::types::IntType;
 use inkwell::values::{
     BasicValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue,
     PointerValue,
@@ -101,6 +102,23 @@ impl<'m> Writer<'m> {
         let store = self.builder.build_store(to, value)?;
         store.set_alignment(1).expect("a store has an alignment, and 1 is one");
         Ok(())
+    }
+
+    /// Stores a value of the program so many bytes behind `base`; a number or mask has the type.
+    pub(crate) fn value(
+        &self,
+        value: Value,
+        ty: IntType<'m>,
+        base: PointerValue<'m>,
+        at: u64,
+    ) -> Built {
+        let builder = &self.builder;
+        match value {
+            Value::Plain(v) if v.basic().is_pointer_value() => self.put(base, at, v.basic()),
+            Value::Plain(v) => self.put(base, at, ir::number(builder, v, ty)?),
+            Value::Lane(v, i) => self.put(base, at, ir::lane(builder, v, i)?),
+            Value::Mask(v) => self.put(base, at, ir::mask(builder, v, ty)?),
+        }
     }
 
     /// Stores a value of so many bytes at the cursor, and moves the cursor behind it.
@@ -205,7 +223,9 @@ impl<'m> Emitter<'m> {
                 None => *base.insert(self.writer.load_cursor()?),
             };
             for value in &planned.values {
-                at += self.value(*value, base, at)?;
+                self.writer.value(*value, self.writer.context.i64_type(), base, at)?;
+                let mask = matches!(value, Value::Mask(_));
+                at += (if mask { MASK_BYTES } else { ADDRESS_BYTES }) as u64;
             }
         }
         self.writer.builder.position_before(&piece.last);
@@ -218,22 +238,6 @@ impl<'m> Emitter<'m> {
         self.writer.put(base, at, self.writer.id(u64::from(piece.id)))?;
         self.writer.advance(base, at + ID_BYTES as u64)?;
         Ok(true)
-    }
-
-    /// Writes one value at `base + at`; returns the width in which it is recorded.
-    fn value(&self, value: Value<'m>, base: PointerValue<'m>, at: u64) -> Built<u64> {
-        let (writer, builder) = (&self.writer, &self.writer.builder);
-        let i64_type = writer.context.i64_type();
-        match value {
-            Value::Address(p) => writer.put(base, at, p)?,
-            Value::Lane(vector, i) => writer.put(base, at, ir::lane(builder, vector, i)?)?,
-            Value::Length(n) => writer.put(base, at, ir::number(builder, n, i64_type)?)?,
-            Value::Mask(mask) => {
-                writer.put(base, at, ir::mask(builder, mask, i64_type)?)?;
-                return Ok(MASK_BYTES as u64);
-            }
-        }
-        Ok(ADDRESS_BYTES as u64)
     }
 
     fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Built {

@@ -3,29 +3,36 @@
 use contech_program::{MemOp, OpKind};
 use inkwell::AtomicOrdering;
 use inkwell::module::Module;
-use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{InstructionOpcode, InstructionValue};
 
 use crate::callee::Call;
 use crate::ir::{self, Operand};
 
-/// A value to record, in the width that `MemOp::for_each_width` gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value<'m> {
-    /// 6 bytes.
-    Address(PointerValue<'m>),
+/// A value that can be recorded; in the naive form in the width that `MemOp::for_each_width` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    /// 6 bytes: a pointer, or an integer, which is a length.
+    Plain(Operand),
     /// 6 bytes: one pointer of a vector of pointers.
     Lane(Operand, u32),
-    /// 6 bytes.
-    Length(Operand),
-    /// 8 bytes.
+    /// 8 bytes: a vector of `i1`.
     Mask(Operand),
 }
 
+impl Value {
+    /// The LLVM value it is taken from.
+    pub(crate) fn operand(self) -> Operand {
+        match self {
+            Value::Plain(v) | Value::Lane(v, _) | Value::Mask(v) => v,
+        }
+    }
+}
+
 /// Operations that are recorded before an instruction, each with its values.
-pub(crate) type Ops<'m> = Vec<(MemOp, Vec<Value<'m>>)>;
+pub(crate) type Ops = Vec<(MemOp, Vec<Value>)>;
 
 /// What is recorded of an instruction, or the reason why it touches memory and is not recorded.
-pub(crate) type Effect<'m> = Result<Ops<'m>, String>;
+pub(crate) type Effect = Result<Ops, String>;
 
 /// Most arguments passed by copy that one call may record.
 const MAX_BYVAL: usize = 256;
@@ -58,7 +65,7 @@ const NO_ACCESS: &[&str] = &[
 ];
 
 /// The effect of an instruction that is no call.
-pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
+pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect {
     let (kind, at, accessed) = match inst.get_opcode() {
         InstructionOpcode::Load => (OpKind::Load, 0, Operand::of(&inst)),
         InstructionOpcode::Store => (OpKind::Store, 1, ir::operand(inst, 0)),
@@ -86,16 +93,13 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
 }
 
 /// The address that operand `i` is.
-fn address<'m>(inst: InstructionValue<'m>, i: u32) -> Result<Value<'m>, String> {
-    ir::operand(inst, i).pointer().map(Value::Address)
+fn address(inst: InstructionValue<'_>, i: u32) -> Result<Value, String> {
+    let operand = ir::operand(inst, i);
+    operand.pointer().map(|_| Value::Plain(operand))
 }
 
 /// The effect of the call itself, without what a boundary call's callee does.
-pub(crate) fn of_call<'m>(
-    module: &Module<'m>,
-    inst: InstructionValue<'m>,
-    call: &Call,
-) -> Effect<'m> {
+pub(crate) fn of_call<'m>(module: &Module<'m>, inst: InstructionValue<'m>, call: &Call) -> Effect {
     match call {
         Call::Boundary { callee } if callee.starts_with("__atomic_") => libatomic(inst, callee),
         Call::Boundary { .. } => byval_copies(module, inst),
@@ -108,7 +112,7 @@ pub(crate) fn of_call<'m>(
 
 /// Arguments passed by copy are read at the call. The place of the copy in the call's frame is
 /// decided after the optimiser, so the writing of the copy is not recorded.
-fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
+fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect {
     let mut ops = Vec::new();
     for i in 0..ir::arg_count(inst) {
         let size = ir::byval_size(module, inst, i);
@@ -129,7 +133,7 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
 
 /// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)`
 /// with further pointers to values. What a failed compare-exchange writes back is not recorded.
-fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
+fn libatomic(inst: InstructionValue<'_>, callee: &str) -> Effect {
     let unknown = || Err(format!("accesses of {callee}"));
     let name = callee.trim_start_matches("__atomic_");
     let sized =
@@ -174,7 +178,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     Ok(ops)
 }
 
-fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {
+fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect {
     // The name is `llvm.memcpy.p0.p0.i64`, or has `.inline` or `.element.unordered.atomic`; memmove
     // and memset have the same forms.
     let atomic = if name.contains(".element.unordered.atomic") { MemOp::ATOMIC } else { 0 };
@@ -207,7 +211,7 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
 /// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64
 /// (3.5.7), a pointer in functions of the Windows convention. The arguments are then read by plain
 /// loads.
-fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
+fn va_list(inst: InstructionValue<'_>) -> Effect {
     const WIN64: u32 = 79;
     let function = inst.get_parent().and_then(|b| b.get_parent());
     let size = if function.is_some_and(|f| f.get_call_conventions() == WIN64) { 8 } else { 24 };
@@ -226,7 +230,7 @@ fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
 }
 
 /// Copies (destination, source, length) or sets (destination, value, length).
-fn bulk_op<'m>(inst: InstructionValue<'m>, kind: OpKind, flags: u8) -> Effect<'m> {
+fn bulk_op(inst: InstructionValue<'_>, kind: OpKind, flags: u8) -> Effect {
     let mut values = Vec::with_capacity(3);
     for i in 0..1 + u32::from(kind == OpKind::Copy) {
         values.push(address(inst, i)?);
@@ -239,17 +243,13 @@ fn bulk_op<'m>(inst: InstructionValue<'m>, kind: OpKind, flags: u8) -> Effect<'m
             op.flags |= MemOp::CONST_LEN;
             op.const_len = n;
         }
-        None => values.push(Value::Length(length)),
+        None => values.push(Value::Plain(length)),
     }
     Ok(vec![(op, values)])
 }
 
 /// Operand positions: loads (pointer(s), mask, pass-through), stores (value, pointer(s), mask).
-fn masked_op<'m>(
-    module: &Module<'m>,
-    inst: InstructionValue<'m>,
-    kind: OpKind,
-) -> Option<Effect<'m>> {
+fn masked_op<'m>(module: &Module<'m>, inst: InstructionValue<'m>, kind: OpKind) -> Option<Effect> {
     let stores = matches!(kind, OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore);
     let first = u32::from(stores);
     let accessed = if stores { ir::operand(inst, 0) } else { Operand::of(&inst) };
@@ -272,7 +272,7 @@ fn masked_op<'m>(
 }
 
 /// The values of an operation that has an address for each lane.
-pub(crate) fn by_lane<'m>(mask: Operand, addresses: Operand, lanes: u32) -> Vec<Value<'m>> {
+pub(crate) fn by_lane(mask: Operand, addresses: Operand, lanes: u32) -> Vec<Value> {
     let addresses = (0..lanes).map(|i| Value::Lane(addresses, i));
     std::iter::once(Value::Mask(mask)).chain(addresses).collect()
 }

@@ -27,7 +27,7 @@ pub(crate) type Unrecorded = BTreeMap<String, u64>;
 pub(crate) struct PlannedOp<'m> {
     pub(crate) inst: InstructionValue<'m>,
     pub(crate) op: MemOp,
-    pub(crate) values: Vec<Value<'m>>,
+    pub(crate) values: Vec<Value>,
 }
 
 /// Why a piece ends.

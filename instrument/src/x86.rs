@@ -19,7 +19,7 @@ use crate::memop::{self, Effect, Ops, Value};
 #[derive(Debug, Default)]
 pub(crate) struct Prepared<'m> {
     /// The effects of calls that are not by their instruction alone, and of what was added.
-    pub(crate) effects: HashMap<InstructionValue<'m>, Effect<'m>>,
+    pub(crate) effects: HashMap<InstructionValue<'m>, Effect>,
     /// Instructions that the program does not have.
     pub(crate) added: HashSet<InstructionValue<'m>>,
 }
@@ -157,11 +157,11 @@ fn ops<'m>(
     builder: &Builder<'m>,
     inst: InstructionValue<'m>,
     form: Form,
-) -> Option<Ops<'m>> {
+) -> Option<Ops> {
     let count = ir::arg_count(inst);
     let argument = |i: u32| (i < count).then(|| ir::operand(inst, i));
     let value = |i: Option<u32>| i.map_or_else(|| Some(Operand::of(&inst)), argument);
-    let address = |i: u32| argument(i)?.pointer().ok().map(Value::Address);
+    let address = |i: u32| argument(i).filter(|a| a.pointer().is_ok()).map(Value::Plain);
     let (op, values) = match form {
         Form::Plain { kind, size } => {
             let size = match size {

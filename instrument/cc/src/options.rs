@@ -126,46 +126,38 @@ mod tests {
     }
 
     #[test]
-    fn contech_options_are_taken_out_and_the_rest_keeps_its_order() {
-        let (options, rest) =
-            extract("", &["-c", "--contech-naive", "a.c", "--contech-mode=sync", "-o", "a.o"])
-                .unwrap();
-        assert_eq!(
-            options,
-            Options { mode: Mode::Sync, form: Some("naive"), ..Options::default() }
-        );
-        assert_eq!(rest, ["-c", "a.c", "-o", "a.o"]);
-        assert_eq!(options.for_pass(), "mode=sync,naive");
-    }
-
-    #[test]
-    fn the_command_line_overrides_the_environment() {
-        let (options, _) =
-            extract(" --contech-mode=sync\t--contech-explain ", &["--contech-mode=full"]).unwrap();
-        assert_eq!(options.for_pass(), "mode=full,explain");
-    }
-
-    #[test]
-    fn functions_are_regions_of_interest() {
-        let (options, _) =
-            extract("--contech-region=a", &["--contech-naive", "--contech-region=n::b"]).unwrap();
-        assert_eq!(options.for_pass(), "mode=full,naive,region=a,region=n::b");
+    fn options_reach_the_pass_in_its_own_words() {
+        for (env, arguments, words) in [
+            ("", &["--contech-naive", "--contech-mode=sync"][..], "mode=sync,naive"),
+            // The command line overrides the environment.
+            (
+                " --contech-mode=sync\t--contech-explain ",
+                &["--contech-mode=full"],
+                "mode=full,explain",
+            ),
+            // Functions are regions of interest.
+            (
+                "--contech-region=a",
+                &["--contech-naive", "--contech-region=n::b"],
+                "mode=full,naive,region=a,region=n::b",
+            ),
+            // The last form asked for counts.
+            ("--contech-fast", &["--contech-fast"], "mode=full,fast"),
+            ("--contech-fast", &["--contech-check"], "mode=full,check"),
+            ("--contech-fast", &["--contech-fast", "--contech-naive"], "mode=full,naive"),
+            ("--contech-fast", &["--contech-naive", "--contech-check"], "mode=full,check"),
+        ] {
+            assert_eq!(extract(env, arguments).unwrap().0.for_pass(), words);
+        }
         for bad in ["--contech-region=", "--contech-region=f<1,2>"] {
             assert!(matches!(extract("", &[bad]), Err(Error::UnknownOption { .. })));
         }
     }
 
     #[test]
-    fn the_last_form_asked_for_counts() {
-        for (arguments, form) in [
-            (&["--contech-fast"][..], "fast"),
-            (&["--contech-check"], "check"),
-            (&["--contech-fast", "--contech-naive"], "naive"),
-            (&["--contech-naive", "--contech-check"], "check"),
-        ] {
-            let (options, _) = extract("--contech-fast", arguments).unwrap();
-            assert_eq!(options.for_pass(), format!("mode=full,{form}"));
-        }
+    fn the_rest_of_the_command_line_keeps_its_order() {
+        let line = ["-c", "--contech-naive", "a.c", "--contech-mode=sync", "-o", "a.o"];
+        assert_eq!(extract("", &line).unwrap().1, ["-c", "a.c", "-o", "a.o"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn conversions(format: &[u8]) -> Option<Vec<Conversion>> {
 impl<'m> Around<'_, 'm> {
     /// Adds what a call prints by the format that its argument `at` is. Fails with the reason if
     /// that is not known.
-    pub(super) fn prints(&mut self, at: u32, ops: &mut Ops<'m>) -> Built<Result<(), String>> {
+    pub(super) fn prints(&mut self, at: u32, ops: &mut Ops) -> Built<Result<(), String>> {
         self.prints_text(at, ALL, ops)?;
         let text = self.argument(at).and_then(ir::constant_text);
         let Some(list) = text.and_then(|text| conversions(&text)) else {
@@ -83,12 +83,12 @@ impl<'m> Around<'_, 'm> {
         Ok(Ok(()))
     }
 
-    fn prints_text(&mut self, i: u32, limit: u64, ops: &mut Ops<'m>) -> Built<()> {
+    fn prints_text(&mut self, i: u32, limit: u64, ops: &mut Ops) -> Built<()> {
         let word = self.module.get_context().i64_type();
         self.text_within(i, word.const_int(limit, false), ops)
     }
 
-    fn text_within(&mut self, i: u32, limit: IntValue<'m>, ops: &mut Ops<'m>) -> Built<()> {
+    fn text_within(&mut self, i: u32, limit: IntValue<'m>, ops: &mut Ops) -> Built<()> {
         let text = self.argument(i).filter(|v| v.is_pointer_value());
         if text.is_none_or(ir::is_constant_data) {
             return Ok(());

@@ -90,7 +90,7 @@ fn shape(
     let invariant = |sym: &Sym| {
         let mut yes = true;
         sym.for_each_leaf(&mut |source, _| {
-            yes &= graph.place(source.val()).is_none_or(|p| !graph.contains(l, p.node));
+            yes &= graph.place(source.operand()).is_none_or(|p| !graph.contains(l, p.node));
         });
         yes
     };

@@ -27,8 +27,9 @@ use self::width::Facts;
 use super::Operands;
 use super::collapse::Shape;
 use super::graph::Graph;
-use super::scev::{Analysis, Source};
+use super::scev::Analysis;
 use crate::ir::Operand;
+use crate::memop::Value;
 
 /// A function with more leaf bytes in one node stays in the naive form.
 pub(crate) const MAX_NODE_BYTES: usize = 3500;
@@ -37,7 +38,7 @@ pub(crate) const MAX_NODE_BYTES: usize = 3500;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub(crate) slot: u32,
-    pub(crate) source: Source,
+    pub(crate) source: Value,
     pub(crate) width: u8,
     /// The leaf is written before the first instruction of the basic block whose position is at
     /// least this.

@@ -25,8 +25,7 @@ use self::graph::Graph;
 pub(crate) use self::leaves::Globals;
 use self::leaves::{Choice, MAX_NODE_BYTES};
 use self::paths::{Paths, To};
-use self::scev::{Analysis, Source, Sym};
-use crate::ir::Operand;
+use self::scev::{Analysis, Sym};
 use crate::memop::Value;
 use crate::plan::FunctionPlan;
 
@@ -73,7 +72,7 @@ pub(crate) fn analyse<'m>(
 }
 
 /// For each operand of a node its expression, and the pointer itself, where it is one.
-type Operands = Vec<(Sym, Option<Source>)>;
+type Operands = Vec<(Sym, Option<Value>)>;
 
 fn operands<'m>(
     plan: &FunctionPlan<'m>,
@@ -90,24 +89,15 @@ fn operands<'m>(
 
 fn operand<'m>(
     analysis: &Analysis<'m>,
-    value: Value<'m>,
+    value: Value,
     at: inkwell::values::InstructionValue<'m>,
-) -> (Sym, Option<Source>) {
-    let leaf = |source, need| Sym::Leaf { source, need };
-    let expression = |v: Operand| {
-        let whole = leaf(Source::Value(v), 64);
-        analysis.value(v, at).unwrap_or(whole)
+) -> (Sym, Option<Value>) {
+    let whole = Sym::Leaf { source: value, need: 64 };
+    let Value::Plain(v) = value else {
+        return (whole, None);
     };
-    match value {
-        Value::Address(p) => {
-            let v = Operand::of(&p);
-            let known = v.instruction().is_some();
-            (expression(v), known.then_some(Source::Value(v)))
-        }
-        Value::Length(n) => (expression(n), None),
-        Value::Lane(v, i) => (leaf(Source::Lane(v, i), 64), None),
-        Value::Mask(v) => (leaf(Source::Mask(v), 64), None),
-    }
+    let is_address = v.basic().is_pointer_value() && v.instruction().is_some();
+    (analysis.value(v, at).unwrap_or(whole), is_address.then_some(value))
 }
 
 impl Fast<'_> {

@@ -10,6 +10,7 @@ use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
 use crate::ir::{Operand, Visit, visited};
+use crate::memop::Value;
 
 /// A loop of the function; outer loops come before inner ones.
 #[repr(C)]
@@ -55,33 +56,13 @@ unsafe extern "C" {
     );
 }
 
-/// A value that can be recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
-    /// An integer or pointer.
-    Value(Operand),
-    /// One lane of a vector of pointers.
-    Lane(Operand, u32),
-    /// A vector of `i1`.
-    Mask(Operand),
-}
-
-impl Source {
-    /// The LLVM value it is taken from.
-    pub(crate) fn val(self) -> Operand {
-        match self {
-            Source::Value(v) | Source::Lane(v, _) | Source::Mask(v) => v,
-        }
-    }
-}
-
 /// An expression whose leaves are still LLVM values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sym {
     Const(u64),
     /// A leaf of which the low `need` bits matter.
     Leaf {
-        source: Source,
+        source: Value,
         need: u8,
     },
     Iter(u32),
@@ -95,7 +76,7 @@ pub(crate) enum Sym {
 
 impl Sym {
     /// Calls `f` with every leaf.
-    pub(crate) fn for_each_leaf(&self, f: &mut impl FnMut(Source, u8)) {
+    pub(crate) fn for_each_leaf(&self, f: &mut impl FnMut(Value, u8)) {
         match self {
             Sym::Leaf { source, need } => f(*source, *need),
             Sym::Const(_) | Sym::Iter(_) | Sym::Global(_) => {}
@@ -180,9 +161,9 @@ impl<'m> Analysis<'m> {
         parsed(|add, list| unsafe { contech_fast_count(self.handle, i, add, list) })
     }
 
-    pub(crate) fn leaf(&self, source: Source) -> LeafFacts {
+    pub(crate) fn leaf(&self, source: Value) -> LeafFacts {
         let mut raw = RawLeaf::default();
-        let (v, out) = (source.val().as_raw(), &raw mut raw);
+        let (v, out) = (source.operand().as_raw(), &raw mut raw);
         // SAFETY: the handle is open, and the value is the function's.
         let kills = visited(|kill, list| unsafe {
             contech_fast_leaf(self.handle, v, out, kill, list);
@@ -213,7 +194,7 @@ fn parse(tokens: &mut dyn Iterator<Item = u64>) -> Option<Sym> {
     let bits = |n: u64| u8::try_from(n).ok();
     Some(match tokens.next()? {
         0 => Sym::Const(tokens.next()?),
-        1 => Sym::Leaf { source: Source::Value(value(tokens)?), need: bits(tokens.next()?)? },
+        1 => Sym::Leaf { source: Value::Plain(value(tokens)?), need: bits(tokens.next()?)? },
         2 => Sym::Iter(u32::try_from(tokens.next()?).ok()?),
         3 => Sym::Global(value(tokens)?),
         4 => {

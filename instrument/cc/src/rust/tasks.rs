@@ -211,10 +211,9 @@ const TOKIO: &[Change] = &[
         "            TransitionToRunning::Cancelled => {",
         " unsafe { self.header().turns.begin() };",
     ),
-    between(
-        "        ",
+    before(
         "unsafe { self.header().turns.begin() }; ",
-        "// By transitioning the lifecycle to `Running`, we have permission to\n",
+        "// By transitioning the lifecycle to `Running`, we have permission to",
     ),
     before(
         "let turns = unsafe { self.header().turns.last() }; ",
@@ -229,21 +228,9 @@ const TOKIO: &[Change] = &[
         "crate::contech::apart(|| cancel_task(self.core()));",
     )
     .times(3),
-    between(
-        "        ",
-        "self.header().turns.wake(); ",
-        "match self.state().transition_to_notified_by_val() {\n",
-    ),
-    between(
-        "        ",
-        "self.header().turns.wake(); ",
-        "match self.state().transition_to_notified_by_ref() {\n",
-    ),
-    between(
-        "        ",
-        "self.header().turns.wake(); ",
-        "if self.state().transition_to_notified_and_cancel() {\n",
-    ),
+    before("self.header().turns.wake(); ", "match self.state().transition_to_notified_by_val() {"),
+    before("self.header().turns.wake(); ", "match self.state().transition_to_notified_by_ref() {"),
+    before("self.header().turns.wake(); ", "if self.state().transition_to_notified_and_cancel() {"),
     In("runtime/task/list.rs"),
     after(
         "pub(crate) fn remove(&self, task: &Task<S>) -> Option<Task<S>> {",
@@ -277,16 +264,14 @@ const TOKIO: &[Change] = &[
         "arc_self.shared.turns.wake(); ",
         "let already_woken = arc_self.shared.woken.swap(true, Release);",
     ),
-    between(
-        "            ",
+    before(
         "let _serial = context.handle.local_tid.map(|_| crate::contech::Serial::new(Arc::as_ptr(&context.handle) as usize)); let mut away = None; ",
-        "'outer: loop {\n",
+        "'outer: loop {",
     ),
     after("                if handle.reset_woken() {", " away = None;"),
-    between(
-        "                ",
+    before(
         "away.get_or_insert_with(|| unsafe { handle.shared.turns.away() }); ",
-        "for _ in 0..handle.shared.config.event_interval {\n",
+        "for _ in 0..handle.shared.config.event_interval {",
     ),
     In("runtime/park.rs"),
     after("    state: AtomicUsize,", " turns: crate::contech::Turns,"),

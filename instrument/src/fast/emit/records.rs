@@ -3,9 +3,7 @@
 use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
 use super::super::leaves::Record;
-use super::super::scev::Source;
 use super::{Built, Emitter};
-use crate::ir;
 
 /// Most leaves that are stored together: all of them stay in registers until the last is known.
 const GROUP: usize = 4;
@@ -32,7 +30,7 @@ impl<'m> Emitter<'_, 'm> {
         let (mut at, mut base) = (0, None);
         // All places are found before anything is inserted, because several leaves may follow one
         // instruction.
-        let place = |r: &Record| match r.source.val().instruction() {
+        let place = |r: &Record| match r.source.operand().instruction() {
             Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
             _ => node.first,
         };
@@ -53,18 +51,13 @@ impl<'m> Emitter<'_, 'm> {
     }
 
     fn leaf(&self, base: PointerValue<'m>, at: u64, r: &Record) -> Built {
-        let (writer, builder) = (&self.writer, &self.writer.builder);
+        let context = self.writer.context;
         let ty = match r.width {
-            1 => writer.context.i8_type(),
-            2 => writer.context.i16_type(),
-            4 => writer.context.i32_type(),
-            _ => writer.context.i64_type(),
+            1 => context.i8_type(),
+            2 => context.i16_type(),
+            4 => context.i32_type(),
+            _ => context.i64_type(),
         };
-        match r.source {
-            Source::Value(v) if v.basic().is_pointer_value() => writer.put(base, at, v.basic()),
-            Source::Value(v) => writer.put(base, at, ir::number(builder, v, ty)?),
-            Source::Lane(v, i) => writer.put(base, at, ir::lane(builder, v, i)?),
-            Source::Mask(v) => writer.put(base, at, ir::mask(builder, v, ty)?),
-        }
+        self.writer.value(r.source, ty, base, at)
     }
 }

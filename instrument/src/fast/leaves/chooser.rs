@@ -9,7 +9,8 @@ use super::width::{Facts, width};
 use super::{Globals, Record};
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
-use crate::fast::scev::{Source, Sym};
+use crate::fast::scev::Sym;
+use crate::memop::Value;
 
 /// How many low bits of an address or length are compared.
 const ADDRESS_BITS: u8 = 48;
@@ -57,7 +58,7 @@ pub(super) struct Chooser<'a, 'b, 'm> {
     uses: Option<&'a Uses>,
     slots: Vec<Slot>,
     by_base: HashMap<(u64, u32), Vec<usize>>,
-    by_source: HashMap<(Source, u8), usize>,
+    by_source: HashMap<(Value, u8), usize>,
     /// The slots that each node makes stale.
     kills: Vec<Vec<usize>>,
     /// The slots known at the end of each node, once it has been visited.
@@ -144,7 +145,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         &mut self,
         node: usize,
         sym: &Sym,
-        address: Option<Source>,
+        address: Option<Value>,
         forced: bool,
     ) -> Expr {
         if let Some(source) = address
@@ -165,7 +166,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
 
     /// Expected bytes of the leaves that `sym` still needs.
     fn cost(&mut self, node: usize, sym: &Sym) -> f64 {
-        let mut leaves: Vec<(Source, u8)> = Vec::new();
+        let mut leaves: Vec<(Value, u8)> = Vec::new();
         sym.for_each_leaf(&mut |source, need| {
             if !leaves.contains(&(source, need)) {
                 leaves.push((source, need));
@@ -202,7 +203,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         }
     }
 
-    fn leaf(&mut self, node: usize, source: Source, need: u8) -> Expr {
+    fn leaf(&mut self, node: usize, source: Value, need: u8) -> Expr {
         if let Some(expr) = self.lookup(source, need) {
             return expr;
         }
@@ -228,7 +229,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
     }
 
     /// A slot from which the leaf follows, known here or at the end of `node`.
-    fn find(&mut self, source: Source, need: u8, node: Option<usize>) -> Option<usize> {
+    fn find(&mut self, source: Value, need: u8, node: Option<usize>) -> Option<usize> {
         let facts = self.facts.of(source);
         let (base, need) = (facts.base, need.min(facts.bits));
         let known = match node {
@@ -240,12 +241,12 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         slots.iter().find(fits).copied()
     }
 
-    fn lookup(&mut self, source: Source, need: u8) -> Option<Expr> {
+    fn lookup(&mut self, source: Value, need: u8) -> Option<Expr> {
         let slot = self.find(source, need, None)?;
         Some(self.difference(source, slot))
     }
 
-    fn difference(&mut self, source: Source, slot: usize) -> Expr {
+    fn difference(&mut self, source: Value, slot: usize) -> Expr {
         let delta = self.facts.of(source).offset.wrapping_sub(self.slots[slot].offset);
         let expr = Expr::Slot(u32::try_from(slot).unwrap_or(u32::MAX));
         if delta == 0 { expr } else { Expr::Add(vec![expr, Expr::Const(delta)]) }
@@ -253,9 +254,9 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
 
     /// Where a leaf that `node` needs is recorded: in the node, or before the outermost loop in
     /// which the leaf is invariant.
-    fn target(&self, node: usize, source: Source) -> (usize, Option<usize>) {
+    fn target(&self, node: usize, source: Value) -> (usize, Option<usize>) {
         let graph = self.graph;
-        let defined = graph.place(source.val()).map(|p| p.node);
+        let defined = graph.place(source.operand()).map(|p| p.node);
         let (mut at, mut outermost) = (node, None);
         for l in graph.around(node) {
             let Some(preheader) = graph.loops[l].preheader else {
@@ -269,10 +270,10 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         (at, outermost)
     }
 
-    fn record(&mut self, node: usize, source: Source, need: u8) -> usize {
+    fn record(&mut self, node: usize, source: Value, need: u8) -> usize {
         let (width, exact) = width(self.facts.of(source), source, need);
         let slot = self.slot(source, width, exact);
-        let order = match self.graph.place(source.val()) {
+        let order = match self.graph.place(source.operand()) {
             Some(p) if p.node == node => p.order + 1,
             _ => 0,
         };
@@ -285,7 +286,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         slot
     }
 
-    fn slot(&mut self, source: Source, width: u8, exact: u8) -> usize {
+    fn slot(&mut self, source: Value, width: u8, exact: u8) -> usize {
         if let Some(slot) = self.by_source.get(&(source, width)) {
             return *slot;
         }

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::fast::scev::{Analysis, LeafFacts, Source};
+use crate::fast::scev::{Analysis, LeafFacts};
+use crate::memop::Value;
 
 /// What is known of leaves, which is asked for once.
 #[derive(Debug)]
 pub(super) struct Facts<'a, 'm> {
     analysis: &'a Analysis<'m>,
-    known: HashMap<Source, LeafFacts>,
+    known: HashMap<Value, LeafFacts>,
 }
 
 impl<'a, 'm> Facts<'a, 'm> {
@@ -16,7 +17,7 @@ impl<'a, 'm> Facts<'a, 'm> {
         Self { analysis, known: HashMap::new() }
     }
 
-    pub(super) fn of(&mut self, source: Source) -> &LeafFacts {
+    pub(super) fn of(&mut self, source: Value) -> &LeafFacts {
         let analysis = self.analysis;
         let known = self.known.entry(source);
         known.or_insert_with(|| facts(analysis, source))
@@ -24,15 +25,15 @@ impl<'a, 'm> Facts<'a, 'm> {
 }
 
 /// What is known of a leaf, of a lane, or of a mask of lanes.
-fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
+fn facts(analysis: &Analysis<'_>, source: Value) -> LeafFacts {
     let mut facts = analysis.leaf(source);
     match source {
-        Source::Value(_) => {}
-        Source::Lane(_, i) => {
+        Value::Plain(_) => {}
+        Value::Lane(_, i) => {
             facts.base.1 = i + 1;
             (facts.bits, facts.active) = (64, 64);
         }
-        Source::Mask(v) => {
+        Value::Mask(v) => {
             let lanes = v.lanes().unwrap_or(64).min(64);
             let lanes = u8::try_from(lanes).unwrap_or(64);
             (facts.bits, facts.active) = (lanes, lanes);
@@ -42,9 +43,9 @@ fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
 }
 
 /// Bytes recorded for a leaf whose low `need` bits matter, and how many bits are then right.
-pub(super) fn width(facts: &LeafFacts, source: Source, need: u8) -> (u8, u8) {
+pub(super) fn width(facts: &LeafFacts, source: Value, need: u8) -> (u8, u8) {
     let need = match source {
-        Source::Mask(_) => facts.bits,
+        Value::Mask(_) => facts.bits,
         _ => need.min(facts.bits),
     };
     let bits = need.min(facts.active);
