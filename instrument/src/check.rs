@@ -5,7 +5,7 @@ use contech_trace::abi::MAX_UNCHECKED;
 use contech_trace::table::BLOCK_LOOP_HEADER;
 
 use crate::graphs;
-use crate::plan::{Entered, FunctionPlan};
+use crate::plan::{BlockPlan, Entered, FunctionPlan};
 
 /// More bytes than any slack, for places where the cursor may already be at the limit.
 const UNKNOWN: usize = usize::MAX / 2;
@@ -19,7 +19,7 @@ const UNKNOWN: usize = usize::MAX / 2;
 pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
     let mut flow = Flow::new(plan);
     flow.pass(plan);
-    for source in unbroken_back_edges(plan, &flow) {
+    for source in unbroken_back_edges(plan) {
         plan.blocks[source].check_at_end = true;
     }
     flow.follow_back_edges = true;
@@ -39,8 +39,6 @@ struct Flow {
     /// The most bytes written since the last check, at the end of each block.
     outgoing: Vec<usize>,
     predecessors: Vec<Vec<usize>>,
-    /// For each block: whether the value at its end does not depend on the value at its beginning.
-    resets: Vec<bool>,
     follow_back_edges: bool,
 }
 
@@ -53,12 +51,7 @@ impl Flow {
                 predecessors[*s].push(i);
             }
         }
-        Flow {
-            outgoing: vec![0; n],
-            predecessors,
-            resets: vec![false; n],
-            follow_back_edges: false,
-        }
+        Flow { outgoing: vec![0; n], predecessors, follow_back_edges: false }
     }
 
     /// Visits every block once, in reverse post-order; returns whether anything changed.
@@ -73,7 +66,6 @@ impl Flow {
                 let followed = edges.filter(|p| self.follow_back_edges || **p < i);
                 followed.map(|p| self.outgoing[*p]).max().unwrap_or(0)
             };
-            let mut resets = block.entered == Entered::Invoke || block.check_at_end;
             for piece in &mut plan.pieces[block.pieces.clone()] {
                 let bytes = piece.bytes();
                 if bytes > 0 && written + bytes > MAX_UNCHECKED && !piece.check {
@@ -87,28 +79,32 @@ impl Flow {
                 if piece.ends_with_call() {
                     written = UNKNOWN;
                 }
-                resets |= piece.check || piece.ends_with_call();
             }
             if block.check_at_end {
                 written = 0;
             }
             changed |= self.outgoing[i] != written;
             self.outgoing[i] = written;
-            self.resets[i] = resets;
         }
         changed
     }
 }
 
 /// Sources of retreating edges on a cycle in which no block resets.
-fn unbroken_back_edges(plan: &FunctionPlan<'_>, flow: &Flow) -> Vec<usize> {
+fn unbroken_back_edges(plan: &FunctionPlan<'_>) -> Vec<usize> {
+    // Whether the value at a block's end does not depend on the value at its beginning.
+    let resets = |block: &BlockPlan<'_>| {
+        let mut pieces = plan.pieces[block.pieces.clone()].iter();
+        block.entered == Entered::Invoke || pieces.any(|p| p.check || p.ends_with_call())
+    };
+    let resets: Vec<bool> = plan.blocks.iter().map(resets).collect();
     let edges =
         plan.blocks.iter().enumerate().flat_map(|(i, b)| b.successors.iter().map(move |s| (i, *s)));
-    let unbroken = edges.clone().filter(|(from, to)| !flow.resets[*from] && !flow.resets[*to]);
+    let unbroken = edges.clone().filter(|(from, to)| !resets[*from] && !resets[*to]);
     let component = graphs::components(plan.blocks.len(), unbroken);
     edges
         .filter(|(from, to)| to <= from && component[*from] == component[*to])
-        .filter(|(from, _)| !flow.resets[*from])
+        .filter(|(from, _)| !resets[*from])
         .map(|(from, _)| from)
         .collect()
 }

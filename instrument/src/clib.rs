@@ -12,7 +12,7 @@ use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
-use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
+use inkwell::types::{AnyType as _, AnyTypeEnum};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
     InstructionValue, IntValue, PointerValue,
@@ -147,13 +147,9 @@ fn has_form(inst: InstructionValue<'_>, form: &str) -> bool {
     let mut types = vec![letter(inst.get_type())];
     for i in 0..ir::arg_count(inst) {
         let value = inst.get_operand(i).and_then(|o| o.value());
-        types.push(value.map_or(b'?', |v| letter(any(v.get_type()))));
+        types.push(value.map_or(b'?', |v| letter(v.get_type().as_any_type_enum())));
     }
     if open { types.starts_with(fixed.as_bytes()) } else { types == fixed.as_bytes() }
-}
-
-fn any(ty: BasicTypeEnum<'_>) -> AnyTypeEnum<'_> {
-    inkwell::types::AnyType::as_any_type_enum(&ty)
 }
 
 /// The code around one call.

@@ -62,11 +62,17 @@ pub(crate) fn thread_local<'m>(
 /// space and no memory, and the linker makes ids unique within the process.
 fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
     let ty = module.get_context().i8_type().array_type(n);
-    let ids = module.add_global(ty, None, "__contech_ids");
-    ids.set_linkage(Linkage::Private);
-    ids.set_initializer(&ty.const_zero());
+    let ids = local(module, "__contech_ids", &ty.const_zero());
     ids.set_alignment(1);
     ids
+}
+
+/// Defines a variable that the linker does not see.
+fn local<'m>(module: &Module<'m>, name: &str, value: &dyn BasicValue<'m>) -> GlobalValue<'m> {
+    let global = module.add_global(value.as_basic_value_enum().get_type(), None, name);
+    global.set_linkage(Linkage::Private);
+    global.set_initializer(value);
+    global
 }
 
 pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
@@ -144,15 +150,13 @@ pub(crate) fn add<'m>(
     globals: &[PointerValue<'m>],
 ) {
     let context = module.get_context();
-    let bytes = context.const_string(table, false);
-    let data = module.add_global(bytes.get_type(), None, "__contech_table");
-    data.set_linkage(Linkage::Private);
-    data.set_initializer(&bytes);
+    let data = local(module, "__contech_table", &context.const_string(table, false));
     data.set_constant(true);
     data.set_alignment(1);
 
     let ptr = ir::ptr_type(module);
-    let (i32_type, i64_type) = (context.i32_type(), context.i64_type());
+    let half = |n: u32| context.i32_type().const_int(u64::from(n), false).into();
+    let word = |n: u64| context.i64_type().const_int(n, false).into();
     let (array, count) = match ids {
         Some((global, n)) => (global.as_pointer_value(), n),
         None => (ptr.const_null(), 0),
@@ -163,21 +167,20 @@ pub(crate) fn add<'m>(
     let named = if globals.is_empty() { ptr.const_null() } else { global_array(module, globals) };
     let value = context.const_struct(
         &[
-            i32_type.const_int(u64::from(MODULE_MAGIC), false).as_basic_value_enum(),
-            i32_type.const_int(u64::from(ABI_VERSION), false).as_basic_value_enum(),
-            array.as_basic_value_enum(),
-            i64_type.const_int(count, false).as_basic_value_enum(),
-            data.as_pointer_value().as_basic_value_enum(),
-            i64_type.const_int(table.len() as u64, false).as_basic_value_enum(),
-            named.as_basic_value_enum(),
-            i64_type.const_int(globals.len() as u64, false).as_basic_value_enum(),
-            i64_type.const_int(flags, false).as_basic_value_enum(),
+            half(MODULE_MAGIC),
+            half(ABI_VERSION),
+            array.into(),
+            word(count),
+            data.as_pointer_value().into(),
+            word(table.len() as u64),
+            named.into(),
+            word(globals.len() as u64),
+            word(flags),
         ],
         false,
     );
-    let descriptor = module.add_global(value.get_type(), None, "__contech_module");
+    let descriptor = local(module, "__contech_module", &value);
     descriptor.set_linkage(Linkage::Internal);
-    descriptor.set_initializer(&value);
     descriptor.set_section(Some(MODULE_SECTION));
     descriptor.set_alignment(8);
     // The mark (SHF_GNU_RETAIN) also keeps the section through --gc-sections.
@@ -193,9 +196,7 @@ pub(crate) fn is_registered(module: &Module<'_>) -> bool {
 /// The addresses of the globals that expressions of the fast form name.
 fn global_array<'m>(module: &Module<'m>, globals: &[PointerValue<'m>]) -> PointerValue<'m> {
     let value = ir::ptr_type(module).const_array(globals);
-    let array = module.add_global(value.get_type(), None, "__contech_globals");
-    array.set_linkage(Linkage::Private);
-    array.set_initializer(&value);
+    let array = local(module, "__contech_globals", &value);
     array.set_constant(true);
     array.as_pointer_value()
 }

@@ -256,8 +256,7 @@ fn masked_op<'m>(module: &Module<'m>, inst: InstructionValue<'m>, kind: OpKind) 
     let mask = ir::operand(inst, first + 1);
     let lanes = accessed.lanes().filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
     let size = u32::try_from(accessed.element_size(module)?).ok()?;
-    let mut op = op(kind, size, 0);
-    op.lanes = u16::try_from(lanes).ok()?;
+    let op = in_lanes(kind, size, lanes)?;
     let values = if matches!(kind, OpKind::Gather | OpKind::Scatter) {
         let addresses = ir::operand(inst, first);
         addresses.pointer_lanes().filter(|n| *n == lanes)?;
@@ -269,6 +268,11 @@ fn masked_op<'m>(module: &Module<'m>, inst: InstructionValue<'m>, kind: OpKind) 
         }
     };
     Some(Ok(vec![(op, values)]))
+}
+
+/// An operation on so many elements.
+pub(crate) fn in_lanes(kind: OpKind, size: u32, lanes: u32) -> Option<MemOp> {
+    Some(MemOp { lanes: u16::try_from(lanes).ok()?, ..op(kind, size, 0) })
 }
 
 /// The values of an operation that has an address for each lane.

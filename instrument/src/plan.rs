@@ -102,7 +102,7 @@ pub(crate) struct BlockPlan<'m> {
 }
 
 /// A function; its blocks are in reverse post-order from the entry.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FunctionPlan<'m> {
     pub(crate) blocks: Vec<BlockPlan<'m>>,
     pub(crate) pieces: Vec<Piece<'m>>,
@@ -167,25 +167,17 @@ pub(crate) fn plan<'m>(
 ) -> FunctionPlan<'m> {
     let order = reverse_post_order(f);
     let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-    let mut plan =
-        FunctionPlan { blocks: Vec::new(), pieces: Vec::new(), unrecorded: Unrecorded::new() };
+    let plan = FunctionPlan::default();
+    let mut cutter = Cutter { module, plan, prepared, inlining, open: None };
     let mut invoke_targets = HashSet::new();
     for block in &order {
-        let mut cutter = Cutter {
-            module,
-            plan: &mut plan,
-            prepared,
-            inlining,
-            edge: edges.contains(block),
-            open: None,
-        };
-        let (terminator, pieces) = cutter.cut(*block);
+        let (terminator, pieces) = cutter.cut(*block, edges.contains(block));
         if terminator.get_opcode() == InstructionOpcode::Invoke {
             invoke_targets.extend(ir::successors(terminator));
         }
         let successors =
             ir::successors(terminator).iter().filter_map(|s| index.get(s).copied()).collect();
-        plan.blocks.push(BlockPlan {
+        cutter.plan.blocks.push(BlockPlan {
             bb: *block,
             terminator,
             pieces,
@@ -194,6 +186,7 @@ pub(crate) fn plan<'m>(
             check_at_end: false,
         });
     }
+    let mut plan = cutter.plan;
     for target in invoke_targets {
         if let Some(i) = index.get(&target) {
             plan.blocks[*i].entered = Entered::Invoke;
@@ -223,18 +216,18 @@ fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
     ops.iter().map(|o| o.op.record_bytes()).sum()
 }
 
-/// Cuts one basic block into pieces.
+/// Cuts basic blocks into pieces.
 struct Cutter<'a, 'm> {
     module: &'a Module<'m>,
-    plan: &'a mut FunctionPlan<'m>,
+    plan: FunctionPlan<'m>,
     prepared: &'a Prepared<'m>,
     inlining: &'a mut Inlining,
-    edge: bool,
     open: Option<Piece<'m>>,
 }
 
 impl<'m> Cutter<'_, 'm> {
-    fn cut(&mut self, block: BasicBlock<'m>) -> (InstructionValue<'m>, Range<usize>) {
+    /// Cuts a block, which the pass has added if it is an `edge`.
+    fn cut(&mut self, block: BasicBlock<'m>, edge: bool) -> (InstructionValue<'m>, Range<usize>) {
         let first = self.plan.pieces.len();
         let mut flags = 0;
         let mut last = None;
@@ -247,7 +240,7 @@ impl<'m> Cutter<'_, 'm> {
             }
         }
         let terminator = last.expect("a basic block has a terminator");
-        if self.edge {
+        if edge {
             for piece in &mut self.plan.pieces[first..] {
                 piece.silent = piece.ops.is_empty();
             }

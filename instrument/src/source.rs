@@ -81,15 +81,11 @@ impl Inlining {
                 line: outer.line,
                 within: inlined,
             };
-            inlined = match self.numbers.get(&call) {
-                Some(known) => *known,
-                None => {
-                    self.calls.push(call.clone());
-                    let next = u32::try_from(self.calls.len()).ok()?;
-                    self.numbers.insert(call, next);
-                    next
-                }
-            };
+            let next = u32::try_from(self.calls.len() + 1).ok()?;
+            inlined = *self.numbers.entry(call.clone()).or_insert(next);
+            if inlined == next {
+                self.calls.push(call);
+            }
         }
         Some(Line { number, inlined })
     }

@@ -180,9 +180,7 @@ fn ops<'m>(
             };
             let address = address(at)?;
             let mask = mask_of(builder, argument(mask)?, lanes)?;
-            let mut op = memop::op(kind, size, 0);
-            op.lanes = u16::try_from(lanes).ok()?;
-            (op, vec![address, Value::Mask(mask)])
+            (memop::in_lanes(kind, size, lanes)?, vec![address, Value::Mask(mask)])
         }
         Form::Indexed { kind, base, index, mask, data } => {
             let (data, index) = (value(data)?, argument(index)?);
@@ -192,9 +190,7 @@ fn ops<'m>(
             let pointers = ir::addresses(builder, argument(base)?, index, scale)?;
             let mask = mask_of(builder, argument(mask)?, lanes)?;
             let size = u32::try_from(data.element_size(module)?).ok()?;
-            let mut op = memop::op(kind, size, 0);
-            op.lanes = u16::try_from(lanes).ok()?;
-            (op, memop::by_lane(mask, pointers, lanes))
+            (memop::in_lanes(kind, size, lanes)?, memop::by_lane(mask, pointers, lanes))
         }
     };
     Some(vec![(op, values)])

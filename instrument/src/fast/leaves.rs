@@ -13,8 +13,7 @@
 //! could use the same leaf, and the better choice is taken.
 
 mod chooser;
-mod uses;
-mod width;
+mod facts;
 
 use std::collections::HashMap;
 
@@ -22,8 +21,7 @@ use contech_program::path::Expr;
 use inkwell::values::PointerValue;
 
 use self::chooser::Chooser;
-use self::uses::Uses;
-use self::width::Facts;
+use self::facts::{Facts, Uses};
 use super::Operands;
 use super::collapse::Shape;
 use super::graph::Graph;

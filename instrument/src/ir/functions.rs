@@ -31,8 +31,8 @@ pub(crate) fn source_name(f: FunctionValue<'_>) -> String {
     name.strip_suffix(".carried").unwrap_or(&name).to_owned()
 }
 
-/// The function that a scope of the source (a live one of an instruction) is in, by its name for the
-/// linker or, if it has none, its own.
+/// The function that a scope of the source (a live one of an instruction) is in, by its name for
+/// the linker or, if it has none, its own.
 pub(crate) fn function_of(scope: LLVMMetadataRef) -> String {
     let mut n = 0;
     // SAFETY: the scope is live, and the text lives as long and has `n` bytes.

@@ -1,5 +1,5 @@
-//! Code on edges: which edges have code, where it stands, and what it is; and checks for room in the
-//! buffer, with what happens where there is none.
+//! Code on edges: which edges have code, where it stands, and what it is; and checks for room in
+//! the buffer, with what happens where there is none.
 
 use std::collections::HashMap;
 
@@ -89,8 +89,8 @@ impl Fast<'_> {
     }
 }
 
-/// The slow path of a check on the back edge of a recorded loop writes the count and the id, too, and
-/// starts counting anew.
+/// The slow path of a check on the back edge of a recorded loop writes the count and the id, too,
+/// and starts counting anew.
 #[derive(Clone, Copy)]
 pub(super) struct LoopCut<'m> {
     counter: PointerValue<'m>,

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use contech_program::path::Expr;
 
-use super::uses::Uses;
-use super::width::{Facts, width};
+use super::facts::{Facts, Uses, width};
 use super::{Globals, Record};
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
