@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 /// A name, the value that applies when the variable is not set (if there is one), and what the
 /// variable does.
-type Variable = (&'static str, &'static str, &'static str);
+pub(crate) type Variable = (&'static str, &'static str, &'static str);
 
 /// The variables of users, grouped by the part that reads them.
-const TABLE: [(&str, &[Variable]); 3] = [
+pub(crate) const USERS: [(&str, &[Variable]); 3] = [
     (
         "the compilers",
         &[
@@ -91,7 +91,7 @@ const TABLE: [(&str, &[Variable]); 3] = [
 ];
 
 /// The variables that the tools set for each other, and those of developers.
-const DEVELOPERS: [(&str, &[Variable]); 4] = [
+pub(crate) const DEVELOPERS: [(&str, &[Variable]); 4] = [
     (
         "the tools",
         &[(
@@ -127,17 +127,8 @@ const DEVELOPERS: [(&str, &[Variable]); 4] = [
 const WIDTH: usize = 110;
 const TEXT: usize = 24;
 
-/// The variables of users.
-pub(crate) fn text() -> String {
-    grouped(&TABLE)
-}
-
-/// The variables of developers.
-pub(crate) fn developers() -> String {
-    grouped(&DEVELOPERS)
-}
-
-fn grouped(table: &[(&str, &[Variable])]) -> String {
+/// What the help says of these variables.
+pub(crate) fn text(table: &[(&str, &[Variable])]) -> String {
     let mut text = String::new();
     for (reader, variables) in table {
         let _ = writeln!(text, "\nEnvironment of {reader}:");
