@@ -104,7 +104,8 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    /// Stores a value of the program so many bytes behind `base`; a number or mask has the type.
+    /// Stores a value of the program so many bytes behind `base`; a number or mask, whose lane 0 is in
+    /// bit 0, gets the type and is extended by zeros.
     pub(crate) fn value(
         &self,
         value: Value,
@@ -115,9 +116,21 @@ impl<'m> Writer<'m> {
         let builder = &self.builder;
         match value {
             Value::Plain(v) if v.basic().is_pointer_value() => self.put(base, at, v.basic()),
-            Value::Plain(v) => self.put(base, at, ir::number(builder, v, ty)?),
-            Value::Lane(v, i) => self.put(base, at, ir::lane(builder, v, i)?),
-            Value::Mask(v) => self.put(base, at, ir::mask(builder, v, ty)?),
+            Value::Plain(v) => {
+                let number = v.basic().into_int_value();
+                self.put(base, at, builder.build_int_cast_sign_flag(number, ty, false, "")?)
+            }
+            Value::Lane(v, i) => {
+                let vector = v.basic().into_vector_value();
+                let i = self.context.i32_type().const_int(u64::from(i), false);
+                self.put(base, at, builder.build_extract_element(vector, i, "")?)
+            }
+            Value::Mask(v) => {
+                let vector = v.basic().into_vector_value();
+                let bits = ir::bits_type(self.context, vector.get_type().get_size());
+                let mask = builder.build_bit_cast(vector, bits, "")?.into_int_value();
+                self.put(base, at, builder.build_int_cast_sign_flag(mask, ty, false, "")?)
+            }
         }
     }
 

@@ -10,8 +10,7 @@ mod operands;
 mod shim;
 
 pub(crate) use build::{
-    PRESERVE_ALL, addresses, allow_assembly, bits_type, global_offset, lane, mask, number, offset,
-    ptr_type,
+    PRESERVE_ALL, addresses, allow_assembly, bits_type, global_offset, offset, ptr_type,
 };
 pub(crate) use calls::{
     Callee, arg_count, bytes, byval_size, called, callee, forbid_tail_call, is_call, is_must_tail,

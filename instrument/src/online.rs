@@ -174,13 +174,6 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// `left -= acc; acc = 0`.
-    fn flush(&self) -> Result<(), BuilderError> {
-        let own = self.load(self.operations)?;
-        self.log.take(&self.builder, own)?;
-        self.nothing_untold()
-    }
-
     /// `acc = 0`.
     fn nothing_untold(&self) -> Result<(), BuilderError> {
         let zero = self.word.const_zero();
@@ -216,7 +209,10 @@ impl<'m> Emitter<'m> {
             call.erase_from_basic_block();
             return Ok(());
         }
-        self.flush()
+        // `left -= acc; acc = 0`.
+        let own = self.load(self.operations)?;
+        self.log.take(&self.builder, own)?;
+        self.nothing_untold()
     }
 
     /// Marks calls of code whose operations are not counted.

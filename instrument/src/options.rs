@@ -52,10 +52,7 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn from_env() -> Result<Self, String> {
-        Self::parse(&std::env::var(VARIABLE).unwrap_or_default())
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
+        let text = std::env::var(VARIABLE).unwrap_or_default();
         let mut options = Options {
             fast: true,
             carry: true,

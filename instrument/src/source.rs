@@ -133,7 +133,7 @@ const OUTLINED: &str = ".omp_outlined";
 pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
     let function = inst.get_parent().and_then(|block| block.get_parent());
     let given = function.and_then(|f| attribute(f, TAKEN_IN.0));
-    let own = function.and_then(|f| own_file(f));
+    let own = function.and_then(subprogram).and_then(File::of);
     let mut outermost = 0;
     for (_, file, line) in scopes(inst) {
         let here = match &given {
@@ -173,10 +173,6 @@ fn subprogram(f: FunctionValue<'_>) -> Option<LLVMMetadataRef> {
     (!subprogram.is_null()).then_some(subprogram)
 }
 
-fn own_file(f: FunctionValue<'_>) -> Option<File> {
-    File::of(subprogram(f)?)
-}
-
 fn attribute(f: FunctionValue<'_>, name: &str) -> Option<String> {
     let found = f.get_string_attribute(AttributeLoc::Function, name)?;
     Some(found.get_string_value().to_string_lossy().into_owned())
@@ -186,7 +182,8 @@ fn attribute(f: FunctionValue<'_>, name: &str) -> Option<String> {
 /// thread's lambda is inlined into `std::thread::_State_impl<...>::_M_run`.) Its place is then that
 /// of the code, since nobody looks for it in the header.
 pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
-    if !own_file(f).is_some_and(|file| workspan::source::is_library(&file.path())) {
+    let own = subprogram(f).and_then(File::of);
+    if !own.is_some_and(|file| workspan::source::is_library(&file.path())) {
         return;
     }
     let found = ir::instructions(f).flat_map(scopes).find_map(|(_, file, line)| {

@@ -45,8 +45,8 @@ impl<'m> Prepared<'m> {
 enum Form {
     /// An access at argument 0.
     Plain { kind: OpKind, size: Size },
-    /// A copy of constant length from argument 1 to argument 0.
-    Copy { bytes: u64 },
+    /// A copy of 64 bytes from argument 1 to argument 0.
+    Copy,
     /// Consecutive elements under a mask.
     Masked {
         kind: OpKind,
@@ -80,7 +80,7 @@ fn form(name: &str) -> Option<Form> {
         "fxrstor" | "fxrstor64" => return plain(OpKind::Load, Size::Bytes(512)),
         "fxsave" | "fxsave64" => return plain(OpKind::Store, Size::Bytes(512)),
         "directstore32" | "directstore64" => return plain(OpKind::Store, Size::Of(Some(1))),
-        "movdir64b" => return Some(Form::Copy { bytes: 64 }),
+        "movdir64b" => return Some(Form::Copy),
         _ => {}
     }
     if name.starts_with("avx.maskload.") || name.starts_with("avx2.maskload.") {
@@ -170,7 +170,7 @@ fn ops<'m>(
             };
             (memop::op(kind, size, 0), vec![address(0)?])
         }
-        Form::Copy { bytes } => (memop::copy(bytes), vec![address(0)?, address(1)?]),
+        Form::Copy => (memop::copy(64), vec![address(0)?, address(1)?]),
         Form::Masked { kind, address: at, mask, data, element } => {
             let data = value(data)?;
             let lanes = lane_count(data)?;

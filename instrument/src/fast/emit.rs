@@ -13,13 +13,13 @@ use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, IntVal
 
 use self::edges::{EdgeKey, LoopCut, split_edges};
 use super::Fast;
+use super::leaves::Record;
 use super::paths::{Sum, outermost};
 use crate::carry::Carried;
 use crate::emit::{Built, Targets, Writer, text};
 use crate::ir;
 
 mod edges;
-mod records;
 
 /// Bytes of a recorded trip count.
 const COUNT_BYTES: u64 = contech_trace::abi::COUNT_BYTES as u64;
@@ -68,6 +68,25 @@ struct Emitter<'a, 'm> {
     counters: BTreeMap<usize, PointerValue<'m>>,
     ends: HashMap<EdgeKey, InstructionValue<'m>>,
     checks: Vec<(IntValue<'m>, Option<LoopCut<'m>>)>,
+}
+
+/// Most leaves that are stored together: all of them stay in registers until the last is known.
+const GROUP: usize = 4;
+
+/// The places where the leaves that become known at `places` are stored, in order. Where the
+/// program stores in between, a few leaves are stored together: a processor merges neighbouring
+/// stores into one write, but not across other stores.
+fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
+    let mut grouped = places.to_vec();
+    for group in grouped.chunks_mut(GROUP) {
+        let (first, last) = (group[0], group[group.len() - 1]);
+        let mut between = std::iter::successors(Some(first), |i| i.get_next_instruction())
+            .take_while(|i| *i != last);
+        if between.any(|i| i.get_opcode() == InstructionOpcode::Store) {
+            group.fill(last);
+        }
+    }
+    grouped
 }
 
 impl<'m> Emitter<'_, 'm> {
@@ -171,5 +190,37 @@ impl<'m> Emitter<'_, 'm> {
             InstructionOpcode::Return => self.carried.argument,
             _ => None,
         }
+    }
+
+    /// Stores the leaves of a node.
+    fn records(&mut self, n: usize, records: &[Record]) -> Built {
+        let (node, context) = (&self.fast.graph.nodes[n], self.writer.context);
+        let (mut at, mut base) = (0, None);
+        // All places are found before anything is inserted, because several leaves may follow one
+        // instruction.
+        let place = |r: &Record| match r.source.operand().instruction() {
+            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
+            _ => node.first,
+        };
+        let places: Vec<_> = records.iter().map(place).collect();
+        for (r, place) in records.iter().zip(grouped(&places)) {
+            self.writer.builder.position_before(&place);
+            let base = match base {
+                Some(base) => base,
+                None => *base.insert(self.writer.load_cursor()?),
+            };
+            let ty = match r.width {
+                1 => context.i8_type(),
+                2 => context.i16_type(),
+                4 => context.i32_type(),
+                _ => context.i64_type(),
+            };
+            self.writer.value(r.source, ty, base, at)?;
+            at += u64::from(r.width);
+        }
+        if let Some(base) = base {
+            self.writer.advance(base, at)?;
+        }
+        Ok(())
     }
 }

@@ -8,7 +8,6 @@ pub(crate) mod emit;
 mod graph;
 mod leaves;
 mod paths;
-mod room;
 mod scev;
 
 use std::collections::HashSet;
@@ -67,7 +66,7 @@ pub(crate) fn analyse<'m>(
         return Err("a block with very many values to record");
     }
     let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
-    let checked = room::checked_cuts(&graph, &paths);
+    let checked = paths::checked_cuts(&graph, &paths);
     Ok(Fast { graph, shapes, choice, paths, checked })
 }
 

@@ -6,7 +6,7 @@ use inkwell::context::ContextRef;
 use inkwell::llvm_sys::core::LLVMBuildGEP2;
 use inkwell::module::Module;
 use inkwell::types::{AsTypeRef, IntType};
-use inkwell::values::{AsValueRef, GlobalValue, IntValue, PointerValue};
+use inkwell::values::{AsValueRef, GlobalValue, PointerValue};
 
 use super::operands::Operand;
 use super::shim::contech_shim_allow_assembly;
@@ -43,37 +43,6 @@ pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue
 pub(crate) fn allow_assembly() {
     // SAFETY: the call registers a part of LLVM with LLVM itself, and may be repeated.
     unsafe { contech_shim_allow_assembly() }
-}
-
-pub(crate) fn lane<'m>(
-    builder: &Builder<'m>,
-    vector: Operand,
-    i: u32,
-) -> Result<PointerValue<'m>, BuilderError> {
-    let vector = vector.basic().into_vector_value();
-    let index = vector.get_type().get_context().i32_type().const_int(u64::from(i), false);
-    Ok(builder.build_extract_element(vector, index, "")?.into_pointer_value())
-}
-
-/// An integer operand in a wider or narrower type, zero-extended.
-pub(crate) fn number<'m>(
-    builder: &Builder<'m>,
-    value: Operand,
-    ty: IntType<'m>,
-) -> Result<IntValue<'m>, BuilderError> {
-    builder.build_int_cast_sign_flag(value.basic().into_int_value(), ty, false, "")
-}
-
-/// A vector of up to 64 `i1` as an integer, lane 0 in bit 0.
-pub(crate) fn mask<'m>(
-    builder: &Builder<'m>,
-    mask: Operand,
-    ty: IntType<'m>,
-) -> Result<IntValue<'m>, BuilderError> {
-    let vector = mask.basic().into_vector_value();
-    let bits = bits_type(ty.get_context(), vector.get_type().get_size());
-    let int = builder.build_bit_cast(vector, bits, "")?;
-    number(builder, Operand::of(&int), ty)
 }
 
 /// The type of integers of so many bits.
