@@ -98,7 +98,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let folder = match taken(&mut arguments, "--target-dir") {
         Some(folder) => PathBuf::from(folder),
         // There is no package here whose target folder it could be.
-        None if installs => store::installs(),
+        None if installs => store::cache(store::INSTALLS),
         None => target_folder(value(&arguments, "--manifest-path"))?,
     };
     let folder = std::path::absolute(folder.join("contech")).unwrap_or(folder);

@@ -95,7 +95,7 @@ pub(crate) fn make_shared(
         tell(done.fetch_add(1, Ordering::Relaxed) + 1);
         Ok(made)
     })?;
-    store::prune(&store::shared(), store::is_used);
+    store::prune(&store::cache(store::SHARED), store::is_used);
     Ok(())
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn missing(options: Options, archives: &[PathBuf]) -> Result<Vec<Path
     let mut missing = Vec::new();
     for path in archives {
         let bytes = read(path)?;
-        let place = maker.place(path, OPTIMISED, &bytes, &store::shared());
+        let place = maker.place(path, OPTIMISED, &bytes, &store::cache(store::SHARED));
         if !place.is_file() && has_bitcode(path, &bytes)? {
             missing.push(path.clone());
         }
@@ -349,8 +349,11 @@ impl Maker {
         if input.instrumented == 0 {
             return Ok(input);
         }
-        let (level, folder) =
-            if embedded { (OPTIMISED, store::shared()) } else { (level, archives.to_owned()) };
+        let (level, folder) = if embedded {
+            (OPTIMISED, store::cache(store::SHARED))
+        } else {
+            (level, archives.to_owned())
+        };
         let made = self.place(path, level, bytes, &folder);
         let new = store::make(&made, |to| {
             let work = to.with_extension("members");

@@ -12,16 +12,12 @@ use crate::Error;
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The folder for what toolchains bring with them, which all programs share.
-pub(crate) fn shared() -> PathBuf {
-    cache("rust")
-}
-
+pub(crate) const SHARED: &str = "rust";
 /// Where crates of the registry are built, which belong to no package of the user.
-pub(crate) fn installs() -> PathBuf {
-    cache("installs")
-}
+pub(crate) const INSTALLS: &str = "installs";
 
-fn cache(name: &str) -> PathBuf {
+/// A folder of the user's for what can be made again.
+pub(crate) fn cache(name: &str) -> PathBuf {
     let set = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     folder(set, std::env::home_dir()).join("contech").join(name)
 }
