@@ -18,14 +18,13 @@ const UNKNOWN: usize = usize::MAX / 2;
 /// one, reducible or not). Then every cycle is broken, and the values settle in a few passes.
 pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
     let mut flow = Flow::new(plan);
-    flow.pass(plan);
+    flow.pass(plan, false);
     for source in unbroken_back_edges(plan) {
         plan.blocks[source].check_at_end = true;
     }
-    flow.follow_back_edges = true;
     // Nested loops settle in about as many passes as they are deep. A check is never taken back, so
     // the loop ends.
-    while flow.pass(plan) {}
+    while flow.pass(plan, true) {}
     for (i, block) in plan.blocks.iter().enumerate() {
         for s in block.successors.iter().filter(|s| **s <= i) {
             if let Some(piece) = plan.pieces.get_mut(plan.blocks[*s].pieces.start) {
@@ -39,7 +38,6 @@ struct Flow {
     /// The most bytes written since the last check, at the end of each block.
     outgoing: Vec<usize>,
     predecessors: Vec<Vec<usize>>,
-    follow_back_edges: bool,
 }
 
 impl Flow {
@@ -51,11 +49,11 @@ impl Flow {
                 predecessors[*s].push(i);
             }
         }
-        Flow { outgoing: vec![0; n], predecessors, follow_back_edges: false }
+        Flow { outgoing: vec![0; n], predecessors }
     }
 
     /// Visits every block once, in reverse post-order; returns whether anything changed.
-    fn pass(&mut self, plan: &mut FunctionPlan<'_>) -> bool {
+    fn pass(&mut self, plan: &mut FunctionPlan<'_>, follow_back_edges: bool) -> bool {
         let mut changed = false;
         for i in 0..plan.blocks.len() {
             let block = &plan.blocks[i];
@@ -63,7 +61,7 @@ impl Flow {
                 UNKNOWN
             } else {
                 let edges = self.predecessors[i].iter();
-                let followed = edges.filter(|p| self.follow_back_edges || **p < i);
+                let followed = edges.filter(|p| follow_back_edges || **p < i);
                 followed.map(|p| self.outgoing[*p]).max().unwrap_or(0)
             };
             for piece in &mut plan.pieces[block.pieces.clone()] {

@@ -104,8 +104,8 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    /// Stores a value of the program so many bytes behind `base`; a number or mask, whose lane 0 is in
-    /// bit 0, gets the type and is extended by zeros.
+    /// Stores a value of the program so many bytes behind `base`; a number or mask, whose lane 0 is
+    /// in bit 0, gets the type and is extended by zeros.
     pub(crate) fn value(
         &self,
         value: Value,

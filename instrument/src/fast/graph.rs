@@ -105,15 +105,24 @@ impl<'m> Graph<'m> {
         }
         graph.nodes.first_mut()?.fresh = true;
         graph.connect(&last_of);
-        for raw in analysis.loops() {
-            graph.loops.push(Loop {
-                header: *graph.first_of.get(&raw.header)?,
-                preheader: last_of.get(&raw.preheader).copied(),
-                parent: usize::try_from(raw.parent).ok(),
-                members: Vec::new(),
-            });
+        graph.header_of = vec![None; graph.nodes.len()];
+        graph.before = vec![Vec::new(); graph.nodes.len()];
+        for (l, raw) in analysis.loops().into_iter().enumerate() {
+            let header = *graph.first_of.get(&raw.header)?;
+            let preheader = last_of.get(&raw.preheader).copied();
+            graph.header_of[header] = Some(l);
+            if let Some(before) = preheader {
+                graph.before[before].push(l);
+            }
+            let parent = usize::try_from(raw.parent).ok();
+            graph.loops.push(Loop { header, preheader, parent, members: Vec::new() });
         }
-        graph.settle_loops();
+        for n in 0..graph.nodes.len() {
+            for l in graph.around(n).collect::<Vec<_>>() {
+                graph.loops[l].members.push(n);
+                graph.nodes[n].depth += 1;
+            }
+        }
         Some(graph)
     }
 
@@ -209,23 +218,6 @@ impl<'m> Graph<'m> {
                 self.nodes[*s].predecessors.push(i);
             }
             self.nodes[i].successors = to;
-        }
-    }
-
-    fn settle_loops(&mut self) {
-        self.header_of = vec![None; self.nodes.len()];
-        self.before = vec![Vec::new(); self.nodes.len()];
-        for l in 0..self.loops.len() {
-            self.header_of[self.loops[l].header] = Some(l);
-            if let Some(p) = self.loops[l].preheader {
-                self.before[p].push(l);
-            }
-        }
-        for n in 0..self.nodes.len() {
-            for l in self.around(n).collect::<Vec<_>>() {
-                self.loops[l].members.push(n);
-                self.nodes[n].depth += 1;
-            }
         }
     }
 
