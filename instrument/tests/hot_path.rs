@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::process::Command;
 
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::output;
 
 mod piped;
 use piped::piped;
@@ -30,7 +30,7 @@ fn assembly(form: Option<&str>) -> String {
     let mut clang = Command::new("clang-22");
     clang.args(["-O2", "-S", "-x", "c", "-", "-o", "-"]);
     if let Some(form) = form {
-        let plugin = Outputs::get().command("libcontech_instrument.so");
+        let plugin = output("libcontech_instrument.so");
         clang.arg(format!("-fpass-plugin={}", plugin.display())).env("CONTECH_PASS_OPTIONS", form);
     }
     let output = piped(&mut clang, SOURCE);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use contech_program::OpKind;
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::output;
 use contech_trace::fast::Target;
 use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
@@ -15,7 +15,7 @@ mod piped;
 use piped::piped;
 
 fn opt(ir: &str, options: &str) -> Output {
-    let plugin = Outputs::get().command("libcontech_instrument.so");
+    let plugin = output("libcontech_instrument.so");
     let mut opt = Command::new("opt-22");
     opt.arg(format!("-load-pass-plugin={}", plugin.display()))
         .args(["-passes=contech", "-S", "-", "-o", "-"])

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::rc::Rc;
 
-use contech_tests::outputs::Outputs;
+use contech_tests::outputs::home;
 use contech_trace::abi::ABI_VERSION;
 use contech_trace::event::{Event, SyncOp};
 use contech_trace::fast::{Decoder, Sink};
@@ -22,7 +22,7 @@ pub(crate) struct Program {
 
 fn compile(arguments: &[&str]) {
     // Cargo does not build a shared library for the tests of its package.
-    let library = Outputs::get().dir().to_str().expect("a path in UTF-8");
+    let library = home().to_str().expect("a path in UTF-8");
     let output = Command::new("clang-22")
         .args(["-O1", "-g", "-Wall"])
         .args(arguments)

@@ -47,7 +47,7 @@ impl Callers {
         }
         for &(block, times) in &self.blocks {
             let own = info.block(block);
-            let ops = own.map_or(0..0, |own| own.first_op..own.first_op + u32::from(own.op_count));
+            let ops = own.map_or(0..0, |own| own.first_op..own.first_op + own.op_count);
             let ops = ops.map(|op| Place::of_op(info, OpId::new(op)));
             let call = Place::of_call(info, block).map(|call| call.0);
             for place in ops.chain(call).chain([Place::of_block(info, block)]) {
