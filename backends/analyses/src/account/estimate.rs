@@ -41,17 +41,22 @@ const PAGE: u64 = 4096;
 /// Recorded code takes at most so many times what it would take on a usual machine. If a run takes
 /// longer, it calls code that was not recorded, which loses nothing to what is known of the rest.
 const SLOWEST: f64 = 10.0;
-/// Cost of a call that takes a lock which is free, with giving it back, ns, by how the callee's
-/// name begins. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
-const LOCK_NS: [(&str, f64); 7] = [
-    ("pthread_mutex_lock", 17.0),
-    ("pthread_spin_lock", 8.0),
-    ("pthread_rwlock_rdlock", 20.0),
-    ("pthread_rwlock_wrlock", 20.0),
-    ("sem_wait", 10.0),
-    ("omp_set_lock", 20.0),
-    ("__kmpc_critical", 20.0),
+/// Cost of a call that takes a lock which is free, with giving it back, ns, by how the callees'
+/// names begin. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
+const LOCK_NS: [(&str, &str, f64); 7] = [
+    ("pthread_mutex_lock", "pthread_mutex_unlock", 17.0),
+    ("pthread_spin_lock", "pthread_spin_unlock", 8.0),
+    ("pthread_rwlock_rdlock", "pthread_rwlock_unlock", 20.0),
+    ("pthread_rwlock_wrlock", "pthread_rwlock_unlock", 20.0),
+    ("sem_wait", "sem_post", 10.0),
+    ("omp_set_lock", "omp_unset_lock", 20.0),
+    ("__kmpc_critical", "__kmpc_end_critical", 20.0),
 ];
+/// Where these calls took so many times as long as that, their lock is fought for: they wait for
+/// its line, or wake and are woken by the kernel.
+const FOUGHT: f64 = 4.0;
+/// An IR instruction of recorded code takes no longer, ns, for the most part.
+const RECORDED_OP_NS: f64 = 1.2;
 /// Cost of a read-modify-write of an atomic variable in a cache of its own, ns.
 const ATOMIC_NS: f64 = 5.0;
 /// The same of one that several processors use all the time, ns of each of them: one goes on, and
@@ -115,9 +120,17 @@ impl Report {
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
         let running = running_ns as f64;
         // Who waits for slow code waits for less of it.
-        let beside = |row: &&Row| matches!(row.cause, Loss::Imbalance | Loss::Barrier);
-        let beside: u64 = self.losses.iter().filter(beside).map(|row| row.ns).sum();
-        let with_it = 1.0 + ratio(beside, self.useful_ns);
+        let (useful_ns, fights) = (self.useful_ns, self.locking.fought_ns > 0.0);
+        let waits = |causes: &[Loss]| -> u64 {
+            let rows = self.losses.iter().filter(|row| causes.contains(&row.cause));
+            rows.map(|row| row.ns).sum()
+        };
+        let beside = waits(&[Loss::Imbalance, Loss::Barrier]);
+        let for_locks = waits(&[Loss::Lock]);
+        let with_it = |cause| match cause {
+            Loss::Locking if fights => 1.0 + ratio(beside + for_locks, useful_ns),
+            _ => 1.0 + ratio(beside, useful_ns),
+        };
         let greedy = self.predicted.greedy.clone();
         let slow = f64::min(running / all.max(1.0), SLOWEST);
         let lost = found.iter().map(|(cause, found)| (*cause, found.lost(slow)));
@@ -136,7 +149,7 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
-                mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
+                mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it(cause)),
                 ..Row::of(cause)
             };
             match self.losses.iter_mut().find(|other| other.cause == cause) {
@@ -208,10 +221,11 @@ impl Report {
         let measured = self.measured.as_ref();
         let (ns, measured_ns, code) = match cause {
             Loss::Locking => {
+                let Locking { ns, fought_ns, code } = &self.locking;
                 let waking_ns = measured.map_or(0.0, |measured| measured.waking_ns);
                 let waking = measured.and_then(|measured| measured.waking.as_ref());
-                let code = waking.filter(|_| waking_ns > self.locking.0);
-                (self.locking.0, waking_ns, code.or(self.locking.1.as_ref()))
+                let waking = waking.filter(|_| waking_ns > f64::max(*ns, *fought_ns));
+                (*ns, fought_ns.max(waking_ns), waking.or(code.as_ref()))
             }
             Loss::Copying => (0.0, self.copying.0, self.copying.1.as_ref()),
             Loss::Allocation => (
@@ -242,26 +256,48 @@ impl Report {
     }
 }
 
-/// The operations of locks and atomic variables: what they cost (ns), of locks where nobody else
-/// uses them, and the call that costs most. Of atomic operations it is known how many executors do
-/// them on the same lines.
+/// What operations of locks and atomic variables take by themselves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locking {
+    /// Of locks where nobody else uses them, and of atomic variables, on a usual machine, ns.
+    ns: f64,
+    /// Of locks that several threads fight for, in the recorded run, ns.
+    fought_ns: f64,
+    /// The call that takes most.
+    code: Option<Place>,
+}
+
+/// The operations of locks and atomic variables. Of atomic operations it is known how many
+/// executors do them on the same lines.
 pub(super) fn locking(
     weights: &Weights,
     info: &StaticInfo,
     (contended, processors): (&FxHashMap<BlockId, u32>, u32),
-) -> (f64, Option<Place>) {
-    let each = LOCK_NS.iter().map(|(callee, ns)| {
-        let (calls, most) = weights.calls(info, callee);
-        (calls as f64 * ns, most)
+) -> Locking {
+    let (mut fought_ns, mut fought) = (0.0, (0.0, None));
+    let each = LOCK_NS.iter().map(|(takes, gives, ns)| {
+        let (calls, most) = weights.calls(info, takes);
+        let free_ns = calls as f64 * ns;
+        let both = [takes, gives].map(|callee| weights.beyond(info, callee, RECORDED_OP_NS));
+        let all = both.iter().sum::<f64>();
+        if free_ns == 0.0 || all < free_ns * FOUGHT {
+            return (free_ns, most);
+        }
+        fought_ns += all;
+        if all > fought.0 {
+            fought = (all, most);
+        }
+        (0.0, None)
     });
+    let each: Vec<_> = each.collect();
     let atomics = weights.atomics(info, |block| match contended.get(&block) {
         Some(&executors) => CONTENDED_NS * f64::from(executors.min(processors)),
         None => ATOMIC_NS,
     });
-    let each = each.chain([atomics]);
-    let most = each.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    let place = most.and_then(|(_, place)| place);
-    (each.map(|(ns, _)| ns).sum(), place)
+    let each = each.into_iter().chain([atomics]);
+    let ns = each.clone().map(|(ns, _)| ns).sum();
+    let most = each.chain([fought]).max_by(|a, b| a.0.total_cmp(&b.0));
+    Locking { ns, fought_ns, code: most.and_then(|(_, place)| place) }
 }
 
 /// What the models say of a cause.

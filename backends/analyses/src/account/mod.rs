@@ -55,6 +55,7 @@ use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
 use callers::Callers;
 use contention::Atomics;
+use estimate::Locking;
 use measured::{Executed, Kernel, kind};
 use replay::{LATE, Nobody, Removable, Schedule, replay};
 use strands::Strands;
@@ -169,10 +170,9 @@ pub struct Report {
     handouts: u64,
     #[serde(skip)]
     handed_out: Option<Place>,
-    /// What operations of locks and atomic variables take by themselves, ns, and where they take
-    /// most.
+    /// What operations of locks and atomic variables take by themselves.
     #[serde(skip)]
-    locking: (f64, Option<Place>),
+    locking: Locking,
     /// The time of copies of memory, ns, and where most of it was spent.
     #[serde(skip)]
     copying: (f64, Option<Place>),

@@ -434,6 +434,19 @@ impl Weights {
         (all, most.map(|(place, _)| place))
     }
 
+    /// How long the blocks took that call such functions, beyond `each` for an instruction, ns.
+    pub(super) fn beyond(&self, info: &StaticInfo, prefix: &str, each: f64) -> f64 {
+        let blocks = info.blocks.iter().zip(&self.blocks).zip(&self.times);
+        let calls = |block: &Block| {
+            let call = block.call.as_ref();
+            call.is_some_and(|call| call.callee.starts_with(prefix))
+        };
+        let of = |((block, &own), &ns): ((&Block, &u64), &f64)| {
+            calls(block).then(|| (ns - own as f64 * each).max(0.0))
+        };
+        blocks.filter_map(of).sum()
+    }
+
     /// How often functions were called whose names begin with these letters, and the call that did
     /// so most often.
     pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<Place>) {
