@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use taskgraph::TaskId;
+
 /// The makers may have made one thing in so many more or less than what was taken, beside one for
 /// each context.
 const UNEVEN: u64 = 64;
@@ -39,6 +41,18 @@ pub(super) struct Counted {
 pub(super) struct Pool {
     pub(super) queue: u32,
     pub(super) last: u32,
+}
+
+/// What a context did of a loop whose pieces any of its team may do.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    /// Who made the team, and which of its loops it is.
+    pub(super) team: TaskId,
+    pub(super) number: u32,
+    pub(super) at_ns: u64,
+    /// How long the context had no processor meanwhile, ns.
+    pub(super) lacked_ns: u64,
+    pub(super) strands: Range<u32>,
 }
 
 impl Queue {

@@ -12,7 +12,7 @@ use anyhow::Result;
 use rustc_hash::FxHashSet;
 use taskgraph::{BlockCounts, BlockId, StaticInfo, SyncOp, TaskId, TaskKind};
 
-use super::counted::{Pool, Queue};
+use super::counted::{Pool, Queue, Share};
 use super::strands::{Strands, end};
 use crate::analysis::Task;
 use crate::view::units::whole;
@@ -25,18 +25,6 @@ const PARTS: u64 = 16;
 /// Where threads lacked processors for less than one part in so many of a loop, who took which
 /// piece was right: whether some pieces are larger than others is not known otherwise.
 const LACKED: u64 = 16;
-
-/// What a context did of a loop.
-#[derive(Clone, Debug)]
-pub(super) struct Share {
-    /// Who made the team, and which of its loops it is.
-    pub(super) team: TaskId,
-    pub(super) number: u32,
-    pub(super) at_ns: u64,
-    /// How long the context had no processor meanwhile, ns.
-    pub(super) lacked_ns: u64,
-    pub(super) strands: Range<u32>,
-}
 
 /// The blocks that ask for a piece.
 pub(super) fn asking(info: &StaticInfo) -> FxHashSet<BlockId> {

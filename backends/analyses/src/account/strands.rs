@@ -10,9 +10,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, ExecutorId, TaskId};
 
-use super::counted::{Counted, Pool, Queue};
+use super::counted::{Counted, Pool, Queue, Share};
 use super::locks::{Known, LockUse};
-use super::loops::Share;
 use super::sections::Section;
 use super::wait::{Kind, Wait};
 

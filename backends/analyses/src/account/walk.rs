@@ -10,9 +10,10 @@ use taskgraph::{
     TaskKind, WaitCause, Walk,
 };
 
+use super::counted::Share;
 use super::locks::{Held, LockUse, Use, sections};
 use super::looks::{Looks, waiting};
-use super::loops::{self, Share, asking, divide, pieces};
+use super::loops::{self, asking, divide, pieces};
 use super::queues::{deal, relax};
 use super::sections::Sections;
 use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};

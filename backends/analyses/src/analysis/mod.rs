@@ -57,6 +57,7 @@ mod share;
 pub mod source;
 mod state;
 mod strides;
+mod visitor;
 mod windows;
 
 use anyhow::Result;
@@ -67,7 +68,7 @@ pub(crate) use blocked::{LEAST_NS, calls_others, is_operation, long_call, turns}
 pub use changes::{Change, end_of, peak, sweep};
 pub use config::default_config;
 pub use divided::{Divided, run_share};
-pub use driver::{Part, Visitor, run, run_all};
+pub use driver::{Part, run, run_all};
 pub(crate) use graph::full_recording;
 pub use graph::{
     DEFAULT_GRAPH, Graph, Task, line_lookups, open, something_to_analyse, warnings, word_accesses,
@@ -80,6 +81,7 @@ pub use share::Share;
 pub(crate) use state::cause_of;
 pub use state::{CAUSES, Cause, State};
 pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};
+pub use visitor::Visitor;
 pub use windows::Windows;
 
 /// The order in which an analysis sees tasks.

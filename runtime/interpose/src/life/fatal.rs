@@ -7,8 +7,9 @@
 
 use std::ffi::c_int;
 
+use libc::sigaction as Action;
+
 use super::real;
-use super::signals::default_action;
 use crate::kernel::call;
 use crate::memory;
 
@@ -56,6 +57,12 @@ pub fn is_fatal(signal: c_int) -> bool {
 /// that programs and the kernel's timers send have no positive code or are not among these signals.
 fn is_fault(signal: c_int, code: c_int) -> bool {
     code > 0 && FAULTS.contains(&signal)
+}
+
+pub(super) fn default_action() -> Action {
+    // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty
+    // mask.
+    unsafe { std::mem::zeroed() }
 }
 
 /// Gives a signal its default action.

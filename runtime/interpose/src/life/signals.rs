@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
-use super::fatal::{self, LAST, is_fatal};
+use super::fatal::{self, LAST, default_action, is_fatal};
 use super::{Fatal, Life, real};
 use crate::arch;
 use crate::memory;
@@ -43,12 +43,6 @@ fn stand_in<L: Life>() -> Action {
     // SAFETY: the mask is live.
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };
     action
-}
-
-pub(super) fn default_action() -> Action {
-    // SAFETY: an action is plain data for which zero is a value: the default, no flags, an empty
-    // mask.
-    unsafe { std::mem::zeroed() }
 }
 
 fn is_handler(handler: usize) -> bool {
