@@ -2,6 +2,9 @@
 
 use std::ops::AddAssign;
 
+/// A list of fewer entries grows without being added up, which would take longer than it saves.
+const FEW: usize = 1 << 16;
+
 /// Sums by key. A key may occur more than once until the list is full: then it is added up, and
 /// gets room for as many entries again.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ impl<K: Ord + Copy, V: AddAssign + Copy> Summed<K, V> {
             last.1 += value;
             return;
         }
-        if all.len() == all.capacity() {
+        if all.len() == all.capacity() && all.len() >= FEW {
             self.settle();
             self.0.reserve_exact(self.0.len().max(1));
         }
