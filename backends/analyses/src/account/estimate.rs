@@ -268,11 +268,13 @@ pub(super) struct Locking {
 }
 
 /// The operations of locks and atomic variables. Of atomic operations it is known how many
-/// executors do them on the same lines.
+/// executors do them on the same lines. What locks are fought for is known where a recorder
+/// `measured` the times.
 pub(super) fn locking(
     weights: &Weights,
     info: &StaticInfo,
     (contended, processors): (&FxHashMap<BlockId, u32>, u32),
+    measured: bool,
 ) -> Locking {
     let (mut fought_ns, mut fought) = (0.0, (0.0, None));
     let each = LOCK_NS.iter().map(|(takes, gives, ns)| {
@@ -280,7 +282,7 @@ pub(super) fn locking(
         let free_ns = calls as f64 * ns;
         let both = [takes, gives].map(|callee| weights.beyond(info, callee, RECORDED_OP_NS));
         let all = both.iter().sum::<f64>();
-        if free_ns == 0.0 || all < free_ns * FOUGHT {
+        if !measured || free_ns == 0.0 || all < free_ns * FOUGHT {
             return (free_ns, most);
         }
         fought_ns += all;

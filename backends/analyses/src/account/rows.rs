@@ -172,7 +172,12 @@ pub(super) fn report(
         ir_ops: weights.total(),
         handouts,
         handed_out,
-        locking: locking(&weights, graph.info(), (&contended, account.processors)),
+        locking: locking(
+            &weights,
+            graph.info(),
+            (&contended, account.processors),
+            graph.meta().processors > 0,
+        ),
         copying: weights.copying(graph.info()),
         times: weights.times,
         measured,
