@@ -60,6 +60,8 @@ pub(crate) fn may_miss(op: SyncOp) -> bool {
 
 /// What a trace file says at its end.
 fn totals(trace: &Path) -> Option<Totals> {
+    // What a pipe has is read once.
+    std::fs::metadata(trace).ok().filter(|about| about.is_file())?;
     let mut file = File::open(trace).ok()?;
     let mut head = Vec::new();
     file.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut head).ok()?;

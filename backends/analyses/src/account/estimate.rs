@@ -43,14 +43,13 @@ const PAGE: u64 = 4096;
 const SLOWEST: f64 = 10.0;
 /// Cost of a call that takes a lock which is free, with giving it back, ns, by how the callees'
 /// names begin. (4 M pairs of `pthread_mutex_lock` and `unlock` in two threads took 18 ns each.)
-const LOCK_NS: [(&str, &str, f64); 7] = [
-    ("pthread_mutex_lock", "pthread_mutex_unlock", 17.0),
-    ("pthread_spin_lock", "pthread_spin_unlock", 8.0),
-    ("pthread_rwlock_rdlock", "pthread_rwlock_unlock", 20.0),
-    ("pthread_rwlock_wrlock", "pthread_rwlock_unlock", 20.0),
-    ("sem_wait", "sem_post", 10.0),
-    ("omp_set_lock", "omp_unset_lock", 20.0),
-    ("__kmpc_critical", "__kmpc_end_critical", 20.0),
+const LOCK_NS: [(&[&str], &str, f64); 6] = [
+    (&["pthread_mutex_lock"], "pthread_mutex_unlock", 17.0),
+    (&["pthread_spin_lock"], "pthread_spin_unlock", 8.0),
+    (&["pthread_rwlock_rdlock", "pthread_rwlock_wrlock"], "pthread_rwlock_unlock", 20.0),
+    (&["sem_wait"], "sem_post", 10.0),
+    (&["omp_set_lock"], "omp_unset_lock", 20.0),
+    (&["__kmpc_critical"], "__kmpc_end_critical", 20.0),
 ];
 /// Where these calls took so many times as long as that, their lock is fought for: they wait for
 /// its line, or wake and are woken by the kernel.
@@ -157,7 +156,7 @@ impl Report {
                 None => self.losses.push(row),
             }
         }
-        self.above.name(info, &mut self.losses);
+        super::callers::name(info, &self.executed, &mut self.losses);
         super::sort(&mut self.losses);
         self.grain = Grain::of(self, self.contexts.saturating_add(self.handouts));
     }
@@ -278,10 +277,11 @@ pub(super) fn locking(
 ) -> Locking {
     let (mut fought_ns, mut fought) = (0.0, (0.0, None));
     let each = LOCK_NS.iter().map(|(takes, gives, ns)| {
-        let (calls, most) = weights.calls(info, takes);
-        let free_ns = calls as f64 * ns;
-        let both = [takes, gives].map(|callee| weights.beyond(info, callee, RECORDED_OP_NS));
-        let all = both.iter().sum::<f64>();
+        let found = takes.iter().map(|callee| weights.calls(info, callee));
+        let most = found.clone().max_by_key(|found| found.0).and_then(|found| found.1);
+        let free_ns = found.map(|found| found.0 as f64 * ns).sum::<f64>();
+        let callees = takes.iter().chain([gives]);
+        let all = callees.map(|callee| weights.beyond(info, callee, RECORDED_OP_NS)).sum::<f64>();
         if !measured || free_ns == 0.0 || all < free_ns * FOUGHT {
             return (free_ns, most);
         }

@@ -53,7 +53,6 @@ use crate::memuse::{self, MemUse};
 use crate::misses::{self, Misses};
 use crate::sharing::{self, Sharing};
 use blame::{Blame, Sweep};
-use callers::Callers;
 use contention::Atomics;
 use estimate::Locking;
 use measured::{Executed, Kernel, kind};
@@ -179,9 +178,9 @@ pub struct Report {
     /// What was measured of the code.
     #[serde(skip)]
     measured: Option<Kernel>,
-    /// Which calls led to it.
+    /// How often blocks were executed.
     #[serde(skip)]
-    above: Callers,
+    executed: Vec<(BlockId, u64)>,
 }
 
 /// Time in code that was not recorded.

@@ -154,7 +154,7 @@ pub(super) fn report(
         (block, ops / u64::from(each))
     });
     let mut report = Report {
-        above: Callers::of(graph.info(), times),
+        executed: times.collect(),
         processors: account.processors,
         recorded: account.recorded,
         duration_ns: end_of(graph).saturating_sub(begin_of(graph)),
@@ -647,14 +647,15 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(BlockId
     Some((most.2, most.0 / code.values().sum::<f64>().max(1.0)))
 }
 
-/// The program's own calls that led to the function of a block in a task, the innermost first. Where no call names the function, because it is called
-/// by its address, the order of the blocks tells, if there are few.
+/// The program's own calls that led to the function of a block in a task, the innermost first.
+/// Where no call names the function, because it is called by its address, the order of the blocks
+/// tells, if there are few.
 fn callers(graph: &Graph, task: TaskId, block: BlockId) -> Result<Vec<Place>> {
     let info = graph.info();
     let task = graph.task(task)?;
     let mut counts = BlockCounts::new();
     task.count_blocks(&mut counts)?;
-    let mut above = Callers::of(info, counts.iter()).above(info, block);
+    let mut above = Callers::of(info, counts.iter()).above(block);
     if let Some(own) = info.block(block).filter(|_| above.is_empty()) {
         above.extend(by_address(graph, &task, own.function)?);
     }
