@@ -808,8 +808,12 @@ fn sections([first, last]: [SyncOp; 2]) -> Report {
 
 #[test]
 fn an_atomic_word_that_contexts_take_and_give_back_is_a_lock() {
-    for lock in [[SyncOp::AtomicTake, SyncOp::AtomicGive], [SyncOp::MutexLock, SyncOp::MutexUnlock]]
-    {
+    // A subtraction gives back as well as a store of zero does.
+    for lock in [
+        [SyncOp::AtomicTake, SyncOp::AtomicGive],
+        [SyncOp::AtomicTake, SyncOp::AtomicRmw],
+        [SyncOp::MutexLock, SyncOp::MutexUnlock],
+    ] {
         let report = sections(lock);
         assert_eq!(report.losses[0].cause, Loss::Lock, "{report:?}");
         assert_eq!(report.losses[0].place(), "a.c:30");

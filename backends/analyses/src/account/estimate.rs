@@ -10,7 +10,7 @@ use taskgraph::{BlockId, StaticInfo};
 use super::grain::Grain;
 use super::measured::{Code, Kernel};
 use super::weights::Weights;
-use super::{Loss, Report, Row};
+use super::{Loss, Operations, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::units::{ratio, whole};
 use crate::{memuse, misses, sharing};
@@ -68,6 +68,10 @@ const FASTEST_NS: f64 = 0.08;
 /// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
 const HANDOUT_NS: f64 = 200.0;
 
+/// What operations of a lock cost is told with the waits for it if it is at least one part in so
+/// many of these.
+const BESIDE: u64 = 20;
+
 /// The causes that need no model. A model of memory knows more of allocation.
 const KNOWN: [Loss; 4] = [Loss::Locking, Loss::System, Loss::Copying, Loss::Allocation];
 
@@ -85,6 +89,9 @@ impl Report {
         let ns = self.losses.iter().filter(|row| former(row)).map(|row| row.ns);
         self.useful_ns += ns.sum::<u64>();
         self.losses.retain(|row| !former(row));
+        for row in &mut self.losses {
+            self.useful_ns += row.without_operations();
+        }
         let mut cache = misses.map_or_else(Estimate::default, cache);
         let mut transfers = sharing.map_or_else(Estimate::default, transfers);
         if let Some(measured) = &self.measured {
@@ -148,9 +155,19 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
+                callee: match cause {
+                    Loss::System => self.measured.as_ref().and_then(|of| of.callee.clone()),
+                    _ => None,
+                },
                 mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it(cause)),
                 ..Row::of(cause)
             };
+            let waits = self.losses.iter_mut().filter(|other| other.is_of_operations(&row));
+            if let Some(waits) = waits.max_by_key(|other| other.ns) {
+                let share = row.share * (1.0 + ratio(beside, useful_ns));
+                waits.add_operations(row.ns, (row.share, share));
+                continue;
+            }
             match self.losses.iter_mut().find(|other| other.cause == cause) {
                 Some(other) => other.join(row),
                 None => self.losses.push(row),
@@ -200,6 +217,45 @@ fn join_operations(lost: &mut [(Loss, (f64, Option<Place>))]) {
 }
 
 impl Row {
+    /// Whether the loss is waiting for what most of these operations are done with, so that both
+    /// are one loss: at a lock, or in the function of a queue.
+    fn is_of_operations(&self, operations: &Self) -> bool {
+        let counts = operations.cause == Loss::Locking && operations.ns * BESIDE >= self.ns;
+        let Some(code) = operations.code.as_ref().filter(|_| counts) else {
+            return false;
+        };
+        let at = |place: &Place| (&place.file, place.line) == (&code.file, code.line);
+        let within = |place: &Place| place.function == code.function;
+        let mut places = [&self.wait, &self.inner].into_iter().flatten();
+        match self.cause {
+            Loss::Lock => places.any(at),
+            Loss::Scheduling => places.any(within),
+            _ => false,
+        }
+    }
+
+    /// Adds what the operations cost, and their share of the time, which is more of the run's
+    /// duration.
+    fn add_operations(&mut self, ns: u64, (share, of_run): (f64, f64)) {
+        self.operations = Some(Operations { ns, share, mended: self.mended.clone() });
+        self.ns += ns;
+        self.share += share;
+        for gain in &mut self.mended {
+            *gain = 1.0 / (1.0 / *gain - of_run).max(0.01);
+        }
+    }
+
+    /// Takes the cost of the operations away again, and returns it, ns.
+    fn without_operations(&mut self) -> u64 {
+        let Some(Operations { ns, share, mended }) = self.operations.take() else {
+            return 0;
+        };
+        self.ns -= ns;
+        self.share -= share;
+        self.mended = mended;
+        ns
+    }
+
     /// Adds a loss of the same cause: the larger of the two says where.
     fn join(&mut self, other: Self) {
         let (ns, share) = (self.ns + other.ns, self.share + other.share);

@@ -23,11 +23,12 @@ pub(super) enum LockUse {
     Give,
 }
 
-/// How often a word was taken as a lock is, and how often it was used as no lock is: given back by
-/// who did not have it, or taken by who had it.
+/// How often a word was taken as a lock is, how often who had it gave it back, and how often it was
+/// used as no lock is: given back by who did not have it, or taken by who had it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     taken: u64,
+    given: u64,
     stray: u64,
 }
 
@@ -50,6 +51,7 @@ impl Known {
         for (object, word) in other.words {
             let own = self.words.entry(object).or_default();
             own.taken += word.taken;
+            own.given += word.given;
             own.stray += word.stray;
         }
         self.ordered.extend(other.ordered);
@@ -65,10 +67,11 @@ impl Known {
         }
     }
 
-    /// Whether the object is an atomic word that is used as a lock.
+    /// Whether the object is an atomic word that is used as a lock. One that is never given back
+    /// says that something has happened.
     pub(super) fn is_word(&self, object: u64) -> bool {
         let word = self.words.get(&object);
-        word.is_some_and(|word| word.stray * STRAY <= word.taken)
+        word.is_some_and(|word| word.stray * STRAY <= word.taken && word.given * 2 >= word.taken)
     }
 
     pub(super) fn is_ordered(&self, object: u64) -> bool {
@@ -138,19 +141,26 @@ impl Held {
                 word.stray += u64::from(had);
                 self.given = None;
             }
-            SyncOp::AtomicGive => {
-                known.words.entry(object).or_default().stray += u64::from(!had);
-                self.given = Some(object).filter(|_| had);
+            SyncOp::AtomicGive if !had => {
+                known.words.entry(object).or_default().stray += 1;
+                self.given = None;
+            }
+            // Whoever has a word gives it back with any change, such as a subtraction.
+            SyncOp::AtomicGive | SyncOp::AtomicRmw | SyncOp::AtomicStore if had => {
+                known.words.entry(object).or_default().given += 1;
+                self.given = Some(object);
             }
             _ => {}
         }
+        let gives = had && matches!(op, SyncOp::AtomicRmw | SyncOp::AtomicStore);
         let lock = matches!(op.family(), Some(Family::Mutex | Family::Spin | Family::RwLock))
-            || matches!(op, SyncOp::AtomicTake | SyncOp::AtomicGive);
+            || matches!(op, SyncOp::AtomicTake | SyncOp::AtomicGive)
+            || gives;
         if !lock || matches!(op, SyncOp::OrderedEnter | SyncOp::OrderedExit) {
             return None;
         }
         self.locks.retain(|lock| *lock != object);
-        if op.cause() != Some(WaitCause::Lock) {
+        if gives || op.cause() != Some(WaitCause::Lock) {
             return Some((object, LockUse::Give));
         }
         self.locks.push(object);

@@ -112,9 +112,10 @@ enum Thing {
 /// What a run's time in the kernel was for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kernel {
-    /// Calls of the system, ns, and where most of it was spent.
+    /// Calls of the system, ns, where most of it was spent, and the function that is called there.
     pub(super) system_ns: f64,
     pub(super) system: Option<Place>,
+    pub(super) callee: Option<String>,
     /// Calls that ask for memory or give it back, ns, and where most of it was spent.
     pub(super) memory_ns: f64,
     pub(super) memory: Option<Place>,
@@ -343,6 +344,9 @@ impl Kernel {
             if ns > most[at] {
                 most[at] = ns;
                 *place = Place::of_call(info, block).map(|call| call.0);
+                if at == 2 {
+                    kernel.callee = Some(callee.to_owned()).filter(|callee| !callee.is_empty());
+                }
             }
         }
         kernel

@@ -205,6 +205,8 @@ pub struct Row {
     /// The share of the loss that the function of that code has, if it is known.
     #[serde(skip)]
     pub part: Option<f64>,
+    /// The function that the code calls, where the time is spent in that.
+    pub callee: Option<String>,
     /// The calls that led to that code's function, the innermost first, as far as they were seen.
     pub callers: Vec<Place>,
     /// Where the contexts waited.
@@ -222,6 +224,9 @@ pub struct Row {
     pub waits: u64,
     /// Whether the pieces that [`Loss::Scheduling`] is about are threads of their own.
     pub threads: bool,
+    /// What of the loss is the cost of operations, where contexts wait for what these are done with.
+    #[serde(skip)]
+    pub operations: Option<Operations>,
     /// How many times as fast the run would be without this loss, for each number of processors of
     /// [`Predicted::processors`]. With a `room` the queue has places without end, and with a `lock`
     /// nobody waits for it.
@@ -235,6 +240,17 @@ pub struct Row {
     /// when it was lost.
     #[serde(skip)]
     pub when: Vec<f64>,
+}
+
+/// What operations of locks cost, as a part of a [`Row`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operations {
+    /// Processor time.
+    pub ns: u64,
+    /// The same as a share of all processor time.
+    pub share: f64,
+    /// What the run gains without the waits, and with the operations.
+    pub mended: Vec<f64>,
 }
 
 impl Account {

@@ -180,8 +180,13 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
 impl Row {
     /// What the run gains at most without what code costs.
     pub(super) fn most(&self) -> Option<f64> {
-        let gain = self.promise().filter(|_| self.cause.is_of_code())?;
-        Some(1.0 + SPREAD * (gain - 1.0))
+        let gain = self.promise()?;
+        let waits = self.operations.as_ref().and_then(|of| of.mended.first().copied());
+        match (self.cause.is_of_code(), waits) {
+            (true, _) => Some(1.0 + SPREAD * (gain - 1.0)),
+            (false, Some(waits)) => Some(waits + SPREAD * (gain - waits)),
+            (false, None) => None,
+        }
     }
 
     /// The speedups of a run that loses `share` of its time less.

@@ -23,6 +23,10 @@ const BUSY: u64 = 5;
 const UNRECORDED: f64 = 0.1;
 /// If it takes this part, little can be said of the whole.
 const HIDDEN: f64 = 0.5;
+/// Functions of the C library that keep a state for all threads, behind a lock of their own, and
+/// call the system for nothing else.
+const LOCKED_INSIDE: [&str; 8] =
+    ["ctime", "gmtime", "localtime", "mktime", "rand", "random", "srand", "srandom"];
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -208,8 +212,17 @@ impl Row {
                 let places = plural(places, "place");
                 format!("waiting for room in a queue that has {places}").into()
             }
+            (Loss::System, _) if self.is_locked_inside() => {
+                "waiting for the lock inside a library's function, of which all threads use one state"
+                    .into()
+            }
             (cause, _) => cause.words().into(),
         }
+    }
+
+    /// Whether the function that calls the system does so only to wait for a lock of its own.
+    fn is_locked_inside(&self) -> bool {
+        self.callee.as_deref().is_some_and(|callee| LOCKED_INSIDE.contains(&callee))
     }
 
     /// What to try.
@@ -221,6 +234,9 @@ impl Row {
             }
             Loss::Producer if self.room.is_some() => {
                 "Give the queue more places: one side works on while the other one takes longer for once."
+            }
+            Loss::System if self.is_locked_inside() => {
+                "Give each thread a state of its own: a generator of the program's own, or the function whose name ends in _r."
             }
             _ if self.lock.is_some() => "Give the lock back before, and take it again after.",
             cause => cause.advice(),
@@ -290,7 +306,14 @@ impl Row {
                 Some(part) if part < 0.5 => format!(", {} of it", share(part)),
                 _ => ", most of it".to_owned(),
             };
-            let _ = write!(text, "{meanwhile} {}", code.located());
+            match &self.callee {
+                Some(callee) => {
+                    let _ = write!(text, "{meanwhile} {callee}, called {}", code.located());
+                }
+                None => {
+                    let _ = write!(text, "{meanwhile} {}", code.located());
+                }
+            }
             for (at, caller) in self.callers.iter().enumerate() {
                 let called = if at == 0 { "called " } else { "" };
                 let _ = write!(text, ", {called}{}", caller.located());

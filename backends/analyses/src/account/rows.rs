@@ -13,6 +13,7 @@ use super::contention::Atomics;
 use super::estimate::{OP_NS, locking};
 use super::grain::SOME;
 use super::group::{Group, Key, Sample};
+use super::locks::Known;
 use super::loops::HANDS_OUT;
 use super::measured::{Executed, Kernel, Measured};
 use super::pop::Pop;
@@ -35,6 +36,13 @@ const MANY: u64 = 1000;
 /// recorded (`rayon::join`).
 const TASK_NS: f64 = 200.0;
 const LIBRARY_TASK_NS: f64 = 28.0;
+/// Time that a thread takes of a parallel region beside its work, ns: until it is awake, and until
+/// all have come to the end. (Two threads took 1.2 to 2.3 us, and four on two processors 40 us.)
+const REGION_NS: f64 = 1500.0;
+const CROWDED_REGION_NS: f64 = 20_000.0;
+/// Time that it takes to wake a thread which waits for something, of both sides together, ns. If
+/// there is less work for each such wait, handing the work over costs more than the work.
+const WAKE_NS: f64 = 10_000.0;
 /// What a thread takes by itself until it is at work, beside what its creator takes, ns: its first
 /// use of its stack and of what its processor knows. (18,000 threads that ran for 25 us each did
 /// what takes 15.)
@@ -134,7 +142,9 @@ pub(super) fn report(
     let (libraries, library) = std::mem::take(&mut weights.libraries);
     let handing_out = (handing_out + libraries).min(ran);
     let pieces = Pieces { small, many, used };
+    let (handed_over, groups) = pieces.handed_over(&run.strands.known, groups);
     let (mut losses, lost) = pieces.losses(graph, groups, &made)?;
+    losses.extend(row_of_handing_over(graph, &weights, &handed_over)?);
     let scheduling = making + handing_out + lost;
     if scheduling > 0.0 {
         let library = library.filter(|_| libraries > scheduling / 2.0);
@@ -143,7 +153,15 @@ pub(super) fn report(
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(&account, &keys, &mut losses);
     if small {
-        without_handing_out(&mut losses, &predicted, (contexts, recorded), &weights);
+        let threads: FxHashSet<ExecutorId> = run.strands.executors.iter().copied().collect();
+        let crowded = threads.len() > account.processors as usize;
+        let each_ns = match makers.0 {
+            Some(SyncOp::ParallelBegin) if crowded => CROWDED_REGION_NS,
+            Some(SyncOp::ParallelBegin) => REGION_NS,
+            _ => TASK_NS,
+        };
+        let others = contexts.saturating_sub(recorded.tasks) as f64;
+        without_handing_out(&mut losses, &predicted, (others * each_ns, recorded), &weights);
     }
     let (handouts, handed_out) = weights.calls(graph.info(), HANDS_OUT);
     let mut losses: Vec<Row> = losses.into_iter().map(|lost| lost.row).collect();
@@ -204,6 +222,25 @@ struct Pieces {
 }
 
 impl Pieces {
+    /// The groups of waits for what others put into queues, and for the locks of these, apart from
+    /// all others, if there is very little work for each of them. Handing it over costs more then
+    /// than the work.
+    fn handed_over(&self, known: &Known, groups: Vec<Placed>) -> (Vec<Placed>, Vec<Placed>) {
+        let at_queue = |placed: &Placed| match placed.group.key {
+            Key::Wait(Kind::Lock, lock) => known.is_ordered(lock) || known.is_queue(lock),
+            Key::Wait(Kind::Word, _) => placed.loss(self.used) == Loss::Producer,
+            _ => false,
+        };
+        let (queues, others): (Vec<Placed>, Vec<Placed>) = groups.into_iter().partition(at_queue);
+        let waits: u64 = queues.iter().map(|placed| placed.group.waits).sum();
+        let from_queue = |placed: &Placed| matches!(placed.group.key, Key::Wait(Kind::Word, _));
+        let small = waits >= MANY && self.used / (waits as f64) < WAKE_NS;
+        match small && queues.iter().any(from_queue) {
+            true => (queues, others),
+            false => (Vec::new(), queues.into_iter().chain(others).collect()),
+        }
+    }
+
     /// The losses by cause and place, and what was lost to making and handing out the pieces, ns.
     fn losses(
         &self,
@@ -321,11 +358,10 @@ fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
 fn without_handing_out(
     losses: &mut [Lost],
     predicted: &Predicted,
-    (contexts, recorded): (u64, OfLibraries),
+    (others_ns, recorded): (f64, OfLibraries),
     weights: &Weights,
 ) {
-    let others = contexts.saturating_sub(recorded.tasks);
-    let handing_out = others as f64 * TASK_NS + recorded.tasks as f64 * LIBRARY_TASK_NS;
+    let handing_out = others_ns + recorded.tasks as f64 * LIBRARY_TASK_NS;
     let own = weights.total().saturating_sub(recorded.ops) as f64 * OP_NS;
     let share = handing_out / (handing_out + own);
     let scheduling = |lost: &&mut Lost| lost.row.cause == Loss::Scheduling;
@@ -424,6 +460,42 @@ fn barriers(groups: &[Placed]) -> FxHashMap<Option<(String, u32)>, u64> {
         }
     }
     barriers
+}
+
+/// The row of what handing over pieces of work costs: where most of them are made, and where others
+/// wait for them.
+fn row_of_handing_over(
+    graph: &Graph,
+    weights: &Weights,
+    queues: &[Placed],
+) -> Result<Option<Lost>> {
+    let costs = |placed: &&Placed| matches!(placed.group.key, Key::Wait(Kind::Word, _));
+    let words = queues.iter().filter(costs);
+    let Some(most) = words.max_by(|a, b| a.group.ns.total_cmp(&b.group.ns)) else {
+        return Ok(None);
+    };
+    let mut makers: BTreeMap<Place, f64> = BTreeMap::new();
+    for sample in &most.group.samples {
+        let Some(by) = sample.ended_by else { continue };
+        if let Some(made) = arrival(graph, weights, by, None)? {
+            *makers.entry(made.site.place).or_default() += sample.ns;
+        }
+    }
+    let maker = makers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let row = Row {
+        code: maker.map(|(place, _)| place),
+        wait: most.site.as_ref().map(|site| site.place.clone()),
+        inner: most.site.as_ref().and_then(|site| site.inner.clone()),
+        waits: queues.iter().map(|placed| placed.group.waits).sum(),
+        ..Row::of(Loss::Scheduling)
+    };
+    let mut lost = Lost::new(row, 0.0);
+    for placed in queues {
+        lost.ns += placed.group.ns;
+        lost.when.join(&placed.group.when, 1.0);
+        lost.groups.extend(&placed.groups);
+    }
+    Ok(Some(lost))
 }
 
 /// The row of what making contexts costs: at this call of a library, or else where most contexts
@@ -592,6 +664,7 @@ impl Row {
             share: 0.0,
             code: None,
             part: None,
+            callee: None,
             callers: Vec::new(),
             wait: None,
             inner: None,
@@ -599,6 +672,7 @@ impl Row {
             room: None,
             waits: 0,
             threads: false,
+            operations: None,
             mended: Vec::new(),
             at_most: None,
             repeats: None,

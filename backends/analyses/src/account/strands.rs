@@ -117,15 +117,12 @@ impl Strands {
                     wait.wait.kind = Kind::Lock;
                     wait.needs = Needs::Nothing;
                 }
-                Kind::Lock if self.known.is_ordered(object) => {
-                    if wait.needs == Needs::Nothing {
-                        wait.wait.kind = Kind::Word;
-                    }
-                    wait.needs = Needs::Recorded;
-                }
+                Kind::Lock if self.known.is_ordered(object) => wait.needs = Needs::Recorded,
                 // Whatever a context does until it has such a word, the word's state tells when
                 // that is.
-                Kind::Lock | Kind::Word | Kind::Outside if word && self.known.has_state(object) => {
+                Kind::Lock | Kind::Word | Kind::Barrier | Kind::Outside
+                    if word && self.known.has_state(object) =>
+                {
                     wait.wait.kind = Kind::Lock;
                     wait.needs = Needs::Nothing;
                     if strand.sleeps {

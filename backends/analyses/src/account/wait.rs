@@ -112,7 +112,7 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
     match cause {
         Cause::Lock => match op {
             SyncOp::OrderedEnter => Kind::Turn,
-            SyncOp::AtomicLoad | SyncOp::CondReacquire => Kind::Word,
+            SyncOp::AtomicLoad => Kind::Word,
             _ => Kind::Lock,
         },
         Cause::Barrier => Kind::Barrier,

@@ -496,8 +496,9 @@ impl<'a> Walker<'a> {
             use SyncOp::{AtomicLoad, AtomicRmw, AtomicStore, Fence};
             matches!(op, AtomicLoad | AtomicRmw | AtomicStore | Fence)
         };
+        let held = self.held.locks();
         task.for_each_other(|action| match action {
-            Action::Sync { op, .. } if !plain(*op) => {
+            Action::Sync { op, object } if !plain(*op) || held.contains(object) => {
                 only_atomics = false;
                 ControlFlow::Break(())
             }

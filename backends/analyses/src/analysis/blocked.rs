@@ -76,8 +76,9 @@ const QUICK: [&str; 25] = [
 /// How functions begin that are operations of their own in the graph, so that no time of them
 /// belongs to the task that calls them, and functions of the recorder itself. The pass names atomic
 /// operations, fences and the turns of loops that wait as if they were called. Who yields has given
-/// the processor to others until the call returns.
-const OPERATIONS: [&str; 10] = [
+/// the processor to others until the call returns. The C++ library's conditions and threads call
+/// those of `pthread`.
+const OPERATIONS: [&str; 12] = [
     "__contech_",
     "atomic operation",
     "cnd_",
@@ -86,6 +87,8 @@ const OPERATIONS: [&str; 10] = [
     "pthread_",
     "sched_yield",
     "sem_",
+    "std::condition_variable",
+    "std::thread::",
     "thrd_yield",
     TURN,
 ];

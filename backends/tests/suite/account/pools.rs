@@ -177,3 +177,28 @@ fn turns_of_a_loop_that_waits_are_no_work() {
     assert_eq!(report.useful_ns / MS, 20, "{report:?}");
     assert_eq!(report.losses[0].cause, Loss::Lock, "{report:?}");
 }
+
+/// One thread makes many things, each in so many ns, and another one waits for each of them, which
+/// it works on for half as long.
+fn one_by_one(ns: u64) -> Report {
+    let (mut b, code) = program("f");
+    let [maker, taker] = ["maker", "taker"].map(|name| b.context(name));
+    b.work(taker, 0, 1, |w| w.block(code.call, &[]));
+    b.sync_at(taker, LOCK, SyncOp::MutexLock, 1, 1);
+    for n in 0..2000 {
+        b.work(maker, n * ns, (n + 1) * ns, |w| w.block(code.held, &[]));
+        let made = b.sync_at(maker, CONDITION, SyncOp::CondSignal, (n + 1) * ns, (n + 1) * ns);
+        let from = if n == 0 { 1 } else { n * ns + ns / 2 };
+        waits(&mut b, taker, (from, (n + 1) * ns), Some(made), CONDITION);
+        b.work(taker, (n + 1) * ns, (n + 1) * ns + ns / 2, |w| w.block(code.own, &[]));
+    }
+    account(b, 2)
+}
+
+#[test]
+fn things_that_are_made_faster_than_a_thread_wakes_are_too_small_to_hand_over() {
+    let cause = |ns| one_by_one(ns).losses[0].clone();
+    let row = cause(1000);
+    assert_eq!((row.cause, row.place()), (Loss::Scheduling, "a.c:30".to_owned()), "{row:?}");
+    assert_eq!(cause(50_000).cause, Loss::Producer);
+}
