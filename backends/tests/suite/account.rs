@@ -416,11 +416,19 @@ fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() 
 
 #[test]
 fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
-    for (step, cause) in [(20_000, Loss::Barrier), (2 * MS, Loss::Imbalance)] {
+    // Who is late each time has more to do, however little that is.
+    let cases = [
+        (20_000, true, Loss::Barrier),
+        (20_000, false, Loss::Imbalance),
+        (2 * MS, true, Loss::Imbalance),
+    ];
+    for (step, in_turn, cause) in cases {
         let (mut b, code) = program("pthread_barrier_wait");
         let contexts = [b.context("main"), b.context("other")];
         for at in 0..10 {
-            for (&context, ns) in contexts.iter().zip([step, step * 2]) {
+            let late = if in_turn { at % 2 } else { 1 };
+            for (number, &context) in (0..).zip(&contexts) {
+                let ns = if number == late { step * 2 } else { step };
                 let from = at * step * 2;
                 b.work(context, from, from + ns, |w| w.block(code.call, &[]));
             }

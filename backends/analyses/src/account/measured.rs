@@ -21,8 +21,12 @@ pub(super) const CALL: u64 = 50;
 /// The part of a call that the kernel takes at least, if the call is one of the system. The
 /// kernel's clock leaves out the way there and back, which takes as long as a short call does.
 const OF_SYSTEM: f64 = 1.0 / 3.0;
-/// Instructions that take as long as a page fault, to begin with.
+/// Instructions that take as long as a page fault, to begin with, and as a wait in the kernel with
+/// the way to it and back.
 const FAULT: f64 = 1000.0;
+const WAIT: f64 = 4000.0;
+/// An operation that takes less than this, ns, has not waited in the kernel.
+const WAITED_NS: u64 = 2000;
 
 /// The number of a task's kind, by the blocks it executes. Tasks that have a number in common by
 /// chance do no harm: their sums are as true.
@@ -42,9 +46,18 @@ pub(super) struct Executed {
     /// long these ran, ns. It tells how long blocks take.
     tasks: Amounts<BlockId>,
     ran: FxHashMap<u32, f64>,
+    /// Number of waits in each stretch.
+    waits: FxHashMap<u32, f64>,
 }
 
 impl Executed {
+    /// Adds an operation of so many ns, which is no work, in a stretch.
+    pub(super) fn add_operation(&mut self, stretch: Option<u32>, ns: u64) {
+        if let Some(stretch) = stretch.filter(|_| ns >= WAITED_NS) {
+            *self.waits.entry(stretch).or_default() += 1.0;
+        }
+    }
+
     /// Adds a part of a task. `ran` says whether the task's time is that of its blocks.
     pub(super) fn add(
         &mut self,
@@ -77,8 +90,11 @@ impl Executed {
                 *own.entry(key).or_default() += amount;
             }
         }
-        for (key, ns) in other.ran {
-            *self.ran.entry(key).or_default() += ns;
+        let both = [(&mut self.ran, other.ran), (&mut self.waits, other.waits)];
+        for (own, more) in both {
+            for (key, ns) in more {
+                *own.entry(key).or_default() += ns;
+            }
         }
     }
 }
@@ -107,6 +123,8 @@ enum Thing {
     Faults,
     /// Those of the recording itself.
     OwnFaults,
+    /// Operations that wait, whose time is told as that of waiting.
+    Waits,
 }
 
 /// What a run's time in the kernel was for.
@@ -188,11 +206,14 @@ impl Measured {
                 amounts.insert((stretch, thing), faults * FAULT);
             }
         }
+        for (&stretch, &waits) in &executed.waits {
+            amounts.insert((stretch, Thing::Waits), waits * WAIT);
+        }
         let each = explain(&amounts, &system, |_, _| KNOWN_NS).unwrap_or_default();
         for (thing, ns) in sums(&amounts, &system, &each) {
             match thing {
                 Thing::Faults => measured.faults_ns = ns,
-                Thing::OwnFaults => {}
+                Thing::OwnFaults | Thing::Waits => {}
                 Thing::Call(block) => {
                     measured.system.insert(block, ns);
                 }

@@ -303,6 +303,10 @@ impl Analysis for Account {
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        if task.kind() != TaskKind::Work {
+            let stretch = self.stretches.whole(task).stretch;
+            shard.executed.add_operation(stretch, task.duration_ns());
+        }
         let parts = self.stretches.parts(task)?;
         let mut all = BlockCounts::new();
         for (block, times) in parts.iter().flat_map(|part| &part.1) {

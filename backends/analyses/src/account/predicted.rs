@@ -18,6 +18,9 @@ const LEAST: usize = 2;
 /// the program's own. It may be so many times as much beside the rest of the run. (Of 40 planted
 /// faults most cost 1.5 to 3 times as much.)
 const SPREAD: f64 = 3.0;
+/// If to deal out the work between barriers evenly brings so many times what it brings to be without
+/// the barriers, that is the cause.
+const UNEQUAL: f64 = 1.5;
 /// The bit of the first loss whose waits are removed, and not the code that is waited for.
 const ROOMS: usize = REPLAYED;
 
@@ -82,7 +85,11 @@ impl Predicted {
         // What is left out with each replay, and how it is scheduled.
         let as_it_is = wanted.len();
         wanted.extend((0..chosen.len()).map(|at| (Schedule::Greedy, 1 << at)));
-        let others = |at: &usize| rooms[*at].is_some() || chosen[*at].lock.is_some();
+        let at_barrier = |lost: &Lost| lost.row.cause == Loss::Barrier;
+        let others = |at: &usize| {
+            let lost: &Lost = chosen[*at];
+            rooms[*at].is_some() || lost.lock.is_some() || at_barrier(lost)
+        };
         let others: Vec<usize> = (0..chosen.len()).filter(others).collect();
         wanted.extend(others.iter().map(|at| (Schedule::Greedy, 1 << (ROOMS + at))));
         let two = (chosen.len() > 1).then_some((own, Schedule::Greedy, 3));
@@ -107,6 +114,13 @@ impl Predicted {
         for at in others {
             let (row, mended): (_, Vec<f64>) = (&mut chosen[at].row, next());
             match rooms[at] {
+                // Who comes last to a barrier each time has more to do, however little that is.
+                None if row.cause == Loss::Barrier => {
+                    let of = |gains: &[f64]| gains.first().copied().unwrap_or(1.0) - 1.0;
+                    if of(&mended) > of(&row.mended) * UNEQUAL {
+                        (row.cause, row.mended) = (Loss::Imbalance, mended);
+                    }
+                }
                 // What helps more: that who takes from the queue is faster, or that the queue has
                 // more places.
                 Some(places) if mended.first() > row.mended.first() => {
@@ -137,7 +151,7 @@ fn room(rooms: &FxHashMap<u64, u64>, keys: &[Key], lost: &Lost) -> Option<u64> {
 
 /// What each of the losses is charged to, with the loss's place as its bit. Without a lock nobody
 /// waits for it, and with the bits from [`ROOMS`] on nobody waits for room, or for a lock whose
-/// holder sleeps.
+/// holder sleeps, and nobody comes late to a barrier.
 fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable {
     let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
     let mut locks: FxHashMap<Key, Losses> = FxHashMap::default();
@@ -152,6 +166,9 @@ fn removable(account: &Account, keys: &[Key], losses: &[&mut Lost]) -> Removable
             }
             if key.is_none() || !of_waits {
                 *bits.entry(group).or_default() |= bit;
+            }
+            if lost.row.cause == Loss::Barrier {
+                *bits.entry(group).or_default() |= bit << ROOMS;
             }
         }
         if lost.row.cause == Loss::Io {

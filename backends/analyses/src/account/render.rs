@@ -8,7 +8,7 @@ use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
-use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
+use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View, names};
 
 /// Who would make a run only so many times as fast gains little.
 const LITTLE: f64 = 1.05;
@@ -130,7 +130,7 @@ impl Report {
             format!(
                 ", {} code that was not recorded (most of it {}, called {})",
                 share(part),
-                of.callee,
+                names::spoken(&of.callee),
                 of.code.located()
             )
         })
@@ -308,13 +308,15 @@ impl Row {
             };
             match &self.callee {
                 Some(callee) => {
+                    let callee = names::spoken(callee);
                     let _ = write!(text, "{meanwhile} {callee}, called {}", code.located());
                 }
                 None => {
                     let _ = write!(text, "{meanwhile} {}", code.located());
                 }
             }
-            for (at, caller) in self.callers.iter().enumerate() {
+            let above = self.callers.iter().skip_while(|caller| *caller == code);
+            for (at, caller) in above.enumerate() {
                 let called = if at == 0 { "called " } else { "" };
                 let _ = write!(text, ", {called}{}", caller.located());
             }

@@ -203,11 +203,7 @@ pub(super) fn report(
     // What costs time without any model is known already.
     report.estimate_known(graph.info());
     // The sample is of a part of the time.
-    let left_out = account.run.strands.left_out.values().max();
-    if let Some(&left_out) = left_out {
-        let part = report.duration_ns.saturating_sub(left_out).max(1);
-        report.lasts(report.duration_ns as f64 / part as f64);
-    }
+    report.lasts(account.run.strands.longer());
     Ok(report)
 }
 

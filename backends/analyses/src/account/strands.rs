@@ -14,6 +14,7 @@ use super::counted::{Counted, Pool, Queue, Share};
 use super::locks::{Known, LockUse};
 use super::sections::Section;
 use super::wait::{Kind, Wait};
+use crate::view::units::ratio;
 
 /// A run of more strands than this is not replayed.
 pub(super) const MOST: usize = 1 << 23;
@@ -96,8 +97,31 @@ pub(super) struct Strands {
     pub(super) outside: u64,
     /// The longest time that a context was kept from its work by the recording, ns.
     pub(super) recording: u64,
-    /// The time of each executor that a sample leaves out, ns.
-    pub(super) left_out: FxHashMap<ExecutorId, u64>,
+    /// What a sample leaves out of the time of each executor.
+    pub(super) left_out: FxHashMap<ExecutorId, LeftOut>,
+}
+
+/// The time of an executor, and how much of it a sample leaves out, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftOut {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) ns: u64,
+}
+
+impl LeftOut {
+    pub(super) fn add(&mut self, other: Self) {
+        self.begin = match self.end {
+            0 => other.begin,
+            _ => self.begin.min(other.begin),
+        };
+        self.end = self.end.max(other.end);
+        self.ns += other.ns;
+    }
+
+    fn lasts(self) -> u64 {
+        self.end.saturating_sub(self.begin)
+    }
 }
 
 /// The numbers of the contexts that have tasks.
@@ -165,9 +189,19 @@ impl Strands {
         self.making += part.making;
         self.outside += part.outside;
         self.recording = self.recording.max(part.recording);
-        for (executor, ns) in part.left_out {
-            *self.left_out.entry(executor).or_default() += ns;
+        for (executor, left_out) in part.left_out {
+            self.left_out.entry(executor).or_default().add(left_out);
         }
+    }
+
+    /// How many times as long as what a sample keeps of it the run is. What is left out of a thread
+    /// that waits may be longer than the gaps of the sample, so the one counts that misses least of
+    /// those that last.
+    pub(super) fn longer(&self) -> f64 {
+        let longest = self.left_out.values().map(|one| one.lasts()).max().unwrap_or(0);
+        let lasting = self.left_out.values().filter(|one| one.lasts() >= longest / 2);
+        let kept = lasting.map(|one| 1.0 - ratio(one.ns.min(one.lasts()), one.lasts()));
+        kept.reduce(f64::max).map_or(1.0, |kept| 1.0 / kept.max(0.001))
     }
 
     /// The context that a strand is of.

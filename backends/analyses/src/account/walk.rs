@@ -16,7 +16,7 @@ use super::looks::{Looks, waiting};
 use super::loops::{self, asking, divide, pieces};
 use super::queues::{deal, relax};
 use super::sections::Sections;
-use super::strands::{MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
+use super::strands::{LeftOut, MOST, NO_WAIT, Needs, Numbers, Strand, Strands, Waits, end};
 use super::stretches::{Stretches, TOGETHER, others};
 use super::wait::{Kind, Wait};
 use crate::analysis::{
@@ -206,16 +206,14 @@ impl<'a> Walker<'a> {
         }
         self.free_ns = context.first_ns;
         self.team = context.creator;
-        let mut recording = 0;
+        let (mut recording, mut left_out) = (0, 0);
+        let executor = self.strands.executors.len();
         while let Some(task) = tasks.next()? {
             if self.before.is_none() {
                 self.strands.executors.push(task.executor());
             }
             match (task.op(), task.object()) {
-                (SyncOp::Delay, LEFT_OUT) => {
-                    let all = self.strands.left_out.entry(task.executor()).or_default();
-                    *all += task.duration_ns();
-                }
+                (SyncOp::Delay, LEFT_OUT) => left_out += task.duration_ns(),
                 (SyncOp::Delay, _) => recording += task.duration_ns(),
                 _ => {}
             }
@@ -229,6 +227,11 @@ impl<'a> Walker<'a> {
         }
         self.sections.flush(&mut self.strands.sections);
         self.strands.recording = self.strands.recording.max(recording);
+        if let Some(&executor) = self.strands.executors.get(executor) {
+            let (begin, end) = (context.first_ns, self.free_ns);
+            let all = self.strands.left_out.entry(executor).or_default();
+            all.add(LeftOut { begin, end, ns: left_out });
+        }
         Ok(())
     }
 

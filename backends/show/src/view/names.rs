@@ -104,7 +104,27 @@ pub fn spoken(function: &str) -> String {
         }
     }
     said.truncate(said.trim_end().len());
-    without_closures(said)
+    without_closures(without_result(said))
+}
+
+/// A name without the type of the function's result, which the names of templates begin with.
+fn without_result(name: String) -> String {
+    if name.contains(" to ") || name.contains(" for ") {
+        return name;
+    }
+    // `operator new` has a space of its own.
+    let before = name.find("operator").unwrap_or(name.len());
+    let mut depth = 0_usize;
+    let mut result = 0;
+    for (at, c) in name[..before].char_indices() {
+        match c {
+            '<' | '(' | '{' | '[' => depth += 1,
+            '>' | ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => result = at + 1,
+            _ => {}
+        }
+    }
+    name[result..].to_owned()
 }
 
 /// The name without Rust's closures and bodies of `async`, in both manglings: they belong to the
@@ -168,6 +188,13 @@ mod tests {
             ("f(int)::{lambda()#1}::operator()() const", "f::{lambda#1}::operator()"),
             ("operator<< <int>(std::ostream&, int)", "operator<<"),
             ("a::operator<(a const&) const", "a::operator<"),
+            (
+                "void sort<int*>(int*, int*)::{lambda()#1}::operator()() const",
+                "sort::{lambda#1}::operator()",
+            ),
+            ("std::ostream& std::ostream::_M_insert<double>(double)", "std::ostream::_M_insert"),
+            ("operator new(unsigned long)", "operator new"),
+            ("non-virtual thunk to A::f()", "non-virtual thunk to A::f"),
             ("pool::run<f::{closure#0}>", "pool::run"),
             (
                 "<alloc::vec::Vec<u8> as core::ops::Drop>::drop",
