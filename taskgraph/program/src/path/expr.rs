@@ -53,37 +53,6 @@ impl Expr {
         }
     }
 
-    /// The values of several rows; see [`Value::eval_all`](crate::path::Value::eval_all).
-    #[must_use]
-    pub fn eval_all(&self, rows: usize, columns: &[(&[u64], usize)]) -> Vec<u64> {
-        let of = |e: &Self| e.eval_all(rows, columns);
-        let each = |e: &Self, f: &dyn Fn(u64) -> u64| of(e).into_iter().map(f).collect();
-        let both = |a: &Self, b: &Self, f: &dyn Fn(u64, u64) -> u64| {
-            let pairs = of(a).into_iter().zip(of(b));
-            pairs.map(|(a, b)| f(a, b)).collect()
-        };
-        match self {
-            Expr::Const(c) => vec![*c; rows],
-            Expr::Slot(i) => {
-                let (column, step) = columns.get(*i as usize).copied().unwrap_or((&[], 1));
-                let values = column.iter().copied().step_by(step);
-                values.chain(std::iter::repeat(0)).take(rows).collect()
-            }
-            Expr::Iter(_) | Expr::Global(_) => vec![0; rows],
-            Expr::Add(terms) => terms.iter().fold(vec![0; rows], |mut sums, t| {
-                let with = sums.iter_mut().zip(of(t));
-                with.for_each(|(sum, v)| *sum = sum.wrapping_add(v));
-                sums
-            }),
-            Expr::Mul(a, b) => both(a, b, &u64::wrapping_mul),
-            Expr::Zext(bits, a) => each(a, &|v| low(v, *bits)),
-            Expr::Sext(bits, a) => each(a, &|v| sign_extend(v, *bits)),
-            Expr::Udiv(bits, a, b) => {
-                both(a, b, &|a, b| low(a, *bits).checked_div(low(b, *bits)).unwrap_or(0))
-            }
-        }
-    }
-
     /// Puts constants in the place of globals.
     pub fn set_globals(&mut self, globals: &[u64]) {
         match self {

@@ -136,6 +136,70 @@ impl Form {
     }
 }
 
+/// Columns of slots, each with the distance from one row's value to the next.
+type Columns<'c> = [(&'c [u64], usize)];
+
+impl Ready {
+    /// The values of several rows.
+    fn eval_all(&self, expr: &Expr, rows: usize, columns: &Columns<'_>) -> Vec<u64> {
+        let (of, shift) = match self {
+            Self::Extended { shift, of, .. } | Self::Quotient { shift, of, .. } => (of, *shift),
+            Self::Tree => {
+                let mut slots = Vec::new();
+                let each = |row| {
+                    slots.clear();
+                    slots.extend(columns.iter().map(|(column, step)| column[row * step]));
+                    expr.eval(&slots, &[])
+                };
+                return (0..rows).map(each).collect();
+            }
+        };
+        let mut values = of.eval_all(rows, columns);
+        match self {
+            Self::Extended { signed: true, .. } => values
+                .iter_mut()
+                .for_each(|v| *v = ((*v << shift).cast_signed() >> shift).cast_unsigned()),
+            _ => values.iter_mut().for_each(|v| *v = *v << shift >> shift),
+        }
+        if let Self::Quotient { by, .. } = self {
+            values.iter_mut().for_each(|v| *v /= by);
+        }
+        values
+    }
+}
+
+impl Form {
+    /// The values of several rows. There are no iteration numbers.
+    fn eval_all(&self, rows: usize, columns: &Columns<'_>) -> Vec<u64> {
+        let column = |slot: u32| {
+            let (column, step) = columns[slot as usize];
+            column.iter().step_by(step).take(rows)
+        };
+        match self {
+            Self::Slot { constant, slot } => {
+                column(*slot).map(|v| v.wrapping_add(*constant)).collect()
+            }
+            Self::Sum { constant, slots, others, ready, .. } => {
+                let mut sums = vec![*constant; rows];
+                for &(slot, k) in slots {
+                    add_all(&mut sums, column(slot).copied(), k);
+                }
+                for ((other, k), ready) in others.iter().zip(ready) {
+                    add_all(&mut sums, ready.eval_all(other, rows, columns).into_iter(), *k);
+                }
+                sums
+            }
+        }
+    }
+}
+
+/// Adds values, each times `k`.
+fn add_all(sums: &mut [u64], values: impl Iterator<Item = u64>, k: u64) {
+    for (sum, v) in sums.iter_mut().zip(values) {
+        *sum = sum.wrapping_add(v.wrapping_mul(k));
+    }
+}
+
 impl Value {
     /// Prepares an expression; its value is reduced to `mask`.
     #[must_use]
@@ -151,28 +215,12 @@ impl Value {
         self.form.eval(slots, iterations) & self.mask
     }
 
-    /// The values of several rows. The slots come as columns, each with the distance from one row's
-    /// value to the next; there are no iteration numbers.
+    /// The values of several rows, without iteration numbers.
     #[must_use]
     pub fn eval_all(&self, rows: usize, columns: &[(&[u64], usize)]) -> Vec<u64> {
-        let (constant, of_slots, others) = match &self.form {
-            Form::Slot { constant, slot } => (*constant, &[(*slot, 1)][..], &[][..]),
-            Form::Sum { constant, slots, others, .. } => (*constant, &**slots, &**others),
-        };
-        let mut sums = vec![constant; rows];
-        for (slot, k) in of_slots {
-            let (column, step) = columns[*slot as usize];
-            for (sum, v) in sums.iter_mut().zip(column.iter().step_by(step)) {
-                *sum = sum.wrapping_add(v.wrapping_mul(*k));
-            }
-        }
-        for (other, k) in others {
-            for (sum, v) in sums.iter_mut().zip(other.eval_all(rows, columns)) {
-                *sum = sum.wrapping_add(v.wrapping_mul(*k));
-            }
-        }
-        sums.iter_mut().for_each(|sum| *sum &= self.mask);
-        sums
+        let mut values = self.form.eval_all(rows, columns);
+        values.iter_mut().for_each(|value| *value &= self.mask);
+        values
     }
 
     /// Slot, constant and mask, if the value is only a slot and a constant.
