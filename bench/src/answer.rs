@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use contech_tests::outputs::{home, tool, workspace};
@@ -57,7 +56,7 @@ const ANSWER: &str = " of their time ran the program";
 const ENDED: &str = " finished";
 
 /// Wall and CPU time since the start of `contech run`.
-type Spent = (Duration, Duration);
+type Spent = (f64, f64);
 
 /// A run of `contech run`.
 struct Run {
@@ -121,7 +120,7 @@ fn quickest(program: impl Fn() -> Command) -> Result<Usage> {
 
 /// The first sentence of each package, beside how much of two processors the kernel says that the
 /// native program used.
-pub fn sentences(only: &str, dir: &Path) -> Result<String> {
+pub(crate) fn sentences(only: &str, dir: &Path) -> Result<String> {
     let mut text = String::from(
         "\nSources of Debian packages, which nobody here wrote or tuned the account to. *Used* is the share of two processors that the native run used, by the kernel, where OpenMP's threads sleep when they wait (`OMP_WAIT_POLICY=passive`), the quickest of three; *ran* is what the account says of the recorded run.\n\n\
          | program | native, s | used | ran | answer after, s | what is said first |\n|---|---:|---:|---:|---:|---|\n",
@@ -134,8 +133,8 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
         let subject = package.subject(dir, false)?;
         let native = quickest(|| subject.command(Form::Native, true))?;
         let run = answered(&home, &subject.command(Form::Fast, true), dir)?;
-        let wall = native.wall.as_secs_f64();
-        let used = native.cpu().as_secs_f64() / wall.max(0.001) / 2.0;
+        let wall = native.wall;
+        let used = native.cpu / wall.max(0.001) / 2.0;
         let before = run.said.split(ANSWER).next().unwrap_or_default();
         let ran = before.rsplit(' ').next().unwrap_or_default();
         let after = run.answer.0 - run.ended.0;
@@ -144,7 +143,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
             "| {} | {wall:.2} | {:.0}% | {ran} | {:.1} | {} |",
             package.name,
             used * 100.0,
-            after.as_secs_f64(),
+            after,
             run.said
         );
         eprintln!("{}", text.lines().last().unwrap_or_default());
@@ -155,7 +154,7 @@ pub fn sentences(only: &str, dir: &Path) -> Result<String> {
 
 /// The tables; `old` is a folder with other tools, and only programs whose names contain `only` are
 /// measured.
-pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
+pub(crate) fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
     let new = home().to_owned();
     let homes: Vec<&Path> = [old, Some(new.as_path())].into_iter().flatten().collect();
     let mut waits = String::from(
@@ -185,7 +184,7 @@ pub fn tables(old: Option<&Path>, only: &str, dir: &Path) -> Result<String> {
         let graph = dir.join("out/graph.tg");
         for analysis in ANALYSES {
             let (_, used) = measure(tool("contech-backend").arg(analysis).arg(&graph))?;
-            costs.push(used.cpu().as_secs_f64());
+            costs.push(used.cpu);
         }
         let accesses = taskgraph::map(&graph)?.summary().accesses;
         row(&mut waits, &name, accesses, &native, &runs);
@@ -206,19 +205,19 @@ fn row(text: &mut String, name: &str, accesses: u64, native: &Usage, runs: &[Run
     let after = |run: &Run| [run.answer.0 - run.ended.0, run.answer.1 - run.ended.1];
     let rest = |run: &Run| {
         let (wall, cpu) = run.ended;
-        [run.whole.wall - wall, run.whole.cpu().saturating_sub(cpu)]
+        [run.whole.wall - wall, (run.whole.cpu - cpu).max(0.0)]
     };
     let _ = writeln!(
         text,
         "| {name} | {:.1} | {:.2} | {} | {} | {} | {} | {} | {} | {} |",
         accesses as f64 / 1e6,
-        native.wall.as_secs_f64(),
-        each(&|run| run.ended.0.as_secs_f64(), 2),
-        each(&|run| after(run)[0].as_secs_f64(), 2),
-        each(&|run| after(run)[1].as_secs_f64(), 2),
-        each(&|run| run.answer.0.as_secs_f64() / run.ended.0.as_secs_f64().max(0.001), 0),
-        each(&|run| rest(run)[0].as_secs_f64(), 2),
-        each(&|run| rest(run)[1].as_secs_f64(), 2),
+        native.wall,
+        each(&|run| run.ended.0, 2),
+        each(&|run| after(run)[0], 2),
+        each(&|run| after(run)[1], 2),
+        each(&|run| run.answer.0 / run.ended.0.max(0.001), 0),
+        each(&|run| rest(run)[0], 2),
+        each(&|run| rest(run)[1], 2),
         each(&|run| run.whole.peak_bytes as f64 / 1e6, 0),
     );
     eprintln!("{}", text.lines().last().unwrap_or_default());

@@ -17,55 +17,36 @@ const LEAST: f64 = 1e-3;
 
 /// What the runs of the three forms used, in the order of [`Form::ALL`].
 #[derive(Debug, Clone, Default)]
-pub struct Samples([Vec<Usage>; 3]);
+pub(crate) struct Samples([Vec<Usage>; 3]);
 
 /// Which time of a run is compared.
-#[derive(Debug, Clone, Copy)]
-pub enum Of {
-    /// CPU time in user mode.
-    User,
-    /// CPU time in user mode and in the kernel.
-    Cpu,
-    /// Time from start to end.
-    Wall,
-}
-
-impl Of {
-    fn seconds(self, usage: &Usage) -> f64 {
-        match self {
-            Self::User => usage.user.as_secs_f64(),
-            Self::Cpu => usage.cpu().as_secs_f64(),
-            Self::Wall => usage.wall.as_secs_f64(),
-        }
-    }
-}
+pub(crate) type Of = fn(&Usage) -> f64;
+pub(crate) const USER: Of = |usage| usage.user;
+pub(crate) const CPU: Of = |usage| usage.cpu;
+pub(crate) const WALL: Of = |usage| usage.wall;
 
 impl Samples {
     fn seconds(&self, form: Form, of: Of) -> Vec<f64> {
-        self.0[form as usize].iter().map(|u| of.seconds(u)).collect()
+        self.0[form as usize].iter().map(of).collect()
     }
 
     /// The smallest time of a form, in seconds.
-    #[must_use]
-    pub fn least(&self, form: Form, of: Of) -> f64 {
+    pub(crate) fn least(&self, form: Form, of: Of) -> f64 {
         minimum(&self.seconds(form, of))
     }
 
     /// The smallest time of a form over the smallest native time.
-    #[must_use]
-    pub fn ratio(&self, form: Form, of: Of) -> f64 {
+    pub(crate) fn ratio(&self, form: Form, of: Of) -> f64 {
         self.least(form, of) / self.least(Form::Native, of).max(LEAST)
     }
 
     /// The median over rounds of a form over native in the same round.
-    #[must_use]
-    pub fn median(&self, form: Form, of: Of) -> f64 {
+    pub(crate) fn median(&self, form: Form, of: Of) -> f64 {
         median(&self.rounds(form, of))
     }
 
     /// How far the ratios of the rounds lie apart, as a share of their median.
-    #[must_use]
-    pub fn spread(&self, form: Form, of: Of) -> f64 {
+    pub(crate) fn spread(&self, form: Form, of: Of) -> f64 {
         spread(&self.rounds(form, of))
     }
 
@@ -78,33 +59,37 @@ impl Samples {
 
 /// Counts of the runtime.
 #[derive(Debug, Clone, Copy)]
-pub struct Counts {
-    pub bytes: f64,
+pub(crate) struct Counts {
+    pub(crate) bytes: f64,
     /// Bytes of the trace's file.
-    pub stored: f64,
-    pub blocks: f64,
-    pub accesses: f64,
-    pub syncs: f64,
+    pub(crate) stored: f64,
+    pub(crate) blocks: f64,
+    pub(crate) accesses: f64,
+    pub(crate) syncs: f64,
 }
 
 #[derive(Debug)]
-pub struct Row {
-    pub subject: Subject,
+pub(crate) struct Row {
+    pub(crate) subject: Subject,
     /// Runs whose trace is thrown away.
-    pub null: Samples,
+    pub(crate) null: Samples,
     /// Runs whose trace is kept in a file in memory, on a smaller input.
-    pub kept: Samples,
+    pub(crate) kept: Samples,
     /// Counts of the naive and the fast form, on the smaller input.
-    pub counts: [Counts; 2],
+    counts: [Counts; 2],
 }
 
 impl Row {
+    /// The counts of the naive or the fast form.
+    pub(crate) fn counts(&self, form: Form) -> &Counts {
+        &self.counts[usize::from(form == Form::Fast)]
+    }
+
     /// Bytes per access of the naive or fast form. NaN where the recording consists mainly of calls
     /// and locks: where there are fewer accesses than a quarter of the blocks, or more than one
     /// sync event in fifty accesses.
-    #[must_use]
-    pub fn bytes_per_access(&self, form: Form) -> f64 {
-        let c = &self.counts[usize::from(form == Form::Fast)];
+    pub(crate) fn bytes_per_access(&self, form: Form) -> f64 {
+        let c = self.counts(form);
         if c.accesses * 4.0 < c.blocks || c.syncs * 50.0 > c.accesses {
             return f64::NAN;
         }
@@ -112,39 +97,32 @@ impl Row {
     }
 
     /// Bytes of the file per access of the naive or fast form, NaN as above.
-    #[must_use]
-    pub fn stored_per_access(&self, form: Form) -> f64 {
-        let c = &self.counts[usize::from(form == Form::Fast)];
+    pub(crate) fn stored_per_access(&self, form: Form) -> f64 {
+        let c = self.counts(form);
         self.bytes_per_access(form) * c.stored / c.bytes.max(1.0)
     }
 
     /// Bytes per block of the naive or fast form.
-    #[must_use]
-    pub fn bytes_per_block(&self, form: Form) -> f64 {
-        let c = &self.counts[usize::from(form == Form::Fast)];
+    pub(crate) fn bytes_per_block(&self, form: Form) -> f64 {
+        let c = self.counts(form);
         c.bytes / c.blocks.max(1.0)
     }
 
     /// CPU time of the compiler over that of the native compilation.
-    #[must_use]
-    pub fn compile(&self, form: Form) -> f64 {
+    pub(crate) fn compile(&self, form: Form) -> f64 {
         self.subject.form(form).compile_seconds / self.subject.form(Form::Native).compile_seconds
     }
 
     /// Size of the text over that of the native program.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
-    pub fn text(&self, form: Form) -> f64 {
+    pub(crate) fn text(&self, form: Form) -> f64 {
         self.subject.form(form).text as f64 / self.subject.form(Form::Native).text as f64
     }
 }
 
 /// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it
 /// kept in `traces`, after one round of each to warm up.
-///
-/// # Errors
-/// When a run fails or the outputs differ.
-pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
+pub(crate) fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
     let counts = [counts(&subject, Form::Naive, traces)?, counts(&subject, Form::Fast, traces)?];
     Ok(Row {
         null: rounds(&subject, true, runs, &[("CONTECH_TRACE", "null")], traces)?,
@@ -156,10 +134,7 @@ pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
 
 /// Runs all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`,
 /// one at a time.
-///
-/// # Errors
-/// When a run fails or the outputs differ.
-pub fn rounds(
+pub(crate) fn rounds(
     subject: &Subject,
     whole: bool,
     runs: usize,

@@ -30,37 +30,34 @@ const FINE: &str = "nothing";
 /// A program. Its marked lines end in `// PLANTED: CAUSE`, with one or more causes, each of which
 /// is right.
 #[derive(Clone, Debug)]
-pub struct Planted {
+pub(crate) struct Planted {
     drawn: Drawn,
     /// The right causes; the finding must name one of them.
-    pub causes: BTreeSet<String>,
+    pub(crate) causes: BTreeSet<String>,
     /// The right lines; the finding must name one of them.
     lines: BTreeSet<u64>,
 }
 
 /// The largest loss that was reported for a run.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub(crate) struct Said {
     /// Why time was lost.
-    pub cause: String,
+    pub(crate) cause: String,
     share: f64,
     places: Vec<(String, u64)>,
     /// How many times as fast the run is predicted to be without the loss.
-    pub mended: f64,
+    pub(crate) mended: f64,
     /// The same at most, where what it is predicted to be is an estimate.
-    pub at_most: Option<f64>,
+    pub(crate) at_most: Option<f64>,
     /// The first sentences.
-    pub sentence: String,
+    pub(crate) sentence: String,
     /// Seconds from the end of the program to the answer.
-    pub answer: f64,
+    pub(crate) answer: f64,
 }
 
 impl Planted {
     /// The program that a seed draws from a template.
-    ///
-    /// # Errors
-    /// When a file cannot be read or written, or the template has no mark.
-    pub fn draw(template: &Path, seed: u64, dir: &Path) -> Result<Self> {
+    pub(crate) fn draw(template: &Path, seed: u64, dir: &Path) -> Result<Self> {
         let rust = template.extension().is_some_and(|kind| kind == "rs");
         let dir = if rust { &dir.join("rust") } else { dir };
         let to = if rust { &dir.join("src/bin") } else { dir };
@@ -83,28 +80,22 @@ impl Planted {
         Ok(Self { drawn, causes, lines })
     }
 
-    #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         stem(&self.drawn.source)
     }
 
     /// Number of threads that the seed drew.
-    #[must_use]
-    pub fn threads(&self) -> u32 {
+    pub(crate) fn threads(&self) -> u32 {
         self.drawn.threads
     }
 
     /// Whether the program has no bottleneck.
-    #[must_use]
-    pub fn is_fine(&self) -> bool {
+    pub(crate) fn is_fine(&self) -> bool {
         self.causes.contains(FINE)
     }
 
     /// Builds the program, planted or mended.
-    ///
-    /// # Errors
-    /// When the compiler fails; the error has its messages.
-    pub fn build(&self, dir: &Path, form: Form, mended: bool) -> Result<PathBuf> {
+    pub(crate) fn build(&self, dir: &Path, form: Form, mended: bool) -> Result<PathBuf> {
         let source = if mended { &self.drawn.twin } else { &self.drawn.source };
         if source.extension().is_some_and(|kind| kind == "rs") {
             return build_rust(&dir.join("rust"), &stem(source), form);
@@ -131,10 +122,7 @@ impl Planted {
     }
 
     /// How many times as fast the mended twin is, without recording, by `runs` runs of each.
-    ///
-    /// # Errors
-    /// When a program fails.
-    pub fn gain(&self, dir: &Path, threads: u32, runs: usize) -> Result<Gain> {
+    pub(crate) fn gain(&self, dir: &Path, threads: u32, runs: usize) -> Result<Gain> {
         let program = self.build(dir, Form::Native, false)?;
         let twin = self.build(dir, Form::Native, true)?;
         let [program, twin] = [&program, &twin].map(|built| || self.run_of(built, threads));
@@ -159,10 +147,7 @@ impl Planted {
     }
 
     /// Records the program and asks what costs most.
-    ///
-    /// # Errors
-    /// When the program or a tool fails.
-    pub fn said(&self, program: &Path, threads: u32) -> Result<Said> {
+    pub(crate) fn said(&self, program: &Path, threads: u32) -> Result<Said> {
         let dir = program.with_extension("recording");
         fs::create_dir_all(&dir)?;
         let graph = dir.join("graph.tg");
@@ -180,8 +165,7 @@ impl Planted {
     }
 
     /// Whether the reported cause is right, and whether the line is.
-    #[must_use]
-    pub fn right(&self, said: &Said) -> (bool, bool) {
+    pub(crate) fn right(&self, said: &Said) -> (bool, bool) {
         let file = self.drawn.source.file_name().unwrap_or_default();
         let near = |line: u64| self.lines.iter().any(|mark| mark.abs_diff(line) <= NEAR);
         let at = |(other, line): &(String, u64)| {
@@ -192,8 +176,7 @@ impl Planted {
     }
 
     /// Whether the planted bottleneck is not the largest loss that is reported for the mended twin.
-    #[must_use]
-    pub fn gone(&self, said: &Said) -> bool {
+    pub(crate) fn gone(&self, said: &Said) -> bool {
         said.share < GONE || !self.causes.contains(&said.cause)
     }
 }
@@ -225,8 +208,7 @@ impl Said {
     }
 
     /// The loss in a few words.
-    #[must_use]
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let lines: Vec<String> = self.places.iter().map(|(_, line)| line.to_string()).collect();
         format!("{} {:.0}% ({})", self.cause, self.share * 100.0, lines.join(" "))
     }

@@ -3,7 +3,7 @@
 use contech_tests::toolchain::Toolchain;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Clang alone compiles the program.
     Native,
     /// Every block and every address is recorded as such.
@@ -14,11 +14,10 @@ pub enum Form {
 
 impl Form {
     /// The forms, in the order in which they run.
-    pub const ALL: [Self; 3] = [Self::Native, Self::Naive, Self::Fast];
+    pub(crate) const ALL: [Self; 3] = [Self::Native, Self::Naive, Self::Fast];
 
     /// The name of the form's directory.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::Naive => "naive",
@@ -27,8 +26,7 @@ impl Form {
     }
 
     /// The form's compilers.
-    #[must_use]
-    pub fn tools(self) -> Toolchain {
+    pub(crate) fn tools(self) -> Toolchain {
         match self {
             Self::Native => Toolchain::native(),
             Self::Naive | Self::Fast => Toolchain::contech(),
@@ -36,8 +34,7 @@ impl Form {
     }
 
     /// The form's value of `CONTECH_OPTIONS`.
-    #[must_use]
-    pub fn options(self) -> &'static str {
+    pub(crate) fn options(self) -> &'static str {
         match self {
             Self::Native => "",
             Self::Naive => "--contech-naive",

@@ -18,10 +18,10 @@ const AGAIN: usize = 4;
 
 /// How many times as fast.
 #[derive(Clone, Copy, Debug)]
-pub struct Gain {
-    pub times: f64,
+pub(crate) struct Gain {
+    pub(crate) times: f64,
     /// Whether there were enough runs that nothing disturbed.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// A run.
@@ -34,17 +34,13 @@ struct Run {
 
 impl Gain {
     /// Compares the commands that `before` and `after` make, by `runs` undisturbed runs of each.
-    ///
-    /// # Errors
-    /// When a command fails.
-    pub fn measured(commands: [&dyn Fn() -> Command; 2], runs: usize) -> Result<Self> {
+    pub(crate) fn measured(commands: [&dyn Fn() -> Command; 2], runs: usize) -> Result<Self> {
         let mut all = [Vec::new(), Vec::new()];
         let mut quiet = false;
         for pair in 1..=runs * AGAIN {
             for (command, all) in commands.iter().zip(&mut all) {
                 let (_, usage) = measure(with_priority(&mut command()))?;
-                let seconds = usage.wall.as_secs_f64();
-                all.push(Run { seconds, processors: usage.cpu().as_secs_f64() / seconds });
+                all.push(Run { seconds: usage.wall, processors: usage.cpu / usage.wall });
             }
             let enough = |all: &Vec<Run>| undisturbed(all).len() >= runs;
             quiet = all.iter().all(enough);

@@ -33,27 +33,21 @@ const WRAPPED: [(&str, &str); 4] = [
 
 /// A drawn program: its source, that of its twin, and the number of threads to run it with.
 #[derive(Clone, Debug)]
-pub struct Drawn {
-    pub source: PathBuf,
-    pub twin: PathBuf,
-    pub threads: u32,
+pub(crate) struct Drawn {
+    pub(crate) source: PathBuf,
+    pub(crate) twin: PathBuf,
+    pub(crate) threads: u32,
 }
 
 /// The templates, sorted by name.
-///
-/// # Errors
-/// When the folder cannot be read.
-pub fn templates() -> Result<Vec<PathBuf>> {
+pub(crate) fn templates() -> Result<Vec<PathBuf>> {
     let mut all = entries(&workspace().join("bench/planted"))?;
     all.retain(|path| path.file_stem().is_some_and(|stem| stem != "parts"));
     Ok(all)
 }
 
 /// Draws a template's program into a folder. The same seed draws the same program.
-///
-/// # Errors
-/// When a file cannot be read or written.
-pub fn draw(template: &Path, seed: u64, to: &Path) -> Result<Drawn> {
+pub(crate) fn draw(template: &Path, seed: u64, to: &Path) -> Result<Drawn> {
     fs::create_dir_all(to)?;
     let read = |path: &Path| fs::read_to_string(path).context(path.display().to_string());
     let kind = template.extension().unwrap_or_default().to_string_lossy();

@@ -1,24 +1,23 @@
 //! The goals of recording, compared with what was measured.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::compare::{Of, Row};
+use crate::compare::{CPU, Row, USER};
 use crate::form::Form;
 use crate::programs::Class;
 use crate::spread::geometric_mean;
 
 /// By how many nanoseconds what a program of ours repeats takes longer than natively.
-#[must_use]
-pub fn each(rows: &[Row], name: &str, form: Form) -> Option<f64> {
+pub(crate) fn each(rows: &[Row], name: &str, form: Form) -> Option<f64> {
     let row = rows.iter().find(|r| r.subject.name == name)?;
     let reps: f64 = row.subject.whole.first()?.parse().ok()?;
-    let more = row.null.least(form, Of::Cpu) - row.null.least(Form::Native, Of::Cpu);
+    let more = row.null.least(form, CPU) - row.null.least(Form::Native, CPU);
     Some(1e9 * more / (reps * 1000.0))
 }
 
 /// The table of goals. `o0` are the ratios of -O0 programs, where they were measured.
-#[must_use]
-pub fn table(rows: &[Row], o0: &[f64]) -> String {
+pub(crate) fn table(rows: &[Row], o0: &[f64]) -> String {
     let general: Vec<&Row> = rows.iter().filter(|r| r.subject.class.is_general()).collect();
     let bound: Vec<&Row> = rows
         .iter()
@@ -35,24 +34,24 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
         }
     };
     line("thrown away, user CPU, geometric mean (all)", 1.15, &|f| {
-        mean(&all, &|r| r.null.ratio(f, Of::User))
+        mean(&all, &|r| r.null.ratio(f, USER))
     });
     line("the same without call-bound and sync-bound ones", 1.15, &|f| {
-        mean(&general, &|r| r.null.ratio(f, Of::User))
+        mean(&general, &|r| r.null.ratio(f, USER))
     });
     line("worst of these", 1.6, &|f| worst(&general, f));
     line("worst of call-bound and sync-bound (locks.c apart, see below)", 2.0, &|f| {
         worst(&bound, f)
     });
     line("kept in a memory file, user and system CPU, geometric mean", 1.5, &|f| {
-        mean(&all, &|r| r.kept.ratio(f, Of::Cpu))
+        mean(&all, &|r| r.kept.ratio(f, CPU))
     });
     line("bytes per access, mean", 1.5, &|f| bytes(&all, f));
     line("bytes of the file per access, mean", 1.5, &|f| {
         mean_of(&all, &|r| r.stored_per_access(f))
     });
     line("affine programs, user CPU, geometric mean", 1.02, &|f| {
-        mean(&affine, &|r| r.null.ratio(f, Of::User))
+        mean(&affine, &|r| r.null.ratio(f, USER))
     });
     line("affine programs, bytes per access, mean", 0.05, &|f| bytes(&affine, f));
     line("compiler CPU, geometric mean", 1.25, &|f| mean(&all, &|r| r.compile(f)));
@@ -65,12 +64,12 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
     });
     let named = |name: &str| rows.iter().find(|r| r.subject.name == name);
     line("very small untied tasks, user and system CPU", 3.0, &|f| {
-        named("untied").map_or(f64::NAN, |r| r.kept.ratio(f, Of::Cpu))
+        named("untied").map_or(f64::NAN, |r| r.kept.ratio(f, CPU))
     });
     line("KB recorded in a millisecond of waiting in a loop", 1.0, &|f| {
         named("spin").map_or(f64::NAN, |r| {
             let turns = r.subject.part.first().and_then(|n| n.parse().ok());
-            let bytes = r.counts[usize::from(f == Form::Fast)].bytes;
+            let bytes = r.counts(f).bytes;
             bytes / 1e3 / turns.unwrap_or(f64::NAN)
         })
     });
@@ -86,7 +85,7 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
 }
 
 fn worst(rows: &[&Row], form: Form) -> f64 {
-    let ratios = rows.iter().map(|r| r.null.ratio(form, Of::User));
+    let ratios = rows.iter().map(|r| r.null.ratio(form, USER));
     ratios.fold(f64::NAN, f64::max)
 }
 
@@ -95,8 +94,7 @@ fn of(rows: &[Row], class: Class) -> Vec<&Row> {
 }
 
 /// The table of classes, for a quick look.
-#[must_use]
-pub fn classes(rows: &[Row]) -> String {
+pub(crate) fn classes(rows: &[Row]) -> String {
     let mut text = String::from(
         "| programs | | naive | fast | kept: naive | fast | bytes/access: naive | fast | in the file |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
@@ -105,8 +103,8 @@ pub fn classes(rows: &[Row]) -> String {
         if rows.is_empty() {
             return;
         }
-        let user = |f: Form| mean(rows, &|r| r.null.ratio(f, Of::User));
-        let kept = |f: Form| mean(rows, &|r| r.kept.ratio(f, Of::Cpu));
+        let user = |f: Form| mean(rows, &|r| r.null.ratio(f, USER));
+        let kept = |f: Form| mean(rows, &|r| r.kept.ratio(f, CPU));
         let _ = writeln!(
             text,
             "| {name} | {} | {:.2} | **{:.2}** | {:.2} | **{:.2}** | {} | {} | {} |",
@@ -120,7 +118,8 @@ pub fn classes(rows: &[Row]) -> String {
             said(mean_of(rows, &|r| r.stored_per_access(Form::Fast))),
         );
     };
-    for class in Class::ALL {
+    let kinds: BTreeSet<Class> = rows.iter().map(|r| r.subject.class).collect();
+    for class in kinds {
         line(class.name(), &of(rows, class));
     }
     let real = rows.iter().filter(|r| r.subject.class.is_real());
@@ -145,7 +144,6 @@ fn mean_of(rows: &[&Row], figure: &dyn Fn(&Row) -> f64) -> f64 {
 }
 
 /// Two digits, or a dash.
-#[must_use]
-pub fn said(value: f64) -> String {
+pub(crate) fn said(value: f64) -> String {
     if value.is_nan() { "–".to_owned() } else { format!("{value:.2}") }
 }

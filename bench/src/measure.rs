@@ -15,32 +15,24 @@ use anyhow::{Context, Result, bail};
 use contech_tests::process::line_of;
 
 /// Ticks of a second in `/proc`, on all architectures that Linux runs on here.
-const TICKS: u32 = 100;
+const TICKS: f64 = 100.0;
 
-/// What one run used.
+/// What one run used; times are in seconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// CPU time in user mode, all threads.
-    pub user: Duration,
-    /// CPU time in the kernel, all threads.
-    pub system: Duration,
+    pub(crate) user: f64,
+    /// CPU time in user mode and in the kernel.
+    pub(crate) cpu: f64,
     /// Time from start to end.
-    pub wall: Duration,
+    pub(crate) wall: f64,
     /// Peak resident set in bytes.
-    pub peak_bytes: u64,
-}
-
-impl Usage {
-    /// User and system time.
-    #[must_use]
-    pub fn cpu(&self) -> Duration {
-        self.user + self.system
-    }
+    pub(crate) peak_bytes: u64,
 }
 
 /// Gives a command priority over other programs, as far as that is allowed. Linux divides the
 /// processors among sessions first, so it gets one of its own.
-pub fn with_priority(command: &mut Command) -> &mut Command {
+pub(crate) fn with_priority(command: &mut Command) -> &mut Command {
     let first = || {
         // SAFETY: these calls are safe between fork and exec, and all pointers are to constants.
         unsafe {
@@ -59,10 +51,7 @@ pub fn with_priority(command: &mut Command) -> &mut Command {
 }
 
 /// Runs a command to its end; returns its standard output and what it used.
-///
-/// # Errors
-/// When it cannot be started or fails.
-pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
+pub(crate) fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
     let line = line_of(command);
     let begun = Instant::now();
     let mut child = command
@@ -77,12 +66,9 @@ pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
 
 /// Runs a command to its end; `each` gets every line of its standard error, with the wall and CPU
 /// time that it and the processes it has waited for had spent by then.
-///
-/// # Errors
-/// When it cannot be started or fails.
-pub fn watched(
+pub(crate) fn watched(
     command: &mut Command,
-    mut each: impl FnMut(&str, (Duration, Duration)),
+    mut each: impl FnMut(&str, (f64, f64)),
 ) -> Result<Usage> {
     let line = line_of(command);
     let begun = Instant::now();
@@ -94,19 +80,19 @@ pub fn watched(
         .with_context(|| format!("cannot start {line}"))?;
     let said = child.stderr.take().context("a pipe was asked for")?;
     for said in BufReader::new(said).lines() {
-        each(&said?, (begun.elapsed(), cpu_of(child.id())?));
+        each(&said?, (begun.elapsed().as_secs_f64(), cpu_of(child.id())?));
     }
     ended(&child, &line, begun)
 }
 
 /// The CPU time of a process and of those it has waited for.
-fn cpu_of(pid: u32) -> Result<Duration> {
+fn cpu_of(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name of the program may have any letter in it.
     let (_, fields) = stat.rsplit_once(')').context("a process has a name")?;
     let ticks = fields.split_whitespace().skip(11).take(4);
     let ticks = ticks.map(str::parse::<u32>).sum::<Result<u32, _>>()?;
-    Ok(Duration::from_secs(1) * ticks / TICKS)
+    Ok(f64::from(ticks) / TICKS)
 }
 
 /// Waits for a child that has said all.
@@ -125,13 +111,15 @@ fn ended(child: &Child, line: &str, begun: Instant) -> Result<Usage> {
     if status != 0 {
         bail!("{line} failed: wait status {status:#x}");
     }
-    let time = |t: libc::timeval| -> Result<Duration> {
-        Ok(Duration::new(t.tv_sec.try_into()?, u32::try_from(t.tv_usec)? * 1000))
+    let time = |t: libc::timeval| -> Result<f64> {
+        let time = Duration::new(t.tv_sec.try_into()?, u32::try_from(t.tv_usec)? * 1000);
+        Ok(time.as_secs_f64())
     };
+    let user = time(usage.ru_utime)?;
     Ok(Usage {
-        user: time(usage.ru_utime)?,
-        system: time(usage.ru_stime)?,
-        wall: begun.elapsed(),
+        user,
+        cpu: user + time(usage.ru_stime)?,
+        wall: begun.elapsed().as_secs_f64(),
         peak_bytes: u64::try_from(usage.ru_maxrss)? * 1024,
     })
 }

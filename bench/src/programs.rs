@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// What a program spends its time with; the goals depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub(crate) enum Class {
     Affine,
     Float,
     Gather,
@@ -23,26 +23,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, in the order of the tables.
-    pub const ALL: [Self; 14] = [
-        Self::Affine,
-        Self::Float,
-        Self::Gather,
-        Self::Pointer,
-        Self::Branchy,
-        Self::Hashing,
-        Self::String,
-        Self::Call,
-        Self::Sync,
-        Self::Real,
-        Self::RealThreads,
-        Self::RealOpenMp,
-        Self::RealAtomics,
-        Self::RealFortran,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Affine => "affine",
             Self::Float => "floating point",
@@ -62,27 +43,25 @@ impl Class {
     }
 
     /// Whether the general goals apply; call-bound and sync-bound programs have goals of their own.
-    #[must_use]
-    pub fn is_general(self) -> bool {
+    pub(crate) fn is_general(self) -> bool {
         !matches!(self, Self::Call | Self::Sync | Self::RealAtomics)
     }
 
     /// Whether nobody here wrote the program.
-    #[must_use]
-    pub fn is_real(self) -> bool {
+    pub(crate) fn is_real(self) -> bool {
         self >= Self::Real
     }
 }
 
 /// A program of `programs/`.
 #[derive(Debug, Clone, Copy)]
-pub struct Program {
-    pub file: &'static str,
-    pub class: Class,
-    pub threads: u32,
+pub(crate) struct Program {
+    pub(crate) file: &'static str,
+    pub(crate) class: Class,
+    pub(crate) threads: u32,
     /// Repetitions. Natively they took 0.3 seconds of CPU time where they were chosen, and less for
     /// the sync-bound programs.
-    pub reps: u64,
+    pub(crate) reps: u64,
 }
 
 impl Program {
@@ -91,18 +70,16 @@ impl Program {
     }
 
     /// The file's name without its extension.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.file.split_once('.').map_or(self.file, |(name, _)| name)
     }
 
-    #[must_use]
-    pub fn source(&self) -> PathBuf {
+    pub(crate) fn source(&self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.file)
     }
 }
 
-pub const PROGRAMS: [Program; 36] = [
+pub(crate) const PROGRAMS: [Program; 36] = [
     Program::new("triad.c", Class::Affine, 1, 90_000),
     Program::new("stencil.c", Class::Affine, 1, 13_000),
     Program::new("matmul.c", Class::Affine, 1, 230),

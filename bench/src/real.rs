@@ -17,11 +17,11 @@ use crate::subject::{Built, SHELL, Subject, text_size};
 
 /// A Debian source package, how it is compiled, and what it works on.
 #[derive(Debug, Clone, Copy)]
-pub struct Package {
+pub(crate) struct Package {
     /// Name of the source package.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     class: Class,
-    pub threads: u32,
+    pub(crate) threads: u32,
     /// Shell commands in the source tree that make `prog`; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
     /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the
@@ -50,7 +50,7 @@ enum Input {
 }
 
 /// Programs of one thread, of several, with OpenMP, with atomic operations, in C, C++ and Fortran.
-pub const PACKAGES: [Package; 20] = [
+pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "bzip2",
         class: Class::Real,
@@ -221,7 +221,7 @@ pub const PACKAGES: [Package; 20] = [
 
 impl Package {
     /// Builds the package in all forms below `dir`.
-    pub fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
+    pub(crate) fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
         let tree = debian::source(self.name, &debian::cache())?;
         let built = Form::ALL.into_iter().map(|form| self.build(form, &tree, dir));
         let built = built.collect::<Result<_>>()?;
@@ -251,11 +251,7 @@ impl Package {
         shell.envs(form.tools().environment()).env("CONTECH_OPTIONS", form.options());
         let (_, used) = measure(&mut shell)?;
         let executable = copy.join("prog");
-        Ok(Built {
-            text: text_size(&executable)?,
-            executable,
-            compile_seconds: used.cpu().as_secs_f64(),
-        })
+        Ok(Built { text: text_size(&executable)?, executable, compile_seconds: used.cpu })
     }
 
     /// The words that stand for the input of a whole run, or of a kept one.

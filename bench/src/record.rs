@@ -7,15 +7,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::compare::{Of, Row};
+use crate::compare::{CPU, Row, USER, WALL};
 use crate::form::Form;
 use crate::goals;
 use crate::spread::geometric_mean;
 use crate::subject::KEPT_SHARE;
 
 /// Title, machine, command.
-#[must_use]
-pub fn heading(title: &str) -> String {
+pub(crate) fn heading(title: &str) -> String {
     format!(
         "# {title}, {}\n\n{}\n\nCommand: `{}`.\n",
         said("date", &["-u", "+%F %H:%M UTC"]),
@@ -26,8 +25,7 @@ pub fn heading(title: &str) -> String {
 
 /// The whole record in Markdown; `o0` are the ratios of -O0 code, `sampled` is the table of sampled
 /// runs.
-#[must_use]
-pub fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
+pub(crate) fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
     let mut text = heading("Cost of recording");
     let _ = writeln!(
         text,
@@ -48,10 +46,7 @@ pub fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
 
 /// Replaces the part of the page on costs between its two `cost` marks by the tables of goals and
 /// classes.
-///
-/// # Errors
-/// When the page has no such marks or cannot be written.
-pub fn into_page(rows: &[Row], o0: &[f64]) -> Result<()> {
+pub(crate) fn into_page(rows: &[Row], o0: &[f64]) -> Result<()> {
     const MARKS: [&str; 2] = ["<!-- cost -->\n", "<!-- /cost -->"];
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/guide/costs.md");
     let old = fs::read_to_string(&file)?;
@@ -81,7 +76,7 @@ fn programs(rows: &[Row]) -> String {
             r.subject.name,
             r.subject.class.name(),
             r.subject.threads,
-            r.null.least(Form::Native, Of::User)
+            r.null.least(Form::Native, USER)
         );
         for (value, digits) in figures(r) {
             let _ = match value.is_nan() {
@@ -109,15 +104,15 @@ fn programs(rows: &[Row]) -> String {
 fn figures(r: &Row) -> [(f64, usize); 18] {
     use Form::{Fast, Naive};
     [
-        (r.null.ratio(Naive, Of::User), 2),
-        (r.null.ratio(Fast, Of::User), 2),
-        (r.null.median(Fast, Of::User), 2),
-        (r.null.spread(Fast, Of::User), 2),
-        (r.null.ratio(Fast, Of::Cpu), 2),
-        (r.null.ratio(Fast, Of::Wall), 2),
-        (r.kept.ratio(Fast, Of::User), 2),
-        (r.kept.ratio(Naive, Of::Cpu), 2),
-        (r.kept.ratio(Fast, Of::Cpu), 2),
+        (r.null.ratio(Naive, USER), 2),
+        (r.null.ratio(Fast, USER), 2),
+        (r.null.median(Fast, USER), 2),
+        (r.null.spread(Fast, USER), 2),
+        (r.null.ratio(Fast, CPU), 2),
+        (r.null.ratio(Fast, WALL), 2),
+        (r.kept.ratio(Fast, USER), 2),
+        (r.kept.ratio(Naive, CPU), 2),
+        (r.kept.ratio(Fast, CPU), 2),
         (r.bytes_per_access(Naive), 1),
         (r.bytes_per_access(Fast), 2),
         (r.stored_per_access(Fast), 2),
@@ -131,7 +126,7 @@ fn figures(r: &Row) -> [(f64, usize); 18] {
 }
 
 /// Prints the tables and, unless this run is `dry`, saves them.
-pub fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
+pub(crate) fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
     println!("{text}");
     if !dry {
         println!("written: {}", save(text, what)?.display());

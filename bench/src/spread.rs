@@ -1,14 +1,12 @@
 //! Minimum, median and geometric mean.
 
 /// The smallest value; infinity if there is none.
-#[must_use]
-pub fn minimum(values: &[f64]) -> f64 {
+pub(crate) fn minimum(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The middle one of the sorted values; NaN if there is none.
-#[must_use]
-pub fn median(values: &[f64]) -> f64 {
+pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted.len() {
@@ -19,15 +17,13 @@ pub fn median(values: &[f64]) -> f64 {
 }
 
 /// Largest minus smallest value over the median; NaN if there is none.
-#[must_use]
-pub fn spread(values: &[f64]) -> f64 {
+pub(crate) fn spread(values: &[f64]) -> f64 {
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - minimum(values)) / median(values)
 }
 
 /// The geometric mean; NaN if there are no values.
-#[must_use]
-pub fn geometric_mean(values: &[f64]) -> f64 {
+pub(crate) fn geometric_mean(values: &[f64]) -> f64 {
     let (sum, count) = values.iter().fold((0.0, 0.0), |(s, n), v| (s + v.ln(), n + 1.0));
     (sum / count).exp()
 }

@@ -14,34 +14,34 @@ use crate::programs::{Class, Program};
 
 /// Repetitions are divided by this where the trace is kept or counted, since it would have
 /// gigabytes otherwise.
-pub const KEPT_SHARE: u64 = 6;
+pub(crate) const KEPT_SHARE: u64 = 6;
 
 #[derive(Debug, Clone)]
-pub struct Built {
-    pub executable: PathBuf,
+pub(crate) struct Built {
+    pub(crate) executable: PathBuf,
     /// Seconds of CPU time the compiler took.
-    pub compile_seconds: f64,
+    pub(crate) compile_seconds: f64,
     /// Bytes of machine code and constants.
-    pub text: u64,
+    pub(crate) text: u64,
 }
 
 #[derive(Debug, Clone)]
-pub struct Subject {
-    pub name: String,
-    pub class: Class,
-    pub threads: u32,
+pub(crate) struct Subject {
+    pub(crate) name: String,
+    pub(crate) class: Class,
+    pub(crate) threads: u32,
     /// The built forms, in the order of [`Form::ALL`].
-    pub built: Vec<Built>,
+    pub(crate) built: Vec<Built>,
     /// Arguments of a whole run, or a line for the shell.
-    pub whole: Vec<String>,
+    pub(crate) whole: Vec<String>,
     /// Arguments of a run that is kept.
-    pub part: Vec<String>,
+    pub(crate) part: Vec<String>,
 }
 
 impl Subject {
     /// Compiles a program of our own at an optimisation level, `runs` times each form in turn; the
     /// fastest compilation counts.
-    pub fn own(
+    pub(crate) fn own(
         program: &Program,
         level: &str,
         share: u64,
@@ -72,14 +72,12 @@ impl Subject {
         })
     }
 
-    #[must_use]
-    pub fn form(&self, form: Form) -> &Built {
+    pub(crate) fn form(&self, form: Form) -> &Built {
         &self.built[form as usize]
     }
 
     /// A command that runs one form.
-    #[must_use]
-    pub fn command(&self, form: Form, whole: bool) -> Command {
+    pub(crate) fn command(&self, form: Form, whole: bool) -> Command {
         let words = if whole { &self.whole } else { &self.part };
         program(&self.form(form).executable, words)
     }
@@ -121,15 +119,11 @@ fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Buil
     link.env("CONTECH_OPTIONS", form.options());
     link.args([level, "-pthread"]).args(openmp).arg(&object).arg("-lm").arg("-o").arg(&executable);
     run(&mut link)?.ok()?;
-    Ok(Built {
-        text: text_size(&executable)?,
-        executable,
-        compile_seconds: used.cpu().as_secs_f64(),
-    })
+    Ok(Built { text: text_size(&executable)?, executable, compile_seconds: used.cpu })
 }
 
 /// The `text` column of `size`: code, constants and tables for unwinding.
-pub fn text_size(executable: &Path) -> Result<u64> {
+pub(crate) fn text_size(executable: &Path) -> Result<u64> {
     let done = run(Command::new("size").arg(executable))?.ok()?;
     let out = done.out();
     let line = out.lines().nth(1).with_context(|| done.to_string())?;

@@ -3,27 +3,25 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use crate::compare::{CPU, Row, USER, rounds, row};
+use crate::form::Form;
+use crate::goals;
+use crate::programs::PROGRAMS;
+use crate::real::PACKAGES;
+use crate::record;
+use crate::subject::Subject;
 use anyhow::{Result, bail};
-use clap::Parser;
-use contech_bench::compare::{Of, Row, rounds, row};
-use contech_bench::form::Form;
-use contech_bench::goals;
-use contech_bench::programs::PROGRAMS;
-use contech_bench::real::PACKAGES;
-use contech_bench::record;
-use contech_bench::subject::Subject;
+use clap::Args;
 use contech_tests::debian;
 use contech_tests::outputs::{home, target_dir};
-use contech_tests::process::exit;
 
 /// The programs of which samples are recorded.
 const SAMPLED: [&str; 4] = ["hash", "bfs", "quicksort", "tree"];
 
 /// Compares native, naive and fast runs and writes a dated record under bench/record/
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
     /// Programs to measure (all)
     names: Vec<String>,
     /// Rounds of each: native, naive, fast
@@ -58,11 +56,7 @@ impl Arguments {
     }
 }
 
-fn main() -> ExitCode {
-    exit(run(&Arguments::parse()).map(|()| true))
-}
-
-fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let known: Vec<&str> =
         PROGRAMS.iter().map(|p| p.name()).chain(PACKAGES.iter().map(|p| p.name)).collect();
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
@@ -111,10 +105,10 @@ fn measured(subject: Subject, arguments: &Arguments, scratch: &Path) -> Result<R
     eprintln!(
         "{}: thrown away: naive {:.2}, fast {:.2}; kept: naive {:.2}, fast {:.2}; {} bytes per access",
         row.subject.name,
-        row.null.ratio(Form::Naive, Of::User),
-        row.null.ratio(Form::Fast, Of::User),
-        row.kept.ratio(Form::Naive, Of::Cpu),
-        row.kept.ratio(Form::Fast, Of::Cpu),
+        row.null.ratio(Form::Naive, USER),
+        row.null.ratio(Form::Fast, USER),
+        row.kept.ratio(Form::Naive, CPU),
+        row.kept.ratio(Form::Fast, CPU),
         goals::said(row.bytes_per_access(Form::Fast)),
     );
     Ok(row)
@@ -134,8 +128,8 @@ fn sampled(rows: &[Row], arguments: &Arguments, scratch: &Path) -> Result<String
             table,
             "| {} | {:.2} | {:.2} |",
             subject.name,
-            row.null.ratio(Form::Fast, Of::User),
-            samples.ratio(Form::Fast, Of::User)
+            row.null.ratio(Form::Fast, USER),
+            samples.ratio(Form::Fast, USER)
         );
     }
     Ok(if table.is_empty() {
@@ -153,7 +147,7 @@ fn unoptimised(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<Vec<
     for program in PROGRAMS.iter().filter(|p| arguments.wanted(p.name())) {
         let subject = Subject::own(program, "-O0", 6, 1, dir)?;
         let samples = rounds(&subject, true, 3, &[("CONTECH_TRACE", "null")], scratch)?;
-        ratios.push(samples.ratio(Form::Fast, Of::User));
+        ratios.push(samples.ratio(Form::Fast, USER));
     }
     Ok(ratios)
 }

@@ -3,18 +3,16 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use crate::answer;
+use crate::record::{self, heading};
 use anyhow::Result;
-use clap::Parser;
-use contech_bench::answer;
-use contech_bench::record::{self, heading};
+use clap::Args;
 use contech_tests::outputs::home;
-use contech_tests::process::exit;
 
 /// Measures `contech run`: the recorded run, the answer, the page, and each analysis
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
     /// Where programs, traces and graphs go
     #[arg(long, default_value = "/dev/shm")]
     dir: PathBuf,
@@ -32,11 +30,7 @@ struct Arguments {
     dry: bool,
 }
 
-fn main() -> ExitCode {
-    exit(run(&Arguments::parse()).map(|()| true))
-}
-
-fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     home();
     let scratch = arguments.dir.join(format!("contech-bench-answer-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;

@@ -4,22 +4,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
+use crate::findings::{Planted, Said};
+use crate::form::Form;
+use crate::gain::Gain;
+use crate::spread::median;
+use crate::{generate, record};
 use anyhow::{Context, Result, ensure};
-use clap::Parser;
-use contech_bench::findings::{Planted, Said};
-use contech_bench::form::Form;
-use contech_bench::gain::Gain;
-use contech_bench::spread::median;
-use contech_bench::{generate, record};
+use clap::Args;
 use contech_tests::debian;
 use contech_tests::outputs::{home, target_dir};
-use contech_tests::process::exit;
 
 /// Whether the first finding names the planted cause and line
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
     /// Templates (all)
     names: Vec<String>,
     /// The first seed, and the one after the last; each template is drawn in turn [default: one of
@@ -45,11 +43,7 @@ const CLOSE: f64 = 0.15;
 /// A pair that gains less says nothing.
 const LEAST: f64 = 1.2;
 
-fn main() -> ExitCode {
-    exit(measure(&Arguments::parse()).map(|()| true))
-}
-
-fn measure(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     debian::ensure(&debian::TEST_PACKAGES)?;
     home();
     let dir = target_dir().join("bench").join("findings");
