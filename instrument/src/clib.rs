@@ -25,7 +25,7 @@ use crate::memop::{self, Ops, Value};
 use crate::x86::Prepared;
 
 mod format;
-mod table;
+pub(crate) mod table;
 
 /// A number of 64 bits that is known at a call: an address or a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,29 +68,23 @@ enum Access {
     Copies(Number, Number, Number),
     /// The argument is a format, and those behind it are printed.
     Prints(u32),
-    /// Argument 0 is a text that is read up to a character that ends it; this argument is null or
-    /// says where the call puts the address of that character.
-    Parses(u32),
+    /// The argument is null or says where the call puts a pointer. The call gets a place of ours
+    /// instead of null, so that the pointer can be read behind it.
+    Place(u32),
 }
 
 impl Number {
     /// Whether the number is known only after the call.
     fn comes_after(&self) -> bool {
-        use Number::{
-            Add, Alike, Arg, Array, Behind, Const, IfZero, In, Min, Mul, NotNegative, Result, Sub,
-            Text,
+        let parts: &[&Number] = match self {
+            Self::Result | Self::Behind(_) => return true,
+            Self::Const(_) | Self::Arg(_) | Self::In(_) => &[],
+            Self::NotNegative(a) | Self::Array(a) => &[a],
+            Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) => &[a, b],
+            Self::Min(a, b) | Self::Text(a, b) => &[a, b],
+            Self::IfZero(a, b, c) | Self::Alike(a, b, c, _) => &[a, b, c],
         };
-        match self {
-            Result | Behind(_) => true,
-            Const(_) | Arg(_) | In(_) => false,
-            NotNegative(a) | Array(a) => a.comes_after(),
-            Add(a, b) | Sub(a, b) | Mul(a, b) | Min(a, b) | Text(a, b) => {
-                a.comes_after() || b.comes_after()
-            }
-            IfZero(a, b, c) | Alike(a, b, c, _) => {
-                a.comes_after() || b.comes_after() || c.comes_after()
-            }
-        }
+        parts.iter().any(|part| part.comes_after())
     }
 }
 
@@ -178,7 +172,7 @@ impl<'m> Around<'_, 'm> {
             Access::Reads(at, bytes) => at.comes_after() || bytes.comes_after(),
             Access::Writes(at, bytes) => boundary || at.comes_after() || bytes.comes_after(),
             Access::Copies(..) | Access::Prints(_) => false,
-            Access::Parses(_) => true,
+            Access::Place(_) => true,
         };
         let (after, before): (Vec<&Access>, Vec<&Access>) = accesses.iter().partition(late);
         let start = self.inst.get_previous_instruction();
@@ -254,7 +248,7 @@ impl<'m> Around<'_, 'm> {
         prepared: &mut Prepared<'m>,
     ) -> Built<()> {
         for access in accesses {
-            let Access::Parses(i) = access else { continue };
+            let Access::Place(i) = access else { continue };
             let Some(BasicValueEnum::PointerValue(own)) = self.argument(*i) else {
                 continue;
             };
@@ -280,24 +274,11 @@ impl<'m> Around<'_, 'm> {
 
     /// Adds the operations of an access.
     fn access(&mut self, access: &Access, ops: &mut Ops) -> Built<()> {
-        const BEGIN: Number = Number::Arg(0);
         match access {
             Access::Reads(at, bytes) => self.op(OpKind::Scan, &[*at], bytes, ops),
             Access::Writes(at, bytes) => self.op(OpKind::Set, &[*at], bytes, ops),
             Access::Copies(to, from, bytes) => self.op(OpKind::Copy, &[*to, *from], bytes, ops),
-            Access::Prints(_) => Ok(()),
-            Access::Parses(i) => {
-                let word = self.module.get_context().i64_type();
-                let end = self.behind(*i)?;
-                let begin = self.number(&BEGIN)?;
-                let read = self.builder.build_int_sub(end, begin, "")?;
-                let read = self.builder.build_int_add(read, word.const_int(1, false), "")?;
-                self.sized(OpKind::Scan, &[BEGIN], read, ops)?;
-                let own = self.number(&Number::Arg(*i))?;
-                let absent = self.is_zero(own)?;
-                let bytes = self.choose(absent, word.const_zero(), word.const_int(8, false))?;
-                self.sized(OpKind::Set, &[Number::Arg(*i)], bytes, ops)
-            }
+            Access::Prints(_) | Access::Place(_) => Ok(()),
         }
     }
 

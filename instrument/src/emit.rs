@@ -40,9 +40,9 @@ pub(crate) fn emit<'m>(
 ) -> Result<(), String> {
     let writer = Writer::new(module, f, targets)?;
     let cursor = writer.cursor;
-    let mut emitter = Emitter { writer, carried, checks: Vec::new() };
+    let mut emitter = Emitter { writer, carried };
     emitter.function(plan).map_err(text)?;
-    emitter.finish_checks().map_err(text)?;
+    emitter.writer.finish_checks().map_err(text)?;
     ir::promote(&[cursor]);
     Ok(())
 }
@@ -59,6 +59,8 @@ pub(crate) struct Writer<'m> {
     pub(crate) builder: Builder<'m>,
     pub(crate) cursor: PointerValue<'m>,
     targets: Targets<'m>,
+    /// Conditions of the checks whose slow path is not made yet.
+    checks: Vec<IntValue<'m>>,
 }
 
 impl<'m> Writer<'m> {
@@ -73,7 +75,7 @@ impl<'m> Writer<'m> {
         let first = ir::instructions(f).next().ok_or("a function without instructions")?;
         builder.position_before(&first);
         let cursor = builder.build_alloca(ir::ptr_type(module), "contech.cursor").map_err(text)?;
-        Ok(Writer { context, builder, cursor, targets })
+        Ok(Writer { context, builder, cursor, targets, checks: Vec::new() })
     }
 
     /// The address that stands for an id.
@@ -167,6 +169,21 @@ impl<'m> Writer<'m> {
         self.builder.build_int_compare(IntPredicate::UGE, cursor, limit, "")
     }
 
+    /// Compares here; the slow path is added when all code is in place.
+    pub(crate) fn check(&mut self) -> Built {
+        self.checks.push(self.is_full()?);
+        Ok(())
+    }
+
+    /// Adds the slow paths.
+    pub(crate) fn finish_checks(&mut self) -> Built {
+        for condition in std::mem::take(&mut self.checks) {
+            self.builder.position_before(&ir::split_unlikely(condition));
+            self.flush(self.load_cursor()?)?;
+        }
+        Ok(())
+    }
+
     /// Calls the function that makes room, with the cursor, which it returns.
     pub(crate) fn flush(&self, cursor: PointerValue<'m>) -> Built {
         let call = self.builder.build_direct_call(self.targets.flush, &[cursor.into()], "")?;
@@ -179,8 +196,6 @@ impl<'m> Writer<'m> {
 struct Emitter<'m> {
     writer: Writer<'m>,
     carried: Carried<'m>,
-    /// Conditions of the checks whose slow path is not made yet.
-    checks: Vec<IntValue<'m>>,
 }
 
 impl<'m> Emitter<'m> {
@@ -191,8 +206,8 @@ impl<'m> Emitter<'m> {
             // Whether the cursor in the register may differ from the one in thread-local storage.
             let mut dirty = true;
             let entered = match block.entered {
-                Entered::Branch if i != 0 => None,
-                Entered::Branch => Some(self.carried.argument),
+                Entered::Branch if i == 0 => Some(self.carried.argument),
+                Entered::Branch | Entered::Jump => None,
                 Entered::Carried => Some(self.carried.slot),
                 Entered::Invoke => Some(None),
             };
@@ -225,7 +240,8 @@ impl<'m> Emitter<'m> {
             return Ok(false);
         }
         if piece.check {
-            self.check(piece.start)?;
+            self.writer.builder.position_before(&piece.start);
+            self.writer.check()?;
         }
         let mut at = 0;
         let mut base = None;
@@ -255,7 +271,8 @@ impl<'m> Emitter<'m> {
 
     fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Built {
         if block.check_at_end {
-            self.check(block.terminator)?;
+            self.writer.builder.position_before(&block.terminator);
+            self.writer.check()?;
         }
         match block.terminator.get_opcode() {
             InstructionOpcode::Return if self.carried.argument.is_some() => {
@@ -266,22 +283,6 @@ impl<'m> Emitter<'m> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Compares before `inst`; the slow path is added when all code is in place.
-    fn check(&mut self, inst: InstructionValue<'m>) -> Built {
-        self.writer.builder.position_before(&inst);
-        self.checks.push(self.writer.is_full()?);
-        Ok(())
-    }
-
-    fn finish_checks(&self) -> Built {
-        for condition in &self.checks {
-            let end = ir::split_unlikely(*condition);
-            self.writer.builder.position_before(&end);
-            self.writer.flush(self.writer.load_cursor()?)?;
-        }
-        Ok(())
     }
 }
 

@@ -13,8 +13,8 @@ pub(crate) use build::{
     PRESERVE_ALL, addresses, allow_assembly, bits_type, global_offset, offset, ptr_type,
 };
 pub(crate) use calls::{
-    Callee, arg_count, bytes, byval_size, called, callee, forbid_tail_call, is_call, is_must_tail,
-    never_returns, touches_memory,
+    Callee, arg_count, byval_size, called, callee, forbid_tail_call, is_call, is_must_tail,
+    never_returns, text, touches_memory,
 };
 pub(crate) use functions::{
     add_attributes, carry, drop_call_attributes, drop_function_attributes, fold_tail_returns,

@@ -1,43 +1,13 @@
 //! Library functions whose effects are known.
 
-/// C library functions that call nothing back, never unwind, never allocate and write no memory but
-/// what `clib` says, so that a call of one does not end a block. They are trusted only when the
-/// prototype is the library's too. Anything doubtful stays out.
-const PURE: &[&str] = &[
-    "abs",
-    "bcmp",
-    "bcopy",
-    "bzero",
-    "ffs",
-    "ffsl",
-    "ffsll",
-    "isascii",
-    "isdigit",
-    "labs",
-    "llabs",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "mempcpy",
-    "memrchr",
-    "memset",
-    "strcasecmp",
-    "strchr",
-    "strcmp",
-    "strcspn",
-    "strlen",
-    "strncasecmp",
-    "strncmp",
-    "strnlen",
-    "strpbrk",
-    "strrchr",
-    "strspn",
-    "strstr",
-    "toascii",
-];
+use crate::clib::table;
 
-/// Those of them that have a form for `float` and one for `long double`, with an `f` or `l` behind.
+/// C library functions that access no memory and do no more than those of [`table::is_pure`]. They
+/// are trusted only when the prototype is the library's too. Anything doubtful stays out.
+const PURE: &[&str] =
+    &["abs", "ffs", "ffsl", "ffsll", "isascii", "isdigit", "labs", "llabs", "toascii"];
+
+/// The same of those that have a form for `float` and one for `long double`, with an `f` or `l` behind.
 const PURE_MATH: &[&str] = &[
     "acos",
     "acosh",
@@ -131,7 +101,10 @@ pub(crate) fn is_intercepted(name: &str) -> bool {
 /// instruction into such a call, so if the program defines the function, it must not record.
 pub(crate) fn is_pure(name: &str) -> bool {
     let of_double = name.strip_suffix(['f', 'l']).unwrap_or(name);
-    PURE.contains(&name) || PURE_MATH.contains(&name) || PURE_MATH.contains(&of_double)
+    table::is_pure(name)
+        || PURE.contains(&name)
+        || PURE_MATH.contains(&name)
+        || PURE_MATH.contains(&of_double)
 }
 
 /// The same for names that only the implementation may define.

@@ -10,12 +10,12 @@ use inkwell::values::{FunctionValue, GlobalValue, InstructionValue};
 use crate::atomics::Order;
 use crate::carry::{Carried, Carry};
 use crate::emit;
-use crate::fast::{self, Globals};
+use crate::fast::{self, Fast, Globals};
 use crate::ir;
 use crate::known;
 use crate::online;
 use crate::options::Options;
-use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
+use crate::plan::{self, Cut, End, FunctionPlan, Piece, Unrecorded};
 use crate::select::{Choice, MARK, Selector};
 use crate::source::{self, Inlining};
 use crate::{atomics, callee, check, clib, descriptor, x86};
@@ -111,8 +111,9 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
 /// operations are counted alike.
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut inlining = Inlining::default();
-    let plan = |f: &FunctionValue<'m>| prepare(module, *f, (None, false), None, &mut inlining);
-    let plans = chosen.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let cut = |f: &FunctionValue<'m>| prepare(module, *f, (None, false), None, &mut inlining);
+    let plans = chosen.iter().map(cut).map(|cut| Ok(cut?.plan()));
+    let plans = plans.collect::<Result<Vec<_>, String>>()?;
     drop_attributes(module, &plans);
     let log = online::Log::declare(module);
     for (f, plan) in chosen.iter().zip(&plans) {
@@ -121,7 +122,7 @@ fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), 
     Ok(())
 }
 
-/// Brings a function into the form that is recorded, and plans it. `ours` are instructions and
+/// Brings a function into the form that is recorded, and cuts it. `ours` are instructions and
 /// `blocks` are blocks that the program does not have.
 fn prepare<'m>(
     module: &Module<'m>,
@@ -129,7 +130,7 @@ fn prepare<'m>(
     (order, records): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
     inlining: &mut Inlining,
-) -> Result<FunctionPlan<'m>, String> {
+) -> Result<Cut<'m>, String> {
     ir::hoist_allocas(f);
     keep_frames(f);
     ir::fold_tail_returns(f);
@@ -145,7 +146,7 @@ fn prepare<'m>(
         clib::prepare(module, f, &mut prepared)
             .map_err(|e| format!("cannot insert lengths: {e}"))?;
     }
-    Ok(plan::plan(module, f, &edges, &prepared, inlining))
+    Ok(Cut::new(module, f, &edges, &prepared, inlining))
 }
 
 /// Forbids tail calls of the functions that the runtime intercepts. It tells the program's own
@@ -191,10 +192,9 @@ fn record<'m>(
     (order, options): (Option<Order<'m>>, Options),
     before_link: bool,
 ) -> Result<(GlobalValue<'m>, u64), String> {
-    let carry = if options.carry && !before_link {
-        Carry::add(module, chosen, descriptor::in_tls(module, TLS_CURSOR))
-    } else {
-        Carry::default()
+    let carry = match before_link {
+        true => Carry::default(),
+        false => Carry::add(module, chosen, descriptor::in_tls(module, TLS_CURSOR)),
     };
     let mut paths = 0u32;
     let mut inlining = Inlining::default();
@@ -203,7 +203,9 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(module, *f, (order, true), slot, &mut inlining)?;
+        let cut = prepare(module, *f, (order, true), slot, &mut inlining)?;
+        let analysis = if options.fast { fast::open(*f, &cut) } else { Err("asked for") };
+        let mut plan = cut.plan();
         carry.mark(&mut plan);
         check::place(&mut plan);
         for piece in plan.pieces.iter_mut().filter(|p| !p.silent) {
@@ -213,7 +215,7 @@ fn record<'m>(
         for (reason, n) in &plan.unrecorded {
             *unrecorded.entry(reason.clone()).or_default() += n;
         }
-        let fast = if options.fast { fast::analyse(*f, &plan, globals) } else { Err("asked for") };
+        let fast = analysis.and_then(|analysis| Fast::of(&plan, &analysis, globals));
         if options.explain {
             match &fast {
                 Ok(fast) => fast.explain(&ir::name(*f), &plan),
@@ -222,7 +224,7 @@ fn record<'m>(
         }
         let fast = match fast {
             Ok(fast) => {
-                table.fast.push(fast.table(index, paths));
+                table.fast.push(fast.table(&plan, index, paths));
                 let first_path = u64::from(paths);
                 paths = paths.checked_add(fast.path_count()).ok_or(TOO_MANY)?;
                 Some((first_path, fast))
@@ -245,7 +247,7 @@ fn record<'m>(
         let carried = carry.of(*f);
         match fast {
             Some((path, fast)) => {
-                fast::emit::emit(module, *f, &fast, targets, blocks + path, carried)?;
+                fast::emit::emit(module, *f, plan, &fast, targets, blocks + path, carried)?;
             }
             None => emit::emit(module, *f, plan, targets, carried)?,
         }

@@ -38,9 +38,6 @@ pub(crate) struct Options {
     /// `fast` (the default; `naive` switches it off): record path ids and leaf values where that is
     /// exact.
     pub(crate) fast: bool,
-    /// `no-carry` switches this off: then the cursor goes through thread-local storage at every
-    /// call.
-    pub(crate) carry: bool,
     /// `check`: record the fast form, and the naive form beside it.
     pub(crate) check: bool,
     pub(crate) atomics: Atomics,
@@ -53,18 +50,13 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn from_env() -> Result<Self, String> {
         let text = std::env::var(VARIABLE).unwrap_or_default();
-        let mut options = Options {
-            fast: true,
-            carry: true,
-            verify: cfg!(debug_assertions),
-            ..Options::default()
-        };
+        let mut options =
+            Options { fast: true, verify: cfg!(debug_assertions), ..Options::default() };
         for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
             match word {
                 "mode=full" => options.sync_only = false,
                 "naive" => (options.fast, options.check) = (false, false),
                 "fast" => options.fast = true,
-                "no-carry" => options.carry = false,
                 "check" => (options.fast, options.check) = (true, true),
                 "mode=sync" => options.sync_only = true,
                 "mode=workspan" => options.workspan = true,
@@ -76,7 +68,7 @@ impl Options {
                 _ if word.starts_with(REGION) => {}
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, mode=workspan, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, region=NAME, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, mode=workspan, naive, fast, check, atomics=none, atomics=ordered, atomics=all, explain, region=NAME, verify"
                     ));
                 }
             }

@@ -86,6 +86,8 @@ pub(crate) enum Entered {
     Invoke,
     /// The normal edge of an invoke that hands the cursor back leads to it.
     Carried,
+    /// An indirect branch leads to it, and the cursor is known, but nothing else.
+    Jump,
 }
 
 #[derive(Debug)]
@@ -156,58 +158,84 @@ pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBl
     added
 }
 
-/// Plans a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says
-/// what the function's x86 intrinsics access.
-pub(crate) fn plan<'m>(
-    module: &Module<'m>,
+/// A function whose blocks are cut into pieces. Blocks with only a branch may then still be put on
+/// its edges.
+#[derive(Debug)]
+pub(crate) struct Cut<'m> {
     f: FunctionValue<'m>,
-    edges: &HashSet<BasicBlock<'m>>,
-    prepared: &Prepared<'m>,
-    inlining: &mut Inlining,
-) -> FunctionPlan<'m> {
-    let order = reverse_post_order(f);
-    let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-    let plan = FunctionPlan::default();
-    let mut cutter = Cutter { module, plan, prepared, inlining, open: None };
-    let mut invoke_targets = HashSet::new();
-    for block in &order {
-        let (terminator, pieces) = cutter.cut(*block, edges.contains(block));
-        if terminator.get_opcode() == InstructionOpcode::Invoke {
-            invoke_targets.extend(ir::successors(terminator));
-        }
-        let successors =
-            ir::successors(terminator).iter().filter_map(|s| index.get(s).copied()).collect();
-        cutter.plan.blocks.push(BlockPlan {
-            bb: *block,
-            terminator,
-            pieces,
-            entered: Entered::Branch,
-            successors,
-            check_at_end: false,
-        });
+    pub(crate) blocks: HashMap<BasicBlock<'m>, Vec<Piece<'m>>>,
+    unrecorded: Unrecorded,
+}
+
+impl<'m> Cut<'m> {
+    /// Cuts a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says
+    /// what the function's x86 intrinsics access.
+    pub(crate) fn new(
+        module: &Module<'m>,
+        f: FunctionValue<'m>,
+        edges: &HashSet<BasicBlock<'m>>,
+        prepared: &Prepared<'m>,
+        inlining: &mut Inlining,
+    ) -> Self {
+        let (pieces, unrecorded) = (Vec::new(), Unrecorded::new());
+        let mut cutter = Cutter { module, pieces, unrecorded, prepared, inlining, open: None };
+        let cut = |block| (block, cutter.cut(block, edges.contains(&block)));
+        let blocks = reverse_post_order(f).into_iter().map(cut).collect();
+        Cut { f, blocks, unrecorded: cutter.unrecorded }
     }
-    let mut plan = cutter.plan;
-    for target in invoke_targets {
-        if let Some(i) = index.get(&target) {
-            plan.blocks[*i].entered = Entered::Invoke;
+
+    /// The plan.
+    pub(crate) fn plan(mut self) -> FunctionPlan<'m> {
+        let order = reverse_post_order(self.f);
+        let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
+        let mut plan = FunctionPlan { unrecorded: self.unrecorded, ..FunctionPlan::default() };
+        let mut entered = vec![Entered::Branch; order.len()];
+        for bb in order {
+            let terminator = bb.get_terminator().expect("a basic block has a terminator");
+            let first = plan.pieces.len();
+            match self.blocks.remove(&bb) {
+                Some(pieces) => plan.pieces.extend(pieces),
+                None => plan.pieces.push(Piece { silent: true, ..open(terminator, 0) }),
+            }
+            let targets = ir::successors(terminator);
+            let successors: Vec<_> = targets.iter().filter_map(|s| index.get(s).copied()).collect();
+            let how = match terminator.get_opcode() {
+                InstructionOpcode::Invoke => Entered::Invoke,
+                InstructionOpcode::IndirectBr => Entered::Jump,
+                _ => Entered::Branch,
+            };
+            if how != Entered::Branch {
+                successors.iter().for_each(|s| entered[*s] = how);
+            }
+            plan.blocks.push(BlockPlan {
+                bb,
+                terminator,
+                pieces: first..plan.pieces.len(),
+                entered: Entered::Branch,
+                successors,
+                check_at_end: false,
+            });
         }
-    }
-    if let Some(first) = plan.pieces.first_mut() {
-        first.flags |= BLOCK_ENTRY;
-        // A check before the static allocas would split them from the entry block's head, which
-        // would make them dynamic.
-        while first.start.get_opcode() == InstructionOpcode::Alloca
-            && first.start != first.last
-            && let Some(next) = first.start.get_next_instruction()
-        {
-            first.start = next;
+        for (block, entered) in plan.blocks.iter_mut().zip(entered) {
+            block.entered = entered;
         }
+        if let Some(first) = plan.pieces.first_mut() {
+            first.flags |= BLOCK_ENTRY;
+            // A check before the static allocas would split them from the entry block's head, which
+            // would make them dynamic.
+            while first.start.get_opcode() == InstructionOpcode::Alloca
+                && first.start != first.last
+                && let Some(next) = first.start.get_next_instruction()
+            {
+                first.start = next;
+            }
+        }
+        plan
     }
-    plan
 }
 
 /// The blocks reachable from the entry, in reverse post-order.
-pub(crate) fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
+fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
     let targets = |b: BasicBlock<'m>| b.get_terminator().map(ir::successors).unwrap_or_default();
     graphs::reverse_post_order(f.get_first_basic_block(), targets)
 }
@@ -219,7 +247,9 @@ fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
 /// Cuts basic blocks into pieces.
 struct Cutter<'a, 'm> {
     module: &'a Module<'m>,
-    plan: FunctionPlan<'m>,
+    /// The pieces of the block so far.
+    pieces: Vec<Piece<'m>>,
+    unrecorded: Unrecorded,
     prepared: &'a Prepared<'m>,
     inlining: &'a mut Inlining,
     open: Option<Piece<'m>>,
@@ -227,25 +257,20 @@ struct Cutter<'a, 'm> {
 
 impl<'m> Cutter<'_, 'm> {
     /// Cuts a block, which the pass has added if it is an `edge`.
-    fn cut(&mut self, block: BasicBlock<'m>, edge: bool) -> (InstructionValue<'m>, Range<usize>) {
-        let first = self.plan.pieces.len();
+    fn cut(&mut self, block: BasicBlock<'m>, edge: bool) -> Vec<Piece<'m>> {
         let mut flags = 0;
-        let mut last = None;
         for inst in block.get_instructions() {
-            last = Some(inst);
             match inst.get_opcode() {
                 InstructionOpcode::Phi => {}
                 InstructionOpcode::LandingPad => flags |= BLOCK_LANDING,
                 _ => flags = self.take(inst, flags),
             }
         }
-        let terminator = last.expect("a basic block has a terminator");
+        let mut pieces = std::mem::take(&mut self.pieces);
         if edge {
-            for piece in &mut self.plan.pieces[first..] {
-                piece.silent = piece.ops.is_empty();
-            }
+            pieces.iter_mut().for_each(|piece| piece.silent = piece.ops.is_empty());
         }
-        (terminator, first..self.plan.pieces.len())
+        pieces
     }
 
     /// Takes the next instruction into the open piece. Returns the flags of a piece that is opened
@@ -290,7 +315,7 @@ impl<'m> Cutter<'_, 'm> {
                     PlannedOp { inst, op, values }
                 }))
             }
-            Err(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
+            Err(reason) => *self.unrecorded.entry(reason).or_default() += 1,
         }
         let callee = match &call {
             Some(call) if opcode == InstructionOpcode::Call => call.boundary().map(str::to_owned),
@@ -325,7 +350,7 @@ impl<'m> Cutter<'_, 'm> {
             // In `call; ret` the call's piece carries the flag, and nothing is written after the
             // call.
             let silent = u32::from(piece.silent);
-            let owner = if piece.silent { self.plan.pieces.last_mut() } else { Some(&mut piece) };
+            let owner = if piece.silent { self.pieces.last_mut() } else { Some(&mut piece) };
             if let Some(owner) = owner {
                 owner.flags |= BLOCK_RETURN;
                 // The return would count as an instruction if it had a block of its own, and
@@ -333,7 +358,7 @@ impl<'m> Cutter<'_, 'm> {
                 owner.ir_ops += silent;
             }
         }
-        self.plan.pieces.push(piece);
+        self.pieces.push(piece);
     }
 }
 

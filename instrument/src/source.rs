@@ -231,13 +231,13 @@ impl File {
     }
 
     fn path(self) -> String {
-        type Get = unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const std::ffi::c_char;
-        let text = |get: Get| {
-            let mut n = 0;
-            // SAFETY: the DIFile is live, and its string lives as long and has `n` bytes.
-            unsafe { ir::bytes(get(self.0, &raw mut n), n as usize) }
+        // SAFETY: the DIFile is live, and its texts live as long.
+        let (directory, name) = unsafe {
+            (
+                ir::text(|n| LLVMDIFileGetDirectory(self.0, n)),
+                ir::text(|n| LLVMDIFileGetFilename(self.0, n)),
+            )
         };
-        let (directory, name) = (text(LLVMDIFileGetDirectory), text(LLVMDIFileGetFilename));
         if name.starts_with('/') || directory.is_empty() {
             return name;
         }

@@ -1,7 +1,7 @@
 //! The functions of the C library (glibc on x86-64), and of flang's, of which it is known what they
 //! read and write.
 
-use super::Access::{self, Copies, Parses, Prints, Reads, Writes};
+use super::Access::{self, Copies, Place, Prints, Reads, Writes};
 use super::Number::{
     self, Add, Alike, Arg, Array, Behind, Const, IfZero, In, Min, Mul, NotNegative, Result, Sub,
     Text,
@@ -19,6 +19,10 @@ const TEXT1: Number = Text(&A1, &ALL);
 /// Bytes of text 0 up to what the call found in it, which is measured only if it found nothing.
 const SEARCHED: Number = IfZero(&Result, &Text(&A0, &IfZero(&Result, &ALL, &NONE)), &UP_TO_RESULT);
 const UP_TO_RESULT: Number = Add(&Sub(&Result, &A0), &ONE);
+/// A number in text 0 is read up to the character that ends it. Argument 1 is null or says where the
+/// call puts the address of that character.
+const PARSES: &[Access] =
+    &[Place(1), Reads(A0, Add(&Sub(&Behind(1), &A0), &ONE)), Writes(A1, IfZero(&A1, &NONE, &LONG))];
 /// Bytes that the call says it has given.
 const GIVEN: Number = NotNegative(&Result);
 /// Bytes of a text of which the call says how long it is.
@@ -40,30 +44,28 @@ type Row = (&'static [&'static str], &'static str, &'static [Access]);
 
 /// What the function of this name does, and its type.
 pub(super) fn find(name: &str) -> impl Iterator<Item = (&'static str, &'static [Access])> {
-    ROWS.iter()
+    PURE.iter()
+        .chain(ROWS)
         .filter(move |(names, ..)| names.contains(&name))
         .map(|(_, form, accesses)| (*form, *accesses))
 }
 
+/// Whether the function of this name is [`PURE`].
+pub(crate) fn is_pure(name: &str) -> bool {
+    PURE.iter().any(|(names, ..)| names.contains(&name))
+}
+
+/// Those that call nothing back, never unwind, never allocate and write no memory but what is said
+/// here, so that a call of one does not end a block.
 #[rustfmt::skip] // A row is a line.
-const ROWS: &[Row] = &[
-    // Bytes.
+const PURE: &[Row] = &[
     (&["memcpy", "memmove", "mempcpy"], "pppl", &[Copies(A0, A1, A2)]),
-    (&["__memcpy_chk", "__memmove_chk", "__mempcpy_chk"], "pppll", &[Copies(A0, A1, A2)]),
     (&["bcopy"], "vppl", &[Copies(A1, A0, A2)]),
     (&["memset"], "ppil", &[Writes(A0, A2)]),
-    (&["__memset_chk"], "ppill", &[Writes(A0, A2)]),
     (&["bzero"], "vpl", &[Writes(A0, A1)]),
     (&["bcmp", "memcmp"], "ippl", &[Reads(A0, A2), Reads(A1, A2)]),
     (&["memchr"], "ppil", &[Reads(A0, IfZero(&Result, &A2, &UP_TO_RESULT))]),
     (&["memrchr"], "ppil", &[Reads(IfZero(&Result, &A0, &Result), Sub(&Add(&A0, &A2), &IfZero(&Result, &A0, &Result)))]),
-    (&["memmem"], "pplpl", &[Reads(A2, A3), Reads(A0, IfZero(&Result, &A1, &Add(&Sub(&Result, &A0), &A3)))]),
-    // Wide characters, of which lengths are told.
-    (&["wmemcpy", "wmemmove", "wmempcpy"], "pppl", &[Copies(A0, A1, Mul(&A2, &WIDE))]),
-    (&["wmemset"], "ppil", &[Writes(A0, Mul(&A2, &WIDE))]),
-    (&["wmemcmp"], "ippl", &[Reads(A0, Mul(&A2, &WIDE)), Reads(A1, Mul(&A2, &WIDE))]),
-    (&["wcslen"], "lp", &[Reads(A0, Mul(&Add(&Result, &ONE), &WIDE))]),
-    // Texts.
     (&["strlen"], "lp", &[Reads(A0, Add(&Result, &ONE))]),
     (&["strnlen"], "lpl", &[Reads(A0, Min(&Add(&Result, &ONE), &A1))]),
     (&["strcmp"], "ipp", &[Reads(A0, Alike(&A0, &A1, &ALL, false)), Reads(A1, Alike(&A0, &A1, &ALL, false))]),
@@ -71,11 +73,25 @@ const ROWS: &[Row] = &[
     (&["strcasecmp"], "ipp", &[Reads(A0, Alike(&A0, &A1, &ALL, true)), Reads(A1, Alike(&A0, &A1, &ALL, true))]),
     (&["strncasecmp"], "ippl", &[Reads(A0, Alike(&A0, &A1, &A2, true)), Reads(A1, Alike(&A0, &A1, &A2, true))]),
     (&["strchr"], "ppi", &[Reads(A0, SEARCHED)]),
-    (&["strchrnul"], "ppi", &[Reads(A0, UP_TO_RESULT)]),
     (&["strrchr"], "ppi", &[Reads(A0, TEXT0)]),
     (&["strpbrk"], "ppp", &[Reads(A0, SEARCHED), Reads(A1, TEXT1)]),
     (&["strstr"], "ppp", &[Reads(A1, TEXT1), Reads(A0, SEARCHED)]),
     (&["strspn", "strcspn"], "lpp", &[Reads(A0, Add(&Result, &ONE)), Reads(A1, TEXT1)]),
+];
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    // Bytes.
+    (&["__memcpy_chk", "__memmove_chk", "__mempcpy_chk"], "pppll", &[Copies(A0, A1, A2)]),
+    (&["__memset_chk"], "ppill", &[Writes(A0, A2)]),
+    (&["memmem"], "pplpl", &[Reads(A2, A3), Reads(A0, IfZero(&Result, &A1, &Add(&Sub(&Result, &A0), &A3)))]),
+    // Wide characters, of which lengths are told.
+    (&["wmemcpy", "wmemmove", "wmempcpy"], "pppl", &[Copies(A0, A1, Mul(&A2, &WIDE))]),
+    (&["wmemset"], "ppil", &[Writes(A0, Mul(&A2, &WIDE))]),
+    (&["wmemcmp"], "ippl", &[Reads(A0, Mul(&A2, &WIDE)), Reads(A1, Mul(&A2, &WIDE))]),
+    (&["wcslen"], "lp", &[Reads(A0, Mul(&Add(&Result, &ONE), &WIDE))]),
+    // Texts.
+    (&["strchrnul"], "ppi", &[Reads(A0, UP_TO_RESULT)]),
     // Where a piece ends in the text, the call writes, if it does not end the text: that is not
     // known.
     (&["strtok"], "ppp", &[Reads(A1, TEXT1), Reads(Result, RETURNED)]),
@@ -90,10 +106,10 @@ const ROWS: &[Row] = &[
     (&["strncat"], "pppl", &[Reads(A0, TEXT0), Copies(Sub(&Add(&A0, &TEXT0), &ONE), A1, Text(&A1, &A2))]),
     (&["strdup", "__strdup"], "pp", &[Reads(A0, TEXT0), Writes(Result, RETURNED)]),
     (&["strndup", "__strndup"], "ppl", &[Reads(A0, Text(&A0, &A1)), Writes(Result, RETURNED)]),
-    (&["strtol", "strtoul", "strtoll", "strtoull"], "lppi", &[Parses(1)]),
+    (&["strtol", "strtoul", "strtoll", "strtoull"], "lppi", PARSES),
     (&["sscanf", "__isoc99_sscanf", "__isoc23_sscanf"], "ipp.", &[Reads(A0, TEXT0)]),
-    (&["strtod"], "dpp", &[Parses(1)]),
-    (&["strtof"], "fpp", &[Parses(1)]),
+    (&["strtod"], "dpp", PARSES),
+    (&["strtof"], "fpp", PARSES),
     // Input and output.
     (&["read"], "lipl", &[Writes(A1, Min(&GIVEN, &A2))]),
     (&["recv"], "lipli", &[Writes(A1, Min(&GIVEN, &A2))]),

@@ -8,6 +8,7 @@
 use super::Operands;
 use super::graph::Graph;
 use super::scev::{Analysis, Sym};
+use crate::memop::Value;
 
 /// Longest body of a collapsed loop, in nodes.
 const MAX_BODY: usize = 512;
@@ -49,11 +50,7 @@ impl Shape {
 }
 
 /// Decides for every loop; `operands` are the expressions of each node's operands.
-pub(crate) fn shapes(
-    graph: &Graph<'_>,
-    analysis: &Analysis<'_>,
-    operands: &[Operands],
-) -> Vec<Shape> {
+pub(crate) fn shapes(graph: &Graph, analysis: &Analysis<'_>, operands: &[Operands]) -> Vec<Shape> {
     let mut shapes = vec![Shape::Plain("contains a call"); graph.loops.len()];
     // Inner loops come last in the list and are decided first.
     for l in (0..graph.loops.len()).rev() {
@@ -68,7 +65,7 @@ pub(crate) fn shapes(
 }
 
 fn shape(
-    graph: &Graph<'_>,
+    graph: &Graph,
     analysis: &Analysis<'_>,
     operands: &[Operands],
     shapes: &[Shape],
@@ -87,13 +84,9 @@ fn shape(
     }
     let mut c = path(graph, shapes, l)?;
     c.nest = nest;
-    let invariant = |sym: &Sym| {
-        let mut yes = true;
-        sym.for_each_leaf(&mut |source, _| {
-            yes &= graph.place(source.operand()).is_none_or(|p| !graph.contains(l, p.node));
-        });
-        yes
-    };
+    let outside =
+        |source: &Value| graph.place(source.operand()).is_none_or(|p| !graph.contains(l, p.node));
+    let invariant = |sym: &Sym| sym.leaves.iter().all(|(source, _)| outside(source));
     let free =
         graph.loops[l].members.iter().all(|n| operands[*n].iter().all(|(sym, _)| invariant(sym)))
             && children
@@ -112,7 +105,7 @@ fn shape(
 }
 
 /// Follows the only path of an iteration.
-fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'static str> {
+fn path(graph: &Graph, shapes: &[Shape], l: usize) -> Result<Collapsed, &'static str> {
     let header = graph.loops[l].header;
     let mut body = vec![header];
     let mut exit = None;
@@ -162,7 +155,7 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
 }
 
 fn inner_at<'s>(
-    graph: &Graph<'_>,
+    graph: &Graph,
     shapes: &'s [Shape],
     outer: usize,
     node: usize,

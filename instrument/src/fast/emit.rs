@@ -18,6 +18,7 @@ use super::paths::{Sum, outermost};
 use crate::carry::Carried;
 use crate::emit::{Built, Targets, Writer, text};
 use crate::ir;
+use crate::plan::FunctionPlan;
 
 mod edges;
 
@@ -28,12 +29,13 @@ const COUNT_BYTES: u64 = contech_trace::abi::COUNT_BYTES as u64;
 pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
-    fast: &Fast<'m>,
+    plan: &FunctionPlan<'m>,
+    fast: &Fast,
     targets: Targets<'m>,
     first_path: u64,
     carried: Carried<'m>,
 ) -> Result<(), String> {
-    let ends = split_edges(fast)?;
+    let ends = split_edges(plan, fast)?;
     let writer = Writer::new(module, f, targets)?;
     let (context, builder) = (writer.context, &writer.builder);
     let path = builder.build_alloca(ir::ptr_type(module), "contech.path").map_err(text)?;
@@ -47,10 +49,12 @@ pub(crate) fn emit<'m>(
         }
     }
     allocas.extend(counters.values());
-    let checks = Vec::new();
-    let mut emitter = Emitter { writer, fast, first_path, carried, path, counters, ends, checks };
+    let cuts = Vec::new();
+    let mut emitter =
+        Emitter { writer, plan, fast, first_path, carried, path, counters, ends, cuts };
     emitter.function().map_err(text)?;
-    emitter.finish_checks().map_err(text)?;
+    emitter.writer.finish_checks().map_err(text)?;
+    emitter.finish_cuts().map_err(text)?;
     // In a function that is not optimised a PHI costs a copy through memory on every edge, which is
     // more than a slot costs.
     if !ir::has_attribute(f, "optnone") {
@@ -61,13 +65,14 @@ pub(crate) fn emit<'m>(
 
 struct Emitter<'a, 'm> {
     writer: Writer<'m>,
-    fast: &'a Fast<'m>,
+    plan: &'a FunctionPlan<'m>,
+    fast: &'a Fast,
     first_path: u64,
     carried: Carried<'m>,
     path: PointerValue<'m>,
     counters: BTreeMap<usize, PointerValue<'m>>,
     ends: HashMap<EdgeKey, InstructionValue<'m>>,
-    checks: Vec<(IntValue<'m>, Option<LoopCut<'m>>)>,
+    cuts: Vec<(IntValue<'m>, LoopCut<'m>)>,
 }
 
 /// Most leaves that are stored together: all of them stay in registers until the last is known.
@@ -98,19 +103,19 @@ impl<'m> Emitter<'_, 'm> {
                 self.pass_on(n)?;
                 continue;
             }
-            let edges = &fast.paths.edges[n];
+            let (edges, piece) = (&fast.paths.edges[n], &self.plan.pieces[n]);
             if node.fresh {
-                self.writer.builder.position_before(&node.first);
+                self.writer.builder.position_before(&piece.start);
                 if !node.jumped {
-                    self.writer.reload(node.first, self.found_in(n))?;
+                    self.writer.reload(piece.start, self.found_in(n))?;
                 }
-                self.check()?;
+                self.writer.check()?;
                 self.set_path(n)?;
             }
             self.records(n, &fast.choice.records[n])?;
             for l in &fast.graph.before[n] {
                 if let Some(counter) = self.counters.get(l) {
-                    self.writer.builder.position_before(&node.last);
+                    self.writer.builder.position_before(&piece.last);
                     self.writer
                         .builder
                         .build_store(*counter, self.writer.context.i64_type().const_zero())?;
@@ -164,7 +169,7 @@ impl<'m> Emitter<'_, 'm> {
     /// place where the call left it to the place where the caller looks for it.
     fn pass_on(&self, n: usize) -> Built {
         if self.found_in(n) != self.left_in(n) {
-            let first = self.fast.graph.nodes[n].first;
+            let first = self.plan.pieces[n].start;
             self.writer.reload(first, self.found_in(n))?;
             self.writer.sync(first, self.left_in(n))?;
         }
@@ -184,9 +189,9 @@ impl<'m> Emitter<'_, 'm> {
     /// thread-local storage. Only calls that take the cursor, and returns of functions that took
     /// it, use a slot.
     fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
-        let node = &self.fast.graph.nodes[n];
-        match node.last.get_opcode() {
-            _ if node.carries => self.carried.slot,
+        let piece = &self.plan.pieces[n];
+        match piece.last.get_opcode() {
+            _ if piece.carries => self.carried.slot,
             InstructionOpcode::Return => self.carried.argument,
             _ => None,
         }
@@ -194,13 +199,14 @@ impl<'m> Emitter<'_, 'm> {
 
     /// Stores the leaves of a node.
     fn records(&mut self, n: usize, records: &[Record]) -> Built {
-        let (node, context) = (&self.fast.graph.nodes[n], self.writer.context);
+        let (piece, context) = (&self.plan.pieces[n], self.writer.context);
+        let first_order = self.fast.graph.nodes[n].first_order;
         let (mut at, mut base) = (0, None);
         // All places are found before anything is inserted, because several leaves may follow one
         // instruction.
         let place = |r: &Record| match r.source.operand().instruction() {
-            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
-            _ => node.first,
+            Some(i) if r.order > first_order => i.get_next_instruction().unwrap_or(piece.last),
+            _ => piece.start,
         };
         let places: Vec<_> = records.iter().map(place).collect();
         for (r, place) in records.iter().zip(grouped(&places)) {

@@ -57,7 +57,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// Expected bytes of leaves in a call of the function.
-    fn bytes(&self, graph: &Graph<'_>) -> f64 {
+    fn bytes(&self, graph: &Graph) -> f64 {
         let of = |records: &Vec<Record>| records.iter().map(|r| f64::from(r.width)).sum::<f64>();
         let nodes = self.records.iter().zip(&graph.nodes);
         nodes.map(|(records, node)| of(records) * node.frequency).sum()
@@ -82,7 +82,7 @@ impl Globals<'_> {
 
 /// Runs the pass.
 pub(crate) fn choose<'m>(
-    graph: &Graph<'m>,
+    graph: &Graph,
     analysis: &Analysis<'m>,
     shapes: &[Shape],
     operands: &[Operands],
@@ -102,7 +102,7 @@ pub(crate) fn choose<'m>(
 
 fn run<'m>(
     mut chooser: Chooser<'_, '_, 'm>,
-    graph: &Graph<'m>,
+    graph: &Graph,
     shapes: &[Shape],
     operands: &[Operands],
 ) -> Choice {

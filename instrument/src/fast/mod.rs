@@ -24,17 +24,18 @@ use self::graph::Graph;
 pub(crate) use self::leaves::Globals;
 use self::leaves::{Choice, MAX_NODE_BYTES};
 use self::paths::{Paths, To};
-use self::scev::{Analysis, Sym};
+pub(crate) use self::scev::Analysis;
+use self::scev::Sym;
 use crate::memop::Value;
-use crate::plan::FunctionPlan;
+use crate::plan::{Cut, FunctionPlan, Piece};
 
 /// A function with more nodes stays in the naive form, because some steps take quadratic time.
 const MAX_NODES: usize = 20_000;
 
 /// Everything decided about one function.
 #[derive(Debug)]
-pub(crate) struct Fast<'m> {
-    graph: Graph<'m>,
+pub(crate) struct Fast {
+    graph: Graph,
     shapes: Vec<Shape>,
     choice: Choice,
     paths: Paths,
@@ -42,48 +43,27 @@ pub(crate) struct Fast<'m> {
     checked: HashSet<(usize, usize)>,
 }
 
-/// Analyses a function. May add empty blocks around loops.
+/// Asks LLVM about a function. May add blocks around loops.
 ///
 /// # Errors
 /// Why the function stays in naive form.
-pub(crate) fn analyse<'m>(
-    f: FunctionValue<'m>,
-    plan: &FunctionPlan<'m>,
-    globals: &mut Globals<'m>,
-) -> Result<Fast<'m>, &'static str> {
-    let calling = graph::calling_blocks(plan)?;
-    if plan.pieces.len() > MAX_NODES {
+pub(crate) fn open<'m>(f: FunctionValue<'m>, cut: &Cut<'m>) -> Result<Analysis<'m>, &'static str> {
+    let calling = graph::calling_blocks(cut)?;
+    if cut.blocks.values().map(Vec::len).sum::<usize>() > MAX_NODES {
         return Err("very many blocks");
     }
-    let analysis = Analysis::open(f, &calling);
-    let graph = Graph::build(f, plan, &analysis).ok_or("control flow not understood")?;
-    let operands = operands(plan, &graph, &analysis);
-    let shapes = collapse::shapes(&graph, &analysis, &operands);
-    let choice = leaves::choose(&graph, &analysis, &shapes, &operands, globals);
-    let bytes: Vec<usize> =
-        choice.records.iter().map(|r| r.iter().map(|r| usize::from(r.width)).sum()).collect();
-    if bytes.iter().any(|b| *b > MAX_NODE_BYTES) {
-        return Err("a block with very many values to record");
-    }
-    let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
-    let checked = paths::checked_cuts(&graph, &paths);
-    Ok(Fast { graph, shapes, choice, paths, checked })
+    Ok(Analysis::open(f, &calling))
 }
 
 /// For each operand of a node its expression, and the pointer itself, where it is one.
 type Operands = Vec<(Sym, Option<Value>)>;
 
-fn operands<'m>(
-    plan: &FunctionPlan<'m>,
-    graph: &Graph<'m>,
-    analysis: &Analysis<'m>,
-) -> Vec<Operands> {
-    let of_node = |piece: Option<usize>| {
-        let ops = piece.map_or(&[][..], |p| &plan.pieces[p].ops);
-        let values = ops.iter().flat_map(|op| op.values.iter().map(move |v| (*v, op.inst)));
+fn operands<'m>(plan: &FunctionPlan<'m>, analysis: &Analysis<'m>) -> Vec<Operands> {
+    let of_piece = |piece: &Piece<'m>| {
+        let values = piece.ops.iter().flat_map(|op| op.values.iter().map(move |v| (*v, op.inst)));
         values.map(|(value, at)| operand(analysis, value, at)).collect()
     };
-    graph.nodes.iter().map(|node| of_node(node.piece)).collect()
+    plan.pieces.iter().map(of_piece).collect()
 }
 
 fn operand<'m>(
@@ -91,7 +71,7 @@ fn operand<'m>(
     value: Value,
     at: inkwell::values::InstructionValue<'m>,
 ) -> (Sym, Option<Value>) {
-    let whole = Sym::Leaf { source: value, need: 64 };
+    let whole = Sym::leaf(value, 64);
     let Value::Plain(v) = value else {
         return (whole, None);
     };
@@ -99,21 +79,44 @@ fn operand<'m>(
     (analysis.value(v, at).unwrap_or(whole), is_address.then_some(value))
 }
 
-impl Fast<'_> {
+impl Fast {
+    /// Decides about a function.
+    ///
+    /// # Errors
+    /// Why the function stays in naive form.
+    pub(crate) fn of<'m>(
+        plan: &FunctionPlan<'m>,
+        analysis: &Analysis<'m>,
+        globals: &mut Globals<'m>,
+    ) -> Result<Self, &'static str> {
+        let graph = Graph::build(plan, analysis).ok_or("control flow not understood")?;
+        let operands = operands(plan, analysis);
+        let shapes = collapse::shapes(&graph, analysis, &operands);
+        let choice = leaves::choose(&graph, analysis, &shapes, &operands, globals);
+        let bytes: Vec<usize> =
+            choice.records.iter().map(|r| r.iter().map(|r| usize::from(r.width)).sum()).collect();
+        if bytes.iter().any(|b| *b > MAX_NODE_BYTES) {
+            return Err("a block with very many values to record");
+        }
+        let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
+        let checked = paths::checked_cuts(&graph, &paths);
+        Ok(Fast { graph, shapes, choice, paths, checked })
+    }
+
     pub(crate) fn path_count(&self) -> u32 {
         self.paths.starts.last().map_or(0, |s| s.base + s.paths)
     }
 
     /// The function's table; `first` is the distance of its first path id from the module's first.
-    pub(crate) fn table(&self, function: u32, first: u32) -> FastFunction {
-        let nodes = (0..self.graph.nodes.len()).map(|n| self.node(n));
+    pub(crate) fn table(&self, plan: &FunctionPlan<'_>, function: u32, first: u32) -> FastFunction {
+        let nodes = plan.pieces.iter().enumerate().map(|(n, piece)| self.node(n, piece));
         let starts = self.paths.starts.iter();
         let starts = starts.map(|s| table::Start { base: first + s.base, ..*s });
         let loops = (0..self.shapes.len()).map(|l| self.loop_entry(l)).collect();
         FastFunction::new(function, self.choice.slots, nodes, loops, starts.collect())
     }
 
-    fn node(&self, n: usize) -> (PathNode, Vec<table::Edge>) {
+    fn node(&self, n: usize, piece: &Piece<'_>) -> (PathNode, Vec<table::Edge>) {
         let leaves = self.choice.records[n].iter().map(|r| Leaf { slot: r.slot, width: r.width });
         let edges = self.paths.edges[n].iter().map(|e| table::Edge {
             target: match e.to {
@@ -126,7 +129,7 @@ impl Fast<'_> {
             step: e.step,
         });
         let node = PathNode {
-            block: self.graph.nodes[n].block.map(BlockId::new),
+            block: (!piece.silent).then(|| BlockId::new(piece.id)),
             leaves: leaves.collect(),
             operands: self.choice.operands[n].clone(),
         };
@@ -155,7 +158,7 @@ impl Fast<'_> {
         );
         plan.explain_unrecorded(name);
         for (l, shape) in self.shapes.iter().enumerate() {
-            let header = &self.graph.nodes[self.graph.loops[l].header];
+            let header = &plan.pieces[self.graph.loops[l].header];
             let line = crate::source::line(header.last);
             match shape {
                 Shape::Plain(why) => {

@@ -80,7 +80,7 @@ impl Paths {
 
 /// Numbers the paths; `bytes` is what each node's leaves take. Returns `None` when there are too
 /// many paths.
-pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
+pub(crate) fn number(graph: &Graph, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
     let n = graph.nodes.len();
     let outer = outermost(graph, shapes);
     let order = order(graph, &outer);
@@ -150,7 +150,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
 
 /// The outermost collapsed loop around each node.
 pub(crate) fn outermost<'s>(
-    graph: &Graph<'_>,
+    graph: &Graph,
     shapes: &'s [Shape],
 ) -> Vec<Option<(usize, &'s Collapsed)>> {
     let collapsed = |l: usize| Some((l, shapes[l].collapsed()?));
@@ -161,7 +161,7 @@ pub(crate) fn outermost<'s>(
 /// The nodes in reverse post-order of the segments, in which a node that ends with a call has no
 /// successors. So a loop's back edge is a forward edge where every way around has a call, and only
 /// edges that retreat in this order are cut.
-fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
+fn order(graph: &Graph, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
     let targets = |i: usize| match outer[i] {
         Some((l, c)) if graph.loops[l].header == i => vec![c.exit.1],
         Some(_) => Vec::new(),
@@ -178,7 +178,7 @@ fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize>
 }
 
 fn out_edges(
-    graph: &Graph<'_>,
+    graph: &Graph,
     shapes: &[Shape],
     outer: &[Option<(usize, &Collapsed)>],
     rank: &[usize],
@@ -214,7 +214,7 @@ fn out_edges(
 }
 
 /// What an edge does to the iteration number of a loop that is not collapsed.
-fn step(graph: &Graph<'_>, shapes: &[Shape], from: usize, to: usize) -> LoopStep {
+fn step(graph: &Graph, shapes: &[Shape], from: usize, to: usize) -> LoopStep {
     match graph.header_of[to].filter(|l| graph.tracked(*l)) {
         Some(l) if shapes[l].collapsed().is_none() => {
             if graph.contains(l, from) {
@@ -227,7 +227,7 @@ fn step(graph: &Graph<'_>, shapes: &[Shape], from: usize, to: usize) -> LoopStep
     }
 }
 
-fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<Start>> {
+fn starts(graph: &Graph, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<Start>> {
     let mut at: Vec<(usize, bool, Option<usize>)> = Vec::new();
     for (i, node) in graph.nodes.iter().enumerate() {
         if node.fresh && !node.dead {
@@ -288,7 +288,7 @@ fn meet(a: Sum, b: Sum) -> Sum {
 /// Every fresh start of a segment has a check, since the callee or caller may have left the cursor
 /// at the limit. A cut edge needs a check only where a cycle has no fresh start, or where a path
 /// from check to check would write more than the slack.
-pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, usize)> {
+pub(crate) fn checked_cuts(graph: &Graph, paths: &Paths) -> HashSet<(usize, usize)> {
     let n = graph.nodes.len();
     let mut checked = HashSet::new();
     let component = components(graph, paths);
@@ -333,7 +333,7 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
 }
 
 /// The strongly connected components of the graph without its fresh starts.
-fn components(graph: &Graph<'_>, paths: &Paths) -> Vec<usize> {
+fn components(graph: &Graph, paths: &Paths) -> Vec<usize> {
     let edges = paths.edges.iter().enumerate().flat_map(|(from, edges)| {
         edges.iter().filter_map(move |e| match e.to {
             To::Node(to) | To::Cut(to) => Some((from, to)),

@@ -5,10 +5,12 @@
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
+use contech_program::path::Expr;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
+use super::index;
 use crate::ir::{Operand, Visit, visited};
 use crate::memop::Value;
 
@@ -56,37 +58,18 @@ unsafe extern "C" {
     );
 }
 
-/// An expression whose leaves are still LLVM values.
+/// An expression in which slots and globals are the LLVM values of two lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sym {
-    Const(u64),
-    /// A leaf of which the low `need` bits matter.
-    Leaf {
-        source: Value,
-        need: u8,
-    },
-    Iter(u32),
-    Global(Operand),
-    Add(Vec<Sym>),
-    Mul(Box<Sym>, Box<Sym>),
-    Zext(u8, Box<Sym>),
-    Sext(u8, Box<Sym>),
-    Udiv(u8, Box<Sym>, Box<Sym>),
+pub(crate) struct Sym {
+    pub(crate) expr: Expr,
+    /// The leaves, and how many low bits of each matter.
+    pub(crate) leaves: Vec<(Value, u8)>,
+    pub(crate) globals: Vec<Operand>,
 }
 
 impl Sym {
-    /// Calls `f` with every leaf.
-    pub(crate) fn for_each_leaf(&self, f: &mut impl FnMut(Value, u8)) {
-        match self {
-            Sym::Leaf { source, need } => f(*source, *need),
-            Sym::Const(_) | Sym::Iter(_) | Sym::Global(_) => {}
-            Sym::Add(terms) => terms.iter().for_each(|t| t.for_each_leaf(f)),
-            Sym::Zext(_, a) | Sym::Sext(_, a) => a.for_each_leaf(f),
-            Sym::Mul(a, b) | Sym::Udiv(_, a, b) => {
-                a.for_each_leaf(f);
-                b.for_each_leaf(f);
-            }
-        }
+    pub(crate) fn leaf(source: Value, need: u8) -> Self {
+        Sym { expr: Expr::Slot(0), leaves: vec![(source, need)], globals: Vec::new() }
     }
 }
 
@@ -161,7 +144,8 @@ impl<'m> Analysis<'m> {
         parsed(|add, list| unsafe { contech_fast_count(self.handle, i, add, list) })
     }
 
-    pub(crate) fn leaf(&self, source: Value) -> LeafFacts {
+    /// What is known of a leaf, of a lane, or of a mask of lanes.
+    pub(crate) fn facts(&self, source: Value) -> LeafFacts {
         let mut raw = RawLeaf::default();
         let (v, out) = (source.operand().as_raw(), &raw mut raw);
         // SAFETY: the handle is open, and the value is the function's.
@@ -169,42 +153,80 @@ impl<'m> Analysis<'m> {
             contech_fast_leaf(self.handle, v, out, kill, list);
         });
         let bits = |n: u64| u8::try_from(n.min(64)).unwrap_or(64);
-        LeafFacts {
+        let mut facts = LeafFacts {
             base: (raw.base, 0),
             offset: raw.offset,
             bits: bits(raw.bits),
             active: bits(raw.active),
             kills: kills.into_iter().map(Operand::from_raw).collect(),
+        };
+        match source {
+            Value::Plain(_) => {}
+            Value::Lane(_, i) => {
+                facts.base.1 = i + 1;
+                (facts.bits, facts.active) = (64, 64);
+            }
+            Value::Mask(v) => {
+                let lanes = bits(v.lanes().unwrap_or(64).into());
+                (facts.bits, facts.active) = (lanes, lanes);
+            }
         }
+        facts
     }
 }
 
 /// The expression that the shim writes, if it does.
 fn parsed(write: impl FnOnce(Visit<u64>, *mut c_void) -> c_int) -> Option<Sym> {
     let mut ok = 0;
-    let tokens = visited(|add, list| ok = write(add, list));
-    (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
+    let tokens = visited(|add, list| ok = write(add, list)).into_iter();
+    let mut code = Code { tokens, leaves: Vec::new(), globals: Vec::new() };
+    let expr = code.expr().filter(|_| ok != 0)?;
+    Some(Sym { expr, leaves: code.leaves, globals: code.globals })
 }
 
-/// Reads the shim's prefix code.
-fn parse(tokens: &mut dyn Iterator<Item = u64>) -> Option<Sym> {
-    let boxed = |t: &mut dyn Iterator<Item = u64>| parse(t).map(Box::new);
-    let value =
-        |t: &mut dyn Iterator<Item = u64>| Some(Operand::from_raw(t.next()? as LLVMValueRef));
-    let bits = |n: u64| u8::try_from(n).ok();
-    Some(match tokens.next()? {
-        0 => Sym::Const(tokens.next()?),
-        1 => Sym::Leaf { source: Value::Plain(value(tokens)?), need: bits(tokens.next()?)? },
-        2 => Sym::Iter(u32::try_from(tokens.next()?).ok()?),
-        3 => Sym::Global(value(tokens)?),
-        4 => {
-            let n = tokens.next()?;
-            Sym::Add((0..n).map(|_| parse(tokens)).collect::<Option<_>>()?)
-        }
-        5 => Sym::Mul(boxed(tokens)?, boxed(tokens)?),
-        6 => Sym::Zext(bits(tokens.next()?)?, boxed(tokens)?),
-        7 => Sym::Sext(bits(tokens.next()?)?, boxed(tokens)?),
-        8 => Sym::Udiv(bits(tokens.next()?)?, boxed(tokens)?, boxed(tokens)?),
-        _ => return None,
-    })
+/// The shim's prefix code, and the values that were in it.
+struct Code {
+    tokens: std::vec::IntoIter<u64>,
+    leaves: Vec<(Value, u8)>,
+    globals: Vec<Operand>,
+}
+
+impl Code {
+    fn expr(&mut self) -> Option<Expr> {
+        Some(match self.tokens.next()? {
+            0 => Expr::Const(self.tokens.next()?),
+            1 => {
+                let leaf = (Value::Plain(self.value()?), self.bits()?);
+                self.leaves.push(leaf);
+                Expr::Slot(index(self.leaves.len() - 1))
+            }
+            2 => Expr::Iter(u32::try_from(self.tokens.next()?).ok()?),
+            3 => {
+                let global = self.value()?;
+                self.globals.push(global);
+                Expr::Global(index(self.globals.len() - 1))
+            }
+            4 => {
+                let n = self.tokens.next()?;
+                Expr::Add((0..n).map(|_| self.expr()).collect::<Option<_>>()?)
+            }
+            5 => Expr::Mul(self.boxed()?, self.boxed()?),
+            6 => Expr::Zext(self.bits()?, self.boxed()?),
+            7 => Expr::Sext(self.bits()?, self.boxed()?),
+            8 => Expr::Udiv(self.bits()?, self.boxed()?, self.boxed()?),
+            _ => return None,
+        })
+    }
+
+    fn boxed(&mut self) -> Option<Box<Expr>> {
+        self.expr().map(Box::new)
+    }
+
+    fn value(&mut self) -> Option<Operand> {
+        Some(Operand::from_raw(self.tokens.next()? as LLVMValueRef))
+    }
+
+    fn bits(&mut self) -> Option<u8> {
+        u8::try_from(self.tokens.next()?).ok()
+    }
 }

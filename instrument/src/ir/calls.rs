@@ -39,17 +39,15 @@ pub(crate) fn callee<'m>(call: InstructionValue<'m>) -> Callee<'m> {
             return Callee::Function(f);
         }
         if !LLVMIsAInlineAsm(value).is_null() {
-            let mut n = 0;
-            let text = bytes(LLVMGetInlineAsmAsmString(value, &raw mut n), n);
-            let mut n = 0;
-            let constraints = bytes(LLVMGetInlineAsmConstraintString(value, &raw mut n), n);
-            return Callee::Asm { text, constraints };
+            return Callee::Asm {
+                text: text(|n| LLVMGetInlineAsmAsmString(value, n)),
+                constraints: text(|n| LLVMGetInlineAsmConstraintString(value, n)),
+            };
         }
         if LLVMIsAGlobalValue(value).is_null() {
             return Callee::Other(String::new());
         }
-        let mut n = 0;
-        Callee::Other(bytes(LLVMGetValueName2(value, &raw mut n), n))
+        Callee::Other(text(|n| LLVMGetValueName2(value, n)))
     }
 }
 
@@ -65,16 +63,21 @@ pub(crate) fn is_call(inst: InstructionValue<'_>) -> bool {
     matches!(inst.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke)
 }
 
-/// Copies `n` bytes of text.
+/// Copies a text of LLVM.
 ///
 /// # Safety
-/// `text` is null or points to `n` readable bytes.
-pub(crate) unsafe fn bytes(text: *const c_char, n: usize) -> String {
-    if text.is_null() || n == 0 {
+/// `get` returns null, or sets its argument to the number of bytes that can be read there.
+pub(crate) unsafe fn text<N: Default + TryInto<usize>>(
+    get: impl FnOnce(*mut N) -> *const c_char,
+) -> String {
+    let mut n = N::default();
+    let at = get(&raw mut n);
+    let n = n.try_into().unwrap_or(0);
+    if at.is_null() || n == 0 {
         return String::new();
     }
     // SAFETY: this function's contract.
-    let raw = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), n) };
+    let raw = unsafe { std::slice::from_raw_parts(at.cast::<u8>(), n) };
     String::from_utf8_lossy(raw).into_owned()
 }
 

@@ -12,7 +12,7 @@ use inkwell::values::{
     AsValueRef, CallSiteValue, FunctionValue, InstructionValue, IntValue, PointerValue,
 };
 
-use super::calls::bytes;
+use super::calls::text;
 use super::shim::{
     RawCarried, contech_shim_carry, contech_shim_fold_tail_returns, contech_shim_function_of,
     contech_shim_has_fence, contech_shim_hoist_allocas, contech_shim_is_library_function,
@@ -34,9 +34,8 @@ pub(crate) fn source_name(f: FunctionValue<'_>) -> String {
 /// The function that a scope of the source (a live one of an instruction) is in, by its name for
 /// the linker or, if it has none, its own.
 pub(crate) fn function_of(scope: LLVMMetadataRef) -> String {
-    let mut n = 0;
-    // SAFETY: the scope is live, and the text lives as long and has `n` bytes.
-    unsafe { bytes(contech_shim_function_of(scope, &raw mut n), n) }
+    // SAFETY: the scope is live, and the text lives as long.
+    unsafe { text(|n| contech_shim_function_of(scope, n)) }
 }
 
 /// The instructions of a function, which may be changed behind the one that was returned last.

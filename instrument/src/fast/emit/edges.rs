@@ -10,6 +10,7 @@ use super::super::Fast;
 use super::super::paths::{Out, Sum, To};
 use super::{Built, COUNT_BYTES, Emitter};
 use crate::ir;
+use crate::plan::FunctionPlan;
 
 /// An edge with code on it: its source node and the node it leads to.
 pub(super) type EdgeKey = (usize, usize);
@@ -17,17 +18,18 @@ pub(super) type EdgeKey = (usize, usize);
 /// Makes a place for the code of every edge that needs some: the code goes before the returned
 /// instruction.
 pub(super) fn split_edges<'m>(
-    fast: &Fast<'m>,
+    plan: &FunctionPlan<'m>,
+    fast: &Fast,
 ) -> Result<HashMap<EdgeKey, InstructionValue<'m>>, String> {
     let mut places = HashMap::new();
     for key in busy_edges(fast) {
-        let (from, to) = (&fast.graph.nodes[key.0], &fast.graph.nodes[key.1]);
+        let (from, to) = (&plan.pieces[key.0], &plan.pieces[key.1]);
         if places.contains_key(&key) {
             continue;
         }
         let place = if fast.graph.nodes[key.0].successors.len() > 1 {
-            ir::split_edge(from.bb, to.bb)
-                .and_then(|b| b.get_terminator())
+            let ends = from.last.get_parent().zip(to.start.get_parent());
+            ends.and_then(|(from, to)| ir::split_edge(from, to)?.get_terminator())
                 .ok_or("cannot put a block on an edge")?
         } else {
             from.last
@@ -37,7 +39,7 @@ pub(super) fn split_edges<'m>(
     Ok(places)
 }
 
-fn busy_edges(fast: &Fast<'_>) -> Vec<EdgeKey> {
+fn busy_edges(fast: &Fast) -> Vec<EdgeKey> {
     let mut busy = Vec::new();
     for (n, edges) in fast.paths.edges.iter().enumerate() {
         for e in edges {
@@ -58,7 +60,7 @@ fn busy_edges(fast: &Fast<'_>) -> Vec<EdgeKey> {
     busy
 }
 
-impl Fast<'_> {
+impl Fast {
     /// The node that the edge leads to in the function; `None` for edges that end without a target.
     fn real_target(&self, node: usize, e: &Out) -> Option<usize> {
         match e.to {
@@ -104,7 +106,7 @@ impl<'m> Emitter<'_, 'm> {
         let fast = self.fast;
         match e.to {
             To::End => {
-                let last = fast.graph.nodes[n].last;
+                let last = self.plan.pieces[n].last;
                 self.writer.builder.position_before(&last);
                 self.id(n, e.increment)?;
                 if last.get_opcode() == InstructionOpcode::IndirectBr {
@@ -135,7 +137,7 @@ impl<'m> Emitter<'_, 'm> {
                 self.count(n)?;
                 self.id(n, e.increment)?;
                 if fast.checked.contains(&(n, t)) {
-                    self.check()?;
+                    self.writer.check()?;
                 }
                 self.set_path(t)
             }
@@ -169,39 +171,25 @@ impl<'m> Emitter<'_, 'm> {
             return Ok(());
         };
         let (increment, resume) = (u64::from(cut.increment), self.path_address(base));
-        self.compare(Some(LoopCut { counter, increment, resume }))
-    }
-
-    pub(super) fn check(&mut self) -> Built {
-        self.compare(None)
-    }
-
-    /// Compares here; the slow path is added when all code is in place.
-    fn compare(&mut self, cut: Option<LoopCut<'m>>) -> Built {
-        self.checks.push((self.writer.is_full()?, cut));
+        // The slow path is added when all code is in place.
+        self.cuts.push((self.writer.is_full()?, LoopCut { counter, increment, resume }));
         Ok(())
     }
 
-    pub(super) fn finish_checks(&mut self) -> Built {
-        for (condition, cut) in std::mem::take(&mut self.checks) {
+    pub(super) fn finish_cuts(&mut self) -> Built {
+        for (condition, LoopCut { counter, increment, resume }) in std::mem::take(&mut self.cuts) {
             let end = ir::split_unlikely(condition);
             self.writer.builder.position_before(&end);
-            let mut cursor = self.writer.load_cursor()?;
-            if let Some(LoopCut { counter, increment, .. }) = cut {
-                let count = self.load_count(counter)?;
-                self.writer.put(cursor, 0, count)?;
-                let path = self.writer.load(self.path)?;
-                let id = ir::offset(&self.writer.builder, path, increment)?;
-                self.writer.put(cursor, COUNT_BYTES, id)?;
-                let bytes = COUNT_BYTES + ID_BYTES as u64;
-                cursor = ir::offset(&self.writer.builder, cursor, bytes)?;
-            }
-            self.writer.flush(cursor)?;
-            if let Some(LoopCut { counter, resume, .. }) = cut {
-                let zero = self.writer.context.i64_type().const_zero();
-                self.writer.builder.build_store(counter, zero)?;
-                self.writer.builder.build_store(self.path, resume)?;
-            }
+            let cursor = self.writer.load_cursor()?;
+            self.writer.put(cursor, 0, self.load_count(counter)?)?;
+            let path = self.writer.load(self.path)?;
+            let id = ir::offset(&self.writer.builder, path, increment)?;
+            self.writer.put(cursor, COUNT_BYTES, id)?;
+            let bytes = COUNT_BYTES + ID_BYTES as u64;
+            self.writer.flush(ir::offset(&self.writer.builder, cursor, bytes)?)?;
+            let zero = self.writer.context.i64_type().const_zero();
+            self.writer.builder.build_store(counter, zero)?;
+            self.writer.builder.build_store(self.path, resume)?;
         }
         Ok(())
     }

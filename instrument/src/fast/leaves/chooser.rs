@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use contech_program::path::Expr;
+use fixedbitset::FixedBitSet;
 
 use super::facts::{Facts, Uses, width};
 use super::{Globals, Record};
@@ -22,35 +23,11 @@ struct Slot {
 }
 
 /// The slots that hold the current values of their leaves.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Known(Vec<u64>);
-
-impl Known {
-    fn has(&self, i: usize) -> bool {
-        self.0.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 == 1)
-    }
-    fn add(&mut self, i: usize) {
-        if self.0.len() <= i / 64 {
-            self.0.resize(i / 64 + 1, 0);
-        }
-        self.0[i / 64] |= 1 << (i % 64);
-    }
-    fn drop(&mut self, i: usize) {
-        if let Some(w) = self.0.get_mut(i / 64) {
-            *w &= !(1 << (i % 64));
-        }
-    }
-    fn meet(&mut self, other: &Known) {
-        self.0.truncate(other.0.len());
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a &= b;
-        }
-    }
-}
+type Known = FixedBitSet;
 
 /// The state of the pass, which visits one node after the other.
 pub(super) struct Chooser<'a, 'b, 'm> {
-    graph: &'a Graph<'m>,
+    graph: &'a Graph,
     facts: &'a mut Facts<'b, 'm>,
     /// With these, an operand pays its share of a leaf that serves others, too; without, it pays
     /// for all it needs.
@@ -59,7 +36,7 @@ pub(super) struct Chooser<'a, 'b, 'm> {
     by_base: HashMap<(u64, u32), Vec<usize>>,
     by_source: HashMap<(Value, u8), usize>,
     /// The slots that each node makes stale.
-    kills: Vec<Vec<usize>>,
+    kills: Vec<FixedBitSet>,
     /// The slots known at the end of each node, once it has been visited.
     out: Vec<Option<Known>>,
     known: Known,
@@ -70,7 +47,7 @@ pub(super) struct Chooser<'a, 'b, 'm> {
 impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
     /// The state before the first node.
     pub(super) fn new(
-        graph: &'a Graph<'m>,
+        graph: &'a Graph,
         facts: &'a mut Facts<'b, 'm>,
         uses: Option<&'a Uses>,
         globals: &'a mut Globals<'m>,
@@ -83,9 +60,9 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
             slots: Vec::new(),
             by_base: HashMap::new(),
             by_source: HashMap::new(),
-            kills: vec![Vec::new(); n],
+            kills: vec![FixedBitSet::new(); n],
             out: vec![None; n],
-            known: Known::default(),
+            known: Known::new(),
             records: vec![Vec::new(); n],
             globals,
         }
@@ -104,16 +81,15 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         }
         if let Some((entered, preheader)) = graph.entered_from(node) {
             let mut known = self.out[preheader].clone()?;
-            let stale = entered.members.iter().flat_map(|n| &self.kills[*n]);
-            stale.for_each(|slot| known.drop(*slot));
+            entered.members.iter().for_each(|n| known.difference_with(&self.kills[*n]));
             return Some(known);
         }
         let mut predecessors = graph.nodes[node].predecessors.iter().map(|p| self.out[*p].as_ref());
         let mut known = predecessors.next()??.clone();
         for other in predecessors {
-            known.meet(other?);
+            known.intersect_with(other?);
         }
-        self.kills[node].iter().for_each(|slot| known.drop(*slot));
+        known.difference_with(&self.kills[node]);
         Some(known)
     }
 
@@ -155,7 +131,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         let Some(source) = address.filter(|_| !forced) else {
             return self.expression(node, sym);
         };
-        let whole = Sym::Leaf { source, need: ADDRESS_BITS };
+        let whole = Sym::leaf(source, ADDRESS_BITS);
         if self.cost(node, sym) <= self.cost(node, &whole) {
             self.expression(node, sym)
         } else {
@@ -165,15 +141,10 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
 
     /// Expected bytes of the leaves that `sym` still needs.
     fn cost(&mut self, node: usize, sym: &Sym) -> f64 {
-        let mut leaves: Vec<(Value, u8)> = Vec::new();
-        sym.for_each_leaf(&mut |source, need| {
-            if !leaves.contains(&(source, need)) {
-                leaves.push((source, need));
-            }
-        });
         let mut cost = 0.0;
-        for (source, need) in leaves {
-            if self.lookup(source, need).is_none() {
+        for (i, leaf) in sym.leaves.iter().enumerate() {
+            let (source, need) = *leaf;
+            if !sym.leaves[..i].contains(leaf) && self.lookup(source, need).is_none() {
                 let at = self.target(node, source).0;
                 let facts = self.facts.of(source);
                 let (width, _) = width(facts, source, need);
@@ -188,18 +159,14 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
 
     /// The expression, after its missing leaves are recorded.
     pub(super) fn expression(&mut self, node: usize, sym: &Sym) -> Expr {
-        let boxed = |c: &mut Self, s: &Sym| Box::new(c.expression(node, s));
-        match sym {
-            Sym::Const(c) => Expr::Const(*c),
-            Sym::Iter(l) => Expr::Iter(*l),
-            Sym::Global(g) => Expr::Global(self.globals.index(*g)),
-            Sym::Add(terms) => Expr::Add(terms.iter().map(|t| self.expression(node, t)).collect()),
-            Sym::Mul(a, b) => Expr::Mul(boxed(self, a), boxed(self, b)),
-            Sym::Zext(bits, a) => Expr::Zext(*bits, boxed(self, a)),
-            Sym::Sext(bits, a) => Expr::Sext(*bits, boxed(self, a)),
-            Sym::Udiv(bits, a, b) => Expr::Udiv(*bits, boxed(self, a), boxed(self, b)),
-            Sym::Leaf { source, need } => self.leaf(node, *source, *need),
-        }
+        sym.expr.rebased(&mut |part| match part {
+            Expr::Slot(i) => {
+                let (source, need) = sym.leaves[*i as usize];
+                self.leaf(node, source, need)
+            }
+            Expr::Global(i) => Expr::Global(self.globals.index(sym.globals[*i as usize])),
+            other => other.clone(),
+        })
     }
 
     fn leaf(&mut self, node: usize, source: Value, need: u8) -> Expr {
@@ -211,16 +178,16 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         let slot = there
             .and_then(|at| self.find(source, need, Some(at)))
             .unwrap_or_else(|| self.record(at, source, need));
-        self.known.add(slot);
+        self.known.grow_and_insert(slot);
         if let Some(l) = outermost {
             // A leaf that is invariant in the whole loop is known in all of it, and at the end of
             // its preheader.
             if let Some(out) = &mut self.out[at] {
-                out.add(slot);
+                out.grow_and_insert(slot);
             }
             for member in &self.graph.loops[l].members {
                 if let Some(out) = &mut self.out[*member] {
-                    out.add(slot);
+                    out.grow_and_insert(slot);
                 }
             }
         }
@@ -236,7 +203,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
             None => &self.known,
         };
         let slots = self.by_base.get(&base)?;
-        let fits = |s: &&usize| known.has(**s) && self.slots[**s].exact >= need;
+        let fits = |s: &&usize| known.contains(**s) && self.slots[**s].exact >= need;
         slots.iter().find(fits).copied()
     }
 
@@ -296,7 +263,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         self.by_source.insert((source, width), slot);
         for kill in &facts.kills {
             if let Some(at) = self.graph.place(*kill) {
-                self.kills[at.node].push(slot);
+                self.kills[at.node].grow_and_insert(slot);
             }
         }
         slot

@@ -23,26 +23,8 @@ impl<'a, 'm> Facts<'a, 'm> {
     pub(super) fn of(&mut self, source: Value) -> &LeafFacts {
         let analysis = self.analysis;
         let known = self.known.entry(source);
-        known.or_insert_with(|| facts(analysis, source))
+        known.or_insert_with(|| analysis.facts(source))
     }
-}
-
-/// What is known of a leaf, of a lane, or of a mask of lanes.
-fn facts(analysis: &Analysis<'_>, source: Value) -> LeafFacts {
-    let mut facts = analysis.leaf(source);
-    match source {
-        Value::Plain(_) => {}
-        Value::Lane(_, i) => {
-            facts.base.1 = i + 1;
-            (facts.bits, facts.active) = (64, 64);
-        }
-        Value::Mask(v) => {
-            let lanes = v.lanes().unwrap_or(64).min(64);
-            let lanes = u8::try_from(lanes).unwrap_or(64);
-            (facts.bits, facts.active) = (lanes, lanes);
-        }
-    }
-    facts
 }
 
 /// Bytes recorded for a leaf whose low `need` bits matter, and how many bits are then right.
@@ -74,11 +56,7 @@ pub(super) struct Uses {
 
 impl Uses {
     /// Counts the leaves that operands could be made of.
-    pub(super) fn count(
-        graph: &Graph<'_>,
-        operands: &[Operands],
-        facts: &mut Facts<'_, '_>,
-    ) -> Self {
+    pub(super) fn count(graph: &Graph, operands: &[Operands], facts: &mut Facts<'_, '_>) -> Self {
         let mut uses = Self { stretch: stretches(graph), times: HashMap::new() };
         for (node, operands) in operands.iter().enumerate() {
             let mut count = |source| {
@@ -87,11 +65,8 @@ impl Uses {
             };
             for (sym, address) in operands {
                 address.map(&mut count);
-                sym.for_each_leaf(&mut |source, _| {
-                    if Some(source) != *address {
-                        count(source);
-                    }
-                });
+                let leaves = sym.leaves.iter().map(|(source, _)| *source);
+                leaves.filter(|source| Some(*source) != *address).for_each(&mut count);
             }
         }
         uses
@@ -104,7 +79,7 @@ impl Uses {
     }
 }
 
-fn stretches(graph: &Graph<'_>) -> Vec<usize> {
+fn stretches(graph: &Graph) -> Vec<usize> {
     let mut stretch: Vec<usize> = Vec::with_capacity(graph.nodes.len());
     for (n, node) in graph.nodes.iter().enumerate() {
         let before = match graph.entered_from(n) {

@@ -105,12 +105,13 @@ impl Expr {
         self.any(&|e| matches!(e, Expr::Slot(s) if those(*s)))
     }
 
-    /// The same expression, with each slot and each iteration number replaced.
-    pub(crate) fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
+    /// The same expression, with each slot, each iteration number and each global replaced.
+    #[must_use]
+    pub fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
         let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));
         match self {
-            Expr::Const(_) | Expr::Global(_) => self.clone(),
-            Expr::Slot(_) | Expr::Iter(_) => replace(self),
+            Expr::Const(_) => self.clone(),
+            Expr::Slot(_) | Expr::Iter(_) | Expr::Global(_) => replace(self),
             Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.rebased(replace)).collect()),
             Expr::Mul(a, b) => Expr::Mul(boxed(a, replace), boxed(b, replace)),
             Expr::Zext(bits, a) => Expr::Zext(*bits, boxed(a, replace)),
