@@ -127,7 +127,7 @@ pub(crate) fn sentences(only: &str, dir: &Path) -> Result<String> {
     );
     let home = home().to_owned();
     for package in PACKAGES {
-        if package.threads < 2 || !package.name.contains(only) {
+        if package.threads() < 2 || !package.name.contains(only) {
             continue;
         }
         let subject = package.subject(dir, false)?;

@@ -21,7 +21,6 @@ pub(crate) struct Package {
     /// Name of the source package.
     pub(crate) name: &'static str,
     class: Class,
-    pub(crate) threads: u32,
     /// Shell commands in the source tree that make `prog`; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
     /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the
@@ -54,7 +53,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "bzip2",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -D_FILE_OFFSET_BITS=64 -o prog blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c",
         arguments: "-k -c -9 {}",
         input: Input::Text(4_000_000, 700_000),
@@ -62,7 +60,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "lz4",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -Ilib -Iprograms -DXXH_NAMESPACE=LZ4_ -o prog lib/*.c programs/*.c",
         arguments: "-9 -c {}",
         input: Input::Text(6_000_000, 1_000_000),
@@ -70,7 +67,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "lua5.4",
         class: Class::Real,
-        threads: 1,
         build: "echo '#define DEB_HOST_MULTIARCH \"none\"' > src/lua5.4-deb-multiarch.h && $CC -O2 -w -DLUA_USE_POSIX -o prog $(ls src/*.c | grep -v luac.c) -lm",
         arguments: "{}",
         input: Input::Script("mix.lua", 600, 100),
@@ -78,7 +74,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "zopfli",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -o prog src/zopfli/*.c -lm",
         arguments: "-c --i2 {}",
         input: Input::Text(400_000, 80_000),
@@ -86,7 +81,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "lzip",
         class: Class::Real,
-        threads: 1,
         build: "$CXX -O2 -w -DPROGVERSION='\"1\"' -o prog *.cc",
         arguments: "-k -c -6 {}",
         input: Input::Text(800_000, 150_000),
@@ -94,7 +88,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "minimap2",
         class: Class::RealThreads,
-        threads: 2,
         build: "make -s -j2 CC=\"$CC\" minimap2 && cp minimap2 prog",
         arguments: "-c -t2 {}",
         input: Input::Genomes(60, 400),
@@ -102,7 +95,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "gzip",
         class: Class::Real,
-        threads: 1,
         build: "./configure -q > log 2>&1 && make -s -j2 MAKEINFO=true >> log 2>&1 && cp gzip prog",
         arguments: "-9 -c {}",
         input: Input::Text(4_000_000, 600_000),
@@ -110,7 +102,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "libdeflate",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -I. -o prog $(find lib -name '*.c') programs/gzip.c programs/prog_util.c programs/tgetopt.c",
         arguments: "-9 -k -c {}",
         input: Input::Text(4_000_000, 600_000),
@@ -118,7 +109,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "mujs",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -o prog one.c main.c -lm",
         arguments: "{}",
         input: Input::Script("mix.js", 150, 20),
@@ -126,7 +116,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "mawk",
         class: Class::Real,
-        threads: 1,
         build: "./configure -q > log 2>&1 && make -s >> log 2>&1 && cp mawk prog",
         arguments: "-f {}",
         input: Input::Script("mix.awk", 2000, 250),
@@ -134,7 +123,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "picosat",
         class: Class::Real,
-        threads: 1,
         build: "./configure.sh -O > log && make -s CC=\"$CC\" picosat >> log 2>&1 && cp picosat prog",
         // It says by its exit status whether there is a solution.
         arguments: "\"$0\" -n {} || true",
@@ -143,7 +131,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "prodigal",
         class: Class::Real,
-        threads: 1,
         build: "$CC -O2 -w -o prog *.c -lm",
         arguments: "\"$0\" -p meta -q -i {}",
         input: Input::Sequences(800, 100),
@@ -151,7 +138,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "lapack",
         class: Class::RealFortran,
-        threads: 1,
         build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 > log 2>&1 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2 >> log 2>&1 && cp BLAS/TESTING/xblat3d prog",
         // It writes what it found to a file of its own, with nothing that changes.
         arguments: "\"$0\" < {}",
@@ -160,7 +146,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "xz-utils",
         class: Class::RealThreads,
-        threads: 2,
         build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath > log 2>&1 && make -s -j2 >> log 2>&1 && cp src/xz/xz prog",
         arguments: "-c -k -1 -T2 --block-size=200000 {}",
         input: Input::Text(3_000_000, 600_000),
@@ -168,7 +153,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "libzstd",
         class: Class::RealThreads,
-        threads: 2,
         build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF > log && cmake --build out -j2 --target zstd >> log && cp out/programs/zstd prog",
         arguments: "-c -q -6 -T2 -B524288 {}",
         input: Input::Text(8_000_000, 1_200_000),
@@ -176,7 +160,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "pbzip2",
         class: Class::RealThreads,
-        threads: 2,
         // The source was written before C++11, which takes "text"MACRO for a user-defined literal.
         build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2 > log 2>&1 && cp pbzip2 prog",
         arguments: "-c -k -q -b1 -1 -p2 {}",
@@ -185,7 +168,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "ck",
         class: Class::RealAtomics,
-        threads: 2,
         // A stack without locks, whose two threads push; atomics of the compiler instead of
         // assembly.
         build: "./configure > log 2>&1 && $CC -O2 -w -pthread -DCK_USE_CC_BUILTINS=1 -DUPMC -DITEMS=200000 -D_GNU_SOURCE -Iinclude -o prog regressions/ck_stack/validate/push.c",
@@ -196,7 +178,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "fasttree",
         class: Class::RealOpenMp,
-        threads: 2,
         build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP > log 2>&1 && cp fasttreeMP prog",
         arguments: "\"$0\" -nt -quiet -nopr -nosupport -noml -nome {}",
         input: Input::Sequences(150, 40),
@@ -204,7 +185,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "libdivsufsort",
         class: Class::RealOpenMp,
-        threads: 2,
         build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON > log && cmake --build out -j2 --target mksary >> log && cp out/examples/mksary prog",
         arguments: "\"$0\" {} array > said",
         input: Input::Text(2_000_000, 300_000),
@@ -212,7 +192,6 @@ pub(crate) const PACKAGES: [Package; 20] = [
     Package {
         name: "cd-hit",
         class: Class::RealOpenMp,
-        threads: 2,
         build: "make -s -j2 CC=\"$CXX\" openmp=yes zlib=no cd-hit > log 2>&1 && cp cd-hit prog",
         arguments: "\"$0\" -T 2 -c 0.9 -i {} -o clusters > said",
         input: Input::Sequences(3000, 400),
@@ -220,6 +199,11 @@ pub(crate) const PACKAGES: [Package; 20] = [
 ];
 
 impl Package {
+    /// How many threads it runs with.
+    pub(crate) fn threads(&self) -> u32 {
+        if matches!(self.class, Class::Real | Class::RealFortran) { 1 } else { 2 }
+    }
+
     /// Builds the package in all forms below `dir`.
     pub(crate) fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
         let tree = debian::source(self.name, &debian::cache())?;
@@ -231,7 +215,7 @@ impl Package {
         Ok(Subject {
             name: self.name.to_owned(),
             class: self.class,
-            threads: self.threads,
+            threads: self.threads(),
             built,
             whole: words(quick)?,
             part: words(true)?,

@@ -26,9 +26,9 @@ use std::process::{ExitCode, ExitStatus};
 use contech_plain::say;
 
 use error::Error;
-use invocation::{Invocation, Tools};
+use invocation::Tools;
 use line::{Line, classify};
-use options::{Mode, Options};
+use options::{FULL, Options};
 pub use rust::cargo::main as cargo;
 
 /// Which driver this is.
@@ -72,16 +72,16 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Ok(ExitCode::SUCCESS);
     }
     // The link of a Rust program has a report of its own.
-    let (mode, is_rust) = (options.mode, options.bitcode);
+    let warns = options.mode() == FULL && !options.bitcode;
     let rest = if options.bitcode { rust::link::prepare(options.clone(), rest)? } else { rest };
     let line = classify(language, &rest);
-    let tools = locate::tools(language, &line, options.mode, &rest)?;
+    let tools = locate::tools(language, &line, options.online(), &rest)?;
     if line.links && line.openmp && !line.relocatable {
         locate::openmp(&tools.compiler, &rest)?;
     }
     let answer = help::answer(language, &rest);
-    let invocation = Invocation::new(language, options, &line, tools, rest)?;
-    if let Some(flag) = &invocation.left_out {
+    let mut command = invocation::command(language, &options, &line, &tools, rest)?;
+    if let Some(flag) = invocation::left_out(&line, &tools) {
         say!(
             "{}: warning: {flag} is left out and the program is linked dynamically, because the recording runtime is a \
              shared library",
@@ -90,13 +90,11 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     }
     if line.links
         && !line.relocatable
-        && mode == Mode::Full
-        && !is_rust
+        && warns
         && let Some(warning) = linked::warning(&line.files)
     {
         say!("{}: warning: {warning}", language.driver());
     }
-    let mut command = invocation.command();
     let cause = match answer {
         None => command.exec(),
         Some(answer) => match command.status() {
@@ -110,7 +108,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     if cause.kind() == std::io::ErrorKind::ArgumentListTooLong {
         return Err(Error::TooLong);
     }
-    Err(Error::Exec { program: invocation.program, cause })
+    Err(Error::Exec { program: command.get_program().into(), cause })
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {

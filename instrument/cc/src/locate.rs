@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Error, Language, Line, Mode, Tools, response};
+use crate::{Error, Language, Line, Tools, response};
 
 /// The variable, the name in `PATH`, and the path of Debian's package.
 const CLANG: [&str; 3] = ["CONTECH_CLANG", "clang-22", "/usr/lib/llvm-22/bin/clang"];
@@ -26,10 +26,9 @@ const PART: &str = "mpif-sizeof.h";
 pub(crate) fn tools(
     language: Language,
     line: &Line,
-    mode: Mode,
+    online: bool,
     arguments: &[OsString],
 ) -> Result<Tools, Error> {
-    let online = mode == Mode::Workspan;
     let instruments = line.compiles && !line.freestanding;
     let plugin = instruments.then(|| find(PLUGIN)).transpose()?;
     let library = if online { ONLINE } else { RUNTIME };

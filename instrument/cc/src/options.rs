@@ -4,40 +4,38 @@ use std::ffi::OsString;
 
 use crate::{Error, response};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mode {
-    /// Blocks, addresses, synchronisation, time.
-    #[default]
-    Full,
-    /// Synchronisation and time only.
-    Sync,
-    /// The profile of work and span while the program runs, and no recording.
-    Workspan,
-}
+/// What a program records: blocks, addresses, synchronisation and time.
+pub(crate) const FULL: &str = "mode=full";
+/// The profile of work and span while the program runs, and no recording.
+const WORKSPAN: &str = "mode=workspan";
+/// All atomic operations order the program in the graph.
+const ATOMICS_ALL: &str = "atomics=all";
+
+/// The options that are the pass's own words. The last one of each group counts; without one, the
+/// pass uses its default.
+const OF_PASS: [&[&str]; 4] = [
+    // `sync`: synchronisation and time only.
+    &[FULL, "mode=sync", WORKSPAN],
+    // The forms of the recording.
+    &["naive", "fast", "check"],
+    // Which atomic operations order the program in the graph.
+    &["atomics=none", "atomics=ordered", ATOMICS_ALL],
+    &["explain"],
+];
+const ATOMICS: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Options {
-    pub(crate) mode: Mode,
-    /// The last of [`FORMS`], as the pass calls it. Without one the pass uses its default.
-    pub(crate) form: Option<&'static str>,
-    /// The last of [`ATOMICS`], in the same way.
-    pub(crate) atomics: Option<&'static str>,
-    pub(crate) explain: bool,
+    /// The chosen word of each group of [`OF_PASS`].
+    of_pass: [Option<&'static str>; 4],
     /// Functions that are regions of interest.
-    pub(crate) regions: Vec<String>,
+    regions: Vec<String>,
     /// The bitcode among the inputs of a link is instrumented before the link.
     pub(crate) bitcode: bool,
     pub(crate) help: bool,
     /// The variables of developers are asked for.
     pub(crate) developers: bool,
 }
-
-/// The forms of the recording.
-const FORMS: [&str; 3] = ["naive", "fast", "check"];
-/// All atomic operations order the program in the graph.
-pub(crate) const ATOMICS_ALL: &str = "atomics=all";
-/// Which atomic operations order the program in the graph.
-const ATOMICS: [&str; 3] = ["atomics=none", "atomics=ordered", ATOMICS_ALL];
 
 const PREFIX: &str = "--contech-";
 const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help[=developers]";
@@ -73,17 +71,16 @@ impl Options {
 
     fn set(&mut self, option: &str) -> Result<(), Error> {
         let word = option.strip_prefix(PREFIX).unwrap_or_default();
-        let one_of = |words: [&'static str; 3]| words.into_iter().find(|w| *w == word);
+        for (group, chosen) in OF_PASS.iter().zip(&mut self.of_pass) {
+            if let Some(known) = group.iter().find(|known| **known == word) {
+                *chosen = Some(known);
+                return Ok(());
+            }
+        }
         match word {
-            "mode=full" => self.mode = Mode::Full,
-            "mode=sync" => self.mode = Mode::Sync,
-            "mode=workspan" => self.mode = Mode::Workspan,
-            "explain" => self.explain = true,
             "bitcode" => self.bitcode = true,
             "help" => self.help = true,
             "help=developers" => self.developers = true,
-            _ if FORMS.contains(&word) => self.form = one_of(FORMS),
-            _ if ATOMICS.contains(&word) => self.atomics = one_of(ATOMICS),
             _ => match word.strip_prefix("region=") {
                 // The pass gets its options separated by commas.
                 Some(name) if !name.is_empty() && !name.contains(',') => {
@@ -97,18 +94,26 @@ impl Options {
         Ok(())
     }
 
+    /// What the program records.
+    pub(crate) fn mode(&self) -> &'static str {
+        self.of_pass[0].unwrap_or(FULL)
+    }
+
+    /// Whether the program profiles itself instead of recording.
+    pub(crate) fn online(&self) -> bool {
+        self.mode() == WORKSPAN
+    }
+
+    /// Lets all atomic operations order the program, unless the options say which do.
+    pub(crate) fn order_all(&mut self) {
+        self.of_pass[ATOMICS].get_or_insert(ATOMICS_ALL);
+    }
+
     /// The options in the form that the pass reads.
     pub(crate) fn for_pass(&self) -> String {
-        let mut words = vec![match self.mode {
-            Mode::Full => "mode=full",
-            Mode::Sync => "mode=sync",
-            Mode::Workspan => "mode=workspan",
-        }];
-        words.extend(self.form);
-        words.extend(self.atomics);
-        words.extend(self.explain.then_some("explain"));
+        let words = std::iter::once(self.mode()).chain(self.of_pass.into_iter().skip(1).flatten());
         let regions = self.regions.iter().map(|name| format!(",region={name}"));
-        words.join(",") + &regions.collect::<String>()
+        words.collect::<Vec<_>>().join(",") + &regions.collect::<String>()
     }
 }
 

@@ -7,17 +7,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use contech_plain::say;
 use object::read::archive::ArchiveFile;
+use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::bitcode::{Content, content};
 use super::store;
-use crate::options::ATOMICS_ALL;
-use crate::{Error, Invocation, Language, Options, classify, locate, response};
+use crate::{Error, Language, Options, classify, invocation, locate, response};
 
 /// The file in the folder `OUTPUT.contech` that says what was instrumented.
 pub(crate) const REPORT: &str = "report";
@@ -152,25 +150,8 @@ fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     each: impl Fn(&T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::new());
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(|| {
-                while let at = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(item) = items.get(at)
-                {
-                    let result = each(item);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.push((at, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
+    let results: Vec<_> = items.par_iter().with_max_len(1).map(|item| each(item)).collect();
+    results.into_iter().collect()
 }
 
 /// The static libraries that a link asks for by name.
@@ -276,14 +257,13 @@ struct Maker {
 
 impl Maker {
     fn new(options: Options) -> Result<Self, Error> {
-        let invocation =
-            compilation(options.clone(), Path::new("in"), OPTIMISED, Path::new("out"))?;
+        let command = compilation(options.clone(), Path::new("in"), OPTIMISED, Path::new("out"))?;
         let mut hash = Xxh3::new();
-        for word in &invocation.arguments {
+        for word in command.get_args() {
             hash.write(word.as_bytes());
         }
-        hash.write(invocation.pass_options.as_bytes());
-        for file in [locate::find(locate::PLUGIN)?, invocation.program] {
+        hash.write(options.for_pass().as_bytes());
+        for file in [locate::find(locate::PLUGIN)?, command.get_program().into()] {
             hash.write(&read(&file)?);
         }
         Ok(Self { options, identity: hash.digest128() })
@@ -401,7 +381,7 @@ impl Maker {
     fn compile(&self, of: &Path, bitcode: &[u8], level: char, to: &Path) -> Result<(), Error> {
         let from = to.with_added_extension("bc");
         fs::write(&from, bitcode).map_err(|cause| Error::file(&from, cause))?;
-        let command = compilation(self.options.clone(), &from, level, to).map(|i| i.command());
+        let command = compilation(self.options.clone(), &from, level, to);
         let result = command.and_then(|command| done(command, of));
         let _ = fs::remove_file(&from);
         result
@@ -414,7 +394,7 @@ fn compilation(
     from: &Path,
     level: char,
     to: &Path,
-) -> Result<Invocation, Error> {
+) -> Result<Command, Error> {
     let mut words: Vec<OsString> = [
         "-x",
         "ir",
@@ -427,14 +407,14 @@ fn compilation(
     .map(OsString::from)
     .into();
     words.extend([format!("-O{level}").into(), from.into(), "-o".into(), to.into()]);
-    if level == '0' && options.atomics.is_none() {
+    if level == '0' {
         // At this level the fences of a crate are calls, so that files with fences cannot be told
         // from others.
-        options.atomics = Some(ATOMICS_ALL);
+        options.order_all();
     }
     let line = classify(Language::C, &words);
-    let tools = locate::tools(Language::C, &line, options.mode, &words)?;
-    Invocation::new(Language::C, options, &line, tools, words)
+    let tools = locate::tools(Language::C, &line, options.online(), &words)?;
+    invocation::command(Language::C, &options, &line, &tools, words)
 }
 
 /// Runs a step of making `path`.

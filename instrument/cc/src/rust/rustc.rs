@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use contech_plain::say;
 
 use super::tasks;
-use crate::{Error, Mode, Options, locate};
+use crate::{Error, Options, locate};
 
 /// Runs rustc with the arguments that cargo gave; returns only on failure.
 pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, Error> {
@@ -17,7 +17,7 @@ pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, E
         let (options, _) = Options::given(Vec::new())?;
         all = extended(arguments, locate::find("contech-cc")?.into_os_string());
         // The on-line profiler knows no tasks.
-        if options.mode != Mode::Workspan {
+        if !options.online() {
             all.extend(MARKS.map(OsString::from));
             all = tasks::marked(all)?;
         }
