@@ -43,8 +43,8 @@ impl<'m> Prepared<'m> {
 /// An access; the numbers are argument positions, and `None` stands for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// An access at argument 0.
-    Plain { kind: OpKind, size: Size },
+    /// An access at argument 0, of the size of the data or of so many bytes.
+    Plain { kind: OpKind, data: Option<u32>, bytes: Option<u32> },
     /// A copy of 64 bytes from argument 1 to argument 0.
     Copy,
     /// Consecutive elements under a mask.
@@ -60,57 +60,35 @@ enum Form {
     Indexed { kind: OpKind, base: u32, index: u32, mask: u32, data: Option<u32> },
 }
 
-/// A number of bytes, or the size of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Bytes(u32),
-    Of(Option<u32>),
-}
+const GATHER: Form = Form::Indexed { kind: OpKind::Gather, base: 1, index: 2, mask: 3, data: None };
+const SCATTER: Form =
+    Form::Indexed { kind: OpKind::Scatter, base: 0, index: 2, mask: 1, data: Some(3) };
 
 /// The form of the intrinsic `name`, which is given without `llvm.x86.`.
 fn form(name: &str) -> Option<Form> {
-    let plain = |kind, size| Some(Form::Plain { kind, size });
+    let bytes = |kind, n| Form::Plain { kind, data: None, bytes: Some(n) };
+    let plain = |kind, data| Form::Plain { kind, data, bytes: None };
     let masked =
-        |kind, address, mask, data| Some(Form::Masked { kind, address, mask, data, element: None });
-    match name {
-        "sse2.maskmov.dqu" => return masked(OpKind::MaskedStore, 2, 1, Some(0)),
-        "sse3.ldu.dq" | "avx.ldu.dq.256" => return plain(OpKind::Load, Size::Of(None)),
-        "sse.ldmxcsr" => return plain(OpKind::Load, Size::Bytes(4)),
-        "sse.stmxcsr" => return plain(OpKind::Store, Size::Bytes(4)),
-        "fxrstor" | "fxrstor64" => return plain(OpKind::Load, Size::Bytes(512)),
-        "fxsave" | "fxsave64" => return plain(OpKind::Store, Size::Bytes(512)),
-        "directstore32" | "directstore64" => return plain(OpKind::Store, Size::Of(Some(1))),
-        "movdir64b" => return Some(Form::Copy),
-        _ => {}
-    }
-    if name.starts_with("avx.maskload.") || name.starts_with("avx2.maskload.") {
-        return masked(OpKind::MaskedLoad, 0, 1, None);
-    }
-    if name.starts_with("avx.maskstore.") || name.starts_with("avx2.maskstore.") {
-        return masked(OpKind::MaskedStore, 0, 1, Some(2));
-    }
-    if name.starts_with("avx2.gather.") {
-        return Some(gather());
-    }
-    let avx512 = name.strip_prefix("avx512.")?;
-    let maskable = avx512.strip_prefix("mask.").unwrap_or(avx512);
-    if maskable.starts_with("gather.") || maskable.starts_with("gather3") {
-        return Some(gather());
-    }
-    if ["scatter.", "scatterdiv", "scattersiv"].iter().any(|p| maskable.starts_with(p)) {
-        return Some(Form::Indexed {
-            kind: OpKind::Scatter,
-            base: 0,
-            index: 2,
-            mask: 1,
-            data: Some(3),
-        });
-    }
-    truncating_store(maskable)
-}
-
-fn gather() -> Form {
-    Form::Indexed { kind: OpKind::Gather, base: 1, index: 2, mask: 3, data: None }
+        |kind, address, mask, data| Form::Masked { kind, address, mask, data, element: None };
+    let name = &name.replacen("avx512.mask.", "avx512.", 1);
+    let is = |beginnings: &[&str]| beginnings.iter().any(|b| name.starts_with(b));
+    Some(match name.as_str() {
+        "sse2.maskmov.dqu" => masked(OpKind::MaskedStore, 2, 1, Some(0)),
+        "sse3.ldu.dq" | "avx.ldu.dq.256" => plain(OpKind::Load, None),
+        "sse.ldmxcsr" => bytes(OpKind::Load, 4),
+        "sse.stmxcsr" => bytes(OpKind::Store, 4),
+        "fxrstor" | "fxrstor64" => bytes(OpKind::Load, 512),
+        "fxsave" | "fxsave64" => bytes(OpKind::Store, 512),
+        "directstore32" | "directstore64" => plain(OpKind::Store, Some(1)),
+        "movdir64b" => Form::Copy,
+        _ if is(&["avx.maskload.", "avx2.maskload."]) => masked(OpKind::MaskedLoad, 0, 1, None),
+        _ if is(&["avx.maskstore.", "avx2.maskstore."]) => {
+            masked(OpKind::MaskedStore, 0, 1, Some(2))
+        }
+        _ if is(&["avx2.gather.", "avx512.gather.", "avx512.gather3"]) => GATHER,
+        _ if is(&["avx512.scatter.", "avx512.scatterdiv", "avx512.scattersiv"]) => SCATTER,
+        _ => return truncating_store(name.strip_prefix("avx512.")?),
+    })
 }
 
 /// The form of `pmov.qb.mem.128` and the like, `pmovs` and `pmovus`: the second letter is the type
@@ -163,10 +141,10 @@ fn ops<'m>(
     let value = |i: Option<u32>| i.map_or_else(|| Some(Operand::of(&inst)), argument);
     let address = |i: u32| argument(i).filter(|a| a.pointer().is_ok()).map(Value::Plain);
     let (op, values) = match form {
-        Form::Plain { kind, size } => {
-            let size = match size {
-                Size::Bytes(n) => n,
-                Size::Of(v) => u32::try_from(value(v)?.store_size(module)?).ok()?,
+        Form::Plain { kind, data, bytes } => {
+            let size = match bytes {
+                Some(n) => n,
+                None => u32::try_from(value(data)?.store_size(module)?).ok()?,
             };
             (memop::op(kind, size, 0), vec![address(0)?])
         }

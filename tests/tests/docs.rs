@@ -248,7 +248,8 @@ fn variables(folders: &[&str]) -> Result<BTreeSet<String>> {
 
 #[test]
 fn variables_are_those_the_sources_read() -> Result<()> {
-    const PRODUCT: [&str; 5] = ["instrument", "runtime", "middle", "taskgraph", "backends"];
+    const PRODUCT: [&str; 6] =
+        ["instrument", "runtime", "middle", "plain", "taskgraph", "backends"];
     let pages = ["environment.md", "developers.md"]
         .map(|page| fs::read_to_string(workspace().join("docs/src/reference").join(page)));
     let page: String = pages.into_iter().collect::<Result<_, _>>()?;

@@ -66,6 +66,6 @@ contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc 
 {OPTIONS}
 Everything else goes to {compiler} unchanged.
 {}",
-        environment::text(&environment::USERS)
+        environment::USERS
     )
 }

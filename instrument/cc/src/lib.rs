@@ -68,7 +68,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Ok(ExitCode::SUCCESS);
     }
     if options.developers {
-        print(&environment::text(&environment::DEVELOPERS));
+        print(environment::DEVELOPERS);
         return Ok(ExitCode::SUCCESS);
     }
     // The link of a Rust program has a report of its own.

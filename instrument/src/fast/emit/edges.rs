@@ -40,13 +40,18 @@ pub(super) fn split_edges<'m>(
 }
 
 fn busy_edges(fast: &Fast) -> Vec<EdgeKey> {
+    let sums = &fast.paths.sums;
     let mut busy = Vec::new();
     for (n, edges) in fast.paths.edges.iter().enumerate() {
+        let counted = fast.recorded_loop_at(n).is_some();
         for e in edges {
-            if let Some(to) = fast.real_target(n, e)
-                && fast.edge_has_code(n, e)
-            {
-                busy.push((e.from, to));
+            let moves = e.increment != 0 || sums[n] != Sum::Varies;
+            match e.to {
+                To::Cut(t) | To::Leave(t) => busy.push((e.from, t)),
+                To::Node(t) if counted || sums[t] == Sum::Varies && moves => {
+                    busy.push((e.from, t));
+                }
+                _ => {}
             }
         }
     }
@@ -61,28 +66,6 @@ fn busy_edges(fast: &Fast) -> Vec<EdgeKey> {
 }
 
 impl Fast {
-    /// The node that the edge leads to in the function; `None` for edges that end without a target.
-    fn real_target(&self, node: usize, e: &Out) -> Option<usize> {
-        match e.to {
-            To::Node(t) | To::Cut(t) | To::Leave(t) => Some(t),
-            To::LoopCut(_) => Some(node),
-            To::End => None,
-        }
-    }
-
-    fn edge_has_code(&self, node: usize, e: &Out) -> bool {
-        let counted = self.recorded_loop_at(node).is_some();
-        match e.to {
-            To::Cut(_) | To::Leave(_) => true,
-            To::Node(t) => {
-                counted
-                    || self.paths.sums[t] == Sum::Varies
-                        && (e.increment != 0 || self.paths.sums[node] != Sum::Varies)
-            }
-            To::End | To::LoopCut(_) => false,
-        }
-    }
-
     /// The outermost collapsed loop whose header is the node, if its count is recorded.
     pub(super) fn recorded_loop_at(&self, node: usize) -> Option<usize> {
         let l = self.graph.header_of[node]?;
@@ -103,45 +86,37 @@ pub(super) struct LoopCut<'m> {
 impl<'m> Emitter<'_, 'm> {
     /// Emits the code of an edge, or of the end of a segment.
     pub(super) fn edge(&mut self, n: usize, e: &Out) -> Built {
-        let fast = self.fast;
-        match e.to {
+        let t = match e.to {
+            To::Node(t) | To::Cut(t) | To::Leave(t) => t,
+            To::LoopCut(_) => return Ok(()),
             To::End => {
                 let last = self.plan.pieces[n].last;
                 self.writer.builder.position_before(&last);
                 self.id(n, e.increment)?;
-                if last.get_opcode() == InstructionOpcode::IndirectBr {
-                    return Ok(());
+                if last.get_opcode() != InstructionOpcode::IndirectBr {
+                    self.writer.sync(last, self.left_in(n))?;
                 }
-                self.writer.sync(last, self.left_in(n))
+                return Ok(());
             }
-            To::Leave(t) => {
-                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
-                self.count(n)?;
-                self.id(n, e.increment)
-            }
-            To::LoopCut(_) => Ok(()),
-            To::Node(t) => {
-                if !fast.edge_has_code(n, e) {
-                    return Ok(());
-                }
-                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
-                self.count(n)?;
-                if fast.paths.sums[t] == Sum::Varies {
-                    let path = self.path_plus(n, e.increment)?;
-                    self.writer.builder.build_store(self.path, path)?;
-                }
-                Ok(())
-            }
-            To::Cut(t) => {
-                self.writer.builder.position_before(&self.ends[&(e.from, t)]);
-                self.count(n)?;
-                self.id(n, e.increment)?;
-                if fast.checked.contains(&(n, t)) {
-                    self.writer.check()?;
-                }
-                self.set_path(t)
-            }
+        };
+        let Some(place) = self.ends.get(&(e.from, t)) else {
+            return Ok(());
+        };
+        self.writer.builder.position_before(place);
+        self.count(n)?;
+        if !matches!(e.to, To::Node(_)) {
+            self.id(n, e.increment)?;
+        } else if self.fast.paths.sums[t] == Sum::Varies {
+            let path = self.path_plus(n, e.increment)?;
+            self.writer.builder.build_store(self.path, path)?;
         }
+        if matches!(e.to, To::Cut(_)) {
+            if self.fast.checked.contains(&(n, t)) {
+                self.writer.check()?;
+            }
+            self.set_path(t)?;
+        }
+        Ok(())
     }
 
     /// Writes the count of a recorded loop, on the edge that leaves it.
