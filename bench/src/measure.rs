@@ -50,15 +50,16 @@ pub(crate) fn with_priority(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(first) }
 }
 
+/// Starts a command without input; also says when it began, and its line.
+fn start(command: &mut Command) -> Result<(Child, Instant, String)> {
+    let (line, begun) = (line_of(command), Instant::now());
+    let child = command.stdin(Stdio::null()).spawn();
+    Ok((child.with_context(|| format!("cannot start {line}"))?, begun, line))
+}
+
 /// Runs a command to its end; returns its standard output and what it used.
 pub(crate) fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
-    let line = line_of(command);
-    let begun = Instant::now();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {line}"))?;
+    let (mut child, begun, line) = start(command.stdout(Stdio::piped()))?;
     let mut out = Vec::new();
     child.stdout.take().context("a pipe was asked for")?.read_to_end(&mut out)?;
     Ok((out, ended(&child, &line, begun)?))
@@ -70,14 +71,8 @@ pub(crate) fn watched(
     command: &mut Command,
     mut each: impl FnMut(&str, (f64, f64)),
 ) -> Result<Usage> {
-    let line = line_of(command);
-    let begun = Instant::now();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {line}"))?;
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let (mut child, begun, line) = start(command)?;
     let said = child.stderr.take().context("a pipe was asked for")?;
     for said in BufReader::new(said).lines() {
         each(&said?, (begun.elapsed().as_secs_f64(), cpu_of(child.id())?));

@@ -13,12 +13,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, PointerValue};
+use inkwell::values::{FunctionValue, InstructionValue, PointerValue};
 
 use crate::ir;
-use crate::plan::{Entered, FunctionPlan};
 
 /// Where one function has the cursor around calls that take it, and at its own entry and return.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,23 +61,8 @@ impl<'m> Carry<'m> {
         }
     }
 
-    /// Marks the calls of a plan that take the cursor.
-    pub(crate) fn mark(&self, plan: &mut FunctionPlan<'m>) {
-        for piece in &mut plan.pieces {
-            piece.carries = piece.ends_with_call()
-                && ir::called(piece.last).is_some_and(|f| self.taking.contains(&f));
-        }
-        let mut normal: HashSet<BasicBlock<'m>> = HashSet::new();
-        for block in &plan.blocks {
-            let last = plan.pieces[block.pieces.clone()].last();
-            if last.is_some_and(|p| p.carries && p.last == block.terminator) {
-                normal.extend(ir::successors(block.terminator).first());
-            }
-        }
-        for block in &mut plan.blocks {
-            if block.entered == Entered::Invoke && normal.contains(&block.bb) {
-                block.entered = Entered::Carried;
-            }
-        }
+    /// Whether the call takes the cursor.
+    pub(crate) fn is_taken_by(&self, call: InstructionValue<'m>) -> bool {
+        ir::called(call).is_some_and(|f| self.taking.contains(&f))
     }
 }

@@ -106,15 +106,34 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
+    /// Stores values of the program one behind the other, each before its instruction and as so many
+    /// bytes. Returns the cursor, if there was any value, and the number of bytes.
+    pub(crate) fn values(
+        &self,
+        values: impl IntoIterator<Item = (InstructionValue<'m>, Value, u64)>,
+    ) -> Built<(Option<PointerValue<'m>>, u64)> {
+        let (mut base, mut at) = (None, 0);
+        for (place, value, bytes) in values {
+            self.builder.position_before(&place);
+            let base = match base {
+                Some(base) => base,
+                None => *base.insert(self.load_cursor()?),
+            };
+            let ty = match bytes {
+                1 => self.context.i8_type(),
+                2 => self.context.i16_type(),
+                4 => self.context.i32_type(),
+                _ => self.context.i64_type(),
+            };
+            self.value(value, ty, base, at)?;
+            at += bytes;
+        }
+        Ok((base, at))
+    }
+
     /// Stores a value of the program so many bytes behind `base`; a number or mask, whose lane 0 is
     /// in bit 0, gets the type and is extended by zeros.
-    pub(crate) fn value(
-        &self,
-        value: Value,
-        ty: IntType<'m>,
-        base: PointerValue<'m>,
-        at: u64,
-    ) -> Built {
+    fn value(&self, value: Value, ty: IntType<'m>, base: PointerValue<'m>, at: u64) -> Built {
         let builder = &self.builder;
         match value {
             Value::Plain(v) if v.basic().is_pointer_value() => self.put(base, at, v.basic()),
@@ -243,20 +262,11 @@ impl<'m> Emitter<'m> {
             self.writer.builder.position_before(&piece.start);
             self.writer.check()?;
         }
-        let mut at = 0;
-        let mut base = None;
-        for planned in &piece.ops {
-            self.writer.builder.position_before(&planned.inst);
-            let base = match base {
-                Some(base) => base,
-                None => *base.insert(self.writer.load_cursor()?),
-            };
-            for value in &planned.values {
-                self.writer.value(*value, self.writer.context.i64_type(), base, at)?;
-                let mask = matches!(value, Value::Mask(_));
-                at += (if mask { MASK_BYTES } else { ADDRESS_BYTES }) as u64;
-            }
-        }
+        let bytes =
+            |value| if matches!(value, Value::Mask(_)) { MASK_BYTES } else { ADDRESS_BYTES };
+        let ops = piece.ops.iter();
+        let values = ops.flat_map(|op| op.values.iter().map(|v| (op.inst, *v, bytes(*v) as u64)));
+        let (base, at) = self.writer.values(values)?;
         self.writer.builder.position_before(&piece.last);
         let base = match base {
             Some(base) => base,

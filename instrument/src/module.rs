@@ -112,7 +112,7 @@ fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut inlining = Inlining::default();
     let cut = |f: &FunctionValue<'m>| prepare(module, *f, (None, false), None, &mut inlining);
-    let plans = chosen.iter().map(cut).map(|cut| Ok(cut?.plan()));
+    let plans = chosen.iter().map(cut).map(|cut| Ok(cut?.plan(&Carry::default())));
     let plans = plans.collect::<Result<Vec<_>, String>>()?;
     drop_attributes(module, &plans);
     let log = online::Log::declare(module);
@@ -205,8 +205,7 @@ fn record<'m>(
         let slot = carried.slot.and_then(|s| s.as_instruction());
         let cut = prepare(module, *f, (order, true), slot, &mut inlining)?;
         let analysis = if options.fast { fast::open(*f, &cut) } else { Err("asked for") };
-        let mut plan = cut.plan();
-        carry.mark(&mut plan);
+        let mut plan = cut.plan(&carry);
         check::place(&mut plan);
         for piece in plan.pieces.iter_mut().filter(|p| !p.silent) {
             piece.id = u32::try_from(table.blocks.len()).map_err(|_| TOO_MANY)?;

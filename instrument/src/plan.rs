@@ -13,6 +13,7 @@ use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 
 use crate::callee::{self, Call};
+use crate::carry::Carry;
 use crate::graphs;
 use crate::ir;
 use crate::memop::{self, Value};
@@ -184,8 +185,8 @@ impl<'m> Cut<'m> {
         Cut { f, blocks, unrecorded: cutter.unrecorded }
     }
 
-    /// The plan.
-    pub(crate) fn plan(mut self) -> FunctionPlan<'m> {
+    /// The plan, in which the cursor is carried through calls.
+    pub(crate) fn plan(mut self, carry: &Carry<'m>) -> FunctionPlan<'m> {
         let order = reverse_post_order(self.f);
         let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let mut plan = FunctionPlan { unrecorded: self.unrecorded, ..FunctionPlan::default() };
@@ -199,13 +200,20 @@ impl<'m> Cut<'m> {
             }
             let targets = ir::successors(terminator);
             let successors: Vec<_> = targets.iter().filter_map(|s| index.get(s).copied()).collect();
-            let how = match terminator.get_opcode() {
-                InstructionOpcode::Invoke => Entered::Invoke,
-                InstructionOpcode::IndirectBr => Entered::Jump,
-                _ => Entered::Branch,
-            };
-            if how != Entered::Branch {
-                successors.iter().for_each(|s| entered[*s] = how);
+            let mut carries = false;
+            for piece in &mut plan.pieces[first..] {
+                carries = piece.ends_with_call() && carry.is_taken_by(piece.last);
+                piece.carries = carries;
+            }
+            for (k, s) in successors.iter().enumerate() {
+                match terminator.get_opcode() {
+                    InstructionOpcode::Invoke if carries && k == 0 => {
+                        entered[*s] = Entered::Carried
+                    }
+                    InstructionOpcode::Invoke => entered[*s] = Entered::Invoke,
+                    InstructionOpcode::IndirectBr => entered[*s] = Entered::Jump,
+                    _ => {}
+                }
             }
             plan.blocks.push(BlockPlan {
                 bb,

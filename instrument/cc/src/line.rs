@@ -413,13 +413,4 @@ mod tests {
         assert!(!of("-c -ffreestanding -fhosted a.c").freestanding);
         assert!(of("-c -mcmodel=kernel a.c").freestanding);
     }
-
-    #[test]
-    fn a_response_file_counts_like_its_words() {
-        let path = std::env::temp_dir().join(format!("contech-line-{}", std::process::id()));
-        std::fs::write(&path, "-c \"with blank.c\"\n-o x.o").unwrap();
-        let got = of(&format!("@{}", path.display()));
-        std::fs::remove_file(&path).unwrap();
-        assert!(got.compiles && !got.links);
-    }
 }

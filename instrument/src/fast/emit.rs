@@ -199,31 +199,17 @@ impl<'m> Emitter<'_, 'm> {
 
     /// Stores the leaves of a node.
     fn records(&mut self, n: usize, records: &[Record]) -> Built {
-        let (piece, context) = (&self.plan.pieces[n], self.writer.context);
-        let first_order = self.fast.graph.nodes[n].first_order;
-        let (mut at, mut base) = (0, None);
+        let (piece, node) = (&self.plan.pieces[n], &self.fast.graph.nodes[n]);
         // All places are found before anything is inserted, because several leaves may follow one
         // instruction.
         let place = |r: &Record| match r.source.operand().instruction() {
-            Some(i) if r.order > first_order => i.get_next_instruction().unwrap_or(piece.last),
+            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(piece.last),
             _ => piece.start,
         };
         let places: Vec<_> = records.iter().map(place).collect();
-        for (r, place) in records.iter().zip(grouped(&places)) {
-            self.writer.builder.position_before(&place);
-            let base = match base {
-                Some(base) => base,
-                None => *base.insert(self.writer.load_cursor()?),
-            };
-            let ty = match r.width {
-                1 => context.i8_type(),
-                2 => context.i16_type(),
-                4 => context.i32_type(),
-                _ => context.i64_type(),
-            };
-            self.writer.value(r.source, ty, base, at)?;
-            at += u64::from(r.width);
-        }
+        let values = records.iter().zip(grouped(&places));
+        let values = values.map(|(r, place)| (place, r.source, u64::from(r.width)));
+        let (base, at) = self.writer.values(values)?;
         if let Some(base) = base {
             self.writer.advance(base, at)?;
         }

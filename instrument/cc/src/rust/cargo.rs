@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use contech_plain::say;
 use serde_json::Value;
 
-use super::link::{self, REPORT};
+use super::link::{Maker, REPORT};
 use super::rustc;
 use super::store;
 use super::toolchain::{HOST, Toolchain};
@@ -104,12 +104,13 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let folder = std::path::absolute(folder.join("contech")).unwrap_or(folder);
     let root = value(&arguments, "--root").map(|root| Path::new(root).join("bin"));
     let programs = folder.join(HOST);
-    renew(&folder, &programs, &link::identity(options.clone())?)?;
-    toolchain.prepare(options)?;
+    let maker = Maker::new(options)?;
+    renew(&folder, &programs, &maker.identity()?)?;
+    toolchain.prepare(&maker)?;
     if tests && !SELECTED.iter().any(|s| has(&arguments, s)) {
         arguments.push(if asked == "bench" { "--benches" } else { "--tests" }.into());
     }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let cargo = cargo();
     let this =
         std::env::current_exe().map_err(|cause| Error::file(Path::new("cargo-contech"), cause))?;
     let mut command = Command::new(&cargo);
@@ -139,6 +140,11 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         tell_of_links(&programs, begun, root.filter(|_| installs).as_deref());
     }
     Ok(crate::exit_code(status))
+}
+
+/// The cargo that asked for this, or the user's.
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// What a test run may be restricted to. Without one of these, documentation tests are left out.
@@ -193,8 +199,7 @@ fn for_this_machine(arguments: &mut Vec<OsString>) -> Result<(), Error> {
 
 /// The machines that cargo's configuration names, in a file or in `CARGO_BUILD_TARGET`.
 fn configured_targets() -> Vec<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut ask = Command::new(&cargo);
+    let mut ask = Command::new(cargo());
     ask.args("-Zunstable-options config get --format json-value build.target".split(' '));
     // Only nightly toolchains show their configuration unasked.
     let said = ask.env("RUSTC_BOOTSTRAP", "1").output();
@@ -209,7 +214,7 @@ fn configured_targets() -> Vec<String> {
 
 /// Cargo's target folder for this package.
 fn target_folder(manifest: Option<&OsStr>) -> Result<PathBuf, Error> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let cargo = cargo();
     let mut ask = Command::new(&cargo);
     ask.args(["metadata", "--no-deps", "--format-version=1"]);
     ask.args(manifest.map(|m| [OsStr::new("--manifest-path"), m]).into_iter().flatten());

@@ -79,38 +79,6 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
     Ok(words.into_iter().filter_map(without_bitcode).collect())
 }
 
-/// Makes the archives of a toolchain, which every program links; `tell` hears how many of how many
-/// are made.
-pub(crate) fn make_shared(
-    options: Options,
-    archives: &[PathBuf],
-    tell: impl Fn(usize) + Sync,
-) -> Result<(), Error> {
-    let maker = Maker::new(options)?;
-    let done = AtomicUsize::new(0);
-    in_parallel(archives, |path| {
-        let made = maker.input(path, OPTIMISED, Path::new(""), Path::new(""))?;
-        tell(done.fetch_add(1, Ordering::Relaxed) + 1);
-        Ok(made)
-    })?;
-    store::prune(&store::cache(store::SHARED), store::is_used);
-    Ok(())
-}
-
-/// Those archives of a toolchain that have bitcode and are not made yet.
-pub(crate) fn missing(options: Options, archives: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let maker = Maker::new(options)?;
-    let mut missing = Vec::new();
-    for path in archives {
-        let bytes = read(path)?;
-        let place = maker.place(path, OPTIMISED, &bytes, &store::cache(store::SHARED));
-        if !place.is_file() && has_bitcode(path, &bytes)? {
-            missing.push(path.clone());
-        }
-    }
-    Ok(missing)
-}
-
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|cause| Error::file(path, cause))
 }
@@ -136,13 +104,6 @@ fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
         }
     }
     Ok(members)
-}
-
-/// A name for the compiler, the pass, the options and this program, which make programs together.
-pub(crate) fn identity(options: Options) -> Result<String, Error> {
-    let this = std::env::current_exe().and_then(fs::read);
-    let this = this.map_err(|cause| Error::file(Path::new("cargo-contech"), cause))?;
-    Ok(Maker::new(options)?.key(OPTIMISED, &this))
 }
 
 /// Does the same for each item, on all processors. The first error wins.
@@ -249,14 +210,14 @@ pub(crate) fn crate_of(file: &str) -> &str {
 
 /// Instruments and compiles bitcode.
 #[derive(Debug)]
-struct Maker {
+pub(crate) struct Maker {
     options: Options,
     /// What tells the results of this compiler, pass and options from those of others.
     identity: u128,
 }
 
 impl Maker {
-    fn new(options: Options) -> Result<Self, Error> {
+    pub(crate) fn new(options: Options) -> Result<Self, Error> {
         let command = compilation(options.clone(), Path::new("in"), OPTIMISED, Path::new("out"))?;
         let mut hash = Xxh3::new();
         for word in command.get_args() {
@@ -267,6 +228,44 @@ impl Maker {
             hash.write(&read(&file)?);
         }
         Ok(Self { options, identity: hash.digest128() })
+    }
+
+    /// Makes the archives of a toolchain, which every program links; `tell` hears how many of how
+    /// many are made.
+    pub(crate) fn make_shared(
+        &self,
+        archives: &[PathBuf],
+        tell: impl Fn(usize) + Sync,
+    ) -> Result<(), Error> {
+        let done = AtomicUsize::new(0);
+        in_parallel(archives, |path| {
+            let made = self.input(path, OPTIMISED, Path::new(""), Path::new(""))?;
+            tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(made)
+        })?;
+        store::prune(&store::cache(store::SHARED), store::is_used);
+        Ok(())
+    }
+
+    /// Those archives of a toolchain that have bitcode and are not made yet.
+    pub(crate) fn missing(&self, archives: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+        let mut missing = Vec::new();
+        for path in archives {
+            let bytes = read(path)?;
+            let place = self.place(path, OPTIMISED, &bytes, &store::cache(store::SHARED));
+            if !place.is_file() && has_bitcode(path, &bytes)? {
+                missing.push(path.clone());
+            }
+        }
+        Ok(missing)
+    }
+
+    /// A name for the compiler, the pass, the options and this program, which make programs
+    /// together.
+    pub(crate) fn identity(&self) -> Result<String, Error> {
+        let this = std::env::current_exe().and_then(fs::read);
+        let this = this.map_err(|cause| Error::file(Path::new("cargo-contech"), cause))?;
+        Ok(self.key(OPTIMISED, &this))
     }
 
     /// A name for what is made of these bytes.

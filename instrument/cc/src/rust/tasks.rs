@@ -57,6 +57,11 @@ const fn instead(cut: &'static str, added: &'static str) -> Change {
     Put { head: "", cut, tail: "", added, times: 1 }
 }
 
+/// What follows in the block is the library's own.
+const fn from(tail: &'static str) -> Change {
+    before("let _library = crate::contech::Library::enter(); ", tail)
+}
+
 /// The function is the library's own.
 const fn enters(function: &'static str) -> Change {
     after(function, " let _library = crate::contech::Library::enter();")
@@ -109,14 +114,11 @@ const RAYON: &[Change] = &[
     ),
     In("registry.rs"),
     instead(
-        "self.inject(job.as_job_ref());\n            job.latch",
-        "let job_ref = job.as_job_ref(); let _library = crate::contech::Library::join(*job.task.get()); self.inject(job_ref);\n            job.latch",
-    ),
-    instead(
-        "self.inject(job.as_job_ref());\n        current_thread",
-        "let job_ref = job.as_job_ref(); let _library = crate::contech::Library::join(*job.task.get()); self.inject(job_ref);\n        current_thread",
-    ),
-    before("let _library = crate::contech::Library::enter(); ", "let n_threads = Ord::min("),
+        "self.inject(job.as_job_ref());",
+        "let job_ref = job.as_job_ref(); let _library = crate::contech::Library::join(*job.task.get()); self.inject(job_ref);",
+    )
+    .times(2),
+    from("let n_threads = Ord::min("),
     enters("pub fn run(self) {"),
     enters("pub(super) fn global_registry() -> &'static Arc<Registry> {"),
     enters("pub(super) fn current() -> Arc<Registry> {"),
@@ -146,22 +148,13 @@ const RAYON: &[Change] = &[
         "let func = move || crate::contech::Task::unknown().run(move || BroadcastContext::with(move |ctx| body(scope, ctx)));",
     )
     .times(2),
-    before(
-        "let _library = crate::contech::Library::enter(); ",
-        "let registry = registry.unwrap_or_else(|| match owner {",
-    ),
-    before(
-        "let _library = crate::contech::Library::enter(); ",
-        "self.job_completed_latch.increment();\n            job.into_job_ref()",
-    ),
+    from("let registry = registry.unwrap_or_else(|| match owner {"),
+    from("self.job_completed_latch.increment();\n            job.into_job_ref()"),
     instead(
         "let result = unsafe { Self::execute_job_closure(self, func) };",
         "let group = crate::contech::Group::begin(); let result = unsafe { Self::execute_job_closure(self, func) }; let _library = group.join();",
     ),
-    before(
-        "let _library = crate::contech::Library::enter(); ",
-        "Latch::set(&(*this).job_completed_latch);",
-    ),
+    from("Latch::set(&(*this).job_completed_latch);"),
     In("spawn/mod.rs"),
     before(
         "let task = crate::contech::Task::detached(); ",
@@ -232,11 +225,7 @@ const TOKIO: &[Change] = &[
     before("self.header().turns.wake(); ", "match self.state().transition_to_notified_by_ref() {"),
     before("self.header().turns.wake(); ", "if self.state().transition_to_notified_and_cancel() {"),
     In("runtime/task/list.rs"),
-    after(
-        "pub(crate) fn remove(&self, task: &Task<S>) -> Option<Task<S>> {",
-        " let _library = crate::contech::Library::enter();",
-    )
-    .times(2),
+    enters("pub(crate) fn remove(&self, task: &Task<S>) -> Option<Task<S>> {").times(2),
     enters(
         "unsafe fn bind_inner(&self, task: Task<S>, notified: Notified<S>) -> Option<Notified<S>>\n    where\n        S: Schedule,\n    {",
     ),

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use contech_plain::say;
 
-use super::link;
-use crate::{Error, Options};
+use super::link::{self, Maker};
+use crate::Error;
 
 /// The machine that programs are recorded on.
 pub(crate) const HOST: &str = "x86_64-unknown-linux-gnu";
@@ -68,7 +68,7 @@ impl Toolchain {
     }
 
     /// Makes the instrumented standard library, unless an earlier run has, and says so.
-    pub(crate) fn prepare(&self, options: Options) -> Result<(), Error> {
+    pub(crate) fn prepare(&self, maker: &Maker) -> Result<(), Error> {
         let folder = self.sysroot.join("lib/rustlib").join(HOST).join("lib");
         let named = |path: &Path, names: &[&str]| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -91,7 +91,7 @@ impl Toolchain {
                 )));
             }
         }
-        let missing = link::missing(options.clone(), &archives)?;
+        let missing = maker.missing(&archives)?;
         if missing.is_empty() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl Toolchain {
             }
         };
         tell(0);
-        let made = link::make_shared(options, &missing, tell);
+        let made = maker.make_shared(&missing, tell);
         if bar {
             say!("");
         }
