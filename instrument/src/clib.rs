@@ -107,6 +107,8 @@ pub(crate) fn prepare<'m>(
                 .filter_map(|i| inst.get_operand(i)?.value())
                 .collect(),
             known: Vec::new(),
+            ops: Ops::new(),
+            unrecorded: None,
         };
         call.record(f, accesses, prepared)?;
     }
@@ -155,6 +157,9 @@ struct Around<'a, 'm> {
     arguments: Vec<BasicValueEnum<'m>>,
     /// Numbers that the code has already, on this side of the call.
     known: Vec<(Number, IntValue<'m>)>,
+    /// What is recorded on this side of the call, or why something is not.
+    ops: Ops,
+    unrecorded: Option<String>,
 }
 
 type Built<T> = std::result::Result<T, BuilderError>;
@@ -177,41 +182,32 @@ impl<'m> Around<'_, 'm> {
         let (after, before): (Vec<&Access>, Vec<&Access>) = accesses.iter().partition(late);
         let start = self.inst.get_previous_instruction();
         self.builder.position_before(&self.inst);
-        let mut ops = Ops::new();
-        let mut unrecorded = None;
         for access in before {
-            match access {
-                Access::Prints(at) => unrecorded = self.prints(*at, &mut ops)?.err(),
-                access => self.access(access, &mut ops)?,
-            }
+            self.access(access)?;
         }
         let must_tail = ir::is_must_tail(self.inst);
         if !must_tail {
             self.give_places(f, &after, prepared)?;
         }
         prepared.add(start, self.inst);
+        let ops = std::mem::take(&mut self.ops);
         if !ops.is_empty() {
             prepared.effects.insert(self.inst, Ok(ops));
-        } else if let Some(why) = unrecorded {
+        } else if let Some(why) = self.unrecorded.take() {
             prepared.effects.insert(self.inst, Err(why));
         }
         if after.is_empty() || must_tail {
             return Ok(());
         }
-        self.after(&after, prepared)
-    }
-
-    /// Records what is known after the call.
-    fn after(&mut self, accesses: &[&Access], prepared: &mut Prepared<'m>) -> Built<()> {
+        // What follows is known after the call.
         self.known.clear();
         let Some(next) = self.next() else {
             return Ok(());
         };
         let start = next.get_previous_instruction();
         self.builder.position_before(&next);
-        let mut ops = Ops::new();
-        for access in accesses {
-            self.access(access, &mut ops)?;
+        for access in after {
+            self.access(access)?;
         }
         // The operations are recorded in front of an instruction that does nothing.
         let nothing = Intrinsic::find("llvm.donothing")
@@ -221,8 +217,8 @@ impl<'m> Around<'_, 'm> {
         let mark = mark.try_as_basic_value().expect_instruction("no result");
         mark.set_debug_location(self.inst.get_debug_location());
         prepared.add(start, next);
-        if !ops.is_empty() {
-            prepared.effects.insert(mark, Ok(ops));
+        if !self.ops.is_empty() {
+            prepared.effects.insert(mark, Ok(self.ops));
         }
         Ok(())
     }
@@ -273,16 +269,17 @@ impl<'m> Around<'_, 'm> {
     }
 
     /// Adds the operations of an access.
-    fn access(&mut self, access: &Access, ops: &mut Ops) -> Built<()> {
+    fn access(&mut self, access: &Access) -> Built<()> {
         match access {
-            Access::Reads(at, bytes) => self.op(OpKind::Scan, &[*at], bytes, ops),
-            Access::Writes(at, bytes) => self.op(OpKind::Set, &[*at], bytes, ops),
-            Access::Copies(to, from, bytes) => self.op(OpKind::Copy, &[*to, *from], bytes, ops),
-            Access::Prints(_) | Access::Place(_) => Ok(()),
+            Access::Reads(at, bytes) => self.op(OpKind::Scan, &[*at], bytes),
+            Access::Writes(at, bytes) => self.op(OpKind::Set, &[*at], bytes),
+            Access::Copies(to, from, bytes) => self.op(OpKind::Copy, &[*to, *from], bytes),
+            Access::Prints(at) => self.prints(*at),
+            Access::Place(_) => Ok(()),
         }
     }
 
-    fn op(&mut self, kind: OpKind, at: &[Number], bytes: &Number, ops: &mut Ops) -> Built<()> {
+    fn op(&mut self, kind: OpKind, at: &[Number], bytes: &Number) -> Built<()> {
         let constant = |value: Option<BasicValueEnum<'m>>| value.is_some_and(ir::is_constant_data);
         if let (OpKind::Scan, [Number::Arg(i)]) = (kind, at)
             && constant(self.argument(*i))
@@ -290,16 +287,10 @@ impl<'m> Around<'_, 'm> {
             return Ok(());
         }
         let bytes = self.number(bytes)?;
-        self.sized(kind, at, bytes, ops)
+        self.sized(kind, at, bytes)
     }
 
-    fn sized(
-        &mut self,
-        kind: OpKind,
-        at: &[Number],
-        bytes: IntValue<'m>,
-        ops: &mut Ops,
-    ) -> Built<()> {
+    fn sized(&mut self, kind: OpKind, at: &[Number], bytes: IntValue<'m>) -> Built<()> {
         let mut op = memop::op(kind, 0, 0);
         let mut values = Vec::with_capacity(3);
         for at in at {
@@ -313,7 +304,7 @@ impl<'m> Around<'_, 'm> {
             }
             None => values.push(Value::Plain(Operand::of(&bytes))),
         }
-        ops.push((op, values));
+        self.ops.push((op, values));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Formats of printf: which of the arguments are texts, and how much of each is read.
 
-use super::{Around, Built, Number, Ops};
+use super::{Around, Built, Number};
 use crate::ir;
 use contech_program::OpKind;
 use inkwell::values::IntValue;
@@ -61,40 +61,40 @@ fn conversions(format: &[u8]) -> Option<Vec<Conversion>> {
 }
 
 impl<'m> Around<'_, 'm> {
-    /// Adds what a call prints by the format that its argument `at` is. Fails with the reason if
-    /// that is not known.
-    pub(super) fn prints(&mut self, at: u32, ops: &mut Ops) -> Built<Result<(), String>> {
-        self.prints_text(at, ALL, ops)?;
+    /// Adds what a call prints by the format that its argument `at` is.
+    pub(super) fn prints(&mut self, at: u32) -> Built<()> {
+        self.prints_text(at, ALL)?;
         let text = self.argument(at).and_then(ir::constant_text);
         let Some(list) = text.and_then(|text| conversions(&text)) else {
-            return Ok(Err("texts printed by a format that is not known".into()));
+            self.unrecorded = Some("texts printed by a format that is not known".into());
+            return Ok(());
         };
         for (i, conversion) in (at + 1..).zip(list) {
             match conversion {
-                Conversion::Text(limit) => self.prints_text(i, limit, ops)?,
+                Conversion::Text(limit) => self.prints_text(i, limit)?,
                 // A negative precision is none, and a very large number without its sign.
                 Conversion::Bounded => {
                     let limit = self.number(&Number::Arg(i - 1))?;
-                    self.text_within(i, limit, ops)?;
+                    self.text_within(i, limit)?;
                 }
                 Conversion::Value => {}
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn prints_text(&mut self, i: u32, limit: u64, ops: &mut Ops) -> Built<()> {
+    fn prints_text(&mut self, i: u32, limit: u64) -> Built<()> {
         let word = self.module.get_context().i64_type();
-        self.text_within(i, word.const_int(limit, false), ops)
+        self.text_within(i, word.const_int(limit, false))
     }
 
-    fn text_within(&mut self, i: u32, limit: IntValue<'m>, ops: &mut Ops) -> Built<()> {
+    fn text_within(&mut self, i: u32, limit: IntValue<'m>) -> Built<()> {
         let text = self.argument(i).filter(|v| v.is_pointer_value());
         if text.is_none_or(ir::is_constant_data) {
             return Ok(());
         }
         let at = Number::Arg(i);
         let bytes = self.text(&at, limit)?;
-        self.sized(OpKind::Scan, &[at], bytes, ops)
+        self.sized(OpKind::Scan, &[at], bytes)
     }
 }

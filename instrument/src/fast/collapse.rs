@@ -160,7 +160,6 @@ fn inner_at<'s>(
     outer: usize,
     node: usize,
 ) -> Option<(usize, &'s Collapsed)> {
-    (outer + 1..graph.loops.len())
-        .find(|i| graph.loops[*i].header == node && graph.loops[*i].parent == Some(outer))
-        .and_then(|i| Some((i, shapes[i].collapsed()?)))
+    let i = graph.header_of[node].filter(|i| graph.loops[*i].parent == Some(outer))?;
+    Some((i, shapes[i].collapsed()?))
 }

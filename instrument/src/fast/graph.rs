@@ -28,8 +28,6 @@ pub(crate) struct Node {
     pub(crate) successors: Vec<usize>,
     pub(crate) predecessors: Vec<usize>,
     pub(crate) in_loop: Option<usize>,
-    /// Number of loops around the node.
-    pub(crate) depth: u32,
     /// How often it is expected to execute in a call of the function.
     pub(crate) frequency: f64,
 }
@@ -100,7 +98,6 @@ impl Graph {
         for n in 0..n {
             for l in graph.around(n).collect::<Vec<_>>() {
                 graph.loops[l].members.push(n);
-                graph.nodes[n].depth += 1;
             }
         }
         Some(graph)
@@ -143,7 +140,6 @@ impl Graph {
                 successors,
                 predecessors: Vec::new(),
                 in_loop,
-                depth: 0,
                 frequency,
             });
             (fresh, carried) = (calls, piece.carries);

@@ -133,7 +133,7 @@ pub(crate) fn number(graph: &Graph, shapes: &[Shape], bytes: &[usize]) -> Option
         }
         // The likeliest edge gets increment 0: the one that stays in the most loops.
         let depth = |e: &Out| match e.to {
-            To::Node(t) | To::Cut(t) | To::Leave(t) => graph.nodes[t].depth,
+            To::Node(t) | To::Cut(t) | To::Leave(t) => graph.around(t).count(),
             To::End | To::LoopCut(_) => 0,
         };
         edges[i].sort_by_key(|e| (matches!(e.to, To::LoopCut(_)), std::cmp::Reverse(depth(e))));

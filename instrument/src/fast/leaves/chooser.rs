@@ -182,11 +182,8 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
         if let Some(l) = outermost {
             // A leaf that is invariant in the whole loop is known in all of it, and at the end of
             // its preheader.
-            if let Some(out) = &mut self.out[at] {
-                out.grow_and_insert(slot);
-            }
-            for member in &self.graph.loops[l].members {
-                if let Some(out) = &mut self.out[*member] {
+            for n in std::iter::once(&at).chain(&self.graph.loops[l].members) {
+                if let Some(out) = &mut self.out[*n] {
                     out.grow_and_insert(slot);
                 }
             }

@@ -105,7 +105,7 @@ impl Expr {
         self.any(&|e| matches!(e, Expr::Slot(s) if those(*s)))
     }
 
-    /// The same expression, with each slot, each iteration number and each global replaced.
+    /// The same expression, with each slot, iteration number and global replaced.
     #[must_use]
     pub fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
         let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));
