@@ -11,7 +11,7 @@
 //! Functions on a cycle of tail calls do not take the cursor, because a function that takes it
 //! makes no tail calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue, PointerValue};
@@ -27,12 +27,9 @@ pub(crate) struct Carried<'m> {
     pub(crate) slot: Option<PointerValue<'m>>,
 }
 
-/// The functions of a module that take the cursor.
+/// The slot of each function that calls one with the cursor, and whether it takes the cursor itself.
 #[derive(Debug, Default)]
-pub(crate) struct Carry<'m> {
-    taking: HashSet<FunctionValue<'m>>,
-    slots: HashMap<FunctionValue<'m>, PointerValue<'m>>,
-}
+pub(crate) struct Carry<'m>(HashMap<FunctionValue<'m>, (Option<PointerValue<'m>>, bool)>);
 
 impl<'m> Carry<'m> {
     /// Lets functions of `chosen` take the cursor, and changes the calls of them. Afterwards
@@ -42,27 +39,18 @@ impl<'m> Carry<'m> {
         chosen: &mut [FunctionValue<'m>],
         cursor: PointerValue<'m>,
     ) -> Self {
-        let mut carry = Carry::default();
-        for (f, slot, takes) in ir::carry(module, chosen, cursor) {
-            if takes {
-                carry.taking.insert(f);
-            }
-            carry.slots.extend(slot.map(|slot| (f, slot)));
-        }
-        carry
+        Carry(ir::carry(module, chosen, cursor))
     }
 
     /// Where `f` has the cursor.
     pub(crate) fn of(&self, f: FunctionValue<'m>) -> Carried<'m> {
-        let last = f.get_last_param().filter(|_| self.taking.contains(&f));
-        Carried {
-            argument: last.map(|p| p.into_pointer_value()),
-            slot: self.slots.get(&f).copied(),
-        }
+        let (slot, takes) = self.0.get(&f).copied().unwrap_or_default();
+        let last = f.get_last_param().filter(|_| takes);
+        Carried { argument: last.map(|p| p.into_pointer_value()), slot }
     }
 
     /// Whether the call takes the cursor.
     pub(crate) fn is_taken_by(&self, call: InstructionValue<'m>) -> bool {
-        ir::called(call).is_some_and(|f| self.taking.contains(&f))
+        ir::called(call).is_some_and(|f| self.0.get(&f).is_some_and(|(_, takes)| *takes))
     }
 }

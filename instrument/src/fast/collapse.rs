@@ -15,14 +15,8 @@ const MAX_BODY: usize = 512;
 /// Deepest nest of collapsed loops that the table takes.
 const MAX_NEST: u32 = 15;
 
-/// How a loop is recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Each iteration records a path id, for this reason.
-    Plain(&'static str),
-    /// The loop is recorded as a whole.
-    Collapsed(Collapsed),
-}
+/// How a loop is recorded: as a whole, or by iteration (each records a path id), for this reason.
+pub(crate) type Shape = Result<Collapsed, &'static str>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Collapsed {
@@ -40,25 +34,13 @@ pub(crate) struct Collapsed {
     nest: u32,
 }
 
-impl Shape {
-    pub(crate) fn collapsed(&self) -> Option<&Collapsed> {
-        match self {
-            Shape::Collapsed(c) => Some(c),
-            Shape::Plain(_) => None,
-        }
-    }
-}
-
 /// Decides for every loop; `operands` are the expressions of each node's operands.
 pub(crate) fn shapes(graph: &Graph, analysis: &Analysis<'_>, operands: &[Operands]) -> Vec<Shape> {
-    let mut shapes = vec![Shape::Plain("contains a call"); graph.loops.len()];
+    let mut shapes = vec![Err("contains a call"); graph.loops.len()];
     // Inner loops come last in the list and are decided first.
     for l in (0..graph.loops.len()).rev() {
         if graph.tracked(l) {
-            shapes[l] = match shape(graph, analysis, operands, &shapes, l) {
-                Ok(c) => Shape::Collapsed(c),
-                Err(reason) => Shape::Plain(reason),
-            };
+            shapes[l] = shape(graph, analysis, operands, &shapes, l);
         }
     }
     shapes
@@ -70,13 +52,13 @@ fn shape(
     operands: &[Operands],
     shapes: &[Shape],
     l: usize,
-) -> Result<Collapsed, &'static str> {
+) -> Shape {
     let children: Vec<usize> =
         (l + 1..graph.loops.len()).filter(|c| graph.loops[*c].parent == Some(l)).collect();
     let mut nest = 1;
     for c in &children {
         match &shapes[*c] {
-            Shape::Collapsed(c) if c.count.is_some() && !c.records && c.nest < MAX_NEST => {
+            Ok(c) if c.count.is_some() && !c.records && c.nest < MAX_NEST => {
                 nest = nest.max(c.nest + 1);
             }
             _ => return Err("an inner loop is recorded by iteration"),
@@ -91,7 +73,7 @@ fn shape(
         graph.loops[l].members.iter().all(|n| operands[*n].iter().all(|(sym, _)| invariant(sym)))
             && children
                 .iter()
-                .filter_map(|i| shapes[*i].collapsed())
+                .filter_map(|i| shapes[*i].as_ref().ok())
                 .all(|c| c.count.as_ref().is_some_and(invariant));
     if !free && !children.is_empty() {
         return Err("addresses that do not follow from what is known before it");
@@ -105,7 +87,7 @@ fn shape(
 }
 
 /// Follows the only path of an iteration.
-fn path(graph: &Graph, shapes: &[Shape], l: usize) -> Result<Collapsed, &'static str> {
+fn path(graph: &Graph, shapes: &[Shape], l: usize) -> Shape {
     let header = graph.loops[l].header;
     let mut body = vec![header];
     let mut exit = None;
@@ -161,5 +143,5 @@ fn inner_at<'s>(
     node: usize,
 ) -> Option<(usize, &'s Collapsed)> {
     let i = graph.header_of[node].filter(|i| graph.loops[*i].parent == Some(outer))?;
-    Some((i, shapes[i].collapsed()?))
+    Some((i, shapes[i].as_ref().ok()?))
 }

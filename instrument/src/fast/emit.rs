@@ -43,7 +43,7 @@ pub(crate) fn emit<'m>(
     let mut counters = BTreeMap::new();
     for (l, shape) in fast.shapes.iter().enumerate() {
         // Counts of loops within collapsed loops are always computed.
-        if shape.collapsed().is_some_and(|c| c.count.is_none()) {
+        if shape.as_ref().is_ok_and(|c| c.count.is_none()) {
             let counter = builder.build_alloca(context.i64_type(), "contech.count");
             counters.insert(l, counter.map_err(text)?);
         }

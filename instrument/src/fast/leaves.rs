@@ -115,7 +115,7 @@ fn run<'m>(
         let exprs = exprs.map(|(sym, address)| chooser.operand(node, sym, *address, forced));
         chosen.push(exprs.collect::<Vec<Expr>>());
         for l in &graph.before[node] {
-            if let Some(sym) = shapes[*l].collapsed().and_then(|c| c.count.as_ref()) {
+            if let Some(sym) = shapes[*l].as_ref().ok().and_then(|c| c.count.as_ref()) {
                 counts[*l] = Some(chooser.expression(node, sym));
             }
         }

@@ -137,7 +137,7 @@ impl Fast {
     }
 
     fn loop_entry(&self, l: usize) -> PathLoop {
-        let Some(c) = self.shapes[l].collapsed() else {
+        let Ok(c) = &self.shapes[l] else {
             return PathLoop::Plain;
         };
         PathLoop::Collapsed {
@@ -161,10 +161,10 @@ impl Fast {
             let header = &plan.pieces[self.graph.loops[l].header];
             let line = crate::source::line(header.last);
             match shape {
-                Shape::Plain(why) => {
+                Err(why) => {
                     say!("contech: {name}: loop at line {line}: by iteration: {why}");
                 }
-                Shape::Collapsed(c) => {
+                Ok(c) => {
                     let count = if c.count.is_some() { "computed" } else { "recorded" };
                     let inside = if c.records { "leaves" } else { "nothing" };
                     say!(

@@ -153,7 +153,7 @@ pub(crate) fn outermost<'s>(
     graph: &Graph,
     shapes: &'s [Shape],
 ) -> Vec<Option<(usize, &'s Collapsed)>> {
-    let collapsed = |l: usize| Some((l, shapes[l].collapsed()?));
+    let collapsed = |l: usize| Some((l, shapes[l].as_ref().ok()?));
     let of = |node: usize| graph.around(node).filter_map(collapsed).last();
     (0..graph.nodes.len()).map(of).collect()
 }
@@ -216,7 +216,7 @@ fn out_edges(
 /// What an edge does to the iteration number of a loop that is not collapsed.
 fn step(graph: &Graph, shapes: &[Shape], from: usize, to: usize) -> LoopStep {
     match graph.header_of[to].filter(|l| graph.tracked(*l)) {
-        Some(l) if shapes[l].collapsed().is_none() => {
+        Some(l) if shapes[l].is_err() => {
             if graph.contains(l, from) {
                 LoopStep::Next(index(l))
             } else {

@@ -1,6 +1,6 @@
 //! Functions: their names and attributes, their control flow, and changes of a whole function.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -88,7 +88,7 @@ pub(crate) fn carry<'m>(
     module: &Module<'m>,
     chosen: &mut [FunctionValue<'m>],
     at: PointerValue<'m>,
-) -> Vec<(FunctionValue<'m>, Option<PointerValue<'m>>, bool)> {
+) -> HashMap<FunctionValue<'m>, (Option<PointerValue<'m>>, bool)> {
     let raw = |f: &FunctionValue<'m>| RawCarried {
         function: f.as_value_ref(),
         slot: std::ptr::null_mut(),
@@ -106,7 +106,7 @@ pub(crate) fn carry<'m>(
     let result = chosen.iter().zip(&list).map(|(f, raw)| {
         // SAFETY: a slot that is not null is an alloca.
         let slot = (!raw.slot.is_null()).then(|| unsafe { PointerValue::new(raw.slot) });
-        (*f, slot, raw.takes != 0)
+        (*f, (slot, raw.takes != 0))
     });
     result.collect()
 }

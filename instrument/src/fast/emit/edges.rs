@@ -56,7 +56,7 @@ fn busy_edges(fast: &Fast) -> Vec<EdgeKey> {
         }
     }
     for (l, shape) in fast.shapes.iter().enumerate() {
-        if let Some(c) = shape.collapsed()
+        if let Ok(c) = shape
             && c.count.is_none()
         {
             busy.push((c.latch, fast.graph.loops[l].header));
@@ -69,7 +69,7 @@ impl Fast {
     /// The outermost collapsed loop whose header is the node, if its count is recorded.
     pub(super) fn recorded_loop_at(&self, node: usize) -> Option<usize> {
         let l = self.graph.header_of[node]?;
-        let c = self.shapes[l].collapsed()?;
+        let c = self.shapes[l].as_ref().ok()?;
         c.count.is_none().then_some(l)
     }
 }
@@ -131,7 +131,7 @@ impl<'m> Emitter<'_, 'm> {
     /// Emits the code on the back edge of a recorded loop.
     pub(super) fn back_edge(&mut self, n: usize, l: usize) -> Built {
         let fast = self.fast;
-        let (Some(c), Some(&counter)) = (fast.shapes[l].collapsed(), self.counters.get(&l)) else {
+        let (Ok(c), Some(&counter)) = (&fast.shapes[l], self.counters.get(&l)) else {
             return Ok(());
         };
         self.writer.builder.position_before(&self.ends[&(c.latch, n)]);

@@ -110,7 +110,7 @@ impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
 
     /// Whether nothing may be recorded in the node.
     pub(super) fn inside_free_loop(&self, shapes: &[Shape], node: usize) -> bool {
-        let is_free = |l: usize| shapes[l].collapsed().is_some_and(|c| !c.records);
+        let is_free = |l: usize| shapes[l].as_ref().is_ok_and(|c| !c.records);
         self.graph.around(node).any(is_free)
     }
 
