@@ -57,7 +57,8 @@ impl Flow {
         let mut changed = false;
         for i in 0..plan.blocks.len() {
             let block = &plan.blocks[i];
-            let mut written = if i == 0 || block.entered == Entered::Invoke {
+            let entered = plan.pieces[block.pieces.start].entered;
+            let mut written = if matches!(entered, Entered::Start | Entered::Call) {
                 UNKNOWN
             } else {
                 let edges = self.predecessors[i].iter();
@@ -92,8 +93,8 @@ impl Flow {
 fn unbroken_back_edges(plan: &FunctionPlan<'_>) -> Vec<usize> {
     // Whether the value at a block's end does not depend on the value at its beginning.
     let resets = |block: &BlockPlan<'_>| {
-        let mut pieces = plan.pieces[block.pieces.clone()].iter();
-        block.entered == Entered::Invoke || pieces.any(|p| p.check || p.ends_with_call())
+        let pieces = &plan.pieces[block.pieces.clone()];
+        pieces[0].entered == Entered::Call || pieces.iter().any(|p| p.check || p.ends_with_call())
     };
     let resets: Vec<bool> = plan.blocks.iter().map(resets).collect();
     let edges =

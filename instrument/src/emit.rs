@@ -18,7 +18,7 @@ use inkwell::values::{
 use crate::carry::Carried;
 use crate::ir;
 use crate::memop::Value;
-use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
+use crate::plan::{BlockPlan, FunctionPlan, Piece};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Targets<'m> {
@@ -219,32 +219,23 @@ struct Emitter<'m> {
 
 impl<'m> Emitter<'m> {
     fn function(&mut self, plan: &FunctionPlan<'m>) -> Built {
-        for (i, block) in plan.blocks.iter().enumerate() {
-            let pieces = &plan.pieces[block.pieces.clone()];
-            let Some(head) = pieces.first() else { continue };
+        for block in &plan.blocks {
             // Whether the cursor in the register may differ from the one in thread-local storage.
             let mut dirty = true;
-            let entered = match block.entered {
-                Entered::Branch if i == 0 => Some(self.carried.argument),
-                Entered::Branch | Entered::Jump => None,
-                Entered::Carried => Some(self.carried.slot),
-                Entered::Invoke => Some(None),
-            };
-            if let Some(from) = entered {
-                self.writer.reload(head.start, from)?;
-                dirty = from.is_some();
-            }
-            for (k, piece) in pieces.iter().enumerate() {
+            for n in block.pieces.clone() {
+                let piece = &plan.pieces[n];
+                if let Some(from) = piece.found_in(self.carried) {
+                    dirty = from.is_some();
+                    let through = dirty || self.carried.argument.is_some();
+                    if n == block.pieces.start || through || !leaves(piece) {
+                        self.writer.reload(piece.start, from)?;
+                    }
+                }
                 dirty |= self.piece(piece)?;
                 if piece.ends_with_call() {
-                    let slot = self.carried.slot.filter(|_| piece.carries);
+                    let slot = piece.left_in(self.carried);
                     if dirty || slot.is_some() {
                         self.writer.sync(piece.last, slot)?;
-                    }
-                    dirty = slot.is_some();
-                    let through = slot.is_some() || self.carried.argument.is_some();
-                    if let Some(next) = pieces.get(k + 1).filter(|n| through || !leaves(n)) {
-                        self.writer.reload(next.start, slot)?;
                     }
                 }
             }

@@ -10,10 +10,10 @@ use contech_trace::abi::{ID_BYTES, MAX_RECORD};
 use contech_trace::table::{BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_RETURN};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 
 use crate::callee::{self, Call};
-use crate::carry::Carry;
+use crate::carry::{Carried, Carry};
 use crate::graphs;
 use crate::ir;
 use crate::memop::{self, Value};
@@ -63,11 +63,33 @@ pub(crate) struct Piece<'m> {
     pub(crate) check: bool,
     /// The piece ends with a call that takes the cursor and hands it back (`carry`).
     pub(crate) carries: bool,
+    pub(crate) entered: Entered,
     /// Its index in the module's table, if it is not silent.
     pub(crate) id: u32,
 }
 
-impl Piece<'_> {
+impl<'m> Piece<'m> {
+    /// Where the cursor must be loaded from at the beginning, if it must: a slot, or else
+    /// thread-local storage.
+    pub(crate) fn found_in(&self, carried: Carried<'m>) -> Option<Option<PointerValue<'m>>> {
+        match self.entered {
+            Entered::Start => Some(carried.argument),
+            Entered::Call => Some(None),
+            Entered::Carried => Some(carried.slot),
+            Entered::Branch | Entered::Jump => None,
+        }
+    }
+
+    /// The slot where the next code looks for the cursor; `None` means thread-local storage. Only
+    /// calls that take the cursor, and returns of functions that took it, use a slot.
+    pub(crate) fn left_in(&self, carried: Carried<'m>) -> Option<PointerValue<'m>> {
+        match self.last.get_opcode() {
+            _ if self.carries => carried.slot,
+            InstructionOpcode::Return => carried.argument,
+            _ => None,
+        }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         if self.silent { 0 } else { operand_bytes(&self.ops) + ID_BYTES }
     }
@@ -78,14 +100,16 @@ impl Piece<'_> {
     }
 }
 
-/// How control enters a basic block.
+/// How control enters a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entered {
-    /// Branches lead to it, and the cursor is known.
+    /// It is the function's first.
+    Start,
+    /// Branches lead to it, or the piece before, and the cursor is known.
     Branch,
-    /// The normal or unwind edges of invokes lead to it, and the cursor is in thread-local storage.
-    Invoke,
-    /// The normal edge of an invoke that hands the cursor back leads to it.
+    /// A call is before it, and the cursor is in thread-local storage.
+    Call,
+    /// A call that hands the cursor back is before it.
     Carried,
     /// An indirect branch leads to it, and the cursor is known, but nothing else.
     Jump,
@@ -97,7 +121,6 @@ pub(crate) struct BlockPlan<'m> {
     pub(crate) terminator: InstructionValue<'m>,
     /// The block's pieces, as a range of [`FunctionPlan::pieces`].
     pub(crate) pieces: Range<usize>,
-    pub(crate) entered: Entered,
     /// Indices into [`FunctionPlan::blocks`].
     pub(crate) successors: Vec<usize>,
     /// Room must be checked before the terminator (`check`).
@@ -200,17 +223,20 @@ impl<'m> Cut<'m> {
             }
             let targets = ir::successors(terminator);
             let successors: Vec<_> = targets.iter().filter_map(|s| index.get(s).copied()).collect();
-            let mut carries = false;
+            let mut after = Entered::Branch;
             for piece in &mut plan.pieces[first..] {
-                carries = piece.ends_with_call() && carry.is_taken_by(piece.last);
-                piece.carries = carries;
+                piece.entered = after;
+                piece.carries = piece.ends_with_call() && carry.is_taken_by(piece.last);
+                after = match piece.ends_with_call() {
+                    true if piece.carries => Entered::Carried,
+                    true => Entered::Call,
+                    false => Entered::Branch,
+                };
             }
             for (k, s) in successors.iter().enumerate() {
                 match terminator.get_opcode() {
-                    InstructionOpcode::Invoke if carries && k == 0 => {
-                        entered[*s] = Entered::Carried
-                    }
-                    InstructionOpcode::Invoke => entered[*s] = Entered::Invoke,
+                    InstructionOpcode::Invoke if k == 0 => entered[*s] = after,
+                    InstructionOpcode::Invoke => entered[*s] = Entered::Call,
                     InstructionOpcode::IndirectBr => entered[*s] = Entered::Jump,
                     _ => {}
                 }
@@ -219,15 +245,15 @@ impl<'m> Cut<'m> {
                 bb,
                 terminator,
                 pieces: first..plan.pieces.len(),
-                entered: Entered::Branch,
                 successors,
                 check_at_end: false,
             });
         }
-        for (block, entered) in plan.blocks.iter_mut().zip(entered) {
-            block.entered = entered;
+        for (block, entered) in plan.blocks.iter().zip(entered) {
+            plan.pieces[block.pieces.start].entered = entered;
         }
         if let Some(first) = plan.pieces.first_mut() {
+            first.entered = Entered::Start;
             first.flags |= BLOCK_ENTRY;
             // A check before the static allocas would split them from the entry block's head, which
             // would make them dynamic.
@@ -382,6 +408,7 @@ fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
         silent: false,
         check: false,
         carries: false,
+        entered: Entered::Branch,
         id: 0,
     }
 }

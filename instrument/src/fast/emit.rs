@@ -106,8 +106,8 @@ impl<'m> Emitter<'_, 'm> {
             let (edges, piece) = (&fast.paths.edges[n], &self.plan.pieces[n]);
             if node.fresh {
                 self.writer.builder.position_before(&piece.start);
-                if !node.jumped {
-                    self.writer.reload(piece.start, self.found_in(n))?;
+                if let Some(from) = piece.found_in(self.carried) {
+                    self.writer.reload(piece.start, from)?;
                 }
                 self.writer.check()?;
                 self.set_path(n)?;
@@ -168,33 +168,13 @@ impl<'m> Emitter<'_, 'm> {
     /// Handles a return right after a call, where nothing is written: the cursor moves from the
     /// place where the call left it to the place where the caller looks for it.
     fn pass_on(&self, n: usize) -> Built {
-        if self.found_in(n) != self.left_in(n) {
-            let first = self.plan.pieces[n].start;
-            self.writer.reload(first, self.found_in(n))?;
-            self.writer.sync(first, self.left_in(n))?;
+        let piece = &self.plan.pieces[n];
+        let (found, left) = (piece.found_in(self.carried), piece.left_in(self.carried));
+        if found.flatten() != left {
+            self.writer.reload(piece.start, found.flatten())?;
+            self.writer.sync(piece.start, left)?;
         }
         Ok(())
-    }
-
-    /// The slot that holds the cursor at a fresh start; `None` means thread-local storage.
-    fn found_in(&self, n: usize) -> Option<PointerValue<'m>> {
-        match &self.fast.graph.nodes[n] {
-            node if node.carried => self.carried.slot,
-            _ if n == 0 => self.carried.argument,
-            _ => None,
-        }
-    }
-
-    /// The slot where the next code looks for the cursor after the end of a segment; `None` means
-    /// thread-local storage. Only calls that take the cursor, and returns of functions that took
-    /// it, use a slot.
-    fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
-        let piece = &self.plan.pieces[n];
-        match piece.last.get_opcode() {
-            _ if piece.carries => self.carried.slot,
-            InstructionOpcode::Return => self.carried.argument,
-            _ => None,
-        }
     }
 
     /// Stores the leaves of a node.

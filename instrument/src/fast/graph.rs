@@ -16,10 +16,6 @@ pub(crate) struct Node {
     pub(crate) first_order: u32,
     /// A segment starts here, and nothing is known at its start.
     pub(crate) fresh: bool,
-    /// An indirect branch leads here: the cursor is where it was, but nothing else is known.
-    pub(crate) jumped: bool,
-    /// The code that ran before has handed the cursor over or back in a slot (see `carry`).
-    pub(crate) carried: bool,
     /// The node ends with a boundary call, return, unwind or indirect branch.
     pub(crate) ends: bool,
     /// Nothing is written here: the node is the return right after a call.
@@ -79,7 +75,6 @@ impl Graph {
             graph.block(plan, block, analysis);
             blocks.insert(block.bb.as_mut_ptr(), block);
         }
-        graph.nodes.first_mut()?.fresh = true;
         for i in 0..n {
             for s in graph.nodes[i].successors.clone() {
                 graph.nodes[s].predecessors.push(i);
@@ -111,15 +106,13 @@ impl Graph {
         analysis: &Analysis<'m>,
     ) {
         let (in_loop, frequency) = (analysis.loop_of(block.bb), analysis.frequency(block.bb));
-        let mut fresh = block.entered != Entered::Branch;
-        let mut carried = block.entered == Entered::Carried;
         for n in block.pieces.clone() {
             let piece = &plan.pieces[n];
-            let calls = piece.ends_with_call();
-            let after_call = fresh && n != block.pieces.start;
+            let fresh = piece.entered != Entered::Branch;
             let opcode = (piece.last == block.terminator).then(|| piece.last.get_opcode());
             let leaves = opcode.is_some_and(leaves);
-            let ends = leaves || opcode == Some(InstructionOpcode::IndirectBr) || calls;
+            let ends =
+                leaves || opcode == Some(InstructionOpcode::IndirectBr) || piece.ends_with_call();
             let mut successors: Vec<usize> = Vec::new();
             if !ends && n + 1 < block.pieces.end {
                 successors.push(n + 1);
@@ -133,16 +126,13 @@ impl Graph {
             self.nodes.push(Node {
                 first_order: 0,
                 fresh,
-                jumped: block.entered == Entered::Jump && n == block.pieces.start,
-                carried,
                 ends,
-                dead: piece.silent && leaves && after_call,
+                dead: piece.silent && leaves && fresh && n != block.pieces.start,
                 successors,
                 predecessors: Vec::new(),
                 in_loop,
                 frequency,
             });
-            (fresh, carried) = (calls, piece.carries);
         }
         // PHIs and pads belong to the first node.
         let mut node = block.pieces.start;

@@ -111,7 +111,7 @@ fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     each: impl Fn(&T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let results: Vec<_> = items.par_iter().with_max_len(1).map(|item| each(item)).collect();
+    let results: Vec<_> = items.par_iter().with_max_len(1).map(&each).collect();
     results.into_iter().collect()
 }
 

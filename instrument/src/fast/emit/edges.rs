@@ -90,11 +90,11 @@ impl<'m> Emitter<'_, 'm> {
             To::Node(t) | To::Cut(t) | To::Leave(t) => t,
             To::LoopCut(_) => return Ok(()),
             To::End => {
-                let last = self.plan.pieces[n].last;
-                self.writer.builder.position_before(&last);
+                let piece = &self.plan.pieces[n];
+                self.writer.builder.position_before(&piece.last);
                 self.id(n, e.increment)?;
-                if last.get_opcode() != InstructionOpcode::IndirectBr {
-                    self.writer.sync(last, self.left_in(n))?;
+                if piece.last.get_opcode() != InstructionOpcode::IndirectBr {
+                    self.writer.sync(piece.last, piece.left_in(self.carried))?;
                 }
                 return Ok(());
             }
