@@ -1,9 +1,9 @@
-//! Every exported symbol except those of [`crate::functions`] and [`crate::contract`], and those
-//! that a list beside their hook exports (`operator_new`, `jump`, `channel::stdio`): the functions
-//! of the system that only the recorder stands in front of.
+//! Every exported symbol except those of [`crate::functions`], [`crate::mpi`] and
+//! [`crate::contract`], and those that a list beside their hook exports (`operator_new`, `jump`,
+//! `channel::stdio`): the functions of the system that only the recorder stands in front of.
 
-use crate::{active, allocation, fork, library, mapping, mpi, ompt, sandbox, threads};
-use contech_interpose::{exports, for_each_mpi_function};
+use crate::{active, allocation, fork, library, mapping, ompt, sandbox, threads};
+use contech_interpose::exports;
 
 exports! {
     pthread_setcanceltype = threads::setcanceltype;
@@ -47,11 +47,3 @@ exports! {
 
     fork [caller 0] = fork::fork;
 }
-
-macro_rules! record_mpi {
-    ($($name:ident $profiled:ident $exported:ident: [$module:ident $function:ident] $state:tt;)*) => {
-        exports! { $($exported = mpi::$module::$function;)* }
-    };
-}
-
-for_each_mpi_function!(record_mpi!);

@@ -77,7 +77,7 @@ pub(super) fn detect() -> (Option<&'static Abi>, String) {
     let mut length: c_int = 0;
     if find("PMPI_Get_library_version\0").is_some() {
         let text: *mut c_char = text.as_mut_ptr().cast();
-        pmpi!(Get_library_version(text.addr(), (&raw mut length).addr()));
+        pmpi!(PMPI_Get_library_version(text.addr(), (&raw mut length).addr()));
     }
     let text = &text[..usize::try_from(length).unwrap_or(0).min(text.len())];
     let name = String::from_utf8_lossy(text);

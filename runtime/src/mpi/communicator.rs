@@ -49,17 +49,17 @@ pub(super) fn add_at(abi: &Abi, at: usize) {
 /// Makes a communicator known. Another communicator may have had its handle before.
 pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
     let mut between: c_int = 0;
-    pmpi!(Comm_test_inter(handle, (&raw mut between).addr()));
+    pmpi!(PMPI_Comm_test_inter(handle, (&raw mut between).addr()));
     let mut rank: c_int = 0;
-    pmpi!(Comm_rank(handle, (&raw mut rank).addr()));
+    pmpi!(PMPI_Comm_rank(handle, (&raw mut rank).addr()));
     let mut group = 0usize;
-    pmpi!(Comm_group(handle, (&raw mut group).addr()));
+    pmpi!(PMPI_Comm_group(handle, (&raw mut group).addr()));
     let own = members(abi, group);
     let mut all = own.clone();
     let mut world = own;
     if between != 0 {
         let mut group = 0usize;
-        pmpi!(Comm_remote_group(handle, (&raw mut group).addr()));
+        pmpi!(PMPI_Comm_remote_group(handle, (&raw mut group).addr()));
         let remote = members(abi, group);
         all = if world < remote {
             [&world[..], &[BETWEEN], &remote].concat()
@@ -92,19 +92,19 @@ pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
 /// The ranks in MPI_COMM_WORLD of a group. This frees the group.
 fn members(abi: &Abi, mut group: usize) -> Vec<c_int> {
     let mut size: c_int = 0;
-    pmpi!(Group_size(group, (&raw mut size).addr()));
+    pmpi!(PMPI_Group_size(group, (&raw mut size).addr()));
     let ranks: Vec<c_int> = (0..size).collect();
     let mut translated = vec![UNDEFINED; ranks.len()];
     let mut world = 0usize;
-    pmpi!(Comm_group(abi.world(), (&raw mut world).addr()));
-    pmpi!(Group_translate_ranks(
+    pmpi!(PMPI_Comm_group(abi.world(), (&raw mut world).addr()));
+    pmpi!(PMPI_Group_translate_ranks(
         group,
         ranks.len(),
         ranks.as_ptr().addr(),
         world,
         translated.as_mut_ptr().addr(),
     ));
-    pmpi!(Group_free((&raw mut world).addr()));
-    pmpi!(Group_free((&raw mut group).addr()));
+    pmpi!(PMPI_Group_free((&raw mut world).addr()));
+    pmpi!(PMPI_Group_free((&raw mut group).addr()));
     translated
 }

@@ -73,7 +73,7 @@ extern "C-unwind" fn missing() -> c_int {
 macro_rules! pmpi {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         static ENTRY: $crate::mpi::entry::Entry =
-            $crate::mpi::entry::Entry::new(concat!("PMPI_", stringify!($name), "\0"));
+            $crate::mpi::entry::Entry::new(concat!(stringify!($name), "\0"));
         type Function = unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int;
         // SAFETY: the function takes this many words, which are ints and pointers, and returns an
         // int.

@@ -14,20 +14,21 @@
 //! What is recorded says enough to match messages afterwards: see [`contech_trace::mpi`].
 
 mod abi;
-pub(crate) mod collective;
+mod collective;
 mod communicator;
-pub(crate) mod entry;
+mod entry;
+mod functions;
 mod identity;
 mod model;
-pub(crate) mod persistent;
-pub(crate) mod point;
-pub(crate) mod probe;
+mod persistent;
+mod point;
+mod probe;
 mod request;
-pub(crate) mod setup;
+mod setup;
 mod state;
-pub(crate) mod topology;
-pub(crate) mod wait;
-pub(crate) mod window;
+mod topology;
+mod wait;
+mod window;
 
 use std::cell::Cell;
 

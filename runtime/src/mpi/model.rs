@@ -58,7 +58,13 @@ pub(super) enum Request {
     /// A communicator that is being made: the address its handle will be at.
     Communicator(usize),
     /// A request that may be started again.
-    Persistent(Persistent),
+    Persistent {
+        send: bool,
+        /// What is received, or, with the other side as the source, sent.
+        message: Receive,
+        /// A receive that goes on.
+        goes_on: bool,
+    },
 }
 
 #[derive(Clone)]
@@ -68,26 +74,4 @@ pub(super) struct Receive {
     pub(super) tag: c_int,
     /// The receive's place in the order of posting.
     pub(super) posted: u64,
-}
-
-/// What a persistent request does each time it is started.
-#[derive(Clone)]
-pub(super) struct Persistent {
-    pub(super) send: bool,
-    pub(super) communicator: Arc<Communicator>,
-    pub(super) peer: c_int,
-    pub(super) tag: c_int,
-    /// A receive's place in the order of posting, while it goes on.
-    pub(super) posted: Option<u64>,
-}
-
-impl Persistent {
-    pub(super) fn receive(&self) -> Option<Receive> {
-        Some(Receive {
-            communicator: Arc::clone(&self.communicator),
-            source: self.peer,
-            tag: self.tag,
-            posted: self.posted?,
-        })
-    }
 }

@@ -1,31 +1,19 @@
-//! Probes, and receives of what a probe has matched.
+//! Probes that find a message, and receives of what a probe has matched.
 
 use std::ffi::c_int;
 
 use contech_trace::event::SyncOp;
 
 use super::abi::int_at;
-use super::collective::marks;
-use super::entry::pmpi;
 use super::model::{Receive, Request};
-use super::point::Status;
 use super::state;
 use super::{Call, call};
 
-marks! {
-    probe Probe (source tag communicator status) MpiProbe;
-}
-
-pub(crate) extern "C-unwind" fn iprobe(
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    flag: usize,
-    status: usize,
-) -> c_int {
+/// Records a probe that says at `flag` whether it has found something. One that finds nothing is
+/// not recorded, because programs repeat it again and again.
+pub(super) fn looks(flag: usize, real: impl FnOnce() -> c_int) -> c_int {
     let call = call();
-    let result = pmpi!(Iprobe(source, tag, communicator, flag, status));
-    // A probe that finds nothing is not recorded, because programs repeat it again and again.
+    let result = real();
     if let (0, Some(call)) = (result, call)
         && int_at(flag, 0) != 0
     {
@@ -34,92 +22,58 @@ pub(crate) extern "C-unwind" fn iprobe(
     result
 }
 
-pub(crate) extern "C-unwind" fn mprobe(
+/// Records a probe that takes a message, if the int at `found` is not 0 (or `found` itself is). The
+/// program receives that message later.
+pub(super) fn matches(
     source: usize,
     tag: usize,
     communicator: usize,
     message: usize,
+    found: usize,
     status: usize,
-) -> c_int {
-    matching(source, tag, communicator, status, message, None, |status| {
-        pmpi!(Mprobe(source, tag, communicator, message, status))
-    })
-}
-
-pub(crate) extern "C-unwind" fn improbe(
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    flag: usize,
-    message: usize,
-    status: usize,
-) -> c_int {
-    let found = Some(flag);
-    matching(source, tag, communicator, status, message, found, |status| {
-        pmpi!(Improbe(source, tag, communicator, flag, message, status))
-    })
-}
-
-/// Records a probe that takes a message. The program receives that message later.
-fn matching(
-    source: usize,
-    tag: usize,
-    communicator: usize,
-    status: usize,
-    message: usize,
-    found: Option<usize>,
     real: impl FnOnce(usize) -> c_int,
 ) -> c_int {
     let Some(call) = call() else {
         return real(status);
     };
-    let receive = call.posting(communicator, source, tag);
-    let mut own: Status = [0; 4];
-    let status = call.status_for(status, &mut own);
-    let result = real(status);
-    if result == 0 && found.is_none_or(|flag| int_at(flag, 0) != 0) {
+    let receive = call.posting(source, tag, communicator);
+    let mut own = [0; 4];
+    let (result, status) = call.with_status(status, &mut own, real);
+    if result == 0 && (found == 0 || int_at(found, 0) != 0) {
         let (source, tag) = call.abi.envelope(status);
         let receive = Receive { source, tag, ..receive };
         let handle = call.abi.handle_in(message, 0);
-        state::with(|t| t.messages.insert(handle, Request::Receive(receive)));
+        state::with(|t| t.messages.insert(handle, receive));
         call.mark(SyncOp::MpiProbe);
     }
     result
 }
 
-pub(crate) extern "C-unwind" fn mrecv(
-    data: usize,
-    count: usize,
-    kind: usize,
-    message: usize,
-    status: usize,
-) -> c_int {
-    let call = call();
-    let matched = call.as_ref().and_then(|c| take(c, message));
-    let result = pmpi!(Mrecv(data, count, kind, message, status));
-    if let (0, Some(call), Some(Request::Receive(receive))) = (result, call, matched) {
+/// Records that `real` receives the message that a probe has matched.
+pub(super) fn receives_matched(message: usize, real: impl FnOnce() -> c_int) -> c_int {
+    matched(message, real, |call, receive| {
         call.received(&receive, 0, &mut call.took());
-    }
-    result
+    })
 }
 
-pub(crate) extern "C-unwind" fn imrecv(
-    data: usize,
-    count: usize,
-    kind: usize,
+/// Records that `real` begins to receive the message that a probe has matched.
+pub(super) fn posts_matched(message: usize, request: usize, real: impl FnOnce() -> c_int) -> c_int {
+    matched(message, real, |call, receive| call.keep(request, Request::Receive(receive)))
+}
+
+fn matched(
     message: usize,
-    request: usize,
+    real: impl FnOnce() -> c_int,
+    then: impl FnOnce(&Call, Receive),
 ) -> c_int {
     let call = call();
-    let matched = call.as_ref().and_then(|c| take(c, message));
-    let result = pmpi!(Imrecv(data, count, kind, message, request));
-    if let (0, Some(call), Some(matched)) = (result, call, matched) {
-        call.keep(request, matched);
+    let taken = call.as_ref().and_then(|call| {
+        let handle = call.abi.handle_in(message, 0);
+        state::with(|t| t.messages.remove(&handle))
+    });
+    let result = real();
+    if let (0, Some(call), Some(receive)) = (result, call, taken) {
+        then(&call, receive);
     }
     result
-}
-
-fn take(call: &Call, message: usize) -> Option<Request> {
-    let handle = call.abi.handle_in(message, 0);
-    state::with(|t| t.messages.remove(&handle))
 }

@@ -32,11 +32,10 @@ impl Call {
     /// request, or 0. Returns whether anything was recorded.
     pub(super) fn complete(&self, handle: u64, status: usize, took: &mut (u64, u64)) -> bool {
         match take(handle) {
-            Some(Request::Receive(receive)) => self.received(&receive, status, took),
-            Some(Request::Persistent(persistent)) => match persistent.receive() {
-                Some(receive) => self.received(&receive, status, took),
-                None => false,
-            },
+            Some(
+                Request::Receive(receive)
+                | Request::Persistent { message: receive, goes_on: true, .. },
+            ) => self.received(&receive, status, took),
             Some(Request::Collective(name, number, meeting)) => {
                 self.further(SyncOp::MpiEnd, name, number, meeting, took);
                 true
@@ -45,7 +44,7 @@ impl Call {
                 self.made(at);
                 false
             }
-            None => false,
+            Some(Request::Persistent { .. }) | None => false,
         }
     }
 
@@ -69,7 +68,7 @@ impl Call {
 
     fn is_cancelled(&self, status: usize) -> bool {
         let mut flag: c_int = 0;
-        super::entry::pmpi!(Test_cancelled(status, (&raw mut flag).addr()));
+        super::entry::pmpi!(PMPI_Test_cancelled(status, (&raw mut flag).addr()));
         flag != 0
     }
 }
@@ -78,10 +77,12 @@ impl Call {
 fn take(handle: u64) -> Option<Request> {
     state::with(|t| {
         let queue: &mut VecDeque<Request> = t.requests.get_mut(&handle)?;
-        if let Some(Request::Persistent(persistent)) = queue.front_mut() {
+        if let Some(persistent @ Request::Persistent { .. }) = queue.front_mut() {
             let was = persistent.clone();
-            persistent.posted = None;
-            return Some(Request::Persistent(was));
+            if let Request::Persistent { goes_on, .. } = persistent {
+                *goes_on = false;
+            }
+            return Some(was);
         }
         let taken = queue.pop_front();
         if queue.is_empty() {

@@ -13,27 +13,14 @@ use crate::active::recording_if;
 use crate::current::{self, guarded};
 use crate::tls::block;
 
-pub(crate) extern "C-unwind" fn init(count: usize, arguments: usize) -> c_int {
-    begin(|| pmpi!(Init(count, arguments)))
-}
-
-pub(crate) extern "C-unwind" fn init_thread(
-    count: usize,
-    arguments: usize,
-    required: usize,
-    provided: usize,
-) -> c_int {
-    begin(|| pmpi!(Init_thread(count, arguments, required, provided)))
-}
-
-fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn initialises(real: impl FnOnce() -> c_int) -> c_int {
     let Some(_within) = Within::outermost() else {
-        return initialise();
+        return real();
     };
     let active = recording_if(|_| true);
     let allocating = active.map(|a| a.tls.allocating());
     let before = active.map_or(0, super::Active::now);
-    let result = initialise();
+    let result = real();
     let Some(active) = active.filter(|_| result == 0) else {
         return result;
     };
@@ -49,8 +36,8 @@ fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
         };
         let world = abi.world();
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
-        pmpi!(Comm_rank(world, (&raw mut rank).addr()));
-        pmpi!(Comm_size(world, (&raw mut size).addr()));
+        pmpi!(PMPI_Comm_rank(world, (&raw mut rank).addr()));
+        pmpi!(PMPI_Comm_size(world, (&raw mut size).addr()));
         communicator::add(abi, world);
         communicator::add(abi, abi.itself());
         let (run, job) = identity::run();
@@ -70,9 +57,9 @@ fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-pub(crate) extern "C-unwind" fn finalize() -> c_int {
+pub(super) fn finalises(real: impl FnOnce() -> c_int) -> c_int {
     let call = super::call();
-    let result = pmpi!(Finalize());
+    let result = real();
     if result == 0 {
         state::set_abi(None);
         if let Some(call) = call {
@@ -82,7 +69,7 @@ pub(crate) extern "C-unwind" fn finalize() -> c_int {
     result
 }
 
-pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int {
+pub(super) fn aborts(code: usize, real: impl FnOnce() -> c_int) -> c_int {
     if let Some(call) = super::call() {
         call.mark(SyncOp::MpiAbort);
     }
@@ -95,5 +82,5 @@ pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int
         };
         guarded(|| recorder.finish(block(), &how));
     }
-    pmpi!(Abort(communicator, code))
+    real()
 }

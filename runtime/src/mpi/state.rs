@@ -7,7 +7,7 @@ use std::sync::atomic::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::Abi;
-use super::model::{Communicator, Request};
+use super::model::{Communicator, Receive, Request};
 
 /// The interface, once MPI is initialised and before it is finalised.
 static ABI: AtomicPtr<Abi> = AtomicPtr::new(std::ptr::null_mut());
@@ -25,7 +25,7 @@ pub(super) struct Tables {
     /// complete at once.
     pub(super) requests: HashMap<u64, VecDeque<Request>>,
     /// Messages that were matched by a probe.
-    pub(super) messages: HashMap<u64, Request>,
+    pub(super) messages: HashMap<u64, Receive>,
     /// Communicators of windows.
     pub(super) windows: HashMap<u64, Arc<Communicator>>,
 }

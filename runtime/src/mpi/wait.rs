@@ -39,8 +39,9 @@ impl Call {
 
     fn needs_status(&self, handle: u64) -> bool {
         match self.known(handle) {
-            Some(Request::Receive(r)) => self.is_wild(r.source, r.tag),
-            Some(Request::Persistent(p)) => !p.send && self.is_wild(p.peer, p.tag),
+            Some(Request::Receive(message) | Request::Persistent { send: false, message, .. }) => {
+                self.is_wild(message.source, message.tag)
+            }
             _ => false,
         }
     }
@@ -134,12 +135,12 @@ macro_rules! completions {
 }
 
 completions! {
-    wait Wait (request) 1 request true all;
-    waitall Waitall (count requests) count requests true all;
-    waitany Waitany (count requests index) count requests true |_| one(index);
-    waitsome Waitsome (count requests done indices) count requests true |_| some(done, indices);
-    test Test (request flag) 1 request false |count| all(flagged(flag, count));
-    testall Testall (count requests flag) count requests false |count| all(flagged(flag, count));
-    testany Testany (count requests index flag) count requests false |_| (0..flagged(flag, 1)).flat_map(move |_| one(index));
-    testsome Testsome (count requests done indices) count requests false |_| some(done, indices);
+    wait PMPI_Wait (request) 1 request true all;
+    waitall PMPI_Waitall (count requests) count requests true all;
+    waitany PMPI_Waitany (count requests index) count requests true |_| one(index);
+    waitsome PMPI_Waitsome (count requests done indices) count requests true |_| some(done, indices);
+    test PMPI_Test (request flag) 1 request false |count| all(flagged(flag, count));
+    testall PMPI_Testall (count requests flag) count requests false |count| all(flagged(flag, count));
+    testany PMPI_Testany (count requests index flag) count requests false |_| (0..flagged(flag, 1)).flat_map(move |_| one(index));
+    testsome PMPI_Testsome (count requests done indices) count requests false |_| some(done, indices);
 }
