@@ -11,6 +11,7 @@ use contech_trace::event::Event;
 
 use super::abi::{Data, FRAME_APPLICATION, Frames, GetTaskInfo, Lookup};
 use super::callback;
+use super::node::Task;
 use super::team::Worker;
 use crate::active::Active;
 use crate::real::Ptr;
@@ -61,7 +62,7 @@ fn gives(block: Ptr, size: usize, then: impl FnOnce(&Worker)) {
 
 /// Marks the memory of a generated task. The task of a taskloop is a copy, which libomp made of the
 /// one that the program filled in.
-pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
+pub(super) fn generated(a: Active, worker: &Worker, task: Task) {
     let (last, size) = worker.descriptor.get();
     let before = last.wrapping_sub(task.addr());
     if (1..MOST_BEFORE).contains(&before) {

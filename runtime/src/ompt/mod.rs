@@ -25,8 +25,8 @@ pub(crate) use tool::before_begin_if0;
 
 use crate::active::{Active, recording_if};
 use crate::current::guarded;
-use abi::Data;
 use contech_interpose::ompt as abi;
+use node::Task;
 use team::{WORKER, Worker};
 use word::Word;
 
@@ -47,9 +47,8 @@ fn enter(a: Active, word: Word, how: Arrival) {
     }
 }
 
-/// The word of the task that runs in this thread.
-fn running(worker: &Worker) -> (Data, Word) {
-    let data = worker.task.get();
-    // SAFETY: the running task is alive, and only its thread uses its word.
-    (data, unsafe { node::word(data) })
+/// The task that runs in this thread, and its word.
+fn running(worker: &Worker) -> (Task, Word) {
+    let task = worker.task.get();
+    (task, task.word())
 }

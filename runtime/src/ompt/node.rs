@@ -1,8 +1,13 @@
-//! A task with dependences, from its generation to its end.
+//! The tasks of libomp, and what is kept of one with dependences, from its generation to its end.
 
 use super::abi::{self, DEPENDENCE_MUTEXINOUTSET, Data, Dependence};
 use super::word::Word;
 use crate::active::Active;
+
+/// A task, by the word that libomp has in it for a tool. Nothing is known of the task without one
+/// (null), and nothing is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Task(Data);
 
 /// One dependence of a task.
 #[derive(Clone, Copy)]
@@ -16,7 +21,7 @@ pub(super) struct Item {
 /// What is kept of a task that does not fit in its word.
 pub(super) struct Node {
     /// The word that the task has besides.
-    pub(super) word: Word,
+    word: Word,
     /// The context that generated the task.
     pub(super) parent: u32,
     /// Ticks when the task was generated.
@@ -28,55 +33,81 @@ pub(super) struct Node {
 
 const ADDRESS: u64 = (1 << 48) - 1;
 
-impl Node {
-    /// The node of a task, if it has one.
+impl Task {
+    pub(super) const NONE: Self = Task(std::ptr::null_mut());
+
+    /// The task with this word.
     ///
     /// # Safety
-    /// The OpenMP runtime passed the word of a live task, which no other thread uses now.
-    pub(super) unsafe fn of(data: Data) -> Option<&'static mut Node> {
-        // SAFETY: the caller vouches for the word.
-        let word = Word(unsafe { abi::read(data) });
-        if !word.has(Word::NODE) {
-            return None;
-        }
-        let address = usize::try_from(word.0 & ADDRESS).ok()?;
-        // SAFETY: such a word has the address of a node that `attach` leaked. Only `take` frees the
-        // node, and it replaces the word.
-        unsafe { std::ptr::with_exposed_provenance_mut::<Node>(address).as_mut() }
+    /// The word is null, or libomp passed it. While the result is used, the task lives and no other
+    /// thread uses its word.
+    pub(super) unsafe fn of(word: Data) -> Self {
+        Task(word)
     }
 
-    /// Gives the task a node, which keeps its word.
-    ///
-    /// # Safety
-    /// The same as for [`Node::of`].
-    pub(super) unsafe fn attach(
-        data: Data,
-        word: Word,
-        parent: u32,
-        before: u64,
-    ) -> &'static mut Node {
-        let node = Node { word, parent, before, items: Vec::new(), held: Vec::new() };
-        let node = Box::into_raw(Box::new(node));
-        let address = node.expose_provenance() as u64;
-        // SAFETY: the caller vouches for the word.
-        unsafe { abi::write(data, address & ADDRESS | Word::NODE | Word::VALID) };
-        // SAFETY: the node is new, and only `take` frees it.
-        unsafe { &mut *node }
+    pub(super) fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// The address of the task's word.
+    pub(super) fn addr(self) -> usize {
+        self.0.addr()
+    }
+
+    fn read(self) -> Word {
+        // SAFETY: `of` demands that the word can be used.
+        Word(unsafe { abi::read(self.0) })
+    }
+
+    /// Gives a task, which has no node, a word.
+    pub(super) fn write(self, word: Word) {
+        // SAFETY: as in `read`.
+        unsafe { abi::write(self.0, word.0) };
+    }
+
+    /// The task's node, which replaces the word if there is one.
+    fn node(self) -> Option<*mut Node> {
+        let word = self.read();
+        let address = usize::try_from(word.0 & ADDRESS).ok()?;
+        word.has(Word::NODE).then(|| std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// The word, even if the task has a node.
+    pub(super) fn word(self) -> Word {
+        // SAFETY: such a word has the address of a node that `put` leaked, and only `take` frees
+        // it, after which the word is another one.
+        self.node().map_or_else(|| self.read(), |node| unsafe { (*node).word })
+    }
+
+    /// Sets the word, even if the task has a node.
+    pub(super) fn set_word(self, word: Word) {
+        match self.node() {
+            // SAFETY: as in `word`.
+            Some(node) => unsafe { (*node).word = word },
+            None => self.write(word),
+        }
+    }
+
+    /// Gives the task, which has none, a node.
+    pub(super) fn put(self, mut node: Box<Node>) {
+        node.word = self.read();
+        let address = Box::into_raw(node).expose_provenance() as u64;
+        self.write(Word(address & ADDRESS | Word::NODE | Word::VALID));
     }
 
     /// Takes the node from the task, which gets its word back.
-    ///
-    /// # Safety
-    /// The same as for [`Node::of`], and nobody has a reference to the node.
-    pub(super) unsafe fn take(data: Data) -> Option<Box<Node>> {
-        // SAFETY: the caller vouches for the word.
-        let node: *mut Node = unsafe { Node::of(data) }?;
-        // SAFETY: `attach` made the pointer from a box, and this is the only place that takes it
-        // back.
-        let node = unsafe { Box::from_raw(node) };
-        // SAFETY: the caller vouches for the word.
-        unsafe { abi::write(data, node.word.0) };
+    pub(super) fn take(self) -> Option<Box<Node>> {
+        // SAFETY: `put` made the pointer from a box, and this is the only place that takes it back.
+        let node = unsafe { Box::from_raw(self.node()?) };
+        self.write(node.word);
         Some(node)
+    }
+}
+
+impl Node {
+    pub(super) fn new(parent: u32, before: u64) -> Box<Self> {
+        let (items, held) = (Vec::new(), Vec::new());
+        Box::new(Node { word: Word(0), parent, before, items, held })
     }
 
     pub(super) fn add(&mut self, a: Active, dependences: &[Dependence]) {
@@ -90,31 +121,5 @@ impl Node {
     pub(super) fn exclusive(&self) -> impl Iterator<Item = u64> {
         let items = self.items.iter();
         items.filter(|i| i.kind == DEPENDENCE_MUTEXINOUTSET).map(|i| i.variable)
-    }
-}
-
-/// The word of a task, even if the task has a node.
-///
-/// # Safety
-/// The same as for [`Node::of`].
-pub(super) unsafe fn word(data: Data) -> Word {
-    // SAFETY: the caller vouches for the word.
-    match unsafe { Node::of(data) } {
-        Some(node) => node.word,
-        // SAFETY: the caller vouches for the word.
-        None => Word(unsafe { abi::read(data) }),
-    }
-}
-
-/// Sets the word of a task, even if the task has a node.
-///
-/// # Safety
-/// The same as for [`Node::of`].
-pub(super) unsafe fn set_word(data: Data, word: Word) {
-    // SAFETY: the caller vouches for the word.
-    match unsafe { Node::of(data) } {
-        Some(node) => node.word = word,
-        // SAFETY: the caller vouches for the word.
-        None => unsafe { abi::write(data, word.0) },
     }
 }

@@ -7,9 +7,10 @@ use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
 use contech_trace::event::{Arrival, TEAM_STREAMS};
 
 use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
+use super::node::Task;
 use super::team::{Region, Worker};
 use super::word::Word;
-use super::{callback, enter, node};
+use super::{callback, enter};
 use crate::active::{Active, object, recording_if};
 use crate::current::guarded;
 
@@ -41,7 +42,7 @@ pub(super) unsafe extern "C" fn parallel_begin(
     callback(|a, worker| {
         let region = Region::new(
             // SAFETY: libomp passed the word of the task that runs in this thread.
-            unsafe { node::word(encountering) },
+            unsafe { Task::of(encountering) }.word(),
             worker.region.get(),
             worker.team.get(),
             a.now(),
@@ -61,24 +62,21 @@ pub(super) unsafe extern "C" fn implicit_task(
     _flags: c_int,
 ) {
     callback(|a, worker| {
+        // SAFETY: libomp passed the word of the implicit task, which only this thread uses.
+        let task = unsafe { Task::of(task) };
         if endpoint != BEGIN {
-            // SAFETY: libomp passed the word of the implicit task.
-            unsafe { end_implicit(a, worker, task) };
-            return;
+            return end_implicit(a, worker, task);
         }
         // SAFETY: the word is of a region that began and has not ended; it is null for an initial
         // task.
         match unsafe { region(parallel).as_ref() } {
             Some(region) => {
                 let first = region.first_context(a, size);
-                // SAFETY: libomp passed the word of the new task.
-                unsafe { begin_implicit(a, worker, region, task, (first, size, index)) };
+                begin_implicit(a, worker, region, task, (first, size, index));
             }
             None => {
                 if let Some(context) = a.recorder.current_context(a.tls) {
-                    let word = Word::new(context, Word::STARTED);
-                    // SAFETY: libomp passed the word of the new task.
-                    unsafe { abi::write(task, word.0) };
+                    task.write(Word::new(context, Word::STARTED));
                 }
                 worker.task.set(task);
             }
@@ -86,13 +84,11 @@ pub(super) unsafe extern "C" fn implicit_task(
     });
 }
 
-/// # Safety
-/// libomp passed the word of a task that begins in this thread.
-unsafe fn begin_implicit(
+fn begin_implicit(
     a: Active,
     worker: &Worker,
     region: &Region,
-    task: Data,
+    task: Task,
     (first, size, index): (u32, u32, u32),
 ) {
     region.begun.fetch_add(1, Relaxed);
@@ -105,8 +101,7 @@ unsafe fn begin_implicit(
         worker.region.set(std::ptr::from_ref(region).cast_mut());
     }
     let word = Word::new(first + index, flags);
-    // SAFETY: the caller vouches for the word.
-    unsafe { abi::write(task, word.0) };
+    task.write(word);
     worker.task.set(task);
     worker.team.set((first, size));
     enter(a, word, Arrival::Begins);
@@ -114,12 +109,8 @@ unsafe fn begin_implicit(
 
 /// Ends the implicit task for its thread: it arrives at the barrier that ends the region (other
 /// threads are told of that end only when they are needed again), or the region has no barrier.
-///
-/// # Safety
-/// libomp passed the word of a task that runs or ran in this thread.
-pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller vouches for the word.
-    let word = unsafe { node::word(task) };
+pub(super) fn end_implicit(a: Active, worker: &Worker, task: Task) {
+    let word = task.word();
     let runs = a.recorder.current_context(a.tls) == Some(word.context());
     if !word.has(Word::VALID) || word.has(Word::ENDED) || !runs {
         return;
@@ -135,9 +126,7 @@ pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
         return;
     }
     a.recorder.end_entered(a.tls);
-    let kept = back.with(Word::ENDED | Word::STARTED | Word::WAITS);
-    // SAFETY: the caller vouches for the word.
-    unsafe { abi::write(task, kept.0) };
+    task.write(back.with(Word::ENDED | Word::STARTED | Word::WAITS));
     if let Some(region) = region.filter(|_| word.has(Word::PRIMARY)) {
         region.before.set(a.now());
         enter(a, back, Arrival::Resumes);
@@ -166,7 +155,8 @@ pub(super) unsafe extern "C" fn parallel_end(
         let region = unsafe { Box::from_raw(region) };
         // SAFETY: libomp passed the word of the region.
         unsafe { abi::write(parallel, 0) };
-        worker.task.set(encountering);
+        // SAFETY: libomp passed the word of the task that runs in this thread again.
+        worker.task.set(unsafe { Task::of(encountering) });
         worker.team.set(region.outer_team);
         if let Some((first, size)) = region.team() {
             worker.region.set(region.outer);

@@ -12,7 +12,7 @@ use super::abi::{
     REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
 };
 use super::exclusion;
-use super::node;
+use super::node::Task;
 use super::parallel::end_implicit;
 use super::task::settle;
 use super::team::{Wait, Worker};
@@ -27,11 +27,10 @@ pub(super) unsafe extern "C" fn sync_region(
     task: Data,
     _: Code,
 ) {
+    // SAFETY: libomp passed null or the word of the task that runs in this thread.
+    let task = unsafe { Task::of(task) };
     callback(|a, worker| match (kind, endpoint) {
-        (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS, BEGIN) => {
-            // SAFETY: libomp passed the word of this thread's implicit task.
-            unsafe { end_implicit(a, worker, task) };
-        }
+        (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS, BEGIN) => end_implicit(a, worker, task),
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS | REGION_REDUCTION, _) => {}
         (REGION_TASKGROUP, BEGIN) => a.with_aux(TaskgroupBegin, object(0), 0, 0, a.now(), 0),
         (REGION_TASKWAIT, BEGIN) => begin_wait(a, worker, task, None),
@@ -58,6 +57,8 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     _: Code,
 ) {
     if kind == REGION_TASKGROUP {
+        // SAFETY: as in `sync_region`.
+        let task = unsafe { Task::of(task) };
         callback(|a, worker| {
             if endpoint == BEGIN {
                 return begin_wait(a, worker, task, None);
@@ -70,9 +71,8 @@ pub(super) unsafe extern "C" fn sync_region_wait(
 
 /// Notes that the running task begins to wait: at a barrier of `(first context, size)`, if there is
 /// one.
-fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)>) {
-    // SAFETY: libomp passed null or the word of the task that runs in this thread.
-    unsafe { node::set_word(task, node::word(task).with(Word::WAITS)) };
+fn begin_wait(a: Active, worker: &Worker, task: Task, barrier: Option<(u32, u32)>) {
+    task.set_word(task.word().with(Word::WAITS));
     let (object, ticket, participants) = match barrier {
         Some((first, size)) => {
             let object = u64::from(first) | OWN_OBJECTS;
@@ -84,12 +84,11 @@ fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)
     worker.waits.borrow_mut().push(Wait { before: a.now(), object, ticket, participants });
 }
 
-fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
+fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Task) {
     let Some(wait) = worker.waits.borrow_mut().pop() else {
         return;
     };
-    // SAFETY: libomp passed null or the word of the task that runs in this thread.
-    let word = unsafe { node::word(task) };
+    let word = task.word();
     let mut now = word.without(Word::WAITS);
     let before = wait.before;
     let taken = a.since(before);
@@ -109,8 +108,7 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
             a.with_aux(Barrier, at, wait.ticket, aux, arrival.0, arrival.1);
         }
     }
-    // SAFETY: libomp passed null or the word of the task that runs in this thread.
-    unsafe { node::set_word(task, now) };
+    task.set_word(now);
 }
 
 /// Records a reduction. If the running task waits at a barrier, partial results are combined there:

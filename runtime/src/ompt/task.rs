@@ -9,13 +9,13 @@ use contech_trace::event::SyncOp::{
 use contech_trace::event::{Arrival, SyncOp};
 
 use super::abi::{
-    self, Code, DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Data, Dependence,
-    Frame, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
-    STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_FINAL, TASK_TARGET,
-    TASK_TASKWAIT, TASK_UNDEFERRED, TASK_UNTIED,
+    Code, DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Data, Dependence, Frame,
+    STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL, STATUS_LATE_FULFILL,
+    STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_FINAL, TASK_TARGET, TASK_TASKWAIT,
+    TASK_UNDEFERRED, TASK_UNTIED,
 };
 use super::memory;
-use super::node::{self, Node};
+use super::node::{Node, Task};
 use super::team::Worker;
 use super::word::Word;
 use super::{callback, enter, running};
@@ -32,27 +32,22 @@ pub(super) unsafe extern "C" fn task_create(
     callback(|a, worker| {
         // SAFETY: libomp passed the words of a task that runs in this thread and of one that nobody
         // else knows yet.
-        unsafe {
-            if flags & TASK_TASKWAIT != 0 {
-                generate_wait(a, encountering, task);
-            } else if flags & (TASK_EXPLICIT | TASK_TARGET) != 0 {
-                generate(a, worker, encountering, task, flags);
-            }
+        let (parent, task) = unsafe { (Task::of(encountering), Task::of(task)) };
+        if flags & TASK_TASKWAIT != 0 {
+            generate_wait(a, parent, task);
+        } else if flags & (TASK_EXPLICIT | TASK_TARGET) != 0 {
+            generate(a, worker, parent, task, flags);
         }
     });
 }
 
-/// # Safety
-/// libomp passed the words, as in [`task_create`].
-unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: c_int) {
-    // SAFETY: the caller vouches for the word.
-    let generating = unsafe { node::word(parent) };
+fn generate(a: Active, worker: &Worker, parent: Task, task: Task, flags: c_int) {
+    let generating = parent.word();
     let context = a.recorder.reserve_contexts(1);
     memory::generated(a, worker, task);
     a.with_aux(TaskCreate, object(context.into()), 0, 0, a.now(), 0);
     if !generating.has(Word::GENERATED) {
-        // SAFETY: the caller vouches for the word.
-        unsafe { node::set_word(parent, generating.with(Word::GENERATED)) };
+        parent.set_word(generating.with(Word::GENERATED));
     }
     // In a team of one libomp calls every task undeferred. In a region, whose team may be larger
     // another time, `before_begin_if0` tells which tasks really are. Outside of regions all are,
@@ -70,23 +65,15 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
     if flags & TASK_UNTIED != 0 {
         bits |= Word::UNTIED;
     }
-    // SAFETY: the caller vouches for the word.
-    unsafe { abi::write(task, Word::new(context, bits).0) };
+    task.write(Word::new(context, bits));
 }
 
 /// Notes a taskwait with dependences, which libomp treats as a task although the program generated
 /// none.
-///
-/// # Safety
-/// libomp passed the words, as in [`task_create`].
-unsafe fn generate_wait(a: Active, parent: Data, task: Data) {
-    let word = Word::new(u32::MAX, Word::STARTED);
-    // SAFETY: the caller vouches for the words.
-    unsafe { Node::attach(task, word, node::word(parent).context(), a.now()) };
-    // SAFETY: the caller vouches for the word.
-    let waiting = unsafe { node::word(parent) }.with(Word::WAITS);
-    // SAFETY: the caller vouches for the word.
-    unsafe { node::set_word(parent, waiting) };
+fn generate_wait(a: Active, parent: Task, task: Task) {
+    task.write(Word::new(u32::MAX, Word::STARTED));
+    task.put(Node::new(parent.word().context(), a.now()));
+    parent.set_word(parent.word().with(Word::WAITS));
 }
 
 pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
@@ -106,16 +93,11 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
             );
         }
         // SAFETY: libomp passed the word of a task that has not begun.
-        unsafe {
-            let node = match Node::of(task) {
-                Some(node) => node,
-                None => {
-                    let (word, parent) = (Word(abi::read(task)), running(worker).1.context());
-                    Node::attach(task, word, parent, a.now())
-                }
-            };
-            node.add(a, list);
-        }
+        let task = unsafe { Task::of(task) };
+        let new = || Node::new(running(worker).1.context(), a.now());
+        let mut node = task.take().unwrap_or_else(new);
+        node.add(a, list);
+        task.put(node);
     });
 }
 
@@ -144,26 +126,22 @@ fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     callback(|a, worker| {
         // SAFETY: libomp passed the words of live tasks, which no other thread uses now.
-        unsafe {
-            match status {
-                STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
-                    let context = node::word(prior).context();
-                    a.with_aux(Fulfill, object(context.into()), 0, 0, a.now(), 0);
-                }
-                STATUS_TASKWAIT_COMPLETE => wait_ends(a, worker, prior),
-                STATUS_CANCEL if prior != worker.task.get() => discard(a, worker, prior),
-                _ => switch(a, worker, prior, status, next),
+        let (prior, next) = unsafe { (Task::of(prior), Task::of(next)) };
+        match status {
+            STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
+                let context = prior.word().context();
+                a.with_aux(Fulfill, object(context.into()), 0, 0, a.now(), 0);
             }
+            STATUS_TASKWAIT_COMPLETE => wait_ends(a, worker, prior),
+            STATUS_CANCEL if prior != worker.task.get() => discard(a, worker, prior),
+            _ => switch(a, worker, prior, status, next),
         }
     });
 }
 
-/// # Safety
-/// libomp passed the words of the task that was running in this thread and of the one that runs
-/// now.
-unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: Data) {
-    // SAFETY: the caller vouches for the word.
-    let left = unsafe { node::word(prior) };
+/// The thread leaves the task that was running in it, and runs another one now.
+fn switch(a: Active, worker: &Worker, prior: Task, status: c_int, next: Task) {
+    let left = prior.word();
     let ends = matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH);
     let ours = left.has(Word::VALID) && !left.has(Word::ENDED);
     if !ends {
@@ -175,8 +153,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
         enter(a, left.next_piece(), Arrival::Resumes);
     }
     if ours && ends {
-        // SAFETY: the caller vouches for the word, and the task is over.
-        if let Some(node) = unsafe { Node::take(prior) } {
+        if let Some(node) = prior.take() {
             for (variable, ticket) in node.held {
                 let item = object(variable | OWN_OBJECTS);
                 a.timed(OmpUnlock, item, ticket, a.now(), 0);
@@ -186,8 +163,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     } else if ours && left.has(Word::UNTIED) {
         a.recorder.publish(a.tls);
     }
-    // SAFETY: the caller vouches for the word.
-    let Some(how) = (unsafe { go_on(a, worker, next) }) else {
+    let Some(how) = go_on(a, worker, next) else {
         return;
     };
     // Each part of an untied task is a call of the task's function.
@@ -196,8 +172,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
         memory::task_begins(a, worker);
     }
     if how == Arrival::Begins {
-        // SAFETY: the caller vouches for the word.
-        unsafe { depend(a, next) };
+        depend(a, next);
     }
     if ours && ends && left.has(Word::UNDEFERRED) {
         a.with_aux(TaskJoin, object(left.context().into()), 0, 0, a.now(), 0);
@@ -205,13 +180,9 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
 }
 
 /// Lets the thread go on in a task. Returns nothing for a task that is not recorded.
-///
-/// # Safety
-/// libomp passed the word of the task, which runs in this thread now.
-unsafe fn go_on(a: Active, worker: &Worker, task: Data) -> Option<Arrival> {
+fn go_on(a: Active, worker: &Worker, task: Task) -> Option<Arrival> {
     worker.task.set(task);
-    // SAFETY: the caller vouches for the word.
-    let word = unsafe { node::word(task) };
+    let word = task.word();
     worker.untied.set(word.has(Word::UNTIED));
     if !word.has(Word::VALID) {
         return None;
@@ -224,8 +195,7 @@ unsafe fn go_on(a: Active, worker: &Worker, task: Data) -> Option<Arrival> {
         Arrival::Resumes
     };
     let word = word.with(Word::STARTED).next_piece();
-    // SAFETY: the caller vouches for the word.
-    unsafe { node::set_word(task, word) };
+    task.set_word(word);
     enter(a, word, how);
     Some(how)
 }
@@ -233,34 +203,26 @@ unsafe fn go_on(a: Active, worker: &Worker, task: Data) -> Option<Arrival> {
 /// Finds the thread in the task that really runs. A thread that has run the last part of an untied
 /// task leaves the task in silence if another thread has not yet left a part before; that one will
 /// end the task. The word of the task that was left may be gone.
-pub(super) fn settle(a: Active, worker: &Worker, running: Data) {
-    if worker.untied.get() && !running.is_null() && running != worker.task.get() {
+pub(super) fn settle(a: Active, worker: &Worker, running: Task) {
+    if worker.untied.get() && !running.is_none() && running != worker.task.get() {
         a.recorder.publish(a.tls);
-        // SAFETY: libomp passed the word of the task that runs in this thread.
-        unsafe { go_on(a, worker, running) };
+        go_on(a, worker, running);
     }
 }
 
-/// Records the dependences of a task that begins.
-///
-/// # Safety
-/// libomp passed the word of the task.
-unsafe fn depend(a: Active, task: Data) {
-    // SAFETY: the caller vouches for the word.
-    let Some(node) = (unsafe { Node::of(task) }) else {
+/// Records the dependences of a task that begins. It keeps its node if it holds something.
+fn depend(a: Active, task: Task) {
+    let Some(mut node) = task.take() else {
         return;
     };
-    record_items(a, node, a.now());
-    let exclusive: Vec<u64> = node.exclusive().collect();
-    if exclusive.is_empty() {
-        // SAFETY: the caller vouches for the word, and the reference to the node ends here.
-        unsafe { Node::take(task) };
-        return;
-    }
-    for variable in exclusive {
+    record_items(a, &node, a.now());
+    let hold = |variable| {
         let item = object(variable | OWN_OBJECTS);
-        let ticket = a.in_order(OmpLock, item, 0, a.now(), 0);
-        node.held.push((variable, ticket));
+        (variable, a.in_order(OmpLock, item, 0, a.now(), 0))
+    };
+    node.held = node.exclusive().map(hold).collect();
+    if !node.held.is_empty() {
+        task.put(node);
     }
 }
 
@@ -274,29 +236,19 @@ fn record_items(a: Active, node: &Node, before: u64) {
     }
 }
 
-/// Records the end of a taskwait with dependences.
-///
-/// # Safety
-/// libomp passed the word of the taskwait's task.
-unsafe fn wait_ends(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller vouches for the word.
-    if let Some(node) = unsafe { Node::take(task) } {
-        let (data, word) = running(worker);
-        // SAFETY: the word is that of the task that runs in this thread.
-        unsafe { node::set_word(data, word.without(Word::WAITS)) };
+/// Records the end of a taskwait with dependences, which has this task.
+fn wait_ends(a: Active, worker: &Worker, task: Task) {
+    if let Some(node) = task.take() {
+        let (running, word) = running(worker);
+        running.set_word(word.without(Word::WAITS));
         record_items(a, &node, node.before);
     }
 }
 
 /// Records the end of a task that was cancelled before it began.
-///
-/// # Safety
-/// libomp passed the word of the task.
-unsafe fn discard(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller vouches for the word.
-    drop(unsafe { Node::take(task) });
-    // SAFETY: the caller vouches for the word.
-    let word = unsafe { node::word(task) };
+fn discard(a: Active, worker: &Worker, task: Task) {
+    drop(task.take());
+    let word = task.word();
     if word.has(Word::VALID) && !word.has(Word::STARTED | Word::ENDED) {
         enter(a, word.next_piece(), Arrival::Begins);
         a.recorder.end_entered(a.tls);

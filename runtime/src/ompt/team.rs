@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Release};
 
-use super::abi::Data;
+use super::node::Task;
 use super::word::Word;
 use crate::active::Active;
 
@@ -88,8 +88,8 @@ pub(super) struct Wait {
 /// The state of a thread in OpenMP. Nothing in it needs to be dropped, so that it exists as long as
 /// the thread.
 pub(super) struct Worker {
-    /// The task that runs; null before the first one.
-    pub(super) task: Cell<Data>,
+    /// The task that runs; none before the first one.
+    pub(super) task: Cell<Task>,
     /// The task that runs is untied, and another thread may end it (see [`super::task::settle`]).
     pub(super) untied: Cell<bool>,
     /// The innermost region of which this thread is the primary.
@@ -116,7 +116,7 @@ pub(super) struct Worker {
 
 thread_local! {
     pub(super) static WORKER: Worker = const { Worker {
-        task: Cell::new(std::ptr::null_mut()),
+        task: Cell::new(Task::NONE),
         untied: Cell::new(false),
         region: Cell::new(std::ptr::null_mut()),
         team: Cell::new((0, 1)),
