@@ -5,7 +5,7 @@
 //! acquired the lock. So a release has no ticket of its own, but the ticket of its acquire, which
 //! was drawn while the lock was held.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_int;
 
 use contech_interpose::in_front_of;
 use contech_trace::event::SyncOp::{
@@ -13,7 +13,7 @@ use contech_trace::event::SyncOp::{
     OrderedExit,
 };
 
-use super::abi::{Code, MUTEX_CRITICAL, MUTEX_ORDERED};
+use super::abi::{MUTEX_CRITICAL, MUTEX_ORDERED};
 use super::callback;
 use super::team::Worker;
 use crate::active::{Active, object};
@@ -27,25 +27,17 @@ fn ops(kind: c_int) -> (SyncOp, SyncOp) {
     }
 }
 
-pub(super) unsafe extern "C" fn acquire(_: c_int, _: c_uint, _: c_uint, _wait: u64, _: Code) {
-    callback(|a, worker| worker.acquiring.set(a.now()));
+pub(super) fn acquire(a: Active, worker: &Worker) {
+    worker.acquiring.set(a.now());
 }
 
-pub(super) unsafe extern "C" fn acquired(kind: c_int, wait: u64, _: Code) {
-    callback(|a, worker| has_acquired(a, worker, kind, wait));
-}
-
-fn has_acquired(a: Active, worker: &Worker, kind: c_int, wait: u64) {
+pub(super) fn acquired(a: Active, worker: &Worker, kind: c_int, wait: u64) {
     let before = worker.acquiring.get();
     let ticket = a.in_order(ops(kind).0, object(wait), 0, before, a.since(before));
     worker.held.borrow_mut().push((wait, ticket));
 }
 
-pub(super) unsafe extern "C" fn released(kind: c_int, wait: u64, _: Code) {
-    callback(|a, worker| has_released(a, worker, kind, wait));
-}
-
-fn has_released(a: Active, worker: &Worker, kind: c_int, wait: u64) {
+pub(super) fn released(a: Active, worker: &Worker, kind: c_int, wait: u64) {
     let mut held = worker.held.borrow_mut();
     let Some(at) = held.iter().rposition(|(lock, _)| *lock == wait) else {
         a.recorder
@@ -66,7 +58,7 @@ const ABOUT_TO: u64 = 1;
 pub(super) fn reduction(a: Active, worker: &Worker, ends: bool) {
     let lock = worker.combining.take();
     if ends && lock > ABOUT_TO {
-        has_released(a, worker, MUTEX_CRITICAL, lock);
+        released(a, worker, MUTEX_CRITICAL, lock);
     } else if !ends && worker.team.get().1 > 1 {
         worker.acquiring.set(a.now());
         worker.combining.set(ABOUT_TO);
@@ -91,17 +83,17 @@ fn combines(lock: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     callback(|a, worker| {
         if worker.combining.get() == ABOUT_TO {
             let lock = lock.expose_provenance() as u64;
-            has_acquired(a, worker, MUTEX_CRITICAL, lock);
+            acquired(a, worker, MUTEX_CRITICAL, lock);
             worker.combining.set(lock);
         }
     });
     result
 }
 
-pub(super) unsafe extern "C" fn init(_: c_int, _: c_uint, _: c_uint, wait: u64, _: Code) {
-    callback(|a, _| a.instant(ObjectInit, object(wait), 0));
+pub(super) fn init(a: Active, _: &Worker, wait: u64) {
+    a.instant(ObjectInit, object(wait), 0);
 }
 
-pub(super) unsafe extern "C" fn destroy(_: c_int, wait: u64, _: Code) {
-    callback(|a, _| a.instant(ObjectDestroy, object(wait), 0));
+pub(super) fn destroy(a: Active, _: &Worker, wait: u64) {
+    a.instant(ObjectDestroy, object(wait), 0);
 }

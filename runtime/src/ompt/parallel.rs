@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
 use contech_trace::event::{Arrival, TEAM_STREAMS};
 
-use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
+use super::abi::{self, BEGIN, Data, THREAD_INITIAL};
+use super::enter;
 use super::node::Task;
 use super::team::{Region, Worker};
 use super::word::Word;
-use super::{callback, enter};
 use crate::active::{Active, object, recording_if};
 use crate::current::guarded;
 
@@ -31,57 +31,38 @@ pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _thread: Data) {
     }
 }
 
-pub(super) unsafe extern "C" fn parallel_begin(
-    encountering: Data,
-    _: Frame,
-    parallel: Data,
-    _requested: c_uint,
-    _flags: c_int,
-    _: Code,
-) {
-    callback(|a, worker| {
-        let region = Region::new(
-            // SAFETY: libomp passed the word of the task that runs in this thread.
-            unsafe { Task::of(encountering) }.word(),
-            worker.region.get(),
-            worker.team.get(),
-            a.now(),
-        );
-        let address = Box::into_raw(Box::new(region)).expose_provenance();
-        // SAFETY: libomp passed the word of the new region.
-        unsafe { abi::write(parallel, address as u64) };
-    });
+pub(super) fn parallel_begin(a: Active, worker: &Worker, encountering: Task, parallel: Data) {
+    let (outer, team) = (worker.region.get(), worker.team.get());
+    let region = Region::new(encountering.word(), outer, team, a.now());
+    let address = Box::into_raw(Box::new(region)).expose_provenance();
+    // SAFETY: libomp passed the word of the new region.
+    unsafe { abi::write(parallel, address as u64) };
 }
 
-pub(super) unsafe extern "C" fn implicit_task(
+pub(super) fn implicit_task(
+    a: Active,
+    worker: &Worker,
     endpoint: c_int,
     parallel: Data,
-    task: Data,
-    size: c_uint,
-    index: c_uint,
-    _flags: c_int,
+    task: Task,
+    (size, index): (c_uint, c_uint),
 ) {
-    callback(|a, worker| {
-        // SAFETY: libomp passed the word of the implicit task, which only this thread uses.
-        let task = unsafe { Task::of(task) };
-        if endpoint != BEGIN {
-            return end_implicit(a, worker, task);
+    if endpoint != BEGIN {
+        return end_implicit(a, worker, task);
+    }
+    // SAFETY: the word is of a region that began and has not ended; it is null for an initial task.
+    match unsafe { region(parallel).as_ref() } {
+        Some(region) => {
+            let first = region.first_context(a, size);
+            begin_implicit(a, worker, region, task, (first, size, index));
         }
-        // SAFETY: the word is of a region that began and has not ended; it is null for an initial
-        // task.
-        match unsafe { region(parallel).as_ref() } {
-            Some(region) => {
-                let first = region.first_context(a, size);
-                begin_implicit(a, worker, region, task, (first, size, index));
+        None => {
+            if let Some(context) = a.recorder.current_context(a.tls) {
+                task.write(Word::new(context, Word::STARTED));
             }
-            None => {
-                if let Some(context) = a.recorder.current_context(a.tls) {
-                    task.write(Word::new(context, Word::STARTED));
-                }
-                worker.task.set(task);
-            }
+            worker.task.set(task);
         }
-    });
+    }
 }
 
 fn begin_implicit(
@@ -138,40 +119,32 @@ fn is_own(a: Active, word: Word) -> bool {
     a.recorder.own_context(a.tls).is_some_and(|own| own < TEAM_STREAMS && own == word.context())
 }
 
-pub(super) unsafe extern "C" fn parallel_end(
-    parallel: Data,
-    encountering: Data,
-    _flags: c_int,
-    _: Code,
-) {
-    callback(|a, worker| {
-        // SAFETY: the word is that of a region that began.
-        let region = unsafe { region(parallel) };
-        if region.is_null() {
-            return;
-        }
-        // SAFETY: `parallel_begin` made the pointer from a box. The region is over, so nobody else
-        // refers to it.
-        let region = unsafe { Box::from_raw(region) };
-        // SAFETY: libomp passed the word of the region.
-        unsafe { abi::write(parallel, 0) };
-        // SAFETY: libomp passed the word of the task that runs in this thread again.
-        worker.task.set(unsafe { Task::of(encountering) });
-        worker.team.set(region.outer_team);
-        if let Some((first, size)) = region.team() {
-            worker.region.set(region.outer);
-            // libomp announces a region right inside of a teams region twice. The first time only
-            // the primary's task begins, which then meets the region.
-            if region.begun.load(Relaxed) == 1 {
-                for index in 1..size {
-                    enter(a, Word::new(first + index, Word::STARTED), Arrival::Begins);
-                    a.recorder.end_entered(a.tls);
-                    enter(a, region.encountering, Arrival::Resumes);
-                }
+pub(super) fn parallel_end(a: Active, worker: &Worker, parallel: Data, encountering: Task) {
+    // SAFETY: the word is that of a region that began.
+    let region = unsafe { region(parallel) };
+    if region.is_null() {
+        return;
+    }
+    // SAFETY: `parallel_begin` made the pointer from a box. The region is over, so nobody else
+    // refers to it.
+    let region = unsafe { Box::from_raw(region) };
+    // SAFETY: libomp passed the word of the region.
+    unsafe { abi::write(parallel, 0) };
+    worker.task.set(encountering);
+    worker.team.set(region.outer_team);
+    if let Some((first, size)) = region.team() {
+        worker.region.set(region.outer);
+        // libomp announces a region right inside of a teams region twice. The first time only the
+        // primary's task begins, which then meets the region.
+        if region.begun.load(Relaxed) == 1 {
+            for index in 1..size {
+                enter(a, Word::new(first + index, Word::STARTED), Arrival::Begins);
+                a.recorder.end_entered(a.tls);
+                enter(a, region.encountering, Arrival::Resumes);
             }
-            let before = region.before.get();
-            let taken = a.since(before);
-            a.with_aux(ParallelEnd, object(first.into()), 0, size.into(), before, taken);
         }
-    });
+        let before = region.before.get();
+        let taken = a.since(before);
+        a.with_aux(ParallelEnd, object(first.into()), 0, size.into(), before, taken);
+    }
 }

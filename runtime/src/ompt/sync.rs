@@ -8,28 +8,20 @@ use contech_trace::event::SyncOp::{
 };
 
 use super::abi::{
-    BEGIN, CANCEL_ACTIVATED, Code, Data, END, REGION_BARRIER_PARALLEL, REGION_BARRIER_TEAMS,
-    REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
+    BEGIN, CANCEL_ACTIVATED, END, REGION_BARRIER_PARALLEL, REGION_BARRIER_TEAMS, REGION_REDUCTION,
+    REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
 };
 use super::exclusion;
 use super::node::Task;
 use super::parallel::end_implicit;
+use super::running;
 use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
-use super::{callback, running};
 use crate::active::{Active, OWN_OBJECTS, object};
 
-pub(super) unsafe extern "C" fn sync_region(
-    kind: c_int,
-    endpoint: c_int,
-    _parallel: Data,
-    task: Data,
-    _: Code,
-) {
-    // SAFETY: libomp passed null or the word of the task that runs in this thread.
-    let task = unsafe { Task::of(task) };
-    callback(|a, worker| match (kind, endpoint) {
+pub(super) fn region(a: Active, worker: &Worker, kind: c_int, endpoint: c_int, task: Task) {
+    match (kind, endpoint) {
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS, BEGIN) => end_implicit(a, worker, task),
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS | REGION_REDUCTION, _) => {}
         (REGION_TASKGROUP, BEGIN) => a.with_aux(TaskgroupBegin, object(0), 0, 0, a.now(), 0),
@@ -44,28 +36,19 @@ pub(super) unsafe extern "C" fn sync_region(
             end_wait(a, worker, kind, task);
         }
         _ => {}
-    });
+    }
 }
 
 /// Only the wait of a taskgroup is recorded here, because it begins after the region does. It ends
 /// before the region does, too: libomp combines the partial results of the tasks in between.
-pub(super) unsafe extern "C" fn sync_region_wait(
-    kind: c_int,
-    endpoint: c_int,
-    _parallel: Data,
-    task: Data,
-    _: Code,
-) {
-    if kind == REGION_TASKGROUP {
-        // SAFETY: as in `sync_region`.
-        let task = unsafe { Task::of(task) };
-        callback(|a, worker| {
-            if endpoint == BEGIN {
-                return begin_wait(a, worker, task, None);
-            }
+pub(super) fn wait(a: Active, worker: &Worker, kind: c_int, endpoint: c_int, task: Task) {
+    match (kind, endpoint) {
+        (REGION_TASKGROUP, BEGIN) => begin_wait(a, worker, task, None),
+        (REGION_TASKGROUP, _) => {
             settle(a, worker, task);
             end_wait(a, worker, kind, task);
-        });
+        }
+        _ => {}
     }
 }
 
@@ -113,49 +96,31 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Task) {
 
 /// Records a reduction. If the running task waits at a barrier, partial results are combined there:
 /// it has waited for them, and goes on waiting afterwards. Otherwise a lock may be taken for that.
-pub(super) unsafe extern "C" fn reduction(
-    _kind: c_int,
-    endpoint: c_int,
-    _parallel: Data,
-    _task: Data,
-    _: Code,
-) {
-    callback(|a, worker| {
-        let ends = endpoint == END;
-        if !running(worker).1.has(Word::WAITS) {
-            return exclusion::reduction(a, worker, ends);
-        }
-        if let Some(wait) = worker.waits.borrow_mut().last_mut()
-            && wait.object != 0
-        {
-            let before = if ends { a.now() } else { wait.before };
-            let taken = if ends { 0 } else { a.since(before) };
-            a.in_order(Reduction, object(wait.object), ends.into(), before, taken);
-            wait.before = before + taken;
-        }
-    });
-}
-
-pub(super) unsafe extern "C" fn work(
-    kind: c_int,
-    endpoint: c_int,
-    _parallel: Data,
-    _task: Data,
-    _count: u64,
-    _: Code,
-) {
-    if kind != WORK_SINGLE_OTHER {
-        mark(endpoint, work_share(kind));
+pub(super) fn reduction(a: Active, worker: &Worker, endpoint: c_int) {
+    let ends = endpoint == END;
+    if !running(worker).1.has(Word::WAITS) {
+        return exclusion::reduction(a, worker, ends);
+    }
+    if let Some(wait) = worker.waits.borrow_mut().last_mut()
+        && wait.object != 0
+    {
+        let before = if ends { a.now() } else { wait.before };
+        let taken = if ends { 0 } else { a.since(before) };
+        a.in_order(Reduction, object(wait.object), ends.into(), before, taken);
+        wait.before = before + taken;
     }
 }
 
-pub(super) unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, _: Code) {
-    mark(endpoint, SyncOp::Masked);
+pub(super) fn work(a: Active, worker: &Worker, kind: c_int, endpoint: c_int) {
+    if kind != WORK_SINGLE_OTHER {
+        mark(a, worker, endpoint, work_share(kind));
+    }
 }
 
-fn mark(endpoint: c_int, begin: SyncOp) {
+/// Notes that a construct begins or ends.
+pub(super) fn mark(a: Active, _: &Worker, endpoint: c_int, begin: SyncOp) {
     let op = if endpoint == END { WorkEnd } else { begin };
-    callback(|a, _| a.with_aux(op, object(0), 0, 0, a.now(), 0));
+    a.with_aux(op, object(0), 0, 0, a.now(), 0);
 }
 
 /// The event of a worksharing construct (`ompt_work_t`).
@@ -169,25 +134,15 @@ fn work_share(kind: c_int) -> SyncOp {
     }
 }
 
-pub(super) unsafe extern "C" fn cancel(_task: Data, flags: c_int, _: Code) {
+pub(super) fn cancel(a: Active, worker: &Worker, flags: c_int) {
     if flags & CANCEL_ACTIVATED != 0 {
-        mark(BEGIN, SyncOp::Cancel);
+        mark(a, worker, BEGIN, SyncOp::Cancel);
     }
 }
 
 /// Notes offloading, of which only the host's part is seen.
-pub(super) unsafe extern "C" fn target(
-    _kind: c_int,
-    _endpoint: c_int,
-    device: c_int,
-    _task: Data,
-    _id: u64,
-    _: Code,
-) {
-    callback(|a, _| {
-        if device >= 0 {
-            a.recorder
-                .remark("OpenMP: target regions were offloaded: what devices do is not recorded");
-        }
-    });
+pub(super) fn target(a: Active, _: &Worker, device: c_int) {
+    if device >= 0 {
+        a.recorder.remark("OpenMP: target regions were offloaded: what devices do is not recorded");
+    }
 }

@@ -9,8 +9,8 @@ use contech_trace::event::SyncOp::{
 use contech_trace::event::{Arrival, SyncOp};
 
 use super::abi::{
-    Code, DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Data, Dependence, Frame,
-    STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL, STATUS_LATE_FULFILL,
+    DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Dependence, STATUS_CANCEL,
+    STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL, STATUS_LATE_FULFILL,
     STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_FINAL, TASK_TARGET, TASK_TASKWAIT,
     TASK_UNDEFERRED, TASK_UNTIED,
 };
@@ -18,27 +18,15 @@ use super::memory;
 use super::node::{Node, Task};
 use super::team::Worker;
 use super::word::Word;
-use super::{callback, enter, running};
+use super::{enter, running};
 use crate::active::{Active, OWN_OBJECTS, object};
 
-pub(super) unsafe extern "C" fn task_create(
-    encountering: Data,
-    _: Frame,
-    task: Data,
-    flags: c_int,
-    _has_dependences: c_int,
-    _: Code,
-) {
-    callback(|a, worker| {
-        // SAFETY: libomp passed the words of a task that runs in this thread and of one that nobody
-        // else knows yet.
-        let (parent, task) = unsafe { (Task::of(encountering), Task::of(task)) };
-        if flags & TASK_TASKWAIT != 0 {
-            generate_wait(a, parent, task);
-        } else if flags & (TASK_EXPLICIT | TASK_TARGET) != 0 {
-            generate(a, worker, parent, task, flags);
-        }
-    });
+pub(super) fn create(a: Active, worker: &Worker, parent: Task, task: Task, flags: c_int) {
+    if flags & TASK_TASKWAIT != 0 {
+        generate_wait(a, parent, task);
+    } else if flags & (TASK_EXPLICIT | TASK_TARGET) != 0 {
+        generate(a, worker, parent, task, flags);
+    }
 }
 
 fn generate(a: Active, worker: &Worker, parent: Task, task: Task, flags: c_int) {
@@ -76,29 +64,21 @@ fn generate_wait(a: Active, parent: Task, task: Task) {
     parent.set_word(parent.word().with(Word::WAITS));
 }
 
-pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
-    callback(|a, worker| {
-        let count = usize::try_from(count).unwrap_or(0);
-        if list.is_null() || count == 0 {
-            return;
-        }
-        // SAFETY: libomp passes an array of that length.
-        let list = unsafe { std::slice::from_raw_parts(list, count) };
-        if matches!(list[0].kind, DEPENDENCE_SOURCE | DEPENDENCE_SINK) {
-            return doacross(a, worker, list);
-        }
-        if list.iter().any(|d| d.kind >= DEPENDENCE_OUT_ALL_MEMORY) {
-            a.recorder.remark(
-                "OpenMP: dependences on omp_all_memory are recorded as dependences on one item of that name",
-            );
-        }
-        // SAFETY: libomp passed the word of a task that has not begun.
-        let task = unsafe { Task::of(task) };
-        let new = || Node::new(running(worker).1.context(), a.now());
-        let mut node = task.take().unwrap_or_else(new);
-        node.add(a, list);
-        task.put(node);
-    });
+/// Notes the dependences of a task that has not begun.
+pub(super) fn dependences(a: Active, worker: &Worker, task: Task, list: &[Dependence]) {
+    let Some(first) = list.first() else { return };
+    if matches!(first.kind, DEPENDENCE_SOURCE | DEPENDENCE_SINK) {
+        return doacross(a, worker, list);
+    }
+    if list.iter().any(|d| d.kind >= DEPENDENCE_OUT_ALL_MEMORY) {
+        a.recorder.remark(
+            "OpenMP: dependences on omp_all_memory are recorded as dependences on one item of that name",
+        );
+    }
+    let new = || Node::new(running(worker).1.context(), a.now());
+    let mut node = task.take().unwrap_or_else(new);
+    node.add(a, list);
+    task.put(node);
 }
 
 /// The event of a dependence of this type (`ompt_dependence_type_t`).
@@ -123,20 +103,16 @@ fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
     a.instant(op, object(hash & (OWN_OBJECTS - 1) | OWN_OBJECTS), 0);
 }
 
-pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
-    callback(|a, worker| {
-        // SAFETY: libomp passed the words of live tasks, which no other thread uses now.
-        let (prior, next) = unsafe { (Task::of(prior), Task::of(next)) };
-        match status {
-            STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
-                let context = prior.word().context();
-                a.with_aux(Fulfill, object(context.into()), 0, 0, a.now(), 0);
-            }
-            STATUS_TASKWAIT_COMPLETE => wait_ends(a, worker, prior),
-            STATUS_CANCEL if prior != worker.task.get() => discard(a, worker, prior),
-            _ => switch(a, worker, prior, status, next),
+pub(super) fn schedule(a: Active, worker: &Worker, prior: Task, status: c_int, next: Task) {
+    match status {
+        STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
+            let context = prior.word().context();
+            a.with_aux(Fulfill, object(context.into()), 0, 0, a.now(), 0);
         }
-    });
+        STATUS_TASKWAIT_COMPLETE => wait_ends(a, worker, prior),
+        STATUS_CANCEL if prior != worker.task.get() => discard(a, worker, prior),
+        _ => switch(a, worker, prior, status, next),
+    }
 }
 
 /// The thread leaves the task that was running in it, and runs another one now.
