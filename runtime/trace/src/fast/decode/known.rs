@@ -18,28 +18,9 @@ pub(in crate::fast) struct Follower {
     walk: Walk,
     /// The caller that asked for the state has followed the current segment.
     done: bool,
-    hiding: Hiding,
-}
-
-/// The paths of which a segment hides those before it. Programs have many paths, and few of them
-/// come between two looks.
-#[derive(Debug, Default)]
-struct Hiding {
-    /// By number of the path: the look in which this was last so.
-    looks: Vec<u32>,
-    look: u32,
-}
-
-impl Hiding {
-    /// Begins a look at a program of so many paths, none of which hides anything yet.
-    fn begin(&mut self, paths: u32) {
-        self.look = self.look.wrapping_add(1);
-        if self.look == 0 || self.looks.len() != paths as usize {
-            self.looks.clear();
-            self.looks.resize(paths as usize, 0);
-            self.look = 1;
-        }
-    }
+    /// By number of the path, while this is looked at: a segment hides those before it. Programs
+    /// have many paths, and few of them come between two looks.
+    hides: Vec<bool>,
 }
 
 /// A segment that was not followed yet.
@@ -158,20 +139,18 @@ impl Follower {
         if self.behind.len() < 2 || !self.behind[1..].iter().all(hides) {
             return hidden;
         }
-        self.hiding.begin(program.path_count());
-        let Hiding { looks, look } = &mut self.hiding;
+        self.hides.resize(program.path_count() as usize, false);
         let mut counts = self.counts.as_slice();
         hidden.resize(self.behind.len(), false);
         for (hidden, behind) in hidden.iter_mut().zip(&self.behind).skip(1).rev() {
             let before = counts.len().saturating_sub(behind.counts as usize);
             let (rest, own) = counts.split_at(before);
             counts = rest;
-            let last = &mut looks[behind.number as usize];
-            *hidden = *last == *look;
-            if own.iter().all(|n| *n > 0) {
-                *last = *look;
-            }
+            let hides = &mut self.hides[behind.number as usize];
+            *hidden = *hides;
+            *hides |= own.iter().all(|n| *n > 0);
         }
+        self.behind.iter().for_each(|b| self.hides[b.number as usize] = false);
         hidden
     }
 
