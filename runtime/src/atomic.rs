@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use contech_interpose::kernel;
 use contech_runtime_core::bias::Entry;
 use contech_runtime_core::spin::Try;
-use contech_runtime_core::stripe::Taken;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
 use contech_trace::abi::{ATOMIC_COUNTS, ATOMIC_ORDER, ATOMIC_SIZE_SHIFT, Ptr, Word};
@@ -23,29 +22,10 @@ use crate::tls::block;
 /// The order of the operations on every atomic variable. It survives forks, as the variables do.
 pub(crate) static STRIPES: Stripes = Stripes::new();
 
-// A token says how the stripe was taken; 0 says that nothing is recorded.
-const NEW: u64 = 1;
-const WITHIN: u64 = 2;
-const UNSEEN: u64 = 3;
-/// This code is a signal handler, and the code it interrupted holds the stripe.
-const BEFORE: u64 = 4;
-
-fn token(taken: Taken) -> Word {
-    match taken {
-        Taken::Now(Entry::New) => NEW,
-        Taken::Now(Entry::Within) => WITHIN,
-        Taken::Now(Entry::None) => UNSEEN,
-        Taken::Before => BEFORE,
-    }
-}
-
-fn taken(token: Word) -> Taken {
-    match token {
-        NEW => Taken::Now(Entry::New),
-        WITHIN => Taken::Now(Entry::Within),
-        UNSEEN => Taken::Now(Entry::None),
-        _ => Taken::Before,
-    }
+/// How the stripe was taken, as a token tells; 0 says that nothing is recorded.
+fn taken(token: Word) -> Entry {
+    let mut others = [Entry::New, Entry::Within, Entry::None].into_iter();
+    others.find(|entry| *entry as Word == token).unwrap_or(Entry::Before)
 }
 
 /// Prepares the process for threads that own the order of what they use.
@@ -88,7 +68,7 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
         let stripe = Stripes::of(address.addr());
         let me = OWNERS.thread(tls.owner());
         if STRIPES[stripe].take_own(&me, Stripes::place(stripe)) {
-            return NEW;
+            return Entry::New as Word;
         }
     }
     begin_slowly(address)
@@ -116,7 +96,7 @@ fn begin_slowly(address: Ptr) -> Word {
             recorder.count_put_off();
         }
     }
-    token(STRIPES[stripe].take(&me(tls), Stripes::place(stripe)))
+    STRIPES[stripe].take(&me(tls), Stripes::place(stripe)) as Word
 }
 
 /// Exported as `__contech_atomic_end`. `site` is the address of the calling code.
@@ -128,13 +108,13 @@ pub(crate) unsafe extern "C" fn end(
     site: usize,
 ) {
     let tls = block();
-    if token == NEW
+    if token == Entry::New as Word
         && let Some(recorder) = current::recorder()
         && records(recorder, tls)
     {
         let stripe = &STRIPES[Stripes::of(address.addr())];
         if recorder.write_at_once(tls, what, address.addr(), || stripe.draw(true)) {
-            stripe.give(&OWNERS.thread(tls.owner()), taken(NEW));
+            stripe.give(&OWNERS.thread(tls.owner()), Entry::New);
             return recorder.make_room(tls);
         }
     }

@@ -52,8 +52,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller
     let ticket = a.ticket(barrier.addr());
     let result = call();
     if result == 0 || result == libc::PTHREAD_BARRIER_SERIAL_THREAD {
-        let taken = a.since(before);
-        a.with_aux(Barrier, barrier, ticket, count.into(), before, taken);
+        a.with_aux(Barrier, barrier, ticket, count.into(), before, a.since(before));
     }
     result
 }

@@ -148,8 +148,7 @@ impl Threads for Recorded {
                 // SAFETY: creation succeeded, so the handle is there.
                 a.recorder.joins.insert(unsafe { wanted.handle.read() }, context);
             }
-            let taken = a.since(before);
-            a.timed(ThreadCreate, object(context.into()), 0, before, taken);
+            a.timed(ThreadCreate, object(context.into()), 0, before, a.since(before));
         }
         result
     }

@@ -69,11 +69,13 @@ pub struct Me<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// It is new there, and [`Me::leave`] takes it out.
-    New,
+    New = 1,
     /// The code that this handler interrupted has put it there.
-    Within,
+    Within = 2,
     /// The thread has no line, or too many handlers interrupted each other.
-    None,
+    None = 3,
+    /// The code that this handler interrupted uses it, and so does the handler.
+    Before = 4,
 }
 
 fn holds(line: u64, place: u64) -> bool {

@@ -193,8 +193,9 @@ impl Buffer {
     /// A part with records that the owner does not change any more, while the owner goes on behind
     /// them; `None` if they are not within the buffer.
     #[must_use]
-    pub fn part(&self, start: usize, len: usize) -> Option<Part> {
-        self.fits(start, len).then(|| Part { hold: self.0.another(), start, len, keeps: len })
+    pub fn part(&self, piece: Piece) -> Option<Part> {
+        let fits = self.fits(piece.start, piece.len);
+        fits.then(|| Part { hold: self.0.another(), piece, keeps: piece.len })
     }
 }
 
@@ -202,19 +203,26 @@ impl Buffer {
 #[derive(Debug)]
 pub struct Part {
     hold: Hold,
-    start: usize,
-    len: usize,
+    piece: Piece,
     keeps: usize,
 }
 
 impl Part {
+    /// Where the records are in the buffer, and when they were made.
+    pub(crate) fn piece(&self) -> Piece {
+        self.piece
+    }
+
     /// The bytes of the records.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `Buffer` made parts within the mapping, which is initialised (at least with the
         // kernel's zeros). Its owner wrote these bytes before it handed them over, and does not
         // change them afterwards.
-        unsafe { std::slice::from_raw_parts(self.hold.data().add(self.start), self.len) }
+        unsafe {
+            let start = self.hold.data().add(self.piece.start);
+            std::slice::from_raw_parts(start, self.piece.len)
+        }
     }
 
     /// Bytes of memory that cannot be used again before this part is written.
@@ -237,9 +245,8 @@ impl Part {
 /// The owner has no more use for its buffer, so what remains of it is its last piece.
 impl From<Buffer> for Part {
     fn from(buffer: Buffer) -> Self {
-        let Piece { start, len, .. } = buffer.piece();
-        let keeps = buffer.0.bytes();
-        Part { hold: buffer.0, start, len, keeps }
+        let (piece, keeps) = (buffer.piece(), buffer.0.bytes());
+        Part { hold: buffer.0, piece, keeps }
     }
 }
 
@@ -325,7 +332,7 @@ mod tests {
         assert!(b.set_piece(piece(8, 100)));
         assert!(!b.set_piece(piece(8, BYTES)));
         assert!(!b.set_piece(piece(usize::MAX, 2)));
-        assert!(b.part(8, BYTES).is_none() && b.part(usize::MAX, 2).is_none());
+        assert!(b.part(piece(8, BYTES)).is_none() && b.part(piece(usize::MAX, 2)).is_none());
         assert!(b.contains(b.data()) && b.contains(b.limit()));
         assert!(!b.contains(b.data().wrapping_sub(1)));
         assert_eq!(Part::from(b).bytes(), [0; 100]);
@@ -336,7 +343,8 @@ mod tests {
         for owner_first in [true, false] {
             let b = Buffer::map(BYTES).unwrap();
             let at = b.data();
-            let (one, two) = (b.part(0, 10).unwrap(), b.part(10, 0).unwrap());
+            let part = |start, len| b.part(Piece { start, len, ..Piece::default() }).unwrap();
+            let (one, two) = (part(0, 10), part(10, 0));
             let owner = Part::from(b);
             let (first, last) = if owner_first { (owner, two) } else { (two, owner) };
             assert!(first.release().is_none());

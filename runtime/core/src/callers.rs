@@ -11,12 +11,6 @@ pub struct Callers {
     list: AtomicPtr<Vec<(usize, usize)>>,
 }
 
-impl Default for Callers {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Callers {
     /// No calls count.
     #[must_use]

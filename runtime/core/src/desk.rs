@@ -189,14 +189,11 @@ impl Desk {
         }
     }
 
-    /// Gives a buffer to the writer, or back to the pool if nobody wants its bytes.
-    fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, buffer: Buffer) {
-        let piece = buffer.piece();
-        self.part(context, inner, lane, piece, buffer.into());
-    }
-
-    /// Gives a part of a buffer to the writer; an empty one only lets go of the buffer.
-    fn part(&self, context: u32, inner: &mut Inner, lane: Lane, piece: Piece, part: Part) {
+    /// Gives a buffer or a part of one to the writer, or back to the pool if nobody wants its bytes.
+    /// An empty part only lets go of the buffer.
+    fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, held: impl Into<Part>) {
+        let part = held.into();
+        let piece = part.piece();
         if self.counts(lane, piece.len) {
             self.send(context, inner, lane, piece, Records::Part(part));
         } else {
@@ -254,10 +251,10 @@ impl Desk {
                 fits
             }
             None => {
-                let part = buffer.part(piece.start, piece.len);
+                let part = buffer.part(piece);
                 let fits = part.is_some();
                 if let Some(part) = part {
-                    self.part(context, inner, lane, piece, part);
+                    self.hand_over(context, inner, lane, part);
                 }
                 fits
             }

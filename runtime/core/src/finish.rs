@@ -9,6 +9,7 @@ use contech_interpose::whole;
 use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;
 
+use crate::append::encode_at;
 use crate::desk::{Ends, Party};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
@@ -22,7 +23,7 @@ use crate::recorder::Recorder;
 use crate::registry;
 use crate::stats;
 use crate::sync::lock;
-use crate::thread::Thread;
+use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{self, TlsBlock};
 use crate::turns::Turns;
 use contech_interpose::arch::Registers;
@@ -273,6 +274,33 @@ impl Recorder {
         self.counters.losses.add(Loss::Cursor, lost);
         self.counters.losses.add(Loss::Thread, stuck);
         lost + stuck == 0
+    }
+
+    /// Hands over what every thread has recorded, up to its thread-local cursor, because ids are
+    /// about to change their meaning, and threads go on. A thread records beyond that cursor only
+    /// until its next call. Returns false if this is impossible, because a thread does not let go
+    /// of its state, or because another thread is in a context that is not its own, which the
+    /// thread's next chunk would have to begin with.
+    pub(crate) fn hand_over_so_far(&'static self, tls: &TlsBlock) -> bool {
+        let own = registry::current(tls);
+        let is_own = |thread: &Thread| own.is_some_and(|own| std::ptr::eq(own, thread));
+        let apart = || {
+            let mut others = self.registry.iter().filter(|thread| !is_own(thread));
+            others.all(|thread| thread.entered.load(Relaxed) == NO_CONTEXT)
+        };
+        let before = apart();
+        let whole = self.close_all(tls, None, true);
+        self.serve();
+        if let Some(stay) = own.and_then(|own| own.stay(self.clock.now()))
+            && !tls.cursor().is_null()
+        {
+            if tls.handlers() > 0 {
+                return false;
+            }
+            // The slack has room for the event, wherever the cursor is.
+            tls.set_cursor(encode_at(tls.cursor(), &stay));
+        }
+        before && whole && apart()
     }
 
     /// Writes the end of the file, and the statistics.

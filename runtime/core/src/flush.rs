@@ -182,7 +182,7 @@ impl Recorder {
     fn pause_if_due(&'static self) -> Option<Event> {
         let before = self.clock.now();
         if self.desk.queue.is_full() {
-            self.drain(None);
+            self.drain();
         } else {
             let oldest = self.desk.queue.oldest()?;
             let due = before.saturating_sub(self.clock.ticks(LATE));

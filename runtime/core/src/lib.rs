@@ -9,6 +9,8 @@
 //! neither allocates nor locks. The slow path runs with all signals blocked and allocates nothing
 //! either.
 
+#![allow(clippy::new_without_default, reason = "what has no default is made in a constant")]
+
 use contech_interpose::{clock, mask, memory, notice};
 
 mod ahead;
@@ -46,7 +48,6 @@ pub mod queue;
 pub mod recorder;
 pub mod registry;
 pub mod scratch;
-mod so_far;
 pub mod spin;
 pub mod stamps;
 mod stats;

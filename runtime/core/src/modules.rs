@@ -151,11 +151,7 @@ mod tests {
                 abi: ABI_VERSION,
                 ids,
                 id_count,
-                table: 0,
-                table_len: 0,
-                globals: 0,
-                global_count: 0,
-                flags: 0,
+                ..ModuleDescriptor::default()
             },
             table: b"table",
             globals: &[],

@@ -6,7 +6,7 @@ use contech_interpose::objects::executable;
 use contech_trace::file::RunInfo;
 
 use crate::memory;
-use crate::output::{Descriptor, Output};
+use crate::output::Descriptor;
 use crate::target::{Target, expand};
 
 /// Opens what the trace is written to. `place` becomes its name, for messages. If another process
@@ -17,7 +17,7 @@ pub(crate) fn open(
     forked: bool,
     place: &mut String,
     finishing: &'static AtomicBool,
-) -> std::io::Result<Option<Box<dyn Output>>> {
+) -> std::io::Result<Option<Descriptor>> {
     let variable = |name: &str| std::env::var(name).ok();
     match target {
         Target::Null => Ok(None),
@@ -28,7 +28,7 @@ pub(crate) fn open(
                     "it belongs to the parent process, whose trace this one's would garble",
                 ));
             }
-            Ok(Some(Box::new(Descriptor::given(*fd)?.until(finishing))))
+            Ok(Some(Descriptor::given(*fd)?.until(finishing)))
         }
         Target::Path(pattern) => {
             let pid = memory::process_id();
@@ -43,7 +43,7 @@ pub(crate) fn open(
                             n => format!("{first}.{pid}.{n}"),
                         };
                     }
-                    other => return Ok(Some(Box::new(other?.until(finishing)))),
+                    other => return Ok(Some(other?.until(finishing))),
                 }
             }
             Err(std::io::ErrorKind::ResourceBusy.into())

@@ -44,7 +44,7 @@ impl Region {
     /// Reads `0`, `1` or `time:2s-3s`.
     fn parse(text: &str) -> Option<Self> {
         match text {
-            "" | "0" => Some(Region::All),
+            "0" => Some(Region::All),
             "1" => Some(Region::Marked),
             _ => {
                 let (from, to) = text.strip_prefix("time:")?.split_once('-')?;
@@ -73,88 +73,79 @@ const MOST_WINDOWS: u32 = 1000;
 struct Spec {
     name: &'static str,
     default: &'static str,
-    /// Sets the option, or says what the value should have been.
-    set: fn(&mut Options, &str, u64) -> Result<(), &'static str>,
+    /// What the value should be.
+    expected: &'static str,
+    /// Sets the option to a value; `None` if it is not what it should be.
+    set: fn(&mut Options, &str, u64) -> Option<()>,
 }
 
 const TABLE: &[Spec] = &[
     Spec {
         name: "CONTECH_TRACE",
         default: "trace.bin",
-        set: |o, v, _| {
-            o.target = Target::parse(v).ok_or("a path, null, - or fd:NUMBER")?;
-            Ok(())
-        },
+        expected: "a path, null, - or fd:NUMBER",
+        set: |o, v, _| Target::parse(v).map(|target| o.target = target),
     },
     Spec {
         name: "CONTECH_BUFFER",
         default: "1M",
+        expected: "a size from 32K to 256M",
         set: |o, v, _| {
-            let bytes = size::parse(v).filter(|b| (MIN_BUFFER..=MAX_BUFFER).contains(b));
-            let bytes = bytes.and_then(|b| usize::try_from(b).ok());
-            o.buffer = bytes.ok_or("a size from 32K to 256M")?;
-            Ok(())
+            let bytes = size::parse(v).filter(|b| (MIN_BUFFER..=MAX_BUFFER).contains(b))?;
+            usize::try_from(bytes).ok().map(|bytes| o.buffer = bytes)
         },
     },
     Spec {
         name: "CONTECH_MEMORY",
         default: "90%",
-        set: |o, v, available| {
-            o.memory = size::parse_share(v, available).ok_or("a size or a share like 90%")?;
-            Ok(())
-        },
+        expected: "a size or a share like 90%",
+        set: |o, v, available| size::parse_share(v, available).map(|bytes| o.memory = bytes),
     },
-    Spec { name: "CONTECH_OFF", default: "0", set: |o, v, _| flag(&mut o.off, v) },
+    Spec {
+        name: "CONTECH_OFF",
+        default: "0",
+        expected: "0 or 1",
+        set: |o, v, _| matches!(v, "0" | "1").then(|| o.off = v == "1"),
+    },
     Spec {
         name: "CONTECH_STATS",
         default: "",
+        expected: "a path",
         set: |o, v, _| {
             o.stats = (!v.is_empty()).then(|| PathBuf::from(v));
-            Ok(())
+            Some(())
         },
     },
     Spec {
         name: "CONTECH_ROI",
         default: "0",
-        set: |o, v, _| {
-            o.region = Region::parse(v).ok_or(
-                "0, 1 or time:FROM-TO, like time:2s-3s (for a function, build with --contech-region=FUNCTION and set CONTECH_ROI=1)",
-            )?;
-            Ok(())
-        },
+        expected: "0, 1 or time:FROM-TO, like time:2s-3s (for a function, build with --contech-region=FUNCTION and set CONTECH_ROI=1)",
+        set: |o, v, _| Region::parse(v).map(|region| o.region = region),
     },
     Spec {
         name: "CONTECH_SAMPLE",
         default: "1",
+        expected: "1, or 1/2 to 1/1000",
         set: |o, v, _| {
             let windows = v.strip_prefix("1/").unwrap_or(if v == "1" { v } else { "" });
             let windows = windows.parse().ok().filter(|n| (1..=MOST_WINDOWS).contains(n));
-            o.sample = windows.ok_or("1, or 1/2 to 1/1000")?;
-            Ok(())
+            windows.map(|windows| o.sample = windows)
         },
     },
     Spec {
         name: "CONTECH_LIMIT",
         default: "auto",
+        expected: "a size like 2G, none or auto",
         set: |o, v, _| {
             o.limit = match v {
                 "auto" => None,
                 "none" => Some(u64::MAX),
-                _ => Some(size::parse(v).ok_or("a size like 2G, none or auto")?),
+                _ => Some(size::parse(v)?),
             };
-            Ok(())
+            Some(())
         },
     },
 ];
-
-fn flag(to: &mut bool, value: &str) -> Result<(), &'static str> {
-    *to = match value {
-        "" | "0" => false,
-        "1" => true,
-        _ => return Err("0 or 1"),
-    };
-    Ok(())
-}
 
 impl Options {
     /// Reads the options with `get` (the environment). Shares are of `available` bytes of memory.
@@ -178,10 +169,11 @@ impl Options {
         for spec in TABLE {
             let given = get(spec.name).filter(|v| !v.is_empty());
             let mut value = given.as_deref().unwrap_or(spec.default);
-            if let Err(expected) = (spec.set)(&mut options, value, available) {
+            if (spec.set)(&mut options, value, available).is_none() {
                 warnings.push(format!(
-                    "{}={value} is not {expected}; using {}",
+                    "{}={value} is not {}; using {}",
                     spec.name,
+                    spec.expected,
                     if spec.default.is_empty() { "none" } else { spec.default }
                 ));
                 value = spec.default;

@@ -12,20 +12,6 @@ use contech_trace::file::{FileHeader, HEADER_BYTES};
 
 use crate::{mask, memory};
 
-/// What takes the bytes of a trace.
-pub trait Output: Send {
-    /// Writes all of a header and a payload.
-    ///
-    /// # Errors
-    /// An error of the system. In that case the trace may end in the middle of a chunk.
-    fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()>;
-
-    /// Bytes that are free where the trace grows; `None` if it is no file, or if that is not known.
-    fn free(&self) -> Option<u64> {
-        None
-    }
-}
-
 /// An open descriptor of the trace.
 #[derive(Debug)]
 pub struct Descriptor {
@@ -204,6 +190,37 @@ impl Descriptor {
         Self::duplicate(fd)
     }
 
+    /// Writes all of a header and a payload.
+    ///
+    /// # Errors
+    /// An error of the system. In that case the trace may end in the middle of a chunk.
+    pub fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+        let (device, inode, _) = identity(self.fd)?;
+        if (device, inode) != self.identity {
+            return Err(io::Error::other(
+                "the program closed the trace's descriptor and opened another file under its number",
+            ));
+        }
+        let part = |bytes: &[u8]| libc::iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast(),
+            iov_len: bytes.len(),
+        };
+        self.leave_room(head.len() as u64 + body.len() as u64)?;
+        self.write_all([part(head), part(body)])
+    }
+
+    /// Bytes that are free where the trace grows; `None` if it is no file, or if that is not known.
+    #[must_use]
+    pub fn free(&self) -> Option<u64> {
+        let (.., kind) = identity(self.fd).ok()?;
+        // SAFETY: statfs is plain data for which zero is a value.
+        let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
+        let at = (&raw mut stat).expose_provenance();
+        call(libc::SYS_fstatfs, [word(self.fd), at]).ok()?;
+        let block = u64::try_from(stat.f_frsize).ok().filter(|n| *n > 0)?;
+        (kind == libc::S_IFREG).then(|| stat.f_bavail.saturating_mul(block))
+    }
+
     fn write_all(&self, mut parts: [libc::iovec; 2]) -> io::Result<()> {
         let mut progress = Instant::now();
         while parts.iter().any(|p| p.iov_len > 0) {
@@ -277,33 +294,6 @@ fn is_own(fd: RawFd, started_unix_ns: u64) -> bool {
     n.is_ok_and(|n| n == HEADER_BYTES)
         && FileHeader::decode(&head)
             .is_ok_and(|h| h.pid == memory::process_id() && h.start_unix_ns >= started_unix_ns)
-}
-
-impl Output for Descriptor {
-    fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
-        let (device, inode, _) = identity(self.fd)?;
-        if (device, inode) != self.identity {
-            return Err(io::Error::other(
-                "the program closed the trace's descriptor and opened another file under its number",
-            ));
-        }
-        let part = |bytes: &[u8]| libc::iovec {
-            iov_base: bytes.as_ptr().cast_mut().cast(),
-            iov_len: bytes.len(),
-        };
-        self.leave_room(head.len() as u64 + body.len() as u64)?;
-        self.write_all([part(head), part(body)])
-    }
-
-    fn free(&self) -> Option<u64> {
-        let (.., kind) = identity(self.fd).ok()?;
-        // SAFETY: statfs is plain data for which zero is a value.
-        let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
-        let at = (&raw mut stat).expose_provenance();
-        call(libc::SYS_fstatfs, [word(self.fd), at]).ok()?;
-        let block = u64::try_from(stat.f_frsize).ok().filter(|n| *n > 0)?;
-        (kind == libc::S_IFREG).then(|| stat.f_bavail.saturating_mul(block))
-    }
 }
 
 impl Drop for Descriptor {

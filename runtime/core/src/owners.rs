@@ -16,12 +16,6 @@ pub struct Owners {
     allowed: AtomicU64,
 }
 
-impl Default for Owners {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Owners {
     /// No numbers in use.
     #[must_use]

@@ -7,7 +7,7 @@ use crate::sync::lock;
 /// Number of free buffers that are kept mapped; others go back to the system. This is enough for
 /// the threads of a machine to change their buffers at once, and little compared with the memory of
 /// the queue.
-const KEPT: usize = 64;
+pub(crate) const KEPT: usize = 64;
 
 /// The free buffers, the most recently used one, which is the warmest, first.
 #[derive(Debug, Default)]
@@ -24,15 +24,9 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of buffers of `buffer_bytes` bytes each.
+    /// A pool of buffers of `buffer_bytes` bytes each that keeps at most `kept` free ones.
     #[must_use]
-    pub fn new(buffer_bytes: usize) -> Self {
-        Self::keeping(buffer_bytes, KEPT)
-    }
-
-    /// A pool that keeps at most `kept` free buffers.
-    #[must_use]
-    pub fn keeping(buffer_bytes: usize, kept: usize) -> Self {
+    pub fn new(buffer_bytes: usize, kept: usize) -> Self {
         Pool { free: Mutex::new(Free::default()), buffer_bytes, kept }
     }
 
@@ -70,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_buffer_given_back_last_is_taken_first() {
-        let pool = Pool::new(64 << 10);
+        let pool = Pool::new(64 << 10, KEPT);
         let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
         let (pa, pb) = (a.data(), b.data());
         assert_ne!(pa, pb);
@@ -81,7 +75,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_bound_are_kept() {
-        let pool = Pool::keeping(64 << 10, 1);
+        let pool = Pool::new(64 << 10, 1);
         let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
         pool.put(a);
         pool.put(b);

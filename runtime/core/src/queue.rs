@@ -69,12 +69,9 @@ pub struct Place {
 pub enum Message {
     /// Records of a context.
     Stream(Place, Records),
-    /// A module was registered: the encoded `ModuleLoad`.
-    Module(Vec<u8>),
-    /// The process is an MPI rank: the encoded `RankInfo`.
-    Rank(Vec<u8>),
-    /// Recording ends here, perhaps not for good: it goes on if an exec fails.
-    End(Box<Totals>),
+    /// A chunk that is in no context, and its payload. An end of the recording may be none: it goes
+    /// on if an exec fails.
+    Chunk(ChunkKind, Vec<u8>),
 }
 
 /// How long to wait for the writer.
@@ -91,8 +88,8 @@ impl Message {
     fn keeps(&self) -> u64 {
         let records = match self {
             Message::Stream(_, Records::Part(part)) => part.keeps(),
-            Message::Module(bytes) | Message::Rank(bytes) => bytes.len(),
-            Message::Stream(_, Records::Inline(..)) | Message::End(_) => 0,
+            Message::Chunk(_, bytes) => bytes.len(),
+            Message::Stream(_, Records::Inline(..)) => 0,
         };
         (size_of::<Message>() + records) as u64
     }
@@ -121,7 +118,7 @@ impl Message {
     fn handed_over(&self) -> Option<u64> {
         match self {
             Message::Stream(place, _) => Some(place.last),
-            _ => None,
+            Message::Chunk(..) => None,
         }
     }
 }
@@ -249,7 +246,7 @@ impl Queue {
     pub fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
         let mut state = lock(&self.state);
         totals.bytes = state.bytes;
-        state.send(Message::End(Box::new(totals)));
+        state.send(Message::Chunk(ChunkKind::End, totals.to_bytes()));
         let sent = state.sent;
         state.cork = cork.then_some(sent);
         drop(state);
@@ -427,7 +424,7 @@ mod tests {
     use super::*;
 
     fn message(n: u8) -> Message {
-        Message::Module(vec![n])
+        Message::Chunk(ChunkKind::Module, vec![n])
     }
 
     fn stream(seq: u64, last: u64) -> Message {

@@ -7,7 +7,7 @@ use std::sync::atomic::{
 use contech_interpose::arch::stated_hz;
 use contech_trace::abi::MODULE_SYNC;
 use contech_trace::event::{EndReason, TEAM_STREAMS};
-use contech_trace::file::{FileHeader, RankInfo};
+use contech_trace::file::{ChunkKind, FileHeader, RankInfo};
 
 use crate::buffer::Buffer;
 use crate::callers::Callers;
@@ -21,9 +21,9 @@ use crate::modules::{Added, FoundModule, Modules};
 use crate::numbers::Numbers;
 use crate::opening::{open, run_info};
 use crate::options::Options;
-use crate::output::Output;
+use crate::output::Descriptor;
 use crate::pace::Pace;
-use crate::pool::Pool;
+use crate::pool::{KEPT, Pool};
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
@@ -113,7 +113,7 @@ pub struct Recorder {
     /// of work.
     pub(crate) may_open: AtomicBool,
     pub(crate) next_context: AtomicU32,
-    next_stream: AtomicU32,
+    pub(crate) next_stream: AtomicU32,
     cores: i64,
 }
 
@@ -139,7 +139,7 @@ impl Recorder {
             live: AtomicI64::new(1),
             desk: Desk::new(
                 !options.off,
-                Pool::new(options.buffer),
+                Pool::new(options.buffer, KEPT),
                 Queue::new(options.queue_limit()),
                 counting_only,
             ),
@@ -181,13 +181,12 @@ impl Recorder {
 
     fn begin(
         &self,
-        output: std::io::Result<Option<Box<dyn Output>>>,
+        output: std::io::Result<Option<Descriptor>>,
         parent: u32,
         mut effective: Vec<String>,
     ) {
         let begun = output.and_then(|output| {
-            let free = output.as_ref().and_then(|output| output.free());
-            self.gate.set_room(free);
+            self.gate.set_room(output.as_ref().and_then(Descriptor::free));
             let mut writer = lock(&self.writer);
             *writer = Writer::new(output);
             let header = FileHeader {
@@ -260,10 +259,10 @@ impl Recorder {
     pub fn set_rank(&'static self, rank: &RankInfo) {
         let _blocked = Blocked::new();
         if self.is_recording() && !self.desk.counting_only {
-            self.desk.queue.send(Message::Rank(rank.to_bytes()));
+            self.desk.queue.send(Message::Chunk(ChunkKind::Rank, rank.to_bytes()));
             // A rank may be killed at any time because another one ended. The file must say by then
             // which rank it is.
-            self.drain(None);
+            self.drain();
         }
     }
 
@@ -286,23 +285,24 @@ impl Recorder {
             if !self.is_recording() || self.desk.counting_only {
                 continue;
             }
-            let why = match added {
+            let load = match added {
                 Ok(Added::Known) => continue,
-                Ok(Added::New(load)) => {
-                    self.desk.queue.send(Message::Module(load.to_bytes()));
-                    continue;
-                }
-                Ok(Added::InPlaceOfOthers(load)) if self.hand_over_so_far(tls) => {
-                    self.desk.queue.send(Message::Module(load.to_bytes()));
-                    continue;
-                }
-                Ok(Added::InPlaceOfOthers(_)) => format!(
+                Ok(Added::New(load)) => Ok(load),
+                Ok(Added::InPlaceOfOthers(load)) if self.hand_over_so_far(tls) => Ok(load),
+                Ok(Added::InPlaceOfOthers(_)) => Err(format!(
                     "{object} is loaded where another instrumented library was unloaded, while a thread records whose records cannot be told apart by that"
-                ),
-                Err(reason) => reason,
+                )),
+                Err(reason) => Err(reason),
             };
-            self.close_all(tls, None, false);
-            self.stop(&format!("{why}; nothing more is recorded"));
+            match load {
+                Ok(load) => {
+                    self.desk.queue.send(Message::Chunk(ChunkKind::Module, load.to_bytes()));
+                }
+                Err(why) => {
+                    self.close_all(tls, None, false);
+                    self.stop(&format!("{why}; nothing more is recorded"));
+                }
+            }
         }
     }
 
@@ -329,10 +329,6 @@ impl Recorder {
             self.stop("the program has more threads and tasks than a trace can number (2^31); nothing more is recorded");
             last
         })
-    }
-
-    pub(crate) fn next_stream(&self) -> u32 {
-        self.next_stream.fetch_add(1, Relaxed)
     }
 
     /// Counts a try of a spin-wait that was put off in vain.
@@ -459,7 +455,7 @@ impl Recorder {
     /// run out.
     pub(crate) fn buffer(&'static self) -> Option<Buffer> {
         self.desk.pool.take().or_else(|| {
-            self.drain(None);
+            self.drain();
             self.desk.pool.take()
         })
     }
@@ -527,10 +523,10 @@ impl Recorder {
         }
     }
 
-    /// Waits for everything queued to be written. Returns `false` if patience ran out.
-    pub(crate) fn drain(&'static self, patience: Option<crate::queue::Patience>) -> bool {
+    /// Waits for everything queued to be written.
+    pub(crate) fn drain(&'static self) {
         self.hand_on();
-        self.desk.queue.drain(patience)
+        self.desk.queue.drain(None);
     }
 
     /// Writes a message, and the small ones behind it.

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor};
 use contech_trace::event::{AllocKind, EndReason, Event, SyncOp, TEAM_STREAMS};
 use contech_trace::fast::{Decoder, Sink};
-use contech_trace::file::{ChunkKind, ModuleLoad, RunInfo, Totals};
+use contech_trace::file::{ChunkHeader, ChunkKind, ModuleLoad, RunInfo, Totals};
 use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
 use contech_trace::table::{Block, Function, ModuleTable};
@@ -100,11 +100,7 @@ fn module(base: u32, object: &str) -> FoundModule {
             abi: ABI_VERSION,
             ids: u64::from(base),
             id_count: 8,
-            table: 0,
-            table_len: 0,
-            globals: 0,
-            global_count: 0,
-            flags: 0,
+            ..ModuleDescriptor::default()
         },
         globals: &[],
         table: table().encode().leak(),
@@ -160,7 +156,7 @@ fn read(run: &Run) -> Trace {
     let bytes = std::fs::read(&run.path).unwrap();
     let (_, mut reader) = ChunkReader::new(bytes.as_slice()).unwrap().unwrap();
     let mut program = Program::default();
-    let mut seqs = std::collections::BTreeMap::<u32, u64>::new();
+    let mut seqs = std::collections::BTreeMap::<(u8, u32), u64>::new();
     let mut trace = Trace::default();
     loop {
         let chunk = match reader.next_chunk().unwrap() {
@@ -171,18 +167,18 @@ fn read(run: &Run) -> Trace {
             }
             Next::End => return trace,
         };
-        trace.chunks.push(chunk.header.kind);
-        match chunk.header.kind {
+        let ChunkHeader { kind, context, seq, .. } = chunk.header;
+        trace.chunks.push(kind);
+        let next = seqs.entry((kind as u8, context)).or_default();
+        assert_eq!(seq, *next, "{kind:?} chunks of context {context}");
+        *next += 1;
+        match kind {
             ChunkKind::Module => {
                 let load = ModuleLoad::from_bytes(&chunk.stored).unwrap();
                 let mut table = ModuleTable::decode(&load.table).unwrap();
                 program.add(load.id_base, load.id_count, &mut table, &[], None).unwrap();
             }
             ChunkKind::Stream => {
-                let context = chunk.header.context;
-                let seq = seqs.entry(context).or_default();
-                assert_eq!(chunk.header.seq, *seq, "chunks of context {context}");
-                *seq += 1;
                 let (mut raw, mut records) = (Vec::new(), Records::default());
                 let payload = chunk.payload(&mut raw).unwrap();
                 Decoder::default().chunk(payload, &program, &mut records).unwrap();
@@ -283,7 +279,10 @@ fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
             block(run.recorder, tls, i % 7);
             expected.push(i % 7);
         }
+        run.recorder.register(tls, vec![module(BASE + 8, "library")]);
         let trace = end(&run, tls);
+        let of = |kind| trace.chunks.iter().filter(|one| **one == kind).count();
+        assert_eq!([ChunkKind::Run, ChunkKind::Module, ChunkKind::End].map(of), [1, 2, 1]);
         // The test's own thread is not the first of the process, so its context was not announced.
         let records = &trace.contexts[&1];
         assert!(matches!(

@@ -73,12 +73,6 @@ impl Try {
     }
 }
 
-impl Default for Spin {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Spin {
     /// No operation.
     #[must_use]

@@ -39,15 +39,6 @@ fn taken_by(owner: u64, seen: u64) -> u64 {
     count | (owner * OWNER) | (seen & TICKET) | LOCKED
 }
 
-/// How a thread took a stripe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
-    /// It did not hold the stripe before.
-    Now(Entry),
-    /// It is a signal handler, and the code that it interrupted holds the stripe.
-    Before,
-}
-
 /// The counter and lock of the addresses of one hash.
 #[repr(align(64))]
 #[derive(Debug, Default)]
@@ -118,8 +109,7 @@ impl Stripe {
     }
 
     /// Takes the stripe for its owner, unless this is a signal handler that interrupted an
-    /// operation. Returns whether the thread, which has a number, has it now, by [`Taken::Now`] and
-    /// [`Entry::New`].
+    /// operation. Returns whether the thread, which has a number, has it now, by [`Entry::New`].
     #[inline(always)]
     pub fn take_own(&self, me: &Me, place: u64) -> bool {
         if !self.bias.names(me) || !me.enter_alone(place) {
@@ -135,12 +125,13 @@ impl Stripe {
         true
     }
 
-    /// Takes the stripe, whose place in lines is `place`, for a thread.
+    /// Takes the stripe, whose place in lines is `place`, for a thread that does not hold it
+    /// [before](Entry::Before).
     #[inline]
-    pub fn take(&self, me: &Me, place: u64) -> Taken {
+    pub fn take(&self, me: &Me, place: u64) -> Entry {
         let entry = me.enter(place);
         if entry != Entry::New && self.is_held_by(me.number) {
-            return Taken::Before;
+            return Entry::Before;
         }
         let uses = || (self.word.load(Relaxed) & TICKET) / STEP;
         if self.bias.is_own(me, place, entry, uses) {
@@ -149,7 +140,7 @@ impl Stripe {
         } else if !self.try_take(me.number) {
             self.wait(me.number);
         }
-        Taken::Now(entry)
+        entry
     }
 
     /// Reads with `read` while no other thread operates, and returns the ticket of that load and
@@ -211,12 +202,12 @@ impl Stripe {
 
     /// Gives back the stripe that the thread took. What handlers of this thread drew stays drawn.
     #[inline(always)]
-    pub fn give(&self, me: &Me, taken: Taken) {
-        let Taken::Now(entry) = taken else {
+    pub fn give(&self, me: &Me, taken: Entry) {
+        if taken == Entry::Before {
             return;
-        };
+        }
         self.give_lock(me.number);
-        if entry == Entry::New {
+        if taken == Entry::New {
             me.leave();
         }
     }

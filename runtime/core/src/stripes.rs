@@ -25,12 +25,6 @@ impl Bias {
 #[derive(Debug)]
 pub struct Stripes([Stripe; STRIPES]);
 
-impl Default for Stripes {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Index<usize> for Stripes {
     type Output = Stripe;
 
@@ -110,7 +104,6 @@ mod tests {
     use super::*;
     use crate::bias::Entry;
     use crate::owners::Owners;
-    use crate::stripe::Taken;
 
     /// Threads that may own stripes, or may not.
     fn owners(may: bool) -> Owners {
@@ -136,11 +129,11 @@ mod tests {
             let (stripes, owners) = (Stripes::new(), owners(owned));
             let me = owners.thread(1);
             let taken = stripes[5].take(&me, 6);
-            assert_eq!(taken, Taken::Now(Entry::New));
+            assert_eq!(taken, Entry::New);
             // A handler that comes before the ticket of a load is drawn, and one that comes after
             // it.
             let handler = stripes[5].take(&me, 6);
-            assert_eq!(handler, Taken::Before);
+            assert_eq!(handler, Entry::Before);
             assert_eq!(stripes[5].draw(true), 2);
             stripes[5].give(&me, handler);
             assert!(stripes[5].is_held_by(1));
@@ -169,7 +162,7 @@ mod tests {
         // there.
         let places: Vec<_> = me.places().filter_map(Stripes::at).collect();
         assert_eq!(places, [3, 2, 1, 0]);
-        assert_eq!(taken[4..], [Taken::Now(Entry::None); 2]);
+        assert_eq!(taken[4..], [Entry::None; 2]);
         assert_eq!(stripes[4].bias.owner(), 0);
         for at in (0..6).rev() {
             stripes[at].give(&me, taken[at]);
@@ -197,7 +190,7 @@ mod tests {
                 std::thread::yield_now();
             }
             let handler = stripes[5].take(&me, 6);
-            assert_eq!(handler, Taken::Now(Entry::Within));
+            assert_eq!(handler, Entry::Within);
             assert_eq!(stripes[5].draw(true), 2);
             stripes[5].give(&me, handler);
             me.leave();

@@ -29,7 +29,7 @@ impl Recorder {
             return;
         };
         if thread.context() == NO_CONTEXT {
-            let stream = self.next_stream();
+            let stream = self.next_stream.fetch_add(1, Relaxed);
             thread.context.store(stream, Relaxed);
             thread.announced.store(true, Relaxed);
             thread.lock(&blocked).introduced = true;

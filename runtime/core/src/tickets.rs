@@ -24,12 +24,6 @@ struct Counter {
 #[derive(Debug)]
 pub struct Tickets([Counter; COUNTERS]);
 
-impl Default for Tickets {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Tickets {
     /// All counters at zero.
     #[must_use]

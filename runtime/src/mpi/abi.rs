@@ -21,20 +21,22 @@ pub(crate) struct Abi {
     pub(super) proc_null: c_int,
     /// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
     pub(super) ignore: usize,
-    world: Constant,
-    itself: Constant,
-    request_null: Constant,
+    /// MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL and MPI_REQUEST_NULL.
+    pub(super) world: Constant,
+    pub(super) itself: Constant,
+    pub(super) no_communicator: Constant,
+    pub(super) no_request: Constant,
 }
 
 /// A predefined handle: a number, or the address of a symbol.
 #[derive(Debug)]
-enum Constant {
+pub(super) enum Constant {
     Number(usize),
     Symbol(&'static str),
 }
 
 impl Constant {
-    fn word(&self) -> usize {
+    pub(super) fn word(&self) -> usize {
         match self {
             Constant::Number(n) => *n,
             Constant::Symbol(name) => find(name).unwrap_or(0),
@@ -52,7 +54,8 @@ static OPEN_MPI: Abi = Abi {
     ignore: 0,
     world: Constant::Symbol("ompi_mpi_comm_world\0"),
     itself: Constant::Symbol("ompi_mpi_comm_self\0"),
-    request_null: Constant::Symbol("ompi_request_null\0"),
+    no_communicator: Constant::Symbol("ompi_mpi_comm_null\0"),
+    no_request: Constant::Symbol("ompi_request_null\0"),
 };
 
 static MPICH: Abi = Abi {
@@ -65,7 +68,8 @@ static MPICH: Abi = Abi {
     ignore: 1,
     world: Constant::Number(0x4400_0000),
     itself: Constant::Number(0x4400_0001),
-    request_null: Constant::Number(0x2c00_0000),
+    no_communicator: Constant::Number(0x0400_0000),
+    no_request: Constant::Number(0x2c00_0000),
 };
 
 /// MPI_UNDEFINED in both interfaces.
@@ -95,21 +99,6 @@ pub(super) fn detect() -> (Option<&'static Abi>, String) {
 }
 
 impl Abi {
-    /// MPI_COMM_WORLD.
-    pub(super) fn world(&self) -> usize {
-        self.world.word()
-    }
-
-    /// MPI_COMM_SELF.
-    pub(super) fn itself(&self) -> usize {
-        self.itself.word()
-    }
-
-    /// MPI_REQUEST_NULL, in the form of [`Abi::handle`].
-    pub(super) fn request_null(&self) -> u64 {
-        self.handle(self.request_null.word())
-    }
-
     /// A handle, cut from the word in which it was passed.
     pub(super) fn handle(&self, word: usize) -> u64 {
         let word = word as u64;

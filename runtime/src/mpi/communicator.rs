@@ -9,7 +9,7 @@ use contech_trace::file::checksum;
 
 use super::Call;
 use super::abi::{Abi, UNDEFINED};
-use super::entry::pmpi;
+use super::entry::{pmpi, stored};
 use super::model::Communicator;
 use super::state;
 
@@ -27,40 +27,22 @@ impl Call {
 
     /// Makes a new communicator known. `at` is the address of its handle. MPI_COMM_NULL is ignored.
     pub(super) fn made(&self, at: usize) {
-        add_at(self.abi, at);
-    }
-}
-
-/// Makes the communicator known whose handle is at an address, if it is not null.
-pub(super) fn add_at(abi: &Abi, at: usize) {
-    // MPI_COMM_NULL is 0x04000000 in one interface and the address of ompi_mpi_comm_null in the
-    // other.
-    let handle = abi.handle_in(at, 0);
-    let null = if abi.wide {
-        super::entry::find("ompi_mpi_comm_null\0").map_or(0, |a| a as u64)
-    } else {
-        0x0400_0000
-    };
-    if handle != null && handle != 0 {
-        add(abi, usize::try_from(handle).unwrap_or(0));
+        let handle = self.abi.handle_in(at, 0);
+        if handle != self.abi.handle(self.abi.no_communicator.word()) && handle != 0 {
+            add(self.abi, usize::try_from(handle).unwrap_or(0));
+        }
     }
 }
 
 /// Makes a communicator known. Another communicator may have had its handle before.
 pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
-    let mut between: c_int = 0;
-    pmpi!(PMPI_Comm_test_inter(handle, (&raw mut between).addr()));
-    let mut rank: c_int = 0;
-    pmpi!(PMPI_Comm_rank(handle, (&raw mut rank).addr()));
-    let mut group = 0usize;
-    pmpi!(PMPI_Comm_group(handle, (&raw mut group).addr()));
-    let own = members(abi, group);
+    let between: c_int = stored(|at| pmpi!(PMPI_Comm_test_inter(handle, at)));
+    let rank: c_int = stored(|at| pmpi!(PMPI_Comm_rank(handle, at)));
+    let own = members(abi, stored(|at| pmpi!(PMPI_Comm_group(handle, at))));
     let mut all = own.clone();
     let mut world = own;
     if between != 0 {
-        let mut group = 0usize;
-        pmpi!(PMPI_Comm_remote_group(handle, (&raw mut group).addr()));
-        let remote = members(abi, group);
+        let remote = members(abi, stored(|at| pmpi!(PMPI_Comm_remote_group(handle, at))));
         all = if world < remote {
             [&world[..], &[BETWEEN], &remote].concat()
         } else {
@@ -91,12 +73,10 @@ pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
 
 /// The ranks in MPI_COMM_WORLD of a group. This frees the group.
 fn members(abi: &Abi, mut group: usize) -> Vec<c_int> {
-    let mut size: c_int = 0;
-    pmpi!(PMPI_Group_size(group, (&raw mut size).addr()));
+    let size: c_int = stored(|at| pmpi!(PMPI_Group_size(group, at)));
     let ranks: Vec<c_int> = (0..size).collect();
     let mut translated = vec![UNDEFINED; ranks.len()];
-    let mut world = 0usize;
-    pmpi!(PMPI_Comm_group(abi.world(), (&raw mut world).addr()));
+    let mut world: usize = stored(|at| pmpi!(PMPI_Comm_group(abi.world.word(), at)));
     pmpi!(PMPI_Group_translate_ranks(
         group,
         ranks.len(),

@@ -68,6 +68,13 @@ extern "C-unwind" fn missing() -> c_int {
     unsafe { libc::abort() }
 }
 
+/// What `ask` stores at the address that it gets.
+pub(crate) fn stored<T: Default>(ask: impl FnOnce(usize) -> c_int) -> T {
+    let mut value = T::default();
+    ask((&raw mut value).expose_provenance());
+    value
+}
+
 /// Calls a function of the MPI library. Each argument is a word, and what C passes as an int is its
 /// low half.
 macro_rules! pmpi {

@@ -6,6 +6,7 @@ use std::ffi::c_int;
 use contech_trace::event::SyncOp;
 
 use super::Call;
+use super::entry::{pmpi, stored};
 use super::model::{Receive, Request};
 use super::state;
 
@@ -18,7 +19,7 @@ impl Call {
     /// Keeps what the request at an address stands for.
     pub(super) fn keep(&self, at: usize, request: Request) {
         let handle = self.abi.handle_in(at, 0);
-        if handle != self.abi.request_null() {
+        if handle != self.abi.handle(self.abi.no_request.word()) {
             state::with(|t| t.requests.entry(handle).or_default().push_back(request));
         }
     }
@@ -67,9 +68,7 @@ impl Call {
     }
 
     fn is_cancelled(&self, status: usize) -> bool {
-        let mut flag: c_int = 0;
-        super::entry::pmpi!(PMPI_Test_cancelled(status, (&raw mut flag).addr()));
-        flag != 0
+        stored::<c_int>(|at| pmpi!(PMPI_Test_cancelled(status, at))) != 0
     }
 }
 

@@ -7,7 +7,7 @@ use contech_runtime_core::finish::Finish;
 use contech_trace::event::{EndReason, SyncOp};
 use contech_trace::file::RankInfo;
 
-use super::entry::pmpi;
+use super::entry::{pmpi, stored};
 use super::{Within, abi, communicator, identity, state};
 use crate::active::recording_if;
 use crate::current::{self, guarded};
@@ -34,12 +34,11 @@ pub(super) fn initialises(real: impl FnOnce() -> c_int) -> c_int {
             active.recorder.remark(&text);
             return;
         };
-        let world = abi.world();
-        let (mut rank, mut size): (c_int, c_int) = (0, 0);
-        pmpi!(PMPI_Comm_rank(world, (&raw mut rank).addr()));
-        pmpi!(PMPI_Comm_size(world, (&raw mut size).addr()));
+        let world = abi.world.word();
+        let rank: c_int = stored(|at| pmpi!(PMPI_Comm_rank(world, at)));
+        let size: c_int = stored(|at| pmpi!(PMPI_Comm_size(world, at)));
         communicator::add(abi, world);
-        communicator::add(abi, abi.itself());
+        communicator::add(abi, abi.itself.word());
         let (run, job) = identity::run();
         active.recorder.set_rank(&RankInfo {
             rank: rank.unsigned_abs(),
@@ -50,8 +49,8 @@ pub(super) fn initialises(real: impl FnOnce() -> c_int) -> c_int {
         });
         state::set_abi(Some(abi));
         active.recorder.make_room(active.tls);
-        let taken = active.since(before);
-        active.with_aux(SyncOp::MpiInit, std::ptr::null_mut(), 0, 0, before, taken);
+        let null = std::ptr::null_mut();
+        active.timed(SyncOp::MpiInit, null, 0, before, active.since(before));
     });
     drop(allocating);
     result

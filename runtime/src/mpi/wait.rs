@@ -60,7 +60,7 @@ impl Call {
             let Some(handle) = waited.handles.get(at) else {
                 continue;
             };
-            if *handle == self.abi.request_null() {
+            if *handle == self.abi.handle(self.abi.no_request.word()) {
                 continue;
             }
             any = true;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
-use contech_trace::event::{Arrival, TEAM_STREAMS};
+use contech_trace::event::{Arrival, SyncOp, TEAM_STREAMS};
 
 use super::abi::{self, BEGIN, Data, THREAD_INITIAL};
 use super::enter;
@@ -76,9 +76,7 @@ fn begin_implicit(
     let mut flags = Word::STARTED;
     if index == 0 {
         flags |= Word::PRIMARY;
-        let before = region.before.get();
-        let taken = a.since(before);
-        a.with_aux(ParallelBegin, object(first.into()), 0, size.into(), before, taken);
+        edge(a, ParallelBegin, region, (first, size));
         worker.region.set(std::ptr::from_ref(region).cast_mut());
     }
     let word = Word::new(first + index, flags);
@@ -86,6 +84,12 @@ fn begin_implicit(
     worker.task.set(task);
     worker.team.set((first, size));
     enter(a, word, Arrival::Begins);
+}
+
+/// Records that the region's primary begins or has ended.
+fn edge(a: Active, op: SyncOp, region: &Region, (first, size): (u32, u32)) {
+    let before = region.before.get();
+    a.with_aux(op, object(first.into()), 0, size.into(), before, a.since(before));
 }
 
 /// Ends the implicit task for its thread: it arrives at the barrier that ends the region (other
@@ -143,8 +147,6 @@ pub(super) fn parallel_end(a: Active, worker: &Worker, parallel: Data, encounter
                 enter(a, region.encountering, Arrival::Resumes);
             }
         }
-        let before = region.before.get();
-        let taken = a.since(before);
-        a.with_aux(ParallelEnd, object(first.into()), 0, size.into(), before, taken);
+        edge(a, ParallelEnd, &region, (first, size));
     }
 }

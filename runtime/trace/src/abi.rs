@@ -47,7 +47,7 @@ pub const MODULE_MAGIC: u32 = 0x444d_5443; // "CTMD"
 
 /// One instrumented module, as laid out in [`MODULE_SECTION`] (64 bytes, 8-byte aligned).
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ModuleDescriptor {
     /// Always [`MODULE_MAGIC`].
     pub magic: u32,

@@ -107,7 +107,6 @@ mod sync {
 }
 
 mod end;
-mod parts;
 mod queues;
 mod stripes;
 mod thread;
@@ -119,7 +118,7 @@ type Test = (&'static str, fn());
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let wanted: Vec<&String> = wanted.iter().filter(|a| !a.starts_with('-')).collect();
-    for (name, test) in [queues::TESTS, parts::TESTS, end::TESTS, stripes::TESTS].concat() {
+    for (name, test) in [queues::TESTS, end::TESTS, stripes::TESTS].concat() {
         if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {
             let started = std::time::Instant::now();
             test();

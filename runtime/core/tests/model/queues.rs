@@ -18,7 +18,7 @@ crate::tests! {
 
 fn number(message: &Message) -> u8 {
     match message {
-        Message::Module(bytes) => bytes[0],
+        Message::Chunk(_, bytes) => bytes[0],
         other => unreachable!("only modules are sent here, not {other:?}"),
     }
 }
@@ -35,12 +35,12 @@ fn every_message_arrives_once_and_in_the_order_of_its_sender() {
             got
         });
         let other = beside(&queue, |queue| {
-            queue.send(Message::Module(vec![10]));
+            queue.send(Message::Chunk(ChunkKind::Module, vec![10]));
             // What is sent while a thread waits for the writer keeps its order, too.
             assert!(queue.drain(None));
         });
-        queue.send(Message::Module(vec![1]));
-        queue.send(Message::Module(vec![2]));
+        queue.send(Message::Chunk(ChunkKind::Module, vec![1]));
+        queue.send(Message::Chunk(ChunkKind::Module, vec![2]));
         other.join().unwrap();
         queue.close();
         let got = writer.join().unwrap();
@@ -63,8 +63,8 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
                 queue.done();
             }
         });
-        queue.send(Message::Module(vec![1]));
-        queue.send(Message::Module(vec![2]));
+        queue.send(Message::Chunk(ChunkKind::Module, vec![1]));
+        queue.send(Message::Chunk(ChunkKind::Module, vec![2]));
         assert!(queue.drain(None));
         assert_eq!(written.load(Relaxed), 2);
         queue.close();
@@ -98,8 +98,8 @@ fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
     model(None, || {
         let queue = Arc::new(Queue::new(1));
         let other = beside(&queue, |queue| {
-            queue.send(Message::Module(vec![1]));
-            queue.send(Message::Module(vec![2]));
+            queue.send(Message::Chunk(ChunkKind::Module, vec![1]));
+            queue.send(Message::Chunk(ChunkKind::Module, vec![2]));
         });
         let end = queue.send_end(Totals::default(), true);
         let take = || {
@@ -108,7 +108,7 @@ fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
         };
         let before = std::iter::from_fn(take).collect::<Vec<_>>();
         assert_eq!(before.len() as u64, end);
-        assert!(matches!(before.last(), Some(Message::End(_))));
+        assert!(matches!(before.last(), Some(Message::Chunk(ChunkKind::End, _))));
         other.join().unwrap();
         assert!(take().is_none());
         queue.uncork();
@@ -118,7 +118,7 @@ fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
 
 fn a_buffer_has_one_owner_at_a_time() {
     model(None, || {
-        let pool = Arc::new(Pool::keeping(64 << 10, 1));
+        let pool = Arc::new(Pool::new(64 << 10, 1));
         let first = pool.take().unwrap();
         let other = beside(&pool, |pool| {
             let buffer = pool.take().unwrap();

@@ -9,7 +9,7 @@ use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::bias::{Entry, Line, Me};
 use crate::primitive::PLANTED;
-use crate::stripe::{STEP, Stripe, Taken};
+use crate::stripe::{STEP, Stripe};
 use crate::{beside, model};
 
 crate::tests! {
@@ -63,7 +63,7 @@ impl Ordered {
     fn write(&self, number: u64) {
         let me = self.me(number);
         let taken = if self.stripe.take_own(&me, PLACE) {
-            Taken::Now(Entry::New)
+            Entry::New
         } else {
             self.stripe.take(&me, PLACE)
         };
@@ -138,7 +138,7 @@ fn a_holder_that_comes_back_late_leaves_the_lock_to_the_one_that_took_it_over() 
         late.join().unwrap();
         third.join().unwrap();
         assert!(ordered.stripe.is_held_by(2));
-        ordered.stripe.give(&ordered.me(2), Taken::Now(Entry::Within));
+        ordered.stripe.give(&ordered.me(2), Entry::Within);
         assert!(ordered.stripe.try_take(3));
     });
 }
@@ -193,7 +193,7 @@ fn interrupted(ordered: &Ordered, at: At) {
     if matches!(at, At::Given) {
         handler();
     }
-    assert!(matches!(taken, Taken::Now(Entry::New)));
+    assert!(matches!(taken, Entry::New));
     me.leave();
 }
 
@@ -202,7 +202,7 @@ impl Ordered {
     fn write_within(&self, number: u64) {
         let me = self.me(number);
         let taken = self.stripe.take(&me, PLACE);
-        assert!(taken != Taken::Now(Entry::New));
+        assert!(taken != Entry::New);
         let before = self.count();
         let ticket = self.stripe.draw(true);
         self.stripe.give(&me, taken);

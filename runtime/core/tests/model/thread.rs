@@ -26,7 +26,7 @@ pub(crate) const LEFT_OUT: u8 = 201;
 const END: usize = 11;
 
 pub(crate) fn desk() -> Arc<Desk> {
-    let pool = Pool::keeping(BYTES, 2);
+    let pool = Pool::new(BYTES, 2);
     Arc::new(Desk::new(true, pool, Queue::new(1 << 30), false))
 }
 
