@@ -36,7 +36,6 @@ mod heap;
 mod jump;
 mod library;
 mod life;
-mod loader;
 mod mapping;
 mod modules;
 mod mpi;

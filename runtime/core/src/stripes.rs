@@ -8,6 +8,15 @@ use crate::stripe::{COUNTERS, LOCKED, Stripe};
 
 const STRIPES: usize = 4096;
 
+/// 12 bits of a number: multiplicative hashing by the golden ratio, which mixes the top bits best.
+#[inline]
+pub(crate) fn hash(number: usize) -> usize {
+    let hash = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
+    #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
+    let hash = hash as usize;
+    hash
+}
+
 /// The first place in lines that is not a stripe's.
 pub(crate) const PLACES: u64 = STRIPES as u64 + 1;
 
@@ -55,10 +64,7 @@ impl Stripes {
     #[inline]
     #[must_use]
     pub fn of(address: usize) -> usize {
-        let hash = (address as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
-        #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
-        let index = hash as usize;
-        index
+        hash(address >> 4)
     }
 
     /// The place of a stripe in lines.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use contech_interpose::arch::fetch_add_here;
 
 use crate::bias::{Bias, Entry, Me};
-use crate::stripes::PLACES;
+use crate::stripes::{PLACES, hash};
 
 /// Number of counters. Objects whose addresses hash alike share one, which only makes their tickets
 /// sparse.
@@ -31,15 +31,6 @@ impl Tickets {
         Tickets([const { Counter { count: AtomicUsize::new(0), bias: Bias::new() } }; COUNTERS])
     }
 
-    #[inline]
-    fn index(object: usize) -> usize {
-        // This is multiplicative hashing by the golden ratio, which mixes the top bits best.
-        let hash = (object as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
-        #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
-        let index = hash as usize;
-        index
-    }
-
     /// The place of a counter in lines.
     #[inline]
     fn place(index: usize) -> u64 {
@@ -50,7 +41,7 @@ impl Tickets {
     /// ordering puts one draw before the next, and draws of one counter are totally ordered anyway.
     #[inline(always)]
     pub fn next(&self, me: &Me, object: usize) -> u64 {
-        let index = Self::index(object);
+        let index = hash(object >> 3);
         let (counter, place) = (&self.0[index], Self::place(index));
         if me.number != 0 && counter.bias.names(me) && me.enter_alone(place) {
             let drawn = counter.bias.names(me).then(|| fetch_add_here(&counter.count, 1));
@@ -64,7 +55,7 @@ impl Tickets {
 
     #[inline(never)]
     fn next_slowly(&self, me: &Me, object: usize) -> u64 {
-        let index = Self::index(object);
+        let index = hash(object >> 3);
         let (counter, place) = (&self.0[index], Self::place(index));
         let entry = me.enter(place);
         let uses = || counter.count.load(Relaxed) as u64;
@@ -82,7 +73,7 @@ impl Tickets {
     /// The last ticket drawn for the object, 0 for none.
     #[inline]
     pub fn last(&self, object: usize) -> u64 {
-        self.0[Self::index(object)].count.load(Relaxed) as u64
+        self.0[hash(object >> 3)].count.load(Relaxed) as u64
     }
 
     /// Lets no thread own a counter from now on.

@@ -365,3 +365,31 @@ macro_rules! small_metadata {
     )*};
 }
 small_metadata!(RunInfo, Totals, ModuleLoad, RankInfo);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_start_says_what_the_file_is() {
+        let header = FileHeader { pid: 7, start_ticks: 1, start_unix_ns: 2, clock_hz: 3 };
+        let bytes = header.encode();
+        let changed = |change: fn(&mut [u8])| {
+            let mut bytes = bytes;
+            change(&mut bytes);
+            FileHeader::decode(&bytes)
+        };
+        assert_eq!(FileHeader::decode(&bytes), Ok(header));
+        assert_eq!(FileHeader::decode(b""), Err(Error::Empty));
+        for (foreign, what) in [(&b"CONTECHG rest"[..], "contech-backend"), (b"\x7fELF", "program")]
+        {
+            let error = FileHeader::decode(foreign).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        let version = Err(Error::Version { got: VERSION + 1, expected: VERSION });
+        assert_eq!(changed(|b| b[8] += 1), version);
+        assert_eq!(changed(|b| b[12..16].reverse()), Err(Error::ByteOrder));
+        assert!(matches!(FileHeader::decode(&bytes[..20]), Err(Error::Truncated { .. })));
+        assert!(matches!(changed(|b| b[30] ^= 1), Err(Error::Checksum { .. })));
+    }
+}

@@ -13,9 +13,6 @@ pub mod reader;
 pub mod stream;
 pub mod table;
 
-#[cfg(test)]
-mod reader_tests;
-
 pub use error::{Error, Result};
 
 /// Reads untrusted bytes.
