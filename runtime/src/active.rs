@@ -7,7 +7,7 @@ use contech_runtime_core::{Recorder, TlsBlock, tls};
 use contech_trace::event::SyncOp;
 
 use crate::current;
-use crate::objects;
+use crate::loader;
 use crate::owners;
 use crate::real::Ptr;
 use crate::tls::block;
@@ -84,10 +84,10 @@ pub(crate) fn allocating() -> Option<Active> {
 }
 
 /// The calling thread as from `allocating`, if the call does not come from the dynamic linker (see
-/// [`objects::is_linker`]).
+/// [`loader`]).
 #[inline(always)]
 pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
-    allocating().filter(|_| !objects::is_linker(caller))
+    allocating().filter(|_| !loader::contains(caller))
 }
 
 impl Active {

@@ -36,6 +36,7 @@ mod heap;
 mod jump;
 mod library;
 mod life;
+mod loader;
 mod mapping;
 mod modules;
 mod mpi;

@@ -1,17 +1,18 @@
-//! Communicators. All ranks agree on a communicator's name. Each of its ranks also has a rank in
-//! the world.
+//! Communicators, which are made of others, and freed. All ranks agree on a communicator's name. Each
+//! of its ranks also has a rank in the world.
 
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use contech_trace::event::SyncOp;
 use contech_trace::file::checksum;
 
-use super::Call;
 use super::abi::{Abi, UNDEFINED};
+use super::collective::meets;
 use super::entry::{pmpi, stored};
-use super::model::Communicator;
-use super::state;
+use super::state::{self, Communicator, Request};
+use super::{Call, call};
 
 /// Names have 48 bits, as objects do.
 const NAME: u64 = (1 << 48) - 1;
@@ -87,4 +88,40 @@ fn members(abi: &Abi, mut group: usize) -> Vec<c_int> {
     pmpi!(PMPI_Group_free((&raw mut world).addr()));
     pmpi!(PMPI_Group_free((&raw mut group).addr()));
     translated
+}
+
+/// Records that all ranks of a communicator meet. Each may get a new communicator, whose handle is
+/// then at `new`.
+pub(super) fn divides(on: usize, new: usize, real: impl FnOnce() -> c_int) -> c_int {
+    makes(new, || meets(SyncOp::MpiComm, on, 0, real))
+}
+
+/// Makes a communicator known that `real` makes. Only ranks of the new one meet, which makes no
+/// task.
+pub(super) fn makes(new: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let result = real();
+    if let (0, Some(call)) = (result, call()) {
+        call.made(new);
+    }
+    result
+}
+
+/// Does so once the request is complete.
+pub(super) fn makes_later(new: usize, request: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let result = real();
+    if let (0, Some(call)) = (result, call()) {
+        call.keep(request, Request::Communicator(new));
+    }
+    result
+}
+
+/// Forgets a communicator that `real` frees, because another one may get its handle.
+pub(super) fn forgets(at: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let call = call();
+    let handle = call.as_ref().map(|c| c.abi.handle_in(at, 0));
+    let result = real();
+    if let (0, Some(handle)) = (result, handle) {
+        state::with(|t| t.communicators.remove(&handle));
+    }
+    result
 }

@@ -5,15 +5,15 @@ use std::ffi::c_int;
 use contech_interpose::{exports, for_each_mpi_function};
 use contech_trace::event::SyncOp;
 
-use super::collective::{begins, marks, meets};
+use super::collective::{begins, closes, fences, marks, meets, opens};
+use super::communicator::{divides, forgets, makes, makes_later};
 use super::entry::pmpi;
-use super::persistent::{cancels, frees, prepares, starts};
-use super::point::{exchanges, posts, receives, sends};
-use super::probe::{looks, matches, posts_matched, receives_matched};
+use super::message::{
+    exchanges, looks, matches, posts, posts_matched, receives, receives_matched, sends,
+};
+use super::request::{cancels, frees, prepares, starts};
 use super::setup::{aborts, finalises, initialises};
-use super::topology::{divides, forgets, makes, makes_later};
 use super::wait;
-use super::window::{closes, fences, opens};
 
 /// Exports each function: one of this recorder's gets what it needs of the arguments, and the call.
 macro_rules! record {

@@ -18,17 +18,11 @@ mod collective;
 mod communicator;
 mod entry;
 mod functions;
-mod identity;
-mod model;
-mod persistent;
-mod point;
-mod probe;
+mod message;
 mod request;
 mod setup;
 mod state;
-mod topology;
 mod wait;
-mod window;
 
 use std::cell::Cell;
 

@@ -5,10 +5,10 @@ use std::ffi::c_int;
 use contech_interpose::notice;
 use contech_runtime_core::finish::Finish;
 use contech_trace::event::{EndReason, SyncOp};
-use contech_trace::file::RankInfo;
+use contech_trace::file::{RankInfo, checksum};
 
 use super::entry::{pmpi, stored};
-use super::{Within, abi, communicator, identity, state};
+use super::{Within, abi, communicator, state};
 use crate::active::recording_if;
 use crate::current::{self, guarded};
 use crate::tls::block;
@@ -39,7 +39,7 @@ pub(super) fn initialises(real: impl FnOnce() -> c_int) -> c_int {
         let size: c_int = stored(|at| pmpi!(PMPI_Comm_size(world, at)));
         communicator::add(abi, world);
         communicator::add(abi, abi.itself.word());
-        let (run, job) = identity::run();
+        let (run, job) = run();
         active.recorder.set_rank(&RankInfo {
             rank: rank.unsigned_abs(),
             size: size.unsigned_abs(),
@@ -82,4 +82,27 @@ pub(super) fn aborts(code: usize, real: impl FnOnce() -> c_int) -> c_int {
         guarded(|| recorder.finish(block(), &how));
     }
     real()
+}
+
+/// Variables in which a launcher gives every rank of a job the same text.
+const JOBS: [&[&str]; 3] =
+    [&["OMPI_MCA_orte_hnp_uri"], &["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"]];
+
+/// A number that is the same in all ranks of the run, found without asking the other ranks, which
+/// may run other programs, untraced. If the second value is false, it is only the same in those that
+/// one process of the launcher has started on this host.
+fn run() -> (u64, bool) {
+    for names in JOBS {
+        let values: Option<Vec<String>> = names.iter().map(|n| std::env::var(n).ok()).collect();
+        if let Some(values) = values {
+            return (checksum(values.join(" ").as_bytes()), true);
+        }
+    }
+    // SAFETY: the call asks the kernel for a number.
+    let parent = unsafe { libc::getppid() };
+    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
+    // The name, in parentheses, may hold anything; the start time is field 22.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let started = after_name.split_whitespace().nth(19).unwrap_or("");
+    (checksum(format!("{parent} {started}").as_bytes()), false)
 }

@@ -6,8 +6,8 @@ use contech_trace::event::SyncOp;
 
 use super::abi::{UNDEFINED, int, int_at};
 use super::entry::pmpi;
-use super::model::Request;
-use super::persistent::may_be_cancelled;
+use super::request::may_be_cancelled;
+use super::state::Request;
 use super::{Call, call};
 
 /// The requests of a call: their handles before the call, and the address of their statuses.
