@@ -11,10 +11,9 @@ use std::time::Duration;
 use contech_interpose::arch;
 use contech_interpose::life::{End, Fatal, Life};
 use contech_interpose::mask::Blocked;
-use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::handler::{Entered, Entry};
-use contech_runtime_core::queue::Patience;
+use contech_runtime_core::{Patience, Recorder};
 use contech_trace::event::EndReason;
 
 use crate::atomic;

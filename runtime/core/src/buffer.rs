@@ -15,7 +15,7 @@ use crate::memory;
 use crate::primitive::atomic::{AtomicUsize, Ordering, fence};
 
 /// Bytes at the start of the mapping that hold the header.
-pub const HEADER: usize = 64;
+pub(crate) const HEADER: usize = 64;
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
@@ -33,7 +33,7 @@ const _: () = assert!(size_of::<Header>() <= HEADER);
 
 /// The part of a buffer that holds records not yet written, and when they were made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// Offset of the first byte from the start of the data.
     pub start: usize,
     /// Number of bytes.
@@ -106,12 +106,11 @@ impl Drop for Hold {
 
 /// A mapping in which its owner makes records.
 #[derive(Debug)]
-pub struct Buffer(Hold);
+pub(crate) struct Buffer(Hold);
 
 impl Buffer {
     /// Maps a buffer of `bytes` bytes in all; `None` when memory has run out.
-    #[must_use]
-    pub fn map(bytes: usize) -> Option<Self> {
+    pub(crate) fn map(bytes: usize) -> Option<Self> {
         debug_assert!(bytes > HEADER + SLACK);
         let size = u32::try_from(bytes).ok()?;
         let at = NonNull::new(memory::map(bytes)?)?.cast::<Header>();
@@ -137,21 +136,18 @@ impl Buffer {
     }
 
     /// The first byte for records.
-    #[must_use]
-    pub fn data(&self) -> *mut u8 {
+    pub(crate) fn data(&self) -> *mut u8 {
         self.0.data()
     }
 
     /// The address at which records must stop until the next check.
-    #[must_use]
-    pub fn limit(&self) -> *mut u8 {
+    pub(crate) fn limit(&self) -> *mut u8 {
         // SAFETY: `map` demands room for header and slack.
         unsafe { self.data().add(self.room() - SLACK) }
     }
 
     /// Whether `cursor` lies in this buffer.
-    #[must_use]
-    pub fn contains(&self, cursor: *const u8) -> bool {
+    pub(crate) fn contains(&self, cursor: *const u8) -> bool {
         cursor.addr().wrapping_sub(self.data().addr()) <= self.room()
     }
 
@@ -161,7 +157,7 @@ impl Buffer {
 
     /// Notes which part of the data holds records. Returns `false`, and changes nothing, if the
     /// part is not within the buffer.
-    pub fn set_piece(&mut self, piece: Piece) -> bool {
+    pub(crate) fn set_piece(&mut self, piece: Piece) -> bool {
         let fits = self.fits(piece.start, piece.len);
         if fits {
             // SAFETY: only the owner of the buffer, borrowed exclusively, reaches this field.
@@ -184,16 +180,14 @@ impl Buffer {
     }
 
     /// The part of the data that holds records.
-    #[must_use]
-    pub fn piece(&self) -> Piece {
+    pub(crate) fn piece(&self) -> Piece {
         // SAFETY: only the owner of the buffer reaches this field.
         unsafe { (*self.0.0.as_ptr()).piece }
     }
 
     /// A part with records that the owner does not change any more, while the owner goes on behind
     /// them; `None` if they are not within the buffer.
-    #[must_use]
-    pub fn part(&self, piece: Piece) -> Option<Part> {
+    pub(crate) fn part(&self, piece: Piece) -> Option<Part> {
         let fits = self.fits(piece.start, piece.len);
         fits.then(|| Part { hold: self.0.another(), piece, keeps: piece.len })
     }
@@ -201,7 +195,7 @@ impl Buffer {
 
 /// Records on their way to the writer.
 #[derive(Debug)]
-pub struct Part {
+pub(crate) struct Part {
     hold: Hold,
     piece: Piece,
     keeps: usize,
@@ -214,8 +208,7 @@ impl Part {
     }
 
     /// The bytes of the records.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: `Buffer` made parts within the mapping, which is initialised (at least with the
         // kernel's zeros). Its owner wrote these bytes before it handed them over, and does not
         // change them afterwards.
@@ -226,14 +219,12 @@ impl Part {
     }
 
     /// Bytes of memory that cannot be used again before this part is written.
-    #[must_use]
-    pub fn keeps(&self) -> usize {
+    pub(crate) fn keeps(&self) -> usize {
         self.keeps
     }
 
     /// Lets go of the buffer. The last of its holders gets the buffer back.
-    #[must_use]
-    pub fn release(self) -> Option<Buffer> {
+    pub(crate) fn release(self) -> Option<Buffer> {
         let hold = std::mem::ManuallyDrop::new(self.hold);
         hold.is_last().then(|| {
             hold.holders().store(1, Ordering::Relaxed);
@@ -252,7 +243,7 @@ impl From<Buffer> for Part {
 
 /// List of buffers, linked through their headers.
 #[derive(Debug, Default)]
-pub struct List {
+pub(crate) struct List {
     head: Option<Buffer>,
     tail: Option<NonNull<Header>>,
 }
@@ -261,32 +252,30 @@ pub struct List {
 unsafe impl Send for List {}
 
 impl List {
-    #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         List { head: None, tail: None }
     }
 
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.head.is_none()
     }
 
     /// Adds a buffer at the end.
-    pub fn push(&mut self, mut buffer: Buffer) {
+    pub(crate) fn push(&mut self, mut buffer: Buffer) {
         *buffer.next() = None;
         let tail = buffer.0.0;
         self.link(buffer, tail);
     }
 
     /// Moves the other list's buffers to the end of this one.
-    pub fn append(&mut self, mut other: List) {
+    pub(crate) fn append(&mut self, mut other: List) {
         if let (Some(head), Some(tail)) = (other.head.take(), other.tail.take()) {
             self.link(head, tail);
         }
     }
 
     /// Adds a buffer at the front.
-    pub fn push_front(&mut self, mut buffer: Buffer) {
+    pub(crate) fn push_front(&mut self, mut buffer: Buffer) {
         let header = buffer.0.0;
         *buffer.next() = self.head.take();
         self.head = Some(buffer);
@@ -303,7 +292,7 @@ impl List {
     }
 
     /// Takes the first buffer.
-    pub fn pop(&mut self) -> Option<Buffer> {
+    pub(crate) fn pop(&mut self) -> Option<Buffer> {
         let mut first = self.head.take()?;
         self.head = first.next().take();
         if self.head.is_none() {

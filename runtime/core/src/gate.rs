@@ -29,7 +29,7 @@ pub(crate) const EACH: u32 = u32::MAX;
 
 /// Decides for all threads.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     /// Changes when threads have to look again.
     number: AtomicU32,
     /// The trace has reached its limit.

@@ -12,10 +12,10 @@ use crate::buffer::{Buffer, List, Piece};
 
 /// The most signal handlers on top of each other that are recorded. Deeper ones are counted as
 /// lost.
-pub const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// Stack region of an alternate signal stack: lowest address, and the one after the highest.
-pub type StackRange = (usize, usize);
+pub(crate) type StackRange = (usize, usize);
 
 /// The number of a level, as chunks store it.
 pub(crate) fn number(depth: usize) -> u8 {

@@ -14,7 +14,7 @@ use crate::{mask, memory};
 
 /// An open descriptor of the trace.
 #[derive(Debug)]
-pub struct Descriptor {
+pub(crate) struct Descriptor {
     fd: RawFd,
     /// Device and inode of the trace. They show when the program has closed the descriptor, which
     /// it does not know, and opened a file of its own under its number: the trace must not be
@@ -77,10 +77,7 @@ fn identity(fd: RawFd) -> io::Result<(u64, u64, u32)> {
 
 impl Descriptor {
     /// Takes a copy of a descriptor, under a number out of the program's way.
-    ///
-    /// # Errors
-    /// When the descriptor is not open.
-    pub fn duplicate(fd: RawFd) -> io::Result<Self> {
+    pub(crate) fn duplicate(fd: RawFd) -> io::Result<Self> {
         let duplicate = |lowest: RawFd| {
             let how = [word(fd), word(libc::F_DUPFD_CLOEXEC), word(lowest)];
             call(libc::SYS_fcntl, how).map(descriptor)
@@ -103,10 +100,7 @@ impl Descriptor {
 
     /// Takes over a descriptor of the program. A pipe or terminal is opened once more, because only
     /// a descriptor of its own can be made non-blocking without a change for the program.
-    ///
-    /// # Errors
-    /// Those of [`Descriptor::duplicate`].
-    pub fn given(fd: RawFd) -> io::Result<Self> {
+    pub(crate) fn given(fd: RawFd) -> io::Result<Self> {
         let (.., kind) = identity(fd)?;
         if kind == libc::S_IFREG {
             return Self::duplicate(fd);
@@ -121,20 +115,17 @@ impl Descriptor {
     }
 
     /// From the moment `ending` is true, a reader that rests for long loses the rest of the trace.
-    #[must_use]
-    pub fn until(mut self, ending: &'static AtomicBool) -> Self {
+    pub(crate) fn until(mut self, ending: &'static AtomicBool) -> Self {
         self.ending = Some(ending);
         self
     }
 
     /// Opens and empties a trace file, or opens a FIFO or device. For a FIFO this waits for a
     /// reader, or for a signal that is to end the program.
-    ///
-    /// # Errors
-    /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal;
+    /// [`io::ErrorKind::Interrupted`] comes after such a signal, and
     /// [`io::ErrorKind::ResourceBusy`] when another process is writing its trace there, or this
     /// process did before it replaced its program.
-    pub fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {
+    pub(crate) fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {
         let name = CString::new(path)?;
         let fifo = std::fs::metadata(path).is_ok_and(|m| {
             use std::os::unix::fs::FileTypeExt;
@@ -190,11 +181,9 @@ impl Descriptor {
         Self::duplicate(fd)
     }
 
-    /// Writes all of a header and a payload.
-    ///
-    /// # Errors
-    /// An error of the system. In that case the trace may end in the middle of a chunk.
-    pub fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+    /// Writes all of a header and a payload. After an error the trace may end in the middle of a
+    /// chunk.
+    pub(crate) fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
         let (device, inode, _) = identity(self.fd)?;
         if (device, inode) != self.identity {
             return Err(io::Error::other(
@@ -210,8 +199,7 @@ impl Descriptor {
     }
 
     /// Bytes that are free where the trace grows; `None` if it is no file, or if that is not known.
-    #[must_use]
-    pub fn free(&self) -> Option<u64> {
+    pub(crate) fn free(&self) -> Option<u64> {
         let (.., kind) = identity(self.fd).ok()?;
         // SAFETY: statfs is plain data for which zero is a value.
         let mut stat: libc::statfs = unsafe { std::mem::zeroed() };

@@ -5,7 +5,7 @@
 //! what the kernel takes less for what is not written. The instructions for it belong to the
 //! processor, so [`contech_interpose::arch`] has the packer.
 
-pub use contech_interpose::arch::pack;
+pub(crate) use contech_interpose::arch::pack;
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ struct Free {
 }
 
 #[derive(Debug)]
-pub struct Pool {
+pub(crate) struct Pool {
     free: Mutex<Free>,
     buffer_bytes: usize,
     kept: usize,
@@ -25,13 +25,12 @@ pub struct Pool {
 
 impl Pool {
     /// A pool of buffers of `buffer_bytes` bytes each that keeps at most `kept` free ones.
-    #[must_use]
-    pub fn new(buffer_bytes: usize, kept: usize) -> Self {
+    pub(crate) fn new(buffer_bytes: usize, kept: usize) -> Self {
         Pool { free: Mutex::new(Free::default()), buffer_bytes, kept }
     }
 
     /// The free buffer that was used last, or else a new one; `None` when memory has run out.
-    pub fn take(&self) -> Option<Buffer> {
+    pub(crate) fn take(&self) -> Option<Buffer> {
         let mut free = lock(&self.free);
         let Some(buffer) = free.list.pop() else {
             drop(free);
@@ -43,7 +42,7 @@ impl Pool {
 
     /// Lets go of a buffer or of a part of one. The buffer comes back to the pool with its last
     /// holder.
-    pub fn put(&self, held: impl Into<Part>) {
+    pub(crate) fn put(&self, held: impl Into<Part>) {
         let Some(buffer) = held.into().release() else {
             return;
         };

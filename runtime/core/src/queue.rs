@@ -18,7 +18,7 @@ use crate::primitive::{Condvar, Mutex};
 use crate::sync::{lock, wait, wait_for};
 
 /// The most bytes of records that travel inside a message.
-pub const INLINE: usize = 48;
+pub(crate) const INLINE: usize = 48;
 /// If the program has not been replaced this long after the end of the trace, it will not be.
 const CORKED: Duration = Duration::from_secs(1);
 /// Number of messages that there is room for from the start.
@@ -31,7 +31,7 @@ const LINGER: Duration = Duration::from_millis(5);
 
 /// Records on their way to the writer.
 #[derive(Debug)]
-pub enum Records {
+pub(crate) enum Records {
     /// Records in a buffer, of which the message is a holder.
     Part(Part),
     /// A few bytes, and their number.
@@ -40,8 +40,7 @@ pub enum Records {
 
 impl Records {
     /// The bytes of the records.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Records::Part(part) => part.bytes(),
             Records::Inline(b, n) => &b[..*n],
@@ -51,7 +50,7 @@ impl Records {
 
 /// The fields of a chunk's header that do not follow from the payload.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub(crate) struct Place {
     pub kind: ChunkKind,
     pub context: u32,
     /// The level of the thread, see [`crate::buffer::Piece::level`].
@@ -66,7 +65,7 @@ pub struct Place {
 
 /// A message to the writer.
 #[derive(Debug)]
-pub enum Message {
+pub(crate) enum Message {
     /// Records of a context.
     Stream(Place, Records),
     /// A chunk that is in no context, and its payload. An end of the recording may be none: it goes
@@ -207,7 +206,7 @@ impl State {
 }
 
 #[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     state: Mutex<State>,
     work: Condvar,
     idle: Condvar,
@@ -216,8 +215,7 @@ pub struct Queue {
 
 impl Queue {
     /// A queue that holds `limit` bytes before [`Queue::is_full`].
-    #[must_use]
-    pub fn new(limit: u64) -> Self {
+    pub(crate) fn new(limit: u64) -> Self {
         Queue {
             state: Mutex::new(State {
                 messages: VecDeque::with_capacity(ROOM),
@@ -229,7 +227,7 @@ impl Queue {
         }
     }
 
-    pub fn send(&self, message: Message) {
+    pub(crate) fn send(&self, message: Message) {
         let mut state = lock(&self.state);
         state.send(message);
         let wakes = state.wakes();
@@ -243,7 +241,7 @@ impl Queue {
     /// Returns the number of messages sent so far. With `cork`, messages after it are held back for
     /// a while, because the program is about to be replaced. If it is not replaced, nothing is
     /// lost.
-    pub fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
+    pub(crate) fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
         let mut state = lock(&self.state);
         totals.bytes = state.bytes;
         state.send(Message::Chunk(ChunkKind::End, totals.to_bytes()));
@@ -255,45 +253,45 @@ impl Queue {
     }
 
     /// Lets the held-back messages go, because the program was not replaced.
-    pub fn uncork(&self) {
+    pub(crate) fn uncork(&self) {
         lock(&self.state).cork = None;
         self.work.notify_one();
     }
 
     /// Bytes of the recording in all messages so far.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         lock(&self.state).bytes
     }
 
     /// Counts bytes of the recording that nobody wants.
-    pub fn count(&self, bytes: usize) {
+    pub(crate) fn count(&self, bytes: usize) {
         lock(&self.state).bytes += bytes as u64;
     }
 
     /// Whether so many bytes wait that the program must pause.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         lock(&self.state).keeps >= self.limit
     }
 
     /// Whether a few more messages neither fill the queue nor make it allocate memory.
-    pub fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         let state = lock(&self.state);
         state.keeps < self.limit && state.messages.len() < ROOM / 2
     }
 
     /// Ticks when the oldest records that are not dealt with were handed over.
-    pub fn oldest(&self) -> Option<u64> {
+    pub(crate) fn oldest(&self) -> Option<u64> {
         lock(&self.state).oldest()
     }
 
     /// Number of messages that the writer has dealt with so far.
-    pub fn progress(&self) -> u64 {
+    pub(crate) fn progress(&self) -> u64 {
         lock(&self.state).done
     }
 
     /// Waits for a message. Returns `false` if the queue was closed and is empty. Meanwhile this
     /// calls `due` each time that its last result has passed.
-    pub fn wait(&self, mut due: impl FnMut() -> Option<Duration>) -> bool {
+    pub(crate) fn wait(&self, mut due: impl FnMut() -> Option<Duration>) -> bool {
         let mut until_due = due();
         let mut state = lock(&self.state);
         let (mut waited, mut lingered) = (Duration::ZERO, false);
@@ -335,19 +333,19 @@ impl Queue {
     /// The next message, if there is one. The thread that takes it must hold the lock on the
     /// writer, and call [`Queue::done`] once it has dealt with all that it took. So messages are
     /// written in the order in which they were sent.
-    pub fn take(&self) -> Option<Message> {
+    pub(crate) fn take(&self) -> Option<Message> {
         lock(&self.state).take()
     }
 
     /// The next message, if it is small and what was taken is no batch yet.
-    pub fn take_small(&self) -> Option<Message> {
+    pub(crate) fn take_small(&self) -> Option<Message> {
         let mut state = lock(&self.state);
         let small = state.messages.front().is_some_and(Message::is_small);
         if small && state.in_hand < BATCH { state.take() } else { None }
     }
 
     /// Notes that the writer has dealt with what it took.
-    pub fn done(&self) {
+    pub(crate) fn done(&self) {
         let mut state = lock(&self.state);
         state.done += std::mem::take(&mut state.taken);
         state.keeps -= std::mem::take(&mut state.in_hand);
@@ -360,7 +358,7 @@ impl Queue {
     }
 
     /// Closes the queue: [`Queue::wait`] returns `false` from now on, once everything is taken.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
         state.cork = None;
@@ -369,25 +367,25 @@ impl Queue {
     }
 
     /// Makes a closed queue usable again.
-    pub fn reopen(&self) {
+    pub(crate) fn reopen(&self) {
         lock(&self.state).closed = false;
     }
 
     /// Waits until everything sent so far is dealt with. Returns `false` if patience ran out first.
-    pub fn drain(&self, patience: Option<Patience>) -> bool {
+    pub(crate) fn drain(&self, patience: Option<Patience>) -> bool {
         let target = lock(&self.state).sent;
         self.drain_to(target, patience)
     }
 
     /// Waits until the first `sent` messages are dealt with. Returns `false` if patience ran out
     /// first.
-    pub fn drain_to(&self, sent: u64, patience: Option<Patience>) -> bool {
+    pub(crate) fn drain_to(&self, sent: u64, patience: Option<Patience>) -> bool {
         self.wait_until(patience, |state| state.done >= sent)
     }
 
     /// Waits until all records that were handed over before `ticks` are dealt with. Returns `false`
     /// if patience ran out first.
-    pub fn drain_before(&self, ticks: u64, patience: Patience) -> bool {
+    pub(crate) fn drain_before(&self, ticks: u64, patience: Patience) -> bool {
         self.wait_until(Some(patience), |state| state.oldest().is_none_or(|at| at >= ticks))
     }
 

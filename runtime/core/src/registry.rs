@@ -21,8 +21,7 @@ const SLAB: usize = 16;
 /// The threads of one trace. States come from mapped memory, not from the heap, so that a signal
 /// handler that interrupted the allocator can take one.
 #[derive(Default)]
-#[allow(missing_debug_implementations, reason = "its state is of no use in text")]
-pub struct Registry {
+pub(crate) struct Registry {
     all: AtomicPtr<Thread>,
     free: Mutex<FreeList>,
 }
@@ -35,7 +34,7 @@ unsafe impl Send for FreeList {}
 
 impl Registry {
     /// A fresh state; `None` when memory has run out.
-    pub fn take(&self) -> Option<&'static Thread> {
+    pub(crate) fn take(&self) -> Option<&'static Thread> {
         let mut free = lock(&self.free);
         if free.0.is_none() {
             self.grow(&mut free)?;
@@ -65,7 +64,7 @@ impl Registry {
     }
 
     /// Gives a state back, because its thread has ended or was never created.
-    pub fn put(&self, thread: &'static Thread) {
+    pub(crate) fn put(&self, thread: &'static Thread) {
         let blocked = Blocked::new();
         {
             let mut inner = thread.lock(&blocked);
@@ -80,7 +79,7 @@ impl Registry {
 
     /// Every state that has been taken so far. A thread that takes another state later sees what
     /// the caller did before.
-    pub fn all(&self) -> Vec<&'static Thread> {
+    pub(crate) fn all(&self) -> Vec<&'static Thread> {
         let free = lock(&self.free);
         let all = self.iter().collect();
         drop(free);
@@ -88,7 +87,7 @@ impl Registry {
     }
 
     /// Every state, in use or not.
-    pub fn iter(&self) -> impl Iterator<Item = &'static Thread> + use<> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Thread> + use<> {
         let mut next = self.all.load(Acquire);
         std::iter::from_fn(move || {
             // SAFETY: the list holds initialised states that never go away, linked before they were
@@ -102,7 +101,7 @@ impl Registry {
 
 /// The state of the thread that this block belongs to; `None` before it has one.
 #[inline]
-pub fn current(tls: &TlsBlock) -> Option<&'static Thread> {
+pub(crate) fn current(tls: &TlsBlock) -> Option<&'static Thread> {
     // SAFETY: the pointer is null or points to a state of a registry, and states never go away.
     unsafe { tls.thread().as_ref() }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Stands for the time of an operation that did not wait and did not read the clock.
-pub const OPEN: u64 = u64::MAX;
+pub(crate) const OPEN: u64 = u64::MAX;
 
 /// At most so many operations in a row have an open time.
 const MOST_OPEN: u32 = 15;

@@ -37,8 +37,7 @@ const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 /// The path of a process's trace. The path of a forked child gets the child's process id at the
 /// end, unless the pattern has it already. The path of one of several ranks gets the rank before
 /// the extension, unless the pattern has rank or process id. `variable` looks up a variable.
-#[must_use]
-pub fn expand(
+pub(crate) fn expand(
     pattern: &str,
     pid: u32,
     forked: bool,

@@ -16,7 +16,7 @@ use crate::queue::{Message, Place, Records, SMALL};
 const MIN_PACKED: usize = 4096;
 
 #[derive(Debug)]
-pub struct Writer {
+pub(crate) struct Writer {
     output: Option<Descriptor>,
     /// Bytes that packing has saved so far.
     saved: u64,
@@ -30,8 +30,7 @@ pub struct Writer {
 
 impl Writer {
     /// A writer to `output`, or to nowhere.
-    #[must_use]
-    pub fn new(output: Option<Descriptor>) -> Self {
+    pub(crate) fn new(output: Option<Descriptor>) -> Self {
         Writer { output, saved: 0, packed: Vec::new(), small: Vec::new(), seqs: HashMap::new() }
     }
 
@@ -41,10 +40,7 @@ impl Writer {
     }
 
     /// Writes file header and run information.
-    ///
-    /// # Errors
-    /// An error of the output.
-    pub fn begin(&mut self, header: &FileHeader, run: &RunInfo) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, header: &FileHeader, run: &RunInfo) -> io::Result<()> {
         if let Some(output) = &mut self.output {
             output.write(&header.encode(), &[])?;
         }
@@ -53,12 +49,9 @@ impl Writer {
     }
 
     /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now`
-    /// is in ticks. Returns the part of a buffer that the message came in. Streams are packed.
-    ///
-    /// # Errors
-    /// An error of the output. In that case the writer drops its output, so that the file is
-    /// visibly cut.
-    pub fn put(&mut self, message: Message, now: u64) -> (Option<Part>, io::Result<()>) {
+    /// is in ticks. Returns the part of a buffer that the message came in. Streams are packed. After
+    /// an error the writer drops its output, so that the file is visibly cut.
+    pub(crate) fn put(&mut self, message: Message, now: u64) -> (Option<Part>, io::Result<()>) {
         match message {
             Message::Stream(place, records) => {
                 let waited = now.saturating_sub(place.last);
@@ -112,10 +105,7 @@ impl Writer {
     }
 
     /// Writes the small chunks that wait for others.
-    ///
-    /// # Errors
-    /// Those of [`Writer::put`].
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         Self::write(&mut self.output, &mut self.small, &[])
     }
 
