@@ -28,7 +28,7 @@ const OP: usize = offset_of!(raw::Untimed, op);
 
 /// The last operation and its repeats. The fields are atomics, as are the others of the
 /// thread-local block, but only the owner of the block uses them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Spin {
     address: AtomicU64,
     value: AtomicU64,
@@ -74,30 +74,6 @@ impl Try {
 }
 
 impl Spin {
-    /// No operation.
-    #[must_use]
-    pub const fn new() -> Self {
-        Spin {
-            address: AtomicU64::new(0),
-            value: AtomicU64::new(0),
-            site: AtomicU64::new(0),
-            ticket: AtomicU64::new(0),
-            syncs: AtomicU64::new(0),
-            event: AtomicPtr::new(std::ptr::null_mut()),
-            mark: AtomicPtr::new(std::ptr::null_mut()),
-            before: AtomicU64::new(0),
-            repeats: AtomicU32::new(0),
-            loose: AtomicU32::new(0),
-            put_off: AtomicU64::new(0),
-            turns: Turns {
-                word: AtomicU64::new(0),
-                event: AtomicPtr::new(std::ptr::null_mut()),
-                length: AtomicU64::new(0),
-                kept: AtomicPtr::new(std::ptr::null_mut()),
-            },
-        }
-    }
-
     /// Forgets everything, and touches no buffer.
     pub(crate) fn clear(&self) {
         self.turns.clear();
@@ -351,7 +327,7 @@ mod tests {
 
     /// A thread whose last operation, its third sync event, was a try at this time.
     fn tried(buffer: &mut [u8; 4096], now: u64) -> (Spin, AtomicPtr<u8>) {
-        let (spin, cursor) = (Spin::new(), event(buffer));
+        let (spin, cursor) = (Spin::default(), event(buffer));
         spin.set(&TRY, 3, now, cursor);
         (spin, AtomicPtr::new(cursor))
     }

@@ -14,7 +14,7 @@ const DENSE: u64 = 1500;
 const MUCH: usize = 512;
 
 /// The last time that a thread noted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Stamps {
     /// Value of the counter when the last time was noted.
     last: AtomicU64,
@@ -27,15 +27,6 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    pub(crate) const fn new() -> Self {
-        Stamps {
-            last: AtomicU64::new(0),
-            mark: AtomicPtr::new(std::ptr::null_mut()),
-            allowed: AtomicU32::new(0),
-            open: AtomicU32::new(0),
-        }
-    }
-
     /// Notes that a time was taken. Returns the ticks since the one before. The next operation must
     /// read its time.
     #[inline]
@@ -97,7 +88,7 @@ mod tests {
 
     #[test]
     fn only_operations_that_follow_each_other_closely_leave_their_time_open() {
-        let stamps = Stamps::new();
+        let stamps = Stamps::default();
         let mut buffer = [0u8; 2 * MUCH];
         let from = buffer.as_mut_ptr();
         let at = |n: usize| from.wrapping_add(n);

@@ -1,10 +1,10 @@
 //! The order of atomic operations: addresses of equal hash share one stripe ([`crate::stripe`]).
 
 use std::ops::Index;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use crate::bias::{Bias, Me};
-use crate::stripe::{COUNTERS, LOCKED, Stripe};
+use crate::bias::Me;
+use crate::stripe::{LOCKED, Stripe};
 
 const STRIPES: usize = 4096;
 
@@ -19,17 +19,6 @@ pub(crate) fn hash(number: usize) -> usize {
 
 /// The first place in lines that is not a stripe's.
 pub(crate) const PLACES: u64 = STRIPES as u64 + 1;
-
-impl Bias {
-    pub(crate) const fn new() -> Self {
-        Bias {
-            word: AtomicU64::new(0),
-            since: AtomicU64::new(0),
-            unpaid: AtomicU64::new(0),
-            given_up: AtomicU64::new(0),
-        }
-    }
-}
 
 #[derive(Debug)]
 pub struct Stripes([Stripe; STRIPES]);
@@ -46,17 +35,10 @@ impl Index<usize> for Stripes {
 impl Stripes {
     /// No thread operates, and no tickets were drawn.
     #[must_use]
+    #[allow(unsafe_code, reason = "zero is a value")]
     pub const fn new() -> Self {
-        Stripes(
-            [const {
-                Stripe {
-                    word: AtomicU64::new(0),
-                    bias: Bias::new(),
-                    taken_over: AtomicU64::new(0),
-                    counters: [const { AtomicUsize::new(0) }; COUNTERS],
-                }
-            }; STRIPES],
-        )
+        // SAFETY: it is made of atomics, which may be zero.
+        unsafe { std::mem::zeroed() }
     }
 
     /// The stripe of an address. All addresses within an aligned 16 bytes, the widest operation
@@ -110,6 +92,7 @@ mod tests {
     use super::*;
     use crate::bias::Entry;
     use crate::owners::Owners;
+    use crate::stripe::COUNTERS;
 
     /// Threads that may own stripes, or may not.
     fn owners(may: bool) -> Owners {

@@ -28,7 +28,7 @@ const PARKED: u32 = 1 << 31;
 /// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace
 /// reads those of other threads. The owner accesses them as plain words.
 #[repr(C, align(64))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TlsBlock {
     cursor: AtomicPtr<u8>,
     limit: AtomicPtr<u8>,
@@ -76,37 +76,13 @@ pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 /// Offset of the upper end of the thread's own stack, for code that is not Rust.
 pub const OWN_STACK: usize = std::mem::offset_of!(TlsBlock, own_stack);
 
-impl Default for TlsBlock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl TlsBlock {
     /// The block of a thread that has not recorded anything: all zero.
     #[must_use]
+    #[allow(unsafe_code, reason = "zero is a value")]
     pub const fn new() -> Self {
-        TlsBlock {
-            cursor: AtomicPtr::new(std::ptr::null_mut()),
-            limit: AtomicPtr::new(std::ptr::null_mut()),
-            state: AtomicPtr::new(std::ptr::null_mut()),
-            check_cursor: AtomicPtr::new(std::ptr::null_mut()),
-            check_limit: AtomicPtr::new(std::ptr::null_mut()),
-            quiet: AtomicU32::new(0),
-            allocating: AtomicU32::new(0),
-            role: AtomicU32::new(PROGRAM),
-            handlers: AtomicU16::new(0),
-            announces: AtomicBool::new(false),
-            call: AtomicU64::new(0),
-            spin: Spin::new(),
-            owner: AtomicU64::new(0),
-            stamps: Stamps::new(),
-            gate: AtomicU32::new(0),
-            asked: AtomicU32::new(0),
-            asks_at: AtomicU64::new(0),
-            gated: AtomicBool::new(false),
-            own_stack: AtomicUsize::new(0),
-        }
+        // SAFETY: it is made of atomics, which may be zero.
+        unsafe { std::mem::zeroed() }
     }
 
     #[inline]

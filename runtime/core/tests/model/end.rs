@@ -65,8 +65,7 @@ fn hand_over(
     other.join().unwrap();
     let mut arrived = Arrived::default();
     write(desk, &mut arrived);
-    let records = arrived.records.remove(&1).unwrap_or_default();
-    (made, thread.made.load(Acquire), records)
+    (made, thread.made.load(Acquire), arrived.records)
 }
 
 /// All that was made before the trace closed is there, perhaps some of what was made after; then
@@ -74,19 +73,19 @@ fn hand_over(
 fn check(desk: &Desk, thread: &Thread, made_before: usize) {
     let mut arrived = Arrived::default();
     write(desk, &mut arrived);
-    let records = arrived.records.remove(&1).unwrap_or_default();
+    let records = arrived.records;
     assert!(records.len() >= made_before, "{records:?} of {made_before}");
     assert!(records.len() <= thread.made.load(Acquire));
     assert_eq!(records, numbers(records.len()));
     if !records.is_empty() {
-        assert_eq!(arrived.ended, [1]);
+        assert_eq!(arrived.ends, 1);
     }
 }
 
 /// A thread does this while another one closes the trace, `begun` with a buffer and a record in it.
 fn while_it_closes(begun: bool, act: fn(&Desk, &Thread)) {
     model(None, move || {
-        let (desk, thread) = (desk(), Thread::new(1));
+        let (desk, thread) = (desk(), Thread::new());
         if begun {
             assert!(thread.flush(&desk));
             thread.record();
@@ -128,7 +127,7 @@ fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_no
 /// hands over all there is.
 fn take_back(resume: bool) {
     model(Some(3), move || {
-        let (desk, thread) = (desk(), Thread::new(1));
+        let (desk, thread) = (desk(), Thread::new());
         assert!(thread.flush(&desk));
         thread.record_gated();
         thread.record_gated();
@@ -161,7 +160,7 @@ fn a_thread_without_accesses_has_each_event_once_while_all_hand_over() {
 /// A thread takes turns, some before and some while another one hands over all there is.
 fn wait(resume: bool) {
     model(Some(3), move || {
-        let (desk, thread) = (desk(), Thread::new(1));
+        let (desk, thread) = (desk(), Thread::new());
         assert!(thread.flush(&desk));
         let mut mark = thread.cursor(Lane::Stream);
         for _ in 0..3 {
@@ -200,7 +199,7 @@ fn a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up()
     for behind in [0, 1] {
         model(None, move || {
             let desk = desk();
-            let thread = Thread::new(1);
+            let thread = Thread::new();
             let writer = crate::beside(&desk, |desk| {
                 let mut arrived = Arrived::default();
                 write(desk, &mut arrived);
@@ -217,7 +216,7 @@ fn a_buffer_is_not_used_again_while_a_part_of_it_waits_however_it_was_given_up()
             thread.end(&desk);
             let mut arrived = writer.join().unwrap();
             write(&desk, &mut arrived);
-            assert_eq!(arrived.records[&1], numbers(2 + behind));
+            assert_eq!(arrived.records, numbers(2 + behind));
         });
     }
 }

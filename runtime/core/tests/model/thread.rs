@@ -1,8 +1,6 @@
 //! A thread that records numbers, and the writer that reads them: they use the desk as `flush`,
 //! `switch`, `finish` and `recorder` of the runtime do.
 
-use std::collections::BTreeMap;
-
 use contech_trace::event::{EndReason, Event, raw};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
@@ -22,6 +20,8 @@ const BYTES: usize = 64 << 10;
 const TURN: u8 = 200;
 /// What a thread records that is not to be kept.
 pub(crate) const LEFT_OUT: u8 = 201;
+/// The only context there is.
+const CONTEXT: u32 = 1;
 /// Bytes of the event that ends a context.
 const END: usize = 11;
 
@@ -36,7 +36,6 @@ pub(crate) fn ends() -> Ends {
 }
 
 pub(crate) struct Thread {
-    context: u32,
     inner: Mutex<Inner>,
     cursor: AtomicPtr<u8>,
     /// Records it has made that are to be kept.
@@ -46,7 +45,7 @@ pub(crate) struct Thread {
 
 impl Party for Thread {
     fn context(&self) -> u32 {
-        self.context
+        CONTEXT
     }
 
     fn inner(&self) -> &Mutex<Inner> {
@@ -70,9 +69,8 @@ impl Party for Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(context: u32) -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Thread {
-            context,
             inner: Mutex::new(Inner::default()),
             cursor: AtomicPtr::new(std::ptr::null_mut()),
             made: AtomicUsize::new(0),
@@ -87,7 +85,7 @@ impl Thread {
             Standing::Records => {
                 let place = (0, Lane::Stream);
                 let cursor = self.cursor(Lane::Stream);
-                assert!(desk.turn(self.context, &mut inner, place, (cursor, 0)));
+                assert!(desk.turn(CONTEXT, &mut inner, place, (cursor, 0)));
                 let buffer = desk.pool.take().unwrap();
                 let (at, _) = inner.tape(0, Lane::Stream).begin(buffer, 0);
                 inner.status = Status::Live;
@@ -114,7 +112,7 @@ impl Thread {
     fn end_own(&self, desk: &Desk, inner: &mut Inner) {
         self.turns.close(&self.cursor);
         let cursors = |lane| self.cursor(lane);
-        assert!(desk.end_own(self.context, inner, cursors, (0, &ends())));
+        assert!(desk.end_own(CONTEXT, inner, cursors, (0, &ends())));
     }
 
     /// Records the next number.
@@ -154,7 +152,7 @@ impl Thread {
         let mut inner = lock(&self.inner);
         let end = (self.cursor(Lane::Stream), 0);
         let place = (0, Lane::Stream);
-        assert!(desk.part_of(self.context, &mut inner, place, end, HandOff::Lend));
+        assert!(desk.part_of(CONTEXT, &mut inner, place, end, HandOff::Lend));
     }
 
     /// Ends.
@@ -168,30 +166,24 @@ impl Thread {
     }
 }
 
-/// What arrived of each context.
+/// What arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
-    pub(crate) records: BTreeMap<u32, Vec<u8>>,
-    /// Contexts whose end arrived.
-    pub(crate) ended: Vec<u32>,
+    pub(crate) records: Vec<u8>,
+    /// How often the context's end arrived.
+    pub(crate) ends: usize,
 }
 
 /// Writes all there is now.
 pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
     while let Some(message) = desk.queue.take() {
-        let Message::Stream(Place { context, .. }, records) = message else {
-            unreachable!("only records are sent here");
-        };
-        match records {
-            Records::Part(part) => {
-                let to = arrived.records.entry(context).or_default();
-                to.extend_from_slice(part.bytes());
+        match message {
+            Message::Stream(Place { context: CONTEXT, .. }, Records::Part(part)) => {
+                arrived.records.extend_from_slice(part.bytes());
                 desk.pool.put(part);
             }
-            Records::Inline(_, len) => {
-                assert_eq!(len, END);
-                arrived.ended.push(context);
-            }
+            Message::Stream(_, Records::Inline(_, END)) => arrived.ends += 1,
+            other => unreachable!("only records are sent here, not {other:?}"),
         }
         desk.queue.done();
     }
