@@ -260,25 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn regions_and_limits_are_read() {
-        let region = |text| read(&[("CONTECH_ROI", text)]).0.region;
-        assert_eq!(region("1"), Region::Marked);
+    fn regions_and_limits_are_read_and_an_empty_value_is_the_default() {
+        let of = |name, value| read(&[(name, value)]).0;
+        assert_eq!(of("CONTECH_ROI", "1").region, Region::Marked);
+        let region = of("CONTECH_ROI", "time:300ms-1.5s").region;
         let ms = Duration::from_millis;
-        assert_eq!(region("time:300ms-1.5s"), Region::Between(ms(300), ms(1500)));
-        let limit = |text| read(&[("CONTECH_LIMIT", text)]).0.limit;
+        assert_eq!(region, Region::Between(ms(300), ms(1500)));
+        let limit = |text| of("CONTECH_LIMIT", text).limit;
         assert_eq!((limit("2G"), limit("auto")), (Some(2 << 30), None));
         assert_eq!(limit("none"), Some(u64::MAX));
-    }
-
-    #[test]
-    fn an_empty_value_is_the_default() {
-        let (o, warnings, _) = read(&[("CONTECH_BUFFER", "")]);
-        assert_eq!(o.buffer, 1 << 20);
-        assert!(warnings.is_empty());
-    }
-
-    #[test]
-    fn less_memory_than_a_buffer_is_a_queue_of_one() {
-        assert_eq!(read(&[("CONTECH_MEMORY", "1")]).0.queue_limit(), 1 << 20);
+        let (options, warnings, _) = read(&[("CONTECH_BUFFER", "")]);
+        assert_eq!((options.buffer, warnings.len()), (1 << 20, 0));
+        // Less memory than a buffer is a queue of one.
+        assert_eq!(of("CONTECH_MEMORY", "1").queue_limit(), 1 << 20);
     }
 }

@@ -304,8 +304,7 @@ fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
 
 #[test]
 fn events_written_on_the_hot_path_are_those_of_the_format() {
-    let run = run(&Writer::NoThread, &[]);
-    let tls = tls();
+    let (run, recorder, tls) = begin(&Writer::NoThread, &[]);
     let sync = Sync {
         op: SyncOp::CondWake,
         object: 0x7fff_1234_5678,
@@ -314,10 +313,10 @@ fn events_written_on_the_hot_path_are_those_of_the_format() {
         before: 5,
         duration: 6,
     };
-    run.recorder.sync(tls, sync);
-    run.recorder.alloc(tls, AllocKind::Aligned, 0x1000, 24);
-    run.recorder.free(tls, 0x1000);
-    run.recorder.put(tls, &Event::Map { addr: 1, size: 2 });
+    recorder.sync(tls, sync);
+    recorder.alloc(tls, AllocKind::Aligned, 0x1000, 24);
+    recorder.free(tls, 0x1000);
+    recorder.put(tls, &Event::Map { addr: 1, size: 2 });
     let trace = end(&run, tls);
     let expected = [
         Event::Sync {
@@ -578,10 +577,10 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
 
 #[test]
 fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
-    let run = run(threads(), &[("CONTECH_BUFFER", "32K"), ("CONTECH_MEMORY", "32K")]);
-    let tls = tls();
+    let (run, recorder, tls) =
+        begin(threads(), &[("CONTECH_BUFFER", "32K"), ("CONTECH_MEMORY", "32K")]);
     for i in 0..200_000 {
-        block(run.recorder, tls, i % 3);
+        block(recorder, tls, i % 3);
     }
     let trace = end(&run, tls);
     let delays = events(&trace, |event| matches!(event, Event::Delay { .. }).then_some(()));
