@@ -12,7 +12,6 @@ mod line_ids;
 mod look;
 mod lookups;
 mod model;
-mod promote;
 mod recency;
 mod render;
 mod sample;
