@@ -16,7 +16,7 @@ use super::executors::Executors;
 use super::pieces::{one, pieces};
 use super::reading::Reading;
 use super::visitor::Visitor;
-use super::{Analysis, Graph, Moment, Order, Reads, Share, Task, Windows};
+use super::{Analysis, Graph, Moment, Order, Reads, Task, Windows};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that
 /// alternate.
@@ -37,49 +37,14 @@ pub struct Part<A: Analysis> {
     /// The shards by position of the context or by executor, for analyses that want these one by
     /// one; otherwise one shard.
     shards: Vec<Option<A::Shard>>,
-    /// If other workers have tasks, too: which are its own.
-    own: Option<Own>,
     windows: Option<Windows>,
-}
-
-/// A worker's tasks: neighbours in the order of the graph, so that few frames are decoded by
-/// several workers.
-#[derive(Clone, Copy, Debug)]
-struct Own {
-    share: Share,
-    /// Tasks and blocks of the graph, and of the tasks so far.
-    all: u64,
-    so_far: u64,
-    /// Whether the current task is one.
-    current: bool,
 }
 
 impl<A: Analysis> Part<A> {
     /// For an analysis that has seen nothing yet.
     #[must_use]
     pub fn new(analysis: A) -> Self {
-        Self { windows: analysis.windows(), analysis, shards: Vec::new(), own: None }
-    }
-
-    /// Sees only a share of the tasks.
-    pub(super) fn leave_tasks_to_others(&mut self, share: Share, graph: &Graph) {
-        let summary = graph.summary();
-        self.own = Some(Own {
-            share,
-            all: summary.tasks.total().saturating_add(summary.blocks),
-            so_far: 0,
-            current: false,
-        });
-    }
-
-    /// Whether it is to see the task that begins.
-    fn begins(&mut self, task: &Task<'_>) -> bool {
-        let Some(own) = &mut self.own else {
-            return true;
-        };
-        own.current = Share::of_place(own.so_far, own.all, own.share.of) == own.share.index;
-        own.so_far = own.so_far.saturating_add(1).saturating_add(task.block_count());
-        own.current
+        Self { windows: analysis.windows(), analysis, shards: Vec::new() }
     }
 
     /// The result, after [`run_all`].
@@ -155,19 +120,15 @@ impl<A: Analysis> Visitor for Part<A> {
         self.analysis.prepare(graph)
     }
 
-    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
-        let own = self.begins(task);
-        if own && !self.is_by_time() {
-            let (analysis, shard, _) = self.shard(context, task.executor().get());
-            analysis.task(shard, task)?;
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()> {
+        if self.is_by_time() {
+            return Ok(());
         }
-        Ok(own)
+        let (analysis, shard, _) = self.shard(context, task.executor().get());
+        analysis.task(shard, task)
     }
 
     fn batch(&mut self, first: Moment, batch: &Batch<'_>) -> Result<()> {
-        if self.own.is_some_and(|own| !own.current) {
-            return Ok(());
-        }
         let (analysis, shard, windows) = self.shard(first.context, first.executor);
         pieces(analysis, shard, first, batch, windows)
     }
@@ -178,7 +139,7 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
+        if self.is_by_time() {
             return Ok(());
         }
         let (analysis, shard, _) = self.shard(context, task.executor().get());
@@ -355,30 +316,27 @@ fn topological(graph: &Graph, busy: &AtomicUsize, visitors: &mut [&mut dyn Visit
     while let Some(task) = tasks.next()? {
         let id = task.id();
         let context = positions.get(&id.context).copied().unwrap_or(0);
-        let mut read = false;
         for visitor in visitors.iter_mut() {
-            read |= visitor.task(context, task)?;
+            visitor.task(context, task)?;
         }
-        if read {
-            let counted = visitors.iter().any(|visitor| visitor.counts(task));
-            reading.task(context, (task, counted), |first, batch| {
-                let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
-                    true => visitor.batch(first, batch),
-                    false => Ok(()),
-                };
-                let many = || {
-                    let actions = batch.pieces().map(|piece| piece.actions());
-                    actions.fold(0, u64::saturating_add) >= MANY
-                };
-                if visitors.len() > 1 && busy.load(Ordering::Relaxed) < threads && many() {
-                    visitors.par_iter_mut().try_for_each(feed)
-                } else {
-                    visitors.iter_mut().try_for_each(feed)
-                }
-            })?;
-            for visitor in visitors.iter_mut() {
-                visitor.done(context, task, &reading.counts)?;
+        let counted = visitors.iter().any(|visitor| visitor.counts(task));
+        reading.task(context, (task, counted), |first, batch| {
+            let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads().in_order() {
+                true => visitor.batch(first, batch),
+                false => Ok(()),
+            };
+            let many = || {
+                let actions = batch.pieces().map(|piece| piece.actions());
+                actions.fold(0, u64::saturating_add) >= MANY
+            };
+            if visitors.len() > 1 && busy.load(Ordering::Relaxed) < threads && many() {
+                visitors.par_iter_mut().try_for_each(feed)
+            } else {
+                visitors.iter_mut().try_for_each(feed)
             }
+        })?;
+        for visitor in visitors.iter_mut() {
+            visitor.done(context, task, &reading.counts)?;
         }
         let executor = task.executor().get();
         if executors.as_mut().is_some_and(|all| all.done(executor)) {

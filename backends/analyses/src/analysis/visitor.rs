@@ -22,9 +22,8 @@ pub trait Visitor: Send {
     fn change(&mut self, change: &Change<'_>) -> Result<()>;
     /// All changes are known.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
-    /// A task of the context at this position begins. Returns whether it is to be read for this
-    /// analysis.
-    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool>;
+    /// A task of the context at this position begins.
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;
     /// A batch of the task's contents, from a moment on.
     fn batch(&mut self, first: Moment, batch: &Batch<'_>) -> Result<()>;
     /// A piece of a context's actions, in the order of time.

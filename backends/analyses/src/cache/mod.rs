@@ -23,7 +23,7 @@ use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::Piece;
 
-use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, default_config};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, default_config};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
@@ -250,7 +250,7 @@ impl Divided for Cache {
     type Found = Vec<WorkerCounts>;
     const STRETCHES: bool = true;
 
-    fn only(&mut self, _: Share) -> Result<()> {
+    fn only(&mut self) -> Result<()> {
         ensure!(
             self.sample.rate().is_none(),
             "--sample makes a preview, which is small enough for one worker: leave it out"

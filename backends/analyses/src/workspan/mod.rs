@@ -43,7 +43,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::{BlockCounts, Piece, StaticInfo};
 
-use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, Task};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Task};
 use crate::scaling::Measured;
 use crate::view::units::ratio;
 use machine::{Machine, Rules};
@@ -200,13 +200,6 @@ impl Analysis for WorkSpan {
         Ok(Self { options, info: Arc::new(graph.info().clone()), shared: false })
     }
 
-    fn order(&self) -> Order {
-        match self.shared {
-            true => Order::Any,
-            false => Self::ORDER,
-        }
-    }
-
     fn shard(&self) -> Walks {
         let options = &self.options;
         let machine = |rules| Machine::new(Arc::clone(&self.info), rules);
@@ -266,7 +259,7 @@ impl Analysis for WorkSpan {
 impl Divided for WorkSpan {
     type Found = Found;
 
-    fn only(&mut self, _: Share) -> Result<()> {
+    fn only(&mut self) -> Result<()> {
         self.shared = true;
         Ok(())
     }
