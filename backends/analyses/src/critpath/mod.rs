@@ -10,7 +10,6 @@
 //! shares shift accordingly. It takes memory for each strand ([`Strands`]) and for each function
 //! that ran in it.
 
-mod apportion;
 mod render;
 mod strands;
 mod walk;
@@ -26,7 +25,6 @@ use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
 use crate::summed::Summed;
 use crate::view::units::ratio;
-use apportion::Apportion;
 use strands::At;
 pub use strands::{Strands, weight};
 use walk::Path;
@@ -45,7 +43,6 @@ pub struct Options {
 #[derive(Debug)]
 pub struct CritPath {
     options: Options,
-    apportion: Apportion,
     strands: Strands,
     path: Path,
 }
@@ -60,9 +57,8 @@ enum Spender {
 }
 
 /// Some tasks: the time of each strand by what spends it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shard {
-    apportion: Apportion,
     spent: Summed<(At, Spender), u64>,
     /// Where the strand of the last task is ([`Strands::of`]).
     place: usize,
@@ -148,13 +144,8 @@ impl Analysis for CritPath {
     type Shard = Shard;
     type Report = Report;
 
-    fn new(options: Options, graph: &Graph) -> Result<Self> {
-        Ok(Self {
-            options,
-            apportion: Apportion::new(graph.info()),
-            strands: Strands::default(),
-            path: Path::default(),
-        })
+    fn new(options: Options, _: &Graph) -> Result<Self> {
+        Ok(Self { options, strands: Strands::default(), path: Path::default() })
     }
 
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
@@ -164,7 +155,7 @@ impl Analysis for CritPath {
     }
 
     fn shard(&self) -> Shard {
-        Shard { apportion: self.apportion.clone(), spent: Summed::default(), place: 0 }
+        Shard::default()
     }
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
@@ -180,14 +171,12 @@ impl Analysis for CritPath {
             spend(Spender::Operation(task.kind()), ns);
             return Ok(());
         }
-        shard.apportion.count(counts);
-        let apportion = &shard.apportion;
-        apportion.divide(ns, |function, part| spend(Spender::Code(function), part));
+        let info = task.graph().info();
+        divide(info, counts, ns, |function, part| spend(Spender::Code(function), part));
         Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
-        shard.apportion.clear();
         shard.spent.settle();
     }
 
@@ -196,6 +185,39 @@ impl Analysis for CritPath {
         let mut spent = Summed(all.concat());
         spent.settle();
         Ok(self.report(graph, &spent.0))
+    }
+}
+
+/// Divides the time of a task among the functions of the blocks that it executed: each execution of
+/// a block counts its static number of IR instructions. The parts add up to `ns` exactly. If no code
+/// of the task was recorded, `None` gets all of it.
+fn divide(
+    info: &StaticInfo,
+    executed: &BlockCounts,
+    ns: u64,
+    mut part: impl FnMut(Option<FunctionId>, u64),
+) {
+    let mut functions = Summed::default();
+    for (block, times) in executed.iter() {
+        if let Some(block) = info.block(block).filter(|b| info.function(b.function).is_some()) {
+            functions.add(block.function, u64::from(block.ir_ops.max(1)) * times);
+        }
+    }
+    functions.settle();
+    let total: u128 = functions.0.iter().map(|&(_, count)| u128::from(count)).sum();
+    if total == 0 {
+        return part(None, ns);
+    }
+    let (mut passed, mut given) = (0u128, 0u64);
+    for (function, count) in functions.0 {
+        passed += u128::from(count);
+        // Most tasks stay in one function.
+        let until = match passed == total {
+            true => ns,
+            false => u64::try_from(u128::from(ns) * passed / total).unwrap_or(ns),
+        };
+        part(Some(function), until - given);
+        given = until;
     }
 }
 
