@@ -99,11 +99,67 @@ pub(super) struct Branch {
     pub path: PathId,
 }
 
-/// The call sites and the calling functions of the invocations above a context.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Above {
-    pub sites: Vec<u32>,
-    pub callers: Vec<u32>,
+/// Numbers that invocations on the stack of a context have, and those above it.
+#[derive(Debug, Default)]
+pub(super) struct OnStack {
+    /// How often each number is on the own stack.
+    own: Vec<(u32, u32)>,
+    /// Sorted.
+    above: Arc<[u32]>,
+    /// `above` for contexts created now, as long as the stack has the same numbers.
+    below: Option<Arc<[u32]>>,
+}
+
+impl OnStack {
+    /// Below others.
+    pub(super) fn new(above: Arc<[u32]>) -> Self {
+        Self { above, ..Self::default() }
+    }
+
+    /// Notes an invocation; returns whether its number is there for the first time.
+    pub(super) fn enter(&mut self, number: u32) -> bool {
+        // The innermost invocations are looked up most, and they are at the end.
+        if let Some(known) = self.own.iter_mut().rfind(|known| known.0 == number) {
+            known.1 += 1;
+            return false;
+        }
+        self.own.push((number, 1));
+        self.below = None;
+        self.above.binary_search(&number).is_err()
+    }
+
+    /// Forgets an invocation.
+    pub(super) fn leave(&mut self, number: u32) {
+        if let Some(at) = self.own.iter().rposition(|known| known.0 == number) {
+            self.own[at].1 -= 1;
+            if self.own[at].1 == 0 {
+                self.own.swap_remove(at);
+                self.below = None;
+            }
+        }
+    }
+
+    /// Whether no invocation has this number.
+    pub(super) fn is_new(&self, number: u32) -> bool {
+        !self.own.iter().any(|known| known.0 == number)
+            && self.above.binary_search(&number).is_err()
+    }
+
+    /// What is above a context that is created now.
+    pub(super) fn below(&mut self) -> Arc<[u32]> {
+        let Self { own, above, below } = self;
+        let all = below.get_or_insert_with(|| {
+            let own = own.iter().map(|known| known.0);
+            let new: Vec<u32> = own.filter(|number| above.binary_search(number).is_err()).collect();
+            if new.is_empty() {
+                return Arc::clone(above);
+            }
+            let mut all = [&above[..], &new[..]].concat();
+            all.sort_unstable();
+            all.into()
+        });
+        Arc::clone(all)
+    }
 }
 
 /// Where a context was created.
@@ -167,12 +223,9 @@ pub(super) struct State {
     pub(super) kept: bool,
     pub frames: Vec<Frame>,
     pub next_serial: u64,
-    /// How often each call site, and each calling function, is on the stack.
-    pub sites: Vec<(u32, u32)>,
-    pub callers: Vec<(u32, u32)>,
-    pub above: Arc<Above>,
-    /// `above` for contexts created now, as long as the stack has the same call sites.
-    pub for_children: Option<Arc<Above>>,
+    /// Call sites, and calling functions.
+    pub sites: OnStack,
+    pub callers: OnStack,
     /// The node of the tree below which its first invocation hangs, and the call that creates it.
     pub from: u32,
     pub spawned_at: Option<BlockId>,
@@ -185,88 +238,8 @@ impl State {
         Self { path, from: super::tree::Tree::ROOT, ..Self::default() }
     }
 
-    /// Notes an invocation; returns whether its call site and its calling function are on the stack
-    /// for the first time.
-    pub(super) fn enter(&mut self, site: u32, caller: u32) -> (bool, bool) {
-        let new_site = count_up(&mut self.sites, site);
-        let new_caller = count_up(&mut self.callers, caller);
-        let top_site = new_site && self.above.sites.binary_search(&site).is_err();
-        let top_caller = new_caller && self.above.callers.binary_search(&caller).is_err();
-        if top_site || top_caller {
-            self.for_children = None;
-        }
-        (top_site, top_caller)
-    }
-
-    /// Whether a call site and a calling function are not on the stack.
-    pub(super) fn are_new(&self, site: u32, caller: u32) -> (bool, bool) {
-        let new = |own: &[(u32, u32)], above: &[u32], key: u32| {
-            !own.iter().any(|entry| entry.0 == key) && above.binary_search(&key).is_err()
-        };
-        (new(&self.sites, &self.above.sites, site), new(&self.callers, &self.above.callers, caller))
-    }
-
-    /// Forgets an invocation.
-    pub(super) fn leave(&mut self, frame: &Frame) {
-        count_down(&mut self.sites, frame.site);
-        count_down(&mut self.callers, frame.caller);
-        if frame.top_call_site || frame.top_caller {
-            self.for_children = None;
-        }
-    }
-
-    /// What is above a context that is created now.
-    pub(super) fn above_children(&mut self) -> Arc<Above> {
-        if let Some(known) = &self.for_children {
-            return Arc::clone(known);
-        }
-        let sites = with(&self.above.sites, &self.sites);
-        let callers = with(&self.above.callers, &self.callers);
-        let above = match (sites, callers) {
-            (None, None) => Arc::clone(&self.above),
-            (sites, callers) => Arc::new(Above {
-                sites: sites.unwrap_or_else(|| self.above.sites.clone()),
-                callers: callers.unwrap_or_else(|| self.above.callers.clone()),
-            }),
-        };
-        self.for_children = Some(Arc::clone(&above));
-        above
-    }
-
     /// The frame with this serial number, or the innermost one before it.
     pub(super) fn frame_at(&self, serial: u64) -> Option<usize> {
         self.frames.partition_point(|frame| frame.serial <= serial).checked_sub(1)
     }
-}
-
-fn count_up(counts: &mut Vec<(u32, u32)>, key: u32) -> bool {
-    // The innermost invocations are looked up most, and they are at the end.
-    if let Some(entry) = counts.iter_mut().rev().find(|entry| entry.0 == key) {
-        entry.1 += 1;
-        return false;
-    }
-    counts.push((key, 1));
-    true
-}
-
-fn count_down(counts: &mut Vec<(u32, u32)>, key: u32) {
-    if let Some(at) = counts.iter().rposition(|entry| entry.0 == key) {
-        counts[at].1 -= 1;
-        if counts[at].1 == 0 {
-            counts.swap_remove(at);
-        }
-    }
-}
-
-/// `all` and the keys of `own`, sorted; `None` if `all` has them all.
-fn with(all: &[u32], own: &[(u32, u32)]) -> Option<Vec<u32>> {
-    let new: Vec<u32> =
-        own.iter().map(|entry| entry.0).filter(|key| all.binary_search(key).is_err()).collect();
-    if new.is_empty() {
-        return None;
-    }
-    let mut all = all.to_vec();
-    all.extend(new);
-    all.sort_unstable();
-    Some(all)
 }

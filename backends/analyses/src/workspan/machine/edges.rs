@@ -2,7 +2,7 @@
 
 use taskgraph::{ContextId, TaskId};
 
-use super::super::context::{Owner, State, Value};
+use super::super::context::{OnStack, Owner, State, Value};
 use super::Machine;
 
 /// Number of levels of creation that an edge is followed up; beyond it counts only for the whole
@@ -53,7 +53,8 @@ impl Machine {
                 owner: Some(owner),
                 length: state.length,
                 burdened: state.burdened,
-                above: state.above_children(),
+                sites: OnStack::new(state.sites.below()),
+                callers: OnStack::new(state.callers.below()),
                 from: node,
                 spawned_at: call,
                 factor,

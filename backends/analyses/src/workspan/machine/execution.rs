@@ -81,7 +81,8 @@ impl Machine {
         let (site, caller) = self.site(calls.block.map(BlockId::new), function, false);
         let function = function.map(FunctionId::new);
         let node = self.tree.child(from, site, function);
-        let (mut new_site, mut new_caller) = state.are_new(site, caller);
+        let mut new_site = state.sites.is_new(site);
+        let mut new_caller = state.callers.is_new(caller);
         let mut above = calls.from;
         while let Some(&(_, other_site, other_caller, next)) = places.get(above as usize) {
             new_site &= other_site != site;

@@ -136,7 +136,7 @@ impl Machine {
     ) {
         self.flush(state);
         // Code that no recorded function called is never recursive through its caller.
-        let (top_call_site, top_caller) = state.enter(site, caller);
+        let (top_call_site, top_caller) = (state.sites.enter(site), state.callers.enter(caller));
         let (factor, grain) = self.effect(node);
         let inherited = state.frames.last().map_or(state.factor, |top| top.factor);
         let factor = match (inherited, factor) {
@@ -190,7 +190,8 @@ impl Machine {
             return;
         };
         let continuation = frame.continuation.take();
-        state.leave(&frame);
+        state.sites.leave(frame.site);
+        state.callers.leave(frame.caller);
         let (work, span) = (state.work - frame.start_work, state.time - frame.start);
         let sum = |counts: bool| {
             if counts { Sum::one(work, span) } else { Sum::default() }
