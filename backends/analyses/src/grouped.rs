@@ -2,12 +2,12 @@
 //! total, the same sums.
 
 use anyhow::Result;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use taskgraph::BlockCounts;
 
 use crate::account::{self, Account};
 use crate::analysis::{Analysis, Graph, Order, Reads, Task};
-use crate::view::{Render, View};
+use crate::view::Render;
 
 /// A way to group the account of a run.
 pub trait Grouping: Sized + Send + Sync {
@@ -34,10 +34,6 @@ pub trait Grouping: Sized + Send + Sync {
 #[derive(Debug)]
 pub struct Grouped<G>(Account, G);
 
-/// The result: the account can still be completed, so it is grouped last.
-#[derive(Clone, Debug)]
-pub struct Report<G>(account::Report, G);
-
 impl<G: Grouping> Analysis for Grouped<G> {
     const NAME: &'static str = G::NAME;
     const ABOUT: &'static str = G::ABOUT;
@@ -45,7 +41,7 @@ impl<G: Grouping> Analysis for Grouped<G> {
     const READS: Reads = Account::READS;
     type Config = G::Options;
     type Shard = account::Shard;
-    type Report = Report<G>;
+    type Report = G::Report;
 
     fn new(options: G::Options, graph: &Graph) -> Result<Self> {
         let (account, grouping) = G::new(options, graph)?;
@@ -69,30 +65,10 @@ impl<G: Grouping> Analysis for Grouped<G> {
         self.0.done(shard, task, counts)
     }
 
-    fn complete(report: &mut Report<G>, graph: &Graph) -> Result<()> {
-        Account::complete(&mut report.0, graph)
-    }
-
-    fn finish(self, graph: &Graph, shards: Vec<account::Shard>) -> Result<Report<G>> {
-        Ok(Report(self.0.finish(graph, shards)?, self.1))
-    }
-}
-
-impl<G: Grouping> Report<G> {
-    /// The account, grouped.
-    pub fn grouped(&self) -> G::Report {
-        self.1.report(&self.0)
-    }
-}
-
-impl<G: Grouping> Serialize for Report<G> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.grouped().serialize(to)
-    }
-}
-
-impl<G: Grouping> Render for Report<G> {
-    fn view(&self) -> View {
-        self.grouped().view()
+    /// The account is complete: only a command of its own groups it so.
+    fn finish(self, graph: &Graph, shards: Vec<account::Shard>) -> Result<G::Report> {
+        let mut account = self.0.finish(graph, shards)?;
+        Account::complete(&mut account, graph)?;
+        Ok(self.1.report(&account))
     }
 }

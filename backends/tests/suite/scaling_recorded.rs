@@ -15,7 +15,7 @@ fn near(a: f64, b: f64) {
 
 /// The factors with these options, as the command says them: with what the models say.
 fn factors(graph: &Graph, words: &str) -> FactorsReport {
-    completed::<RecordedFactors>(words, graph).grouped()
+    completed::<RecordedFactors>(words, graph)
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn factors_and_stack_are_the_account_in_other_words() {
         for words in ["", "--processors 3"] {
             let account = completed::<Account>(words, &graph);
             let factors = factors(&graph, words);
-            let stack = completed::<RecordedStack>(words, &graph).grouped();
+            let stack = completed::<RecordedStack>(words, &graph);
             let p = account.processors;
             assert_eq!([factors.processors, stack.processors], [p, p]);
             assert_eq!(
