@@ -214,7 +214,8 @@ impl Detector {
         self.running.block = Some(last);
     }
 
-    /// Counts accesses that find nothing new.
+    /// Counts accesses.
+    #[inline]
     fn repeat(&mut self, accesses: u64) {
         let before = self.accesses;
         self.accesses += accesses;
@@ -228,10 +229,7 @@ impl Detector {
         if self.full {
             return;
         }
-        self.accesses += 1;
-        if self.accesses.is_multiple_of(CHECK) {
-            self.full |= self.bytes() > self.limit;
-        }
+        self.repeat(1);
         if (self.running.low..self.running.marked).contains(&access.addr) {
             self.mark_stack(access.addr);
         }
