@@ -9,7 +9,7 @@ use super::lanes;
 use super::outcomes::Outcomes;
 use super::source::Source;
 use crate::account::{self, Account};
-use crate::analysis::{self, Analysis, Cause, Graph, State, Windows};
+use crate::analysis::{self, Analysis, Graph, State, Windows};
 use crate::misses::Misses;
 use crate::page::Section;
 use crate::parallelism::{self, WaitTime};
@@ -78,7 +78,7 @@ pub struct ParallelismPlot {
 
 #[derive(Clone, Debug, Serialize)]
 struct WaitSeries {
-    cause: Cause,
+    cause: &'static str,
     average: Vec<f64>,
 }
 
@@ -204,7 +204,10 @@ impl ParallelismPlot {
             let average = |stretch: &parallelism::Bucket| {
                 short(crate::view::units::ratio(stretch.waiting_ns[index], stretch.length_ns))
             };
-            WaitSeries { cause: wait.cause, average: stretches.iter().map(average).collect() }
+            WaitSeries {
+                cause: wait.cause.name(),
+                average: stretches.iter().map(average).collect(),
+            }
         };
         Self {
             duration_ns: report.duration_ns,

@@ -8,7 +8,7 @@ use contech_observation::State as Measured;
 
 #[test]
 fn whatever_is_drawn_is_in_the_table_once_and_with_a_colour_of_its_own() {
-    let causes = Cause::ALL.map(Cause::name).into_iter();
+    let causes = Cause::ALL.iter().map(|cause| cause.name());
     let losses = Loss::ALL.map(Loss::name).into_iter();
     let measured = Measured::ALL.map(Measured::name).into_iter();
     for name in causes.chain(losses).chain(measured) {

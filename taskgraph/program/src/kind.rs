@@ -40,8 +40,7 @@ numbered! {
 }
 
 numbered! {
-    /// What a context waited for, as scalability analyses classify it.
-    #[non_exhaustive]
+    /// What a context waits for, as scalability analyses classify it.
     pub enum WaitCause {
         /// A mutex, reader-writer lock or spin lock.
         Lock = 0, "lock";
@@ -60,8 +59,10 @@ numbered! {
         Message = 6, "message";
         /// A pause made by the recording runtime itself.
         Delay = 7, "delay";
-        /// Something outside of the program: time, or input.
-        Sleep = 8, "sleep";
+        /// Something outside of the program, in a call of the system: a signal, input, time.
+        Call = 8, "call";
+        /// No recorded reason, between two tasks. No operation waits for it.
+        Other = 9, "other";
     }
 }
 

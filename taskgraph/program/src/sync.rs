@@ -24,7 +24,7 @@ macro_rules! sync_ops {
             #[must_use]
             pub const fn cause(self) -> Option<WaitCause> {
                 use WaitCause::{
-                    Barrier, Condition, Delay, Join, Lock, Message, Once, Semaphore, Sleep,
+                    Barrier, Call, Condition, Delay, Join, Lock, Message, Once, Semaphore,
                 };
                 match self { $(Self::$name => $cause,)* }
             }
@@ -111,7 +111,7 @@ sync_ops! {
     /// The object ends, which cuts its chain.
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
     /// A context slept, or waited for input, in a call of the system; there is no object.
-    Sleep = 30, "sleep", Sync, Some(Sleep), None;
+    Sleep = 30, "sleep", Sync, Some(Call), None;
     /// Something was given to the system that others can take: bytes to a pipe or socket, a signal.
     /// The object is what it goes through.
     Send = 32, "send", Sync, None, Some(Channel);

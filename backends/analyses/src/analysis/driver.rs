@@ -11,7 +11,6 @@ use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece};
 use tracing::debug_span;
 
 use super::by_time::by_time;
-use super::changes::{Change, sweep};
 use super::executors::Executors;
 use super::pieces::{one, pieces};
 use super::reading::Reading;
@@ -108,14 +107,6 @@ impl<A: Analysis> Visitor for Part<A> {
         A::SYNCHRONISATION || self.is_by_time()
     }
 
-    fn changes(&self) -> bool {
-        A::CHANGES
-    }
-
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.analysis.change(change)
-    }
-
     fn prepare(&mut self, graph: &Graph) -> Result<()> {
         self.analysis.prepare(graph)
     }
@@ -175,7 +166,7 @@ impl<A: Analysis> Visitor for Part<A> {
 /// The first error of the analysis or of the graph.
 pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let mut part = Part::new(A::new(config, graph)?);
-    prepare(graph, &mut [&mut part])?;
+    part.prepare(graph)?;
     let contexts_apart = match part.order() {
         Order::PerContext | Order::Any => true,
         Order::PerExecutor => Executors::of(graph)?.are_contexts(),
@@ -214,37 +205,16 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     analysis.finish(graph, shards)
 }
 
-/// Follows the changes of all contexts once for all visitors that ask for them, and prepares all
-/// visitors.
-fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    let (mut following, others): (Vec<_>, Vec<_>) =
-        visitors.iter_mut().partition(|visitor| visitor.changes());
-    let prepare = |visitors: Vec<&mut &mut dyn Visitor>| {
-        let visitors = visitors.into_par_iter().with_max_len(1);
-        visitors.try_for_each(|visitor| visitor.prepare(graph))
-    };
-    let follow = || {
-        if !following.is_empty() {
-            sweep(graph, |change| {
-                let mut following = following.iter_mut();
-                following.try_for_each(|visitor| visitor.change(change))
-            })?;
-        }
-        prepare(following)
-    };
-    let (followed, prepared) = rayon::join(follow, || prepare(others));
-    followed.and(prepared)
-}
-
-/// Runs analyses over a graph: one pass over the changes of contexts, then one in the order of the
-/// graph, and at the same time one for each way to interleave contexts by time. Each analysis then
-/// has its result: [`Part::finish`].
+/// Runs analyses over a graph: all are prepared, then there is one pass in the order of the graph,
+/// and at the same time one for each way to interleave contexts by time. Each analysis then has its
+/// result: [`Part::finish`].
 ///
 /// # Errors
 /// The first error of an analysis or of the graph.
 pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let step = debug_span!("prepare").entered();
-    prepare(graph, visitors)?;
+    let each = visitors.par_iter_mut().with_max_len(1);
+    each.try_for_each(|visitor| visitor.prepare(graph))?;
     drop(step);
     let _step = debug_span!("pass").entered();
     pass(graph, visitors)

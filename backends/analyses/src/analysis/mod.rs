@@ -78,8 +78,8 @@ pub(crate) use reading::count_spans;
 pub use segments::{Segment, Segments};
 pub(crate) use segments::{TURN_BLOCKS, gap_cause, has_failed, state_in, state_of};
 pub use share::Share;
-pub(crate) use state::cause_of;
 pub use state::{CAUSES, Cause, State};
+pub(crate) use state::{by_name, cause_of};
 pub(crate) use strides::{Accesses, Moving, Strides, lines, lines_of};
 pub use visitor::Visitor;
 pub use windows::Windows;
@@ -136,9 +136,8 @@ impl Reads {
 
 /// A question asked of a task graph.
 ///
-/// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`,
-/// `task` / `piece`... / `done` for each task, and `seal` for each shard, then `finish`. Others
-/// take part in the same pass ([`run_all`]). Shards are never shared between threads, so an
+/// The driver calls `new` and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and
+/// `seal` for each shard, then `finish`. Others take part in the same pass ([`run_all`]). Shards are never shared between threads, so an
 /// analysis needs no locks; `self` is shared and read-only meanwhile.
 pub trait Analysis: Sized + Send + Sync {
     /// The word on the command line.
@@ -149,8 +148,6 @@ pub trait Analysis: Sized + Send + Sync {
     const ORDER: Order;
     /// What it reads of tasks.
     const READS: Reads = Reads::Tasks;
-    /// Whether it follows what contexts do over time ([`Analysis::change`]).
-    const CHANGES: bool = false;
     /// Whether synchronisation that is no task comes among the pieces (`Action::Sync`). It cuts
     /// executions into many pieces. It also comes if it is wanted by another analysis of the pass,
     /// or if actions are counted to know their time.
@@ -174,19 +171,11 @@ pub trait Analysis: Sized + Send + Sync {
     /// When the options make no sense, or the graph cannot be read.
     fn new(config: Self::Config, graph: &Graph) -> Result<Self>;
 
-    /// A context goes from one state to another; these come before all tasks, in the order of time,
-    /// if [`Analysis::CHANGES`] is set.
+    /// Prepares for the tasks, beside other analyses. The place to follow what contexts do over
+    /// time ([`sweep`]).
     ///
     /// # Errors
-    /// When the graph cannot be read.
-    fn change(&mut self, _change: &Change<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    /// All changes are known: the last moment to prepare for the tasks.
-    ///
-    /// # Errors
-    /// When there is nothing to say of the graph.
+    /// When the graph cannot be read, or there is nothing to say of it.
     fn prepare(&mut self, _graph: &Graph) -> Result<()> {
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! What a context does at a moment: it runs, or it waits for a cause.
 
-use serde::Serialize;
-use taskgraph::{SyncOp, TaskKind, WaitCause};
+use serde::Serializer;
+pub use taskgraph::WaitCause as Cause;
+use taskgraph::{SyncOp, TaskKind};
 
 /// Number of causes a context can wait for.
-pub const CAUSES: usize = 10;
+pub const CAUSES: usize = Cause::ALL.len();
 
 /// A context's state between two times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,63 +16,9 @@ pub enum State {
     Waiting(Cause),
 }
 
-/// Why a context waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Cause {
-    /// To acquire a lock.
-    Lock,
-    /// For the others at a barrier.
-    Barrier,
-    /// For a context to end.
-    Join,
-    /// For a condition variable.
-    Condition,
-    /// For a semaphore.
-    Semaphore,
-    /// For another context's one-time initialisation.
-    Once,
-    /// For a message.
-    Message,
-    /// Because recording paused it.
-    Delay,
-    /// In a call of the system that waits for something outside the program: a signal, input, time.
-    Call,
-    /// Between two tasks, for no recorded reason.
-    Other,
-}
-
-impl Cause {
-    /// All causes, in the order of [`State::index`].
-    pub const ALL: [Self; CAUSES] = [
-        Self::Lock,
-        Self::Barrier,
-        Self::Join,
-        Self::Condition,
-        Self::Semaphore,
-        Self::Once,
-        Self::Message,
-        Self::Delay,
-        Self::Call,
-        Self::Other,
-    ];
-
-    /// The word for it, as in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Lock => "lock",
-            Self::Barrier => "barrier",
-            Self::Join => "join",
-            Self::Condition => "condition",
-            Self::Semaphore => "semaphore",
-            Self::Once => "once",
-            Self::Message => "message",
-            Self::Delay => "delay",
-            Self::Call => "call",
-            Self::Other => "other",
-        }
-    }
+/// The name of a cause, as in JSON.
+pub(crate) fn by_name<S: Serializer>(cause: &Cause, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(cause.name())
 }
 
 /// What is waited for on a futex in functions of Rust's library and of parking_lot, whose names end
@@ -94,7 +41,7 @@ const NEAR: usize = 4;
 /// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does
 /// so for what the function does that waits, if its name tells that.
 pub(crate) fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> {
-    let cause = task.op().cause()?.into();
+    let cause = task.op().cause()?;
     if !matches!(task.op(), SyncOp::FutexWait | SyncOp::FutexTimeout) {
         return Some(cause);
     }
@@ -118,23 +65,6 @@ fn function_before<'g, D: AsRef<[u8]>>(task: &taskgraph::Task<'g, D>) -> Option<
         at = before.id().previous();
     }
     None
-}
-
-impl From<WaitCause> for Cause {
-    fn from(cause: WaitCause) -> Self {
-        match cause {
-            WaitCause::Lock => Self::Lock,
-            WaitCause::Barrier => Self::Barrier,
-            WaitCause::Join => Self::Join,
-            WaitCause::Condition => Self::Condition,
-            WaitCause::Semaphore => Self::Semaphore,
-            WaitCause::Once => Self::Once,
-            WaitCause::Message => Self::Message,
-            WaitCause::Delay => Self::Delay,
-            WaitCause::Sleep => Self::Call,
-            _ => Self::Other,
-        }
-    }
 }
 
 impl State {

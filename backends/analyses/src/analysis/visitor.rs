@@ -3,7 +3,6 @@
 use anyhow::Result;
 use taskgraph::{Batch, BlockCounts, Piece};
 
-use super::changes::Change;
 use super::{Graph, Moment, Order, Reads, Task};
 
 /// What the driver knows of a [`Part`](super::Part). What fails, fails with the error of the analysis.
@@ -16,11 +15,7 @@ pub trait Visitor: Send {
     fn counts(&self, task: &Task<'_>) -> bool;
     /// Whether it wants synchronisation that is no task.
     fn synchronisation(&self) -> bool;
-    /// Whether it follows the changes of contexts.
-    fn changes(&self) -> bool;
-    /// A context goes from one state to another.
-    fn change(&mut self, change: &Change<'_>) -> Result<()>;
-    /// All changes are known.
+    /// Prepares for the tasks.
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
     /// A task of the context at this position begins.
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;

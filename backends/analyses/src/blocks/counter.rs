@@ -39,15 +39,6 @@ impl LevelCounter {
         Self { table, ..Self::default() }
     }
 
-    /// The last moment up to which the level at a time holds.
-    pub(super) fn held_until(&mut self, timeline: &Timeline, time: u64) -> u64 {
-        if !self.held.1.contains(&time) {
-            let (running, until) = timeline.running_at(time);
-            self.held = (running, time..until);
-        }
-        self.held.1.end - 1
-    }
-
     /// Begins a task with so many executions, which lasts from `start_ns` to `end_ns`.
     pub(super) fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
         self.start_ns = start_ns;
@@ -113,15 +104,14 @@ impl LevelCounter {
     /// Looks up the level at the next execution, and finds the first execution after the level's
     /// end.
     fn look_up(&mut self, timeline: &Timeline) {
-        if self.held_until(timeline, self.start_ns) >= self.start_ns + self.duration_ns {
-            self.set_level(self.held.0.max(1));
-            self.change = u64::MAX;
-            return;
-        }
         let parts = 2 * u128::from(self.executions);
         let at = self.start_ns
             + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts.max(1));
-        let (running, until) = timeline.running_at(at);
+        if !self.held.1.contains(&at) {
+            let (running, until) = timeline.running_at(at);
+            self.held = (running, at..until);
+        }
+        let (running, until) = (self.held.0, self.held.1.end);
         // This context runs here, whatever rounding gives for the edge of the task.
         self.set_level(running.max(1));
         self.change = if until >= self.start_ns + self.duration_ns {
@@ -176,17 +166,18 @@ mod tests {
     use taskgraph::Reader;
     use taskgraph::builder::GraphBuilder;
 
-    use crate::parallelism::timeline::{Counts, TimelineBuilder};
+    use crate::parallelism::timeline::Counts;
 
     use super::*;
 
     /// The levels are 1, 3 and 2 from 0, 40 and 70 on.
     fn timeline() -> Timeline {
-        let mut builder = TimelineBuilder::new(100);
+        let mut timeline = Timeline::new(100);
         for (t, running) in [(0, 1), (40, 3), (70, 2)] {
-            builder.step(t, Counts { running, ..Counts::default() });
+            timeline.step(t, Counts { running, ..Counts::default() });
         }
-        builder.finish()
+        timeline.finish();
+        timeline
     }
 
     fn count(start: u64, end: u64, blocks: &[u32]) -> Vec<((u32, u32), u64)> {

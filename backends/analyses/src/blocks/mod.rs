@@ -16,9 +16,8 @@ use serde::Serialize;
 use taskgraph::{BlockId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_of};
-use crate::parallelism::Sums;
-use crate::parallelism::timeline::Timeline;
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task, end_of, sweep};
+use crate::parallelism::Observed;
 use crate::view::units::ratio;
 
 use counter::LevelCounter;
@@ -34,8 +33,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Blocks {
     options: Options,
-    observed: Option<Sums>,
-    timeline: Timeline,
+    observed: Observed,
     /// Entries of the block table.
     table: usize,
 }
@@ -94,7 +92,6 @@ impl Analysis for Blocks {
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Executions;
     const NESTS: bool = true;
-    const CHANGES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
@@ -103,23 +100,17 @@ impl Analysis for Blocks {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         Ok(Self {
             options,
-            observed: Some(Sums::new(end_of(graph))),
-            timeline: Timeline::default(),
+            observed: Observed::new(end_of(graph)),
             table: graph.info().blocks.len(),
         })
     }
 
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        if let Some(observed) = &mut self.observed {
-            observed.change(change);
-        }
-        Ok(())
-    }
-
-    fn prepare(&mut self, _: &Graph) -> Result<()> {
-        if let Some(observed) = self.observed.take() {
-            self.timeline = observed.finish().timeline;
-        }
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        sweep(graph, |change| {
+            self.observed.change(change);
+            Ok(())
+        })?;
+        self.observed.finish();
         Ok(())
     }
 
@@ -133,7 +124,7 @@ impl Analysis for Blocks {
     }
 
     fn piece(&self, counter: &mut LevelCounter, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        counter.piece(&self.timeline, piece);
+        counter.piece(&self.observed.timeline, piece);
         Ok(())
     }
 

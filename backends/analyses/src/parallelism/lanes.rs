@@ -200,7 +200,7 @@ impl Lanes {
     #[must_use]
     pub fn rows(&self, graph: &Graph) -> Vec<ActivityRow> {
         let states = || {
-            let waits = Cause::ALL.into_iter().map(|cause| (cause as usize, cause.name()));
+            let waits = Cause::ALL.iter().map(|&cause| (cause as usize, cause.name()));
             std::iter::once((CAUSES, "running")).chain(waits)
         };
         let row = |(lane, bins): (usize, &Vec<Bin>)| {

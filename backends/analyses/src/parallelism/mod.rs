@@ -18,14 +18,14 @@ pub(crate) mod timeline;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, end_of};
+use crate::analysis::{Analysis, CAUSES, Cause, Graph, Order, by_name, end_of, sweep};
 use crate::critpath::Strands;
 use crate::view::units::ratio;
 use timeline::Timeline;
 
 pub use lanes::Doing;
 pub use lanes::{Lanes, Seen};
-pub(crate) use observed::Sums;
+pub(crate) use observed::Observed;
 pub use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use timeline::Bucket;
@@ -42,7 +42,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Parallelism {
     options: Options,
-    observed: Sums,
+    observed: Observed,
     lanes: Lanes,
     groups: places::Groups,
 }
@@ -104,6 +104,7 @@ pub struct LevelTime {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WaitTime {
     /// What for.
+    #[serde(serialize_with = "by_name")]
     pub cause: Cause,
     /// Context-nanoseconds.
     pub ns: u64,
@@ -130,7 +131,6 @@ impl Analysis for Parallelism {
     const ABOUT: &'static str =
         "Running contexts over time, what the others wait for, and the potential parallelism";
     const ORDER: Order = Order::Tables;
-    const CHANGES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;
@@ -138,23 +138,26 @@ impl Analysis for Parallelism {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         Ok(Self {
             options,
-            observed: Sums::new(end_of(graph)),
+            observed: Observed::new(end_of(graph)),
             lanes: Lanes::new(graph),
             groups: places::Groups::default(),
         })
     }
 
-    fn change(&mut self, change: &Change<'_>) -> Result<()> {
-        self.observed.change(change);
-        self.lanes.change(change)?;
-        places::note(&mut self.groups, change)
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        sweep(graph, |change| {
+            self.observed.change(change);
+            self.lanes.change(change)?;
+            places::note(&mut self.groups, change)
+        })?;
+        self.observed.finish();
+        Ok(())
     }
 
     fn shard(&self) {}
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
         let Self { options, observed, lanes, groups } = self;
-        let observed = observed.finish();
         let strands = Strands::new(graph)?;
         let (work_ns, span_ns) = (strands.work_ns(), strands.span_ns());
         let duration_ns = observed.timeline.duration_ns();

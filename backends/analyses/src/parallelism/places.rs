@@ -8,7 +8,7 @@ use taskgraph::{BlockId, Context, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
-    Cause, Change, Graph, LEAST_NS, LongCall, State, Task, calls_others, is_operation,
+    Cause, Change, Graph, LEAST_NS, LongCall, State, Task, by_name, calls_others, is_operation,
 };
 
 /// Number of tasks before a wait that are searched for one that executed code.
@@ -18,6 +18,7 @@ const LOOK_BACK: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WaitPlace {
     /// What is waited for.
+    #[serde(serialize_with = "by_name")]
     pub cause: Cause,
     /// Where they wait.
     #[serde(flatten)]

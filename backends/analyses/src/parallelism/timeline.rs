@@ -93,20 +93,56 @@ impl Bucket {
     }
 }
 
-/// The step function from 0 to `end_ns`.
-#[derive(Clone, Debug, Default)]
+/// The step function from 0 to `end_ns`, which is made step by step in order of time.
+#[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     end_ns: u64,
+    max_steps: usize,
     /// Ascending in time; each differs from the one before.
     steps: Vec<CountsSince>,
-    /// In place of too many steps: contiguous buckets, all of this width (ns) except the last.
-    buckets: Option<(u64, Vec<Bucket>)>,
+    /// In place of too many steps, of which only the last one is kept then.
+    coarse: Option<Bucketer>,
 }
 
 impl Timeline {
+    /// Of a run that ends at `end_ns`.
+    pub(crate) fn new(end_ns: u64) -> Self {
+        Self { end_ns, max_steps: MAX_STEPS, steps: Vec::new(), coarse: None }
+    }
+
+    /// Sets the counts from `t_ns` on, which is not before the last step.
+    pub(crate) fn step(&mut self, t_ns: u64, counts: Counts) {
+        let step = CountsSince { t_ns, counts };
+        match (&mut self.coarse, self.steps.last_mut()) {
+            (Some(coarse), Some(last)) => {
+                coarse.add(&last.counts, t_ns);
+                *last = step;
+            }
+            (None, Some(last)) if last.counts == counts => {}
+            (None, Some(last)) if last.t_ns == t_ns => *last = step,
+            _ => self.steps.push(step),
+        }
+        if self.steps.len() > self.max_steps {
+            let mut coarse = Bucketer::new(self.end_ns.div_ceil(self.max_steps as u64));
+            for (step, until) in with_ends(&self.steps, t_ns) {
+                coarse.add(&step.counts, until);
+            }
+            self.steps.drain(..self.max_steps);
+            self.coarse = Some(coarse);
+        }
+    }
+
+    /// The last step has come.
+    pub(crate) fn finish(&mut self) {
+        if let (Some(coarse), Some(last)) = (&mut self.coarse, self.steps.last()) {
+            coarse.add(&last.counts, self.end_ns);
+            coarse.finish();
+        }
+    }
+
     /// The exact steps, or `None` if there were too many to keep.
     pub(crate) fn steps(&self) -> Option<&[CountsSince]> {
-        self.buckets.is_none().then_some(&self.steps[..])
+        self.coarse.is_none().then_some(&self.steps[..])
     }
 
     /// Length of the run.
@@ -117,14 +153,14 @@ impl Timeline {
     /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket,
     /// the rounded average).
     pub(crate) fn running_at(&self, t_ns: u64) -> (u32, u64) {
-        match &self.buckets {
+        match &self.coarse {
             None => {
                 let steps = &self.steps;
                 let next = steps.partition_point(|step| step.t_ns <= t_ns);
                 let running = next.checked_sub(1).map_or(0, |at| steps[at].counts.running);
                 (running, steps.get(next).map_or(u64::MAX, |step| step.t_ns))
             }
-            Some((width, buckets)) => {
+            Some(Bucketer { width, full: buckets, .. }) => {
                 let at = usize::try_from(t_ns / width).unwrap_or(usize::MAX);
                 let bucket = &buckets[at.min(buckets.len() - 1)];
                 #[expect(
@@ -163,15 +199,16 @@ impl Timeline {
     /// The run in at most `most` stretches of equal length, with exact peaks and averages.
     pub(crate) fn buckets(&self, most: usize) -> Vec<Bucket> {
         let most = most.max(1);
-        match &self.buckets {
+        match &self.coarse {
             None => {
                 let mut out = Bucketer::new(self.end_ns.div_ceil(most as u64));
                 for (step, until) in with_ends(&self.steps, self.end_ns) {
                     out.add(&step.counts, until);
                 }
-                out.finish()
+                out.finish();
+                out.full
             }
-            Some((_, buckets)) => {
+            Some(Bucketer { full: buckets, .. }) => {
                 let together = buckets.len().div_ceil(most);
                 let merge = |chunk: &[Bucket]| {
                     let mut sum = chunk[0];
@@ -189,69 +226,13 @@ fn with_ends(steps: &[CountsSince], end_ns: u64) -> impl Iterator<Item = (&Count
     steps.iter().zip(ends)
 }
 
-/// Collects a timeline step by step in order of time.
-#[derive(Debug)]
-pub(crate) struct TimelineBuilder {
-    end_ns: u64,
-    max_steps: usize,
-    steps: Vec<CountsSince>,
-    coarse: Option<(Bucketer, CountsSince)>,
-}
-
-impl TimelineBuilder {
-    /// For a run that ends at `end_ns`.
-    pub(crate) fn new(end_ns: u64) -> Self {
-        Self::with_limit(end_ns, MAX_STEPS)
-    }
-
-    fn with_limit(end_ns: u64, max_steps: usize) -> Self {
-        Self { end_ns, max_steps, steps: Vec::new(), coarse: None }
-    }
-
-    /// Sets the counts from `t_ns` on, which is not before the last step.
-    pub(crate) fn step(&mut self, t_ns: u64, counts: Counts) {
-        let step = CountsSince { t_ns, counts };
-        if let Some((bucketer, last)) = &mut self.coarse {
-            bucketer.add(&last.counts, t_ns);
-            *last = step;
-            return;
-        }
-        match self.steps.last_mut() {
-            Some(last) if last.counts == counts => {}
-            Some(last) if last.t_ns == t_ns => *last = step,
-            _ => self.steps.push(step),
-        }
-        if self.steps.len() > self.max_steps {
-            self.coarsen();
-        }
-    }
-
-    fn coarsen(&mut self) {
-        let mut bucketer = Bucketer::new(self.end_ns.div_ceil(self.max_steps as u64));
-        let steps = std::mem::take(&mut self.steps);
-        let last = *steps.last().expect("more than the limit");
-        for (step, until) in with_ends(&steps, last.t_ns) {
-            bucketer.add(&step.counts, until);
-        }
-        self.coarse = Some((bucketer, last));
-    }
-
-    /// The finished timeline.
-    pub(crate) fn finish(self) -> Timeline {
-        let buckets = self.coarse.map(|(mut bucketer, last)| {
-            bucketer.add(&last.counts, self.end_ns);
-            (bucketer.width, bucketer.finish())
-        });
-        Timeline { end_ns: self.end_ns, steps: self.steps, buckets }
-    }
-}
-
 /// Cuts a step function into buckets of `width`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Bucketer {
     width: u64,
     at_ns: u64,
     current: Bucket,
+    /// Contiguous, all of this width except the last.
     full: Vec<Bucket>,
 }
 
@@ -273,11 +254,10 @@ impl Bucketer {
         }
     }
 
-    fn finish(mut self) -> Vec<Bucket> {
+    fn finish(&mut self) {
         if self.current.length_ns > 0 {
             self.full.push(self.current);
         }
-        self.full
     }
 }
 
@@ -291,22 +271,23 @@ mod tests {
 
     /// The level is 1 for 10 ns, then 5 and 2 in turn, for 3 ns and 7 ns, until 110.
     fn saw(max_steps: usize) -> Timeline {
-        let mut builder = TimelineBuilder::with_limit(110, max_steps);
-        builder.step(0, running(1));
+        let mut timeline = Timeline { max_steps, ..Timeline::new(110) };
+        timeline.step(0, running(1));
         for tooth in 0..10 {
-            builder.step(10 + tooth * 10, running(5));
-            builder.step(13 + tooth * 10, running(2));
+            timeline.step(10 + tooth * 10, running(5));
+            timeline.step(13 + tooth * 10, running(2));
         }
-        builder.finish()
+        timeline.finish();
+        timeline
     }
 
     #[test]
     fn equal_neighbours_and_steps_without_length_are_merged() {
-        let mut builder = TimelineBuilder::new(10);
+        let mut timeline = Timeline::new(10);
         for (t, count) in [(0, 1), (2, 1), (4, 3), (4, 2), (6, 2)] {
-            builder.step(t, running(count));
+            timeline.step(t, running(count));
         }
-        let timeline = builder.finish();
+        timeline.finish();
         let steps: Vec<_> =
             timeline.steps().expect("few").iter().map(|s| (s.t_ns, s.counts.running)).collect();
         assert_eq!(steps, [(0, 1), (4, 2)]);
