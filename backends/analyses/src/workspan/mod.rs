@@ -46,7 +46,7 @@ use taskgraph::{BlockCounts, Piece, StaticInfo};
 use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Task};
 use crate::scaling::Measured;
 use crate::view::units::ratio;
-use machine::{Machine, Rules};
+use machine::Machine;
 use metric::BlockFacts;
 use steps::{Step, Steps};
 
@@ -158,13 +158,8 @@ pub struct WhatIf {
 }
 
 impl Options {
-    fn rules(&self) -> Rules {
-        Rules {
-            metric: self.metric,
-            free_locks: self.locks == Locks::Free,
-            burden: self.burden.unwrap_or(self.metric.burden()),
-            changes: Vec::new(),
-        }
+    fn burden(&self) -> u64 {
+        self.burden.unwrap_or(self.metric.burden())
     }
 
     fn changes(&self) -> Vec<Change> {
@@ -202,22 +197,24 @@ impl Analysis for WorkSpan {
 
     fn shard(&self) -> Walks {
         let options = &self.options;
-        let machine = |rules| Machine::new(Arc::clone(&self.info), rules);
         let changes = options.changes();
-        let facts = BlockFacts::of(&self.info, options.metric);
-        let changed = !changes.is_empty();
+        let facts = BlockFacts::of(&self.info, options.metric).into();
+        let machine = |changes| Machine::new(&self.info, &facts, options, changes);
+        let mut machines = vec![machine(Vec::new())];
+        if !changes.is_empty() {
+            machines.push(machine(changes));
+        }
         Walks {
-            steps: Steps::new(facts, options.metric, changed),
+            steps: Steps::new(Arc::clone(&facts), options.metric, machines.len() > 1),
             found: self.shared.then(Vec::new),
-            recorded: machine(options.rules()),
-            changed: changed.then(|| machine(Rules { changes, ..options.rules() })),
+            machines,
         }
     }
 
     fn task(&self, walks: &mut Walks, task: &Task<'_>) -> Result<()> {
         walks.steps.begin(task)?;
         if walks.found.is_none() {
-            walks.enter(task);
+            walks.machines.iter_mut().for_each(|machine| machine.enter(task));
         }
         Ok(())
     }
@@ -231,7 +228,10 @@ impl Analysis for WorkSpan {
         let steps = walks.steps.end(task);
         match &mut walks.found {
             Some(found) => found.push(steps.to_vec()),
-            None => leave(&mut walks.recorded, &mut walks.changed, task, steps)?,
+            None => {
+                let mut machines = walks.machines.iter_mut();
+                machines.try_for_each(|machine| machine.leave(task, steps))?;
+            }
         }
         Ok(())
     }
@@ -240,8 +240,8 @@ impl Analysis for WorkSpan {
         let walks = shards.into_iter().next();
         let mut walks = walks.unwrap_or_else(|| self.shard());
         let options = &self.options;
-        let mut report = rows::report(graph, &mut walks.recorded, options);
-        if let Some(changed) = walks.changed {
+        let mut report = rows::report(graph, &mut walks.machines[0], options);
+        if let Some(changed) = walks.machines.get(1) {
             let words: Vec<String> = options.changes().iter().map(Change::in_words).collect();
             report.what_if = Some(WhatIf {
                 change: words.join(", "),
@@ -275,8 +275,10 @@ impl Divided for WorkSpan {
         let mut tasks = graph.walk();
         while let Some(task) = tasks.next()? {
             let steps = steps.next().context("the shares have too few tasks")?;
-            walks.enter(task);
-            leave(&mut walks.recorded, &mut walks.changed, task, &steps)?;
+            for machine in &mut walks.machines {
+                machine.enter(task);
+                machine.leave(task, &steps)?;
+            }
         }
         ensure!(steps.next().is_none(), "the shares have too many tasks");
         self.finish(graph, vec![walks])
@@ -293,23 +295,5 @@ pub struct Found(Vec<Vec<Step>>);
 pub struct Walks {
     steps: Steps,
     found: Option<Vec<Vec<Step>>>,
-    recorded: Machine,
-    changed: Option<Machine>,
-}
-
-impl Walks {
-    fn enter(&mut self, task: &Task<'_>) {
-        self.recorded.enter(task);
-        self.changed.iter_mut().for_each(|changed| changed.enter(task));
-    }
-}
-
-fn leave(
-    recorded: &mut Machine,
-    changed: &mut Option<Machine>,
-    task: &Task<'_>,
-    steps: &[Step],
-) -> Result<()> {
-    recorded.leave(task, steps)?;
-    changed.iter_mut().try_for_each(|changed| changed.leave(task, steps))
+    machines: Vec<Machine>,
 }

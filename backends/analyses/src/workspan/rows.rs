@@ -99,7 +99,7 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
         work,
         span,
         parallelism: ratio(work, span),
-        burden: options.rules().burden,
+        burden: options.burden(),
         burdened_span,
         burdened_parallelism: ratio(work, burdened_span),
         sites: sites(graph.info(), machine, &on_work, &on_span),

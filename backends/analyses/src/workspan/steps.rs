@@ -109,11 +109,11 @@ pub(super) struct Steps {
 
 impl Steps {
     /// `each`: every invocation is a step, because it takes another time than what it executes.
-    pub(super) fn new(facts: Vec<BlockFacts>, metric: Metric, each: bool) -> Self {
+    pub(super) fn new(facts: Arc<[BlockFacts]>, metric: Metric, each: bool) -> Self {
         Self {
             // Spawns that are executed before their continuation are another matter.
             counted: !each && facts.iter().all(|facts| facts.mark.is_none()),
-            facts: facts.into(),
+            facts,
             metric,
             ..Self::default()
         }

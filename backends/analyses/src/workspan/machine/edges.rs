@@ -63,7 +63,7 @@ impl Machine {
             self.running.insert(child, Box::new(new));
         }
         // This is Cilkview's burden, on the continuation and on the way back at the join.
-        state.burdened += self.rules.burden;
+        state.burdened += self.burden;
         if let Some(frame) = state.frames.last_mut() {
             frame.children.extend(children);
         }
@@ -95,7 +95,7 @@ impl Machine {
         let mut level = None;
         if value.last {
             level = self.absorb_work(state, context, from.context);
-            value.burdened += self.rules.burden;
+            value.burdened += self.burden;
         }
         let through = self.raise(state, context, from.context, &value).or(level);
         if value.length > state.length {
@@ -108,7 +108,7 @@ impl Machine {
         state.arrived();
         state.burdened = state.burdened.max(value.burdened);
         if value.last {
-            value.burdened -= self.rules.burden;
+            value.burdened -= self.burden;
         }
         self.keep(from, value);
     }

@@ -21,20 +21,11 @@ use super::metric::{BlockFacts, Metric};
 use super::paths::{PathId, Paths};
 use super::steps::{Step, executes, time_of};
 use super::tree::{SiteKey, Tree};
+use super::{Locks, Options};
 use crate::analysis::Task;
 
 /// The calling function of code that no recorded function called.
 const NOBODY: u32 = u32::MAX;
-
-/// How work and span are counted.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Rules {
-    pub metric: Metric,
-    /// Whether mutual exclusion orders nothing.
-    pub free_locks: bool,
-    pub burden: u64,
-    pub changes: Vec<Change>,
-}
 
 /// What `span` operations of a frame put on the longest path. A frame whose beginning is on the
 /// path puts the rest of its work there when it ends.
@@ -46,8 +37,12 @@ fn strand(span: u64) -> Measure {
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     info: Arc<StaticInfo>,
-    rules: Rules,
     facts: Arc<[BlockFacts]>,
+    metric: Metric,
+    /// Whether mutual exclusion orders nothing.
+    free_locks: bool,
+    burden: u64,
+    changes: Vec<Change>,
     /// The context of the current task, or of the last one; it is not among the others.
     current: Option<(ContextId, Box<State>)>,
     /// Those that have not begun are among them.
@@ -70,8 +65,21 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(info: Arc<StaticInfo>, rules: Rules) -> Self {
-        Self { facts: BlockFacts::of(&info, rules.metric).into(), info, rules, ..Self::default() }
+    pub(super) fn new(
+        info: &Arc<StaticInfo>,
+        facts: &Arc<[BlockFacts]>,
+        options: &Options,
+        changes: Vec<Change>,
+    ) -> Self {
+        Self {
+            info: Arc::clone(info),
+            facts: Arc::clone(facts),
+            metric: options.metric,
+            free_locks: options.locks == Locks::Free,
+            burden: options.burden(),
+            changes,
+            ..Self::default()
+        }
     }
 
     /// Begins the next task of the breadth-first order.
@@ -85,7 +93,7 @@ impl Machine {
                 running.unwrap_or_else(|| self.first_context())
             }
         };
-        let free = self.rules.free_locks && task.op().cause() == Some(WaitCause::Lock);
+        let free = self.free_locks && task.op().cause() == Some(WaitCause::Lock);
         for &from in task.stored_dependencies() {
             self.arrive(&mut state, id.context, from, free);
         }
@@ -100,7 +108,7 @@ impl Machine {
         let id = task.id();
         self.take(&mut state, steps);
         // The time of a task that executes nothing belongs to its frame.
-        let ns = time_of(self.rules.metric, task);
+        let ns = time_of(self.metric, task);
         if ns > 0 && !executes(task) {
             self.first_frame(&mut state, None);
             self.advance(&mut state, ns);

@@ -70,7 +70,7 @@ impl Machine {
             frame.continuation = Some(Branch {
                 time: state.time,
                 length: state.length,
-                burdened: state.burdened + self.rules.burden,
+                burdened: state.burdened + self.burden,
                 local,
                 on_path,
                 path,
@@ -84,7 +84,7 @@ impl Machine {
         let child = Branch {
             time: state.time,
             length: state.length,
-            burdened: state.burdened + self.rules.burden,
+            burdened: state.burdened + self.burden,
             local: continuation.local,
             on_path: continuation.on_path,
             path,
@@ -163,14 +163,14 @@ impl Machine {
     }
 
     pub(super) fn effect(&mut self, node: u32) -> (Option<f64>, Option<u64>) {
-        if self.rules.changes.is_empty() {
+        if self.changes.is_empty() {
             return (None, None);
         }
         while self.effects.len() < self.tree.nodes().len() {
             let new = &self.tree.nodes()[self.effects.len()];
             let key = self.tree.sites()[new.site as usize];
             let mut effect = (None, None);
-            for change in &self.rules.changes {
+            for change in &self.changes {
                 if change.selector.matches(&self.info, key, new.function) {
                     match change.effect {
                         Effect::Scale(factor) => effect.0 = Some(effect.0.unwrap_or(1.0) * factor),
