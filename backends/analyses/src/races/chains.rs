@@ -19,9 +19,6 @@ use taskgraph::{ContextId, TaskId};
 pub(super) struct Epoch(u64);
 
 impl Epoch {
-    /// The first task of the first context.
-    pub(super) const ZERO: Self = Self(0);
-
     pub(super) fn new(place: u32, position: u32) -> Self {
         Self(u64::from(place) << 32 | u64::from(position))
     }

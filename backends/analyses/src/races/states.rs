@@ -6,7 +6,6 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::chains::Epoch;
 use super::record::Record;
 
 /// A state, by number; the shadow memory counts how many granules are in it.
@@ -15,24 +14,12 @@ pub(super) type StateId = u32;
 /// The state of memory that nobody has accessed.
 pub(super) const UNTOUCHED: StateId = 0;
 
-/// Number of records that are stored in the state itself.
-const INLINE: usize = 3;
-
 #[derive(Clone, Debug)]
 struct State {
     granules: u32,
-    len: u8,
     /// Whether it is in [`States::unused`].
     queued: bool,
-    first: [Record; INLINE],
-    /// All records if there are more than fit; otherwise empty.
-    all: Vec<Record>,
-}
-
-impl State {
-    /// Of no granule, without records.
-    const NEW: Self =
-        Self { granules: 0, len: 0, queued: true, first: [NOTHING; INLINE], all: Vec::new() };
+    records: Box<[Record]>,
 }
 
 /// All states in use; no two have the same records.
@@ -45,24 +32,18 @@ pub(super) struct States {
     /// States that may be in no granule any more. The next [`States::sweep`] frees them, so that
     /// earlier lookups stay valid until then.
     unused: Vec<StateId>,
-    /// Bytes of the lists of states with many records.
-    long_bytes: usize,
+    /// Bytes of the records.
+    record_bytes: usize,
 }
-
-const NOTHING: Record = Record {
-    epoch: Epoch::ZERO,
-    mask: 0,
-    by: super::record::Use { op: 0, kind: super::record::Kind::Read, own: false },
-};
 
 impl Default for States {
     fn default() -> Self {
         Self {
-            states: vec![State { granules: 1, queued: false, ..State::NEW }],
+            states: vec![State { granules: 1, queued: false, records: Box::default() }],
             known: FxHashMap::default(),
             free: Vec::new(),
             unused: Vec::new(),
-            long_bytes: 0,
+            record_bytes: 0,
         }
     }
 }
@@ -70,8 +51,7 @@ impl Default for States {
 impl States {
     /// The accesses that a state remembers.
     pub(super) fn records(&self, id: StateId) -> &[Record] {
-        let state = &self.states[id as usize];
-        if state.all.is_empty() { &state.first[..usize::from(state.len)] } else { &state.all }
+        &self.states[id as usize].records
     }
 
     /// The state with these records; a new one is in no granule yet.
@@ -85,14 +65,8 @@ impl States {
         {
             return id;
         }
-        let mut state = State::NEW;
-        if let Some(first) = state.first.get_mut(..records.len()) {
-            first.copy_from_slice(records);
-            state.len = u8::try_from(records.len()).unwrap_or(0);
-        } else {
-            state.all = records.to_vec();
-            self.long_bytes += size_of_val(records);
-        }
+        let state = State { granules: 0, queued: true, records: records.into() };
+        self.record_bytes += size_of_val(records);
         let id = match self.free.pop() {
             Some(id) => {
                 self.states[id as usize] = state;
@@ -134,9 +108,8 @@ impl States {
                 if self.known.get(&hash) == Some(&id) {
                     self.known.remove(&hash);
                 }
-                let state = &mut self.states[id as usize];
-                self.long_bytes -= size_of_val(state.all.as_slice());
-                (state.len, state.all) = (0, Vec::new());
+                let records = std::mem::take(&mut self.states[id as usize].records);
+                self.record_bytes -= size_of_val(&*records);
                 self.free.push(id);
             }
         }
@@ -144,7 +117,7 @@ impl States {
 
     /// Bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        self.states.len() * size_of::<State>() + self.known.capacity() * 16 + self.long_bytes
+        self.states.len() * size_of::<State>() + self.known.capacity() * 16 + self.record_bytes
     }
 }
 
@@ -156,13 +129,15 @@ fn hash(records: &[Record]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::chains::Epoch;
     use super::super::record::{Kind, Use};
     use super::*;
 
     #[test]
     fn states_are_reused_only_when_no_granule_is_in_them() {
         let mut states = States::default();
-        let record = |op| Record { mask: 255, by: Use::of(op, Kind::Write), ..NOTHING };
+        let by = |op| Use::of(op, Kind::Write);
+        let record = |op| Record { epoch: Epoch::default(), mask: 255, by: by(op) };
         let first = states.make(&[record(1)]);
         let second = states.make(&[record(2)]);
         states.moved(UNTOUCHED, first, 1);
