@@ -74,8 +74,8 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
             return Ok(());
         };
         let from = segment.as_ref().map(|segment| segment.state);
-        let goes_on = segments.advance(segment)?;
-        let to = segment.as_ref().filter(|_| goes_on);
+        *segment = segments.advance()?;
+        let to = segment.as_ref();
         due.0.0 = to.map_or(at_ns, |to| to.to_ns.max(at_ns));
         visit(&Change {
             at_ns,
@@ -86,7 +86,7 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) ->
             call: to.and_then(|to| to.call),
             task: to.map(|to| &to.task),
         })?;
-        if !goes_on {
+        if to.is_none() {
             PeekMut::pop(due);
             *life = None;
         }

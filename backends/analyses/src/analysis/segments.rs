@@ -57,21 +57,15 @@ pub(crate) fn state_in<D: AsRef<[u8]>>(
 }
 
 /// Reads a context's tasks in order and yields its segments.
+#[derive(Debug)]
 pub struct Segments<'g> {
     tasks: Walk<'g, Mmap>,
-    /// The task whose segment comes next, and the one before.
+    /// The task whose segment comes next.
     ahead: Option<Task<'g>>,
-    done: Option<Task<'g>>,
     /// Kind of the task before `ahead`.
     before: Option<TaskKind>,
     /// Where the last segment ended.
     at_ns: u64,
-}
-
-impl std::fmt::Debug for Segments<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Segments").field("at_ns", &self.at_ns).finish_non_exhaustive()
-    }
 }
 
 impl<'g> Segments<'g> {
@@ -81,7 +75,7 @@ impl<'g> Segments<'g> {
     /// When its first task cannot be read.
     pub fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
         let mut segments =
-            Self { tasks: graph.walk_of(context), ahead: None, done: None, before: None, at_ns: 0 };
+            Self { tasks: graph.walk_of(context), ahead: None, before: None, at_ns: 0 };
         segments.step()?;
         segments.at_ns = segments.ahead.as_ref().map_or(0, Task::start_ns);
         Ok(segments)
@@ -94,15 +88,12 @@ impl<'g> Segments<'g> {
 
     /// Goes on to the next task.
     fn step(&mut self) -> Result<()> {
-        match (self.tasks.next()?, &mut self.ahead) {
-            (Some(next), Some(ahead)) => ahead.clone_from(next),
-            (next, ahead) => *ahead = next.cloned(),
-        }
+        self.ahead = self.tasks.next()?.cloned();
         Ok(())
     }
 
-    /// Replaces a segment by the next one. Returns false if there is none.
-    pub(crate) fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
+    /// The next segment.
+    pub(crate) fn advance(&mut self) -> Result<Option<Segment<'g>>> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap =
@@ -111,30 +102,27 @@ impl<'g> Segments<'g> {
             if let Some(cause) = gap.filter(|cause| *cause != Cause::Join) {
                 // Nothing of this context ran; a barrier that another context owns shows as such a
                 // gap.
-                self.at_ns = task.start_ns();
+                let (task, to_ns) = (task.clone(), task.start_ns());
+                self.at_ns = to_ns;
                 let state = State::Waiting(cause);
-                put(segment, (from_ns, self.at_ns), state, task, None);
-                return Ok(true);
+                return Ok(Some(Segment { from_ns, to_ns, state, task, call: None }));
             }
             if has_failed(task)
                 && let Some(tries) = self.tries()?
             {
-                *segment = Some(tries);
-                return Ok(true);
+                return Ok(Some(tries));
             }
-            let Some(task) = &self.ahead else {
-                return Ok(false);
+            let Some(mut task) = self.ahead.take() else {
+                return Ok(None);
             };
-            let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
-            let mut state = state_in(task, call);
-            std::mem::swap(&mut self.ahead, &mut self.done);
+            let (kind, call, end) = (task.kind(), long_call(&task), task.end_ns());
+            let mut state = state_in(&task, call);
             self.step()?;
-            let mut done = &self.done;
             // Who has no processor before a wait would wait if it had one.
             if let Some(next) = self.ahead.as_ref().filter(|_| call == Some(LongCall::Starved))
                 && let waits @ State::Waiting(_) = state_of(next)
             {
-                (state, done) = (waits, &self.ahead);
+                (state, task) = (waits, next.clone());
             }
             self.before = Some(kind);
             // A wait ends when the next task starts, even if its own end was measured later.
@@ -142,13 +130,12 @@ impl<'g> Segments<'g> {
                 Some(next) if state != State::Running => end.min(next.start_ns()),
                 _ => end,
             };
-            if let Some(task) = done.as_ref().filter(|_| to_ns > from_ns) {
+            if to_ns > from_ns {
                 self.at_ns = to_ns;
-                put(segment, (from_ns, to_ns), state, task, call);
-                return Ok(true);
+                return Ok(Some(Segment { from_ns, to_ns, state, task, call }));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Goes past a failed try, and past all that follow it with little in between. Who tries again
@@ -220,27 +207,6 @@ impl<'g> Iterator for Segments<'g> {
     type Item = Result<Segment<'g>>;
 
     fn next(&mut self) -> Option<Result<Segment<'g>>> {
-        let mut segment = None;
-        match self.advance(&mut segment) {
-            Ok(_) => segment.map(Ok),
-            Err(e) => Some(Err(e)),
-        }
+        self.advance().transpose()
     }
-}
-
-fn put<'g>(
-    segment: &mut Option<Segment<'g>>,
-    (from_ns, to_ns): (u64, u64),
-    state: State,
-    own: &Task<'g>,
-    call: Option<LongCall>,
-) {
-    let task = match segment.take() {
-        Some(Segment { mut task, .. }) => {
-            task.clone_from(own);
-            task
-        }
-        None => own.clone(),
-    };
-    *segment = Some(Segment { from_ns, to_ns, state, task, call });
 }
