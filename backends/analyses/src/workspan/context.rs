@@ -184,9 +184,6 @@ pub(super) struct Ended {
     pub work: u64,
     /// Whether its work has been added to the frame that created it.
     pub joined: bool,
-    /// Its last task, and what that hands over until all have it.
-    pub last: u32,
-    pub value: Option<Value>,
 }
 
 /// What an edge carries.

@@ -212,11 +212,7 @@ impl Analysis for WorkSpan {
     }
 
     fn task(&self, walks: &mut Walks, task: &Task<'_>) -> Result<()> {
-        walks.steps.begin(task)?;
-        if walks.found.is_none() {
-            walks.machines.iter_mut().for_each(|machine| machine.enter(task));
-        }
-        Ok(())
+        walks.steps.begin(task)
     }
 
     fn piece(&self, walks: &mut Walks, _: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -230,7 +226,7 @@ impl Analysis for WorkSpan {
             Some(found) => found.push(steps.to_vec()),
             None => {
                 let mut machines = walks.machines.iter_mut();
-                machines.try_for_each(|machine| machine.leave(task, steps))?;
+                machines.try_for_each(|machine| machine.task(task, steps))?;
             }
         }
         Ok(())
@@ -275,10 +271,8 @@ impl Divided for WorkSpan {
         let mut tasks = graph.walk();
         while let Some(task) = tasks.next()? {
             let steps = steps.next().context("the shares have too few tasks")?;
-            for machine in &mut walks.machines {
-                machine.enter(task);
-                machine.leave(task, &steps)?;
-            }
+            let mut machines = walks.machines.iter_mut();
+            machines.try_for_each(|machine| machine.task(task, &steps))?;
         }
         ensure!(steps.next().is_none(), "the shares have too many tasks");
         self.finish(graph, vec![walks])

@@ -83,12 +83,7 @@ impl Machine {
         from: TaskId,
         free: bool,
     ) {
-        let ended = self.ended.get_mut(&from.context);
-        let value = match ended.filter(|ended| ended.last == from.seq) {
-            Some(ended) => ended.value.take(),
-            None => self.values.remove(&from),
-        };
-        let Some(mut value) = value else { return };
+        let Some(mut value) = self.values.remove(&from) else { return };
         if free {
             return self.keep(from, value);
         }
@@ -117,16 +112,14 @@ impl Machine {
     /// and did not join now belongs to its creator.
     fn keep(&mut self, from: TaskId, mut value: Value) {
         value.left -= 1;
-        if value.left == 0 {
-            self.paths.release(value.path);
-            let ended = self.ended.get(&from.context).filter(|_| value.last);
-            if ended.is_some_and(|ended| ended.joined) {
-                self.ended.remove(&from.context);
-            }
-        } else if let Some(ended) = self.ended.get_mut(&from.context).filter(|_| value.last) {
-            ended.value = Some(value);
-        } else {
+        if value.left > 0 {
             self.values.insert(from, value);
+            return;
+        }
+        self.paths.release(value.path);
+        let ended = self.ended.get(&from.context).filter(|_| value.last);
+        if ended.is_some_and(|ended| ended.joined) {
+            self.ended.remove(&from.context);
         }
     }
 

@@ -43,12 +43,10 @@ pub(super) struct Machine {
     free_locks: bool,
     burden: u64,
     changes: Vec<Change>,
-    /// The context of the current task, or of the last one; it is not among the others.
-    current: Option<(ContextId, Box<State>)>,
-    /// Those that have not begun are among them.
+    /// Those that have not begun are among them, and that of the current task is not.
     running: FxHashMap<ContextId, Box<State>>,
-    ended: FxHashMap<ContextId, Box<Ended>>,
-    /// What tasks hand over that are not the last of their contexts.
+    ended: FxHashMap<ContextId, Ended>,
+    /// What tasks hand over until all have it.
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
     /// The effect of the changes on each node: factor, grain.
@@ -82,30 +80,15 @@ impl Machine {
         }
     }
 
-    /// Begins the next task of the breadth-first order.
-    pub(super) fn enter(&mut self, task: &Task<'_>) {
+    /// Takes the next task of the breadth-first order.
+    pub(super) fn task(&mut self, task: &Task<'_>, steps: &[Step]) -> Result<()> {
         let id = task.id();
-        let mut state = match self.current.take() {
-            Some((context, state)) if context == id.context => state,
-            other => {
-                self.running.extend(other);
-                let running = self.running.remove(&id.context);
-                running.unwrap_or_else(|| self.first_context())
-            }
-        };
+        let running = self.running.remove(&id.context);
+        let mut state = running.unwrap_or_else(|| self.first_context());
         let free = self.free_locks && task.op().cause() == Some(WaitCause::Lock);
         for &from in task.stored_dependencies() {
             self.arrive(&mut state, id.context, from, free);
         }
-        self.current = Some((id.context, state));
-    }
-
-    /// The task is over.
-    pub(super) fn leave(&mut self, task: &Task<'_>, steps: &[Step]) -> Result<()> {
-        let Some((_, mut state)) = self.current.take() else {
-            return Ok(());
-        };
-        let id = task.id();
         self.take(&mut state, steps);
         // The time of a task that executes nothing belongs to its frame.
         let ns = time_of(self.metric, task);
@@ -122,9 +105,9 @@ impl Machine {
         if last {
             self.end(&mut state);
         }
-        let value = (edges > 0).then(|| {
+        if edges > 0 {
             self.flush(&mut state);
-            Value {
+            let value = Value {
                 time: state.time,
                 edges: state.edges,
                 ahead: state.ahead,
@@ -133,13 +116,13 @@ impl Machine {
                 path: self.paths.share(&state.path),
                 left: u32::try_from(edges).unwrap_or(u32::MAX),
                 last,
-            }
-        });
+            };
+            self.values.insert(id, value);
+        }
         if last {
-            self.conclude(id, *state, value);
+            self.conclude(id.context, *state);
         } else {
-            self.values.extend(value.map(|value| (id, value)));
-            self.current = Some((id.context, state));
+            self.running.insert(id.context, state);
         }
         Ok(())
     }
@@ -150,8 +133,7 @@ impl Machine {
         if let Some(path) = self.longest.take() {
             self.paths.print(path, |node, measure| measures[node as usize] = measure);
         }
-        let current = self.current.iter().map(|current| &current.1);
-        let running = current.chain(self.running.values());
+        let running = self.running.values();
         let running = running.filter(|state| state.owner.is_some()).count();
         let ended = self.ended.values();
         let ended = ended.filter(|ended| ended.owner.is_some() && !ended.joined);
@@ -215,7 +197,7 @@ impl Machine {
     }
 
     /// The path of an ended context is either the longest of all, or is dropped.
-    fn conclude(&mut self, last: TaskId, state: State, value: Option<Value>) {
+    fn conclude(&mut self, context: ContextId, state: State) {
         self.burdened = self.burdened.max(state.burdened);
         let longest = self.longest.is_none() || state.length >= self.span;
         let mut dropped = Some(state.path);
@@ -224,9 +206,8 @@ impl Machine {
             std::mem::swap(&mut dropped, &mut self.longest);
         }
         dropped.into_iter().for_each(|path| self.paths.release(path));
-        let ended =
-            Ended { owner: state.owner, work: state.work, joined: false, last: last.seq, value };
-        self.ended.insert(last.context, Box::new(ended));
+        let ended = Ended { owner: state.owner, work: state.work, joined: false };
+        self.ended.insert(context, ended);
     }
 
     /// Where a context was created that is not the current one.
