@@ -75,7 +75,7 @@ pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Re
         analysis.done(shard, task, &BlockCounts::new())?;
     }
     shards.iter_mut().for_each(|shard| analysis.seal(shard));
-    analysis.found(graph, shards)
+    Ok(analysis.found(shards))
 }
 
 /// An analysis that several processes can share.
@@ -93,10 +93,7 @@ pub trait Divided: Analysis {
     fn only(&mut self) -> Result<()>;
 
     /// What the shards of one process found.
-    ///
-    /// # Errors
-    /// When the process could not do its share.
-    fn found(&self, graph: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Found>;
+    fn found(&self, shards: Vec<Self::Shard>) -> Self::Found;
 
     /// The result of what all workers found, in the order of their shares, for an analysis that has
     /// all of the work.

@@ -220,19 +220,14 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     pass(graph, visitors)
 }
 
-/// Whether most tasks access little. Only then is it worth while to take tasks as one.
-fn are_small(graph: &Graph) -> bool {
-    let summary = graph.summary();
-    summary.accesses / MANY < summary.tasks.total()
-}
-
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     // By order; whether no contents are read.
     type Pass = (Option<Order>, bool);
     let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
-    // The batches of small tasks are too small to be shared among threads. Who reads no contents
-    // has a pass of its own.
-    let small = are_small(graph);
+    // Where most tasks access little, their batches are too small to be shared among threads. Who
+    // reads no contents has a pass of its own then.
+    let summary = graph.summary();
+    let small = summary.accesses / MANY < summary.tasks.total();
     let many = small && rayon::current_num_threads() > 1;
     // What a single context does is in the order of time already.
     let single = graph.contexts().nth(1).is_none();

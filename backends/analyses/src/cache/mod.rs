@@ -241,7 +241,7 @@ impl Analysis for Cache {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let found = self.found(graph, shards)?;
+        let found = self.found(shards);
         self.join(graph, vec![found])
     }
 }
@@ -259,12 +259,12 @@ impl Divided for Cache {
         Ok(())
     }
 
-    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Vec<WorkerCounts>> {
+    fn found(&self, shards: Vec<Shard>) -> Vec<WorkerCounts> {
         let counts = shards.into_iter().filter_map(|shard| match shard {
             Shard::Counts(found) => Some(found),
             Shard::Model(..) => None,
         });
-        Ok(counts.collect())
+        counts.collect()
     }
 
     fn join(self, _: &Graph, parts: Vec<Vec<WorkerCounts>>) -> Result<Report> {

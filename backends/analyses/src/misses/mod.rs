@@ -160,12 +160,9 @@ impl Analysis for Misses {
         Ok(())
     }
 
-    fn seal(&self, counter: &mut Counter) {
-        counter.seal();
-    }
-
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
-        let counter = shards.into_iter().next().unwrap_or_else(|| self.shard());
+        let mut counter = shards.into_iter().next().unwrap_or_else(|| self.shard());
+        counter.seal();
         let (info, model) = (graph.info(), counter.model());
         let accesses = model.looked_up(graph.summary().accesses);
         let all = self.geometries.all.iter();

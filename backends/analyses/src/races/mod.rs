@@ -257,6 +257,10 @@ impl Analysis for Races {
         })
     }
 
+    fn order(&self) -> Order {
+        if self.alone { Order::Tables } else { Self::ORDER }
+    }
+
     fn windows(&self) -> Option<Windows> {
         self.windows.clone()
     }
@@ -272,16 +276,11 @@ impl Analysis for Races {
     }
 
     fn task(&self, detector: &mut Detector, task: &Task<'_>) -> Result<()> {
-        if self.alone {
-            return Ok(());
-        }
         detector.enter(task)
     }
 
     fn piece(&self, detector: &mut Detector, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        if !self.alone {
-            detector.piece(piece);
-        }
+        detector.piece(piece);
         Ok(())
     }
 
@@ -290,9 +289,7 @@ impl Analysis for Races {
     }
 
     fn done(&self, detector: &mut Detector, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
-        if !self.alone {
-            detector.leave(task);
-        }
+        detector.leave(task);
         Ok(())
     }
 

@@ -122,7 +122,8 @@ impl Steps {
     /// A task begins.
     pub(super) fn begin(&mut self, task: &Task<'_>) -> Result<()> {
         let time = self.metric == Metric::Time;
-        self.cut = Cut { ns: time_of(self.metric, task), time, ..Cut::default() };
+        let runs = time && state_of(task) == State::Running;
+        self.cut = Cut { ns: if runs { task.duration_ns() } else { 0 }, time, ..Cut::default() };
         // A block's share of the time is known only when the whole task is known.
         self.keeping = time && task.block_count() <= MOST_KEPT;
         self.kept.clear();
@@ -207,7 +208,7 @@ impl Steps {
 
     /// The task is over: its steps.
     pub(super) fn end(&mut self, task: &Task<'_>) -> &[Step] {
-        if executes(task) {
+        if task.kind() == TaskKind::Work && task.block_count() > 0 {
             if self.keeping {
                 let (kept, facts) = (std::mem::take(&mut self.kept), Arc::clone(&self.facts));
                 let weights = kept.iter().map(|kept| kept.1);
@@ -218,6 +219,9 @@ impl Steps {
                 self.kept = kept;
             }
             self.take();
+        } else if self.cut.ns > 0 {
+            // The time belongs to the frame that the task is in.
+            self.steps.push(Step::Run(self.cut.ns));
         }
         self.spill();
         self.frames.clear();
@@ -424,17 +428,6 @@ fn in_few(facts: &[BlockFacts], blocks: impl Iterator<Item = BlockId>) -> Few {
         open = stays.then_some(facts.function);
     }
     few.into()
-}
-
-/// Whether a task executes blocks, which then share its time.
-pub(super) fn executes(task: &Task<'_>) -> bool {
-    task.kind() == TaskKind::Work && task.block_count() > 0
-}
-
-/// The time of a task, if that is what counts and its context runs.
-pub(super) fn time_of(metric: Metric, task: &Task<'_>) -> u64 {
-    let running = metric == Metric::Time && state_of(task) == State::Running;
-    if running { task.duration_ns() } else { 0 }
 }
 
 /// The weight of a task, which is handed out piece by piece so that the pieces add up to its time

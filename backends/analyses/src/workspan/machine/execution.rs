@@ -24,7 +24,10 @@ impl Machine {
                 places.clear();
             }
             match *step {
-                Step::Run(amount) => self.advance(state, amount),
+                Step::Run(amount) => {
+                    self.first_frame(state, None);
+                    self.advance(state, amount);
+                }
                 Step::Below(amount) => {
                     state.work += amount;
                     state.time += amount;

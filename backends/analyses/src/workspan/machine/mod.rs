@@ -17,9 +17,9 @@ use workspan::{Measure, Sum};
 
 use super::change::Change;
 use super::context::{Ended, Owner, State, Value};
-use super::metric::{BlockFacts, Metric};
+use super::metric::BlockFacts;
 use super::paths::{PathId, Paths};
-use super::steps::{Step, executes, time_of};
+use super::steps::Step;
 use super::tree::{SiteKey, Tree};
 use super::{Locks, Options};
 use crate::analysis::Task;
@@ -38,7 +38,6 @@ fn strand(span: u64) -> Measure {
 pub(super) struct Machine {
     info: Arc<StaticInfo>,
     facts: Arc<[BlockFacts]>,
-    metric: Metric,
     /// Whether mutual exclusion orders nothing.
     free_locks: bool,
     burden: u64,
@@ -72,7 +71,6 @@ impl Machine {
         Self {
             info: Arc::clone(info),
             facts: Arc::clone(facts),
-            metric: options.metric,
             free_locks: options.locks == Locks::Free,
             burden: options.burden(),
             changes,
@@ -90,12 +88,6 @@ impl Machine {
             self.arrive(&mut state, id.context, from, free);
         }
         self.take(&mut state, steps);
-        // The time of a task that executes nothing belongs to its frame.
-        let ns = time_of(self.metric, task);
-        if ns > 0 && !executes(task) {
-            self.first_frame(&mut state, None);
-            self.advance(&mut state, ns);
-        }
         let dependents = task.dependents()?;
         let mut edges = dependents.len();
         if task.kind() == TaskKind::Create {
