@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::run::{Outcome, Output};
 use crate::view::units::time;
@@ -12,15 +12,14 @@ use crate::view::units::time;
 /// # Errors
 /// When it did not.
 pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Result<()> {
-    let took = Duration::from_nanos(outcome.observation.duration_ns);
-    if took >= least {
-        return Ok(());
-    }
-    bail!(
+    let took_ns = outcome.observation.duration_ns;
+    ensure!(
+        Duration::from_nanos(took_ns) >= least,
         "{name} took {}: too short to be measured (starting threads and noise would be most of it). Give it a larger \
          input or more repetitions, so that it takes a second; --min-time (now {least:?}) is the limit",
-        time(outcome.observation.duration_ns)
-    )
+        time(took_ns)
+    );
+    Ok(())
 }
 
 /// Checks that two runs printed the same output.

@@ -11,10 +11,8 @@ use contech_show::page::{self, MeasuredPage, Section};
 /// # Errors
 /// When the data cannot be put into JSON.
 pub fn render(report: &Report) -> Result<String> {
-    let sections = report.sections().into_iter().filter_map(|(id, menu, view)| {
-        let parts = view.to_page();
-        (!parts.is_empty()).then_some(Section { id, menu, parts })
-    });
+    let sections = report.sections().into_iter();
+    let sections = sections.map(|(id, menu, view)| Section::of(id, menu, &view));
     let runs = report.points.first().map_or(0, |point| point.runs);
     page::measured(&MeasuredPage {
         brand: "Contech scale",
@@ -28,6 +26,6 @@ pub fn render(report: &Report) -> Result<String> {
         warnings: report.notes.clone(),
         findings: report.findings.clone(),
         tiles: report.tiles(),
-        sections: sections.collect(),
+        sections: sections.filter(|section| !section.parts.is_empty()).collect(),
     })
 }

@@ -119,7 +119,11 @@ impl Series<'_> {
             self.compare(&name, &outcome)?;
         }
         let observation = outcome.observation;
-        self.note(&observation);
+        for note in &observation.notes {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
         let run = Run::of(&observation, |place| self.places.index(&observation, place));
         Ok((run, observation))
     }
@@ -130,13 +134,5 @@ impl Series<'_> {
         }
         self.said = Some((name.to_owned(), outcome.output.clone()));
         Ok(())
-    }
-
-    fn note(&mut self, observation: &Observation) {
-        for note in &observation.notes {
-            if !self.notes.contains(note) {
-                self.notes.push(note.clone());
-            }
-        }
     }
 }

@@ -1,13 +1,12 @@
 //! The arguments that every analysis takes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use crate::analysis::{self, Graph};
 use crate::output::Destination;
-use crate::view::Render;
-use crate::view::say;
+use crate::view::{Render, say};
 
 /// Arguments of every analysis.
 #[derive(Clone, Debug, clap::Args)]
@@ -23,21 +22,26 @@ pub struct Common {
 /// The most warnings that are shown on a terminal.
 const MOST_WARNINGS: usize = 3;
 
+/// Opens a graph, and says at most so many warnings on standard error.
+pub(crate) fn open(path: &Path, most: usize) -> Result<Graph> {
+    let graph = analysis::open(path)?;
+    let warnings = analysis::warnings(&graph);
+    for warning in warnings.iter().take(most) {
+        say!("warning: {}: {warning}", path.display());
+    }
+    if let Some(more) = warnings.len().checked_sub(most).filter(|n| *n > 0) {
+        say!("warning: ... and {more} more (all of them in --format json and the report)");
+    }
+    Ok(graph)
+}
+
 impl Common {
     /// Opens the graph, and says on standard error if it is incomplete.
     ///
     /// # Errors
     /// When the file is not a readable task graph.
     pub fn open(&self) -> Result<Graph> {
-        let graph = analysis::open(&self.graph)?;
-        let warnings = analysis::warnings(&graph);
-        for warning in warnings.iter().take(MOST_WARNINGS) {
-            say!("warning: {}: {warning}", self.graph.display());
-        }
-        if let Some(more) = warnings.len().checked_sub(MOST_WARNINGS).filter(|n| *n > 0) {
-            say!("warning: ... and {more} more (all of them in --format json and the report)");
-        }
-        Ok(graph)
+        open(&self.graph, MOST_WARNINGS)
     }
 
     /// Writes a result in the requested form to the requested place.

@@ -2,8 +2,6 @@
 //! groups `analyse` and `debug`. They are the entries of `contech-backend`, whose words stay as
 //! they are.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
 use clap::{ArgMatches, Command};
 
@@ -14,7 +12,9 @@ fn of(place: Place) -> impl Iterator<Item = &'static Entry> {
     entries().filter(move |entry| entry.place == place)
 }
 
-fn group(name: &'static str, about: &'static str, places: &[Place], end: String) -> Command {
+fn group(name: &'static str, about: &'static str, end: String) -> Command {
+    let mut own: Vec<&Entry> = entries().filter(|e| e.place.group() == Some(name)).collect();
+    own.sort_by_key(|entry| entry.place == Place::AnalyseToo);
     let command = Command::new(name)
         .about(about)
         .subcommand_value_name("NAME")
@@ -23,21 +23,17 @@ fn group(name: &'static str, about: &'static str, places: &[Place], end: String)
         .arg_required_else_help(true)
         .subcommand_required(true)
         .after_help(end);
-    let entries = places.iter().flat_map(|&place| of(place));
-    command.subcommands(entries.map(Entry::front_command))
+    command.subcommands(own.into_iter().map(Entry::front_command))
 }
 
 /// `contech` with the commands that read graphs.
 pub(crate) fn add_to(contech: Command) -> Command {
     let too: Vec<&str> = of(Place::AnalyseToo).map(Entry::front_name).collect();
-    let mut end = format!("Also: {}\n", too.join(", "));
-    let _ = write!(end, "\nExample: contech analyse time graph.tg");
-    let analyse =
-        group("analyse", "Does one analysis of a graph", &[Place::Analyse, Place::AnalyseToo], end);
+    let end = format!("Also: {}\n\nExample: contech analyse time graph.tg", too.join(", "));
+    let analyse = group("analyse", "Does one analysis of a graph", end);
     let debug = group(
         "debug",
         "Looks into a graph, checks it, or divides an analysis among processes",
-        &[Place::Debug],
         "Example: contech debug verify graph.tg".to_owned(),
     );
     let commands = of(Place::Command).map(|entry| entry.front_command().display_order(11));
@@ -50,15 +46,11 @@ pub(crate) fn add_to(contech: Command) -> Command {
 /// Runs what the matches of `contech` name, if it is a command that reads graphs.
 pub(crate) fn run(matches: &ArgMatches) -> Option<Result<()>> {
     let (mut word, mut matches) = matches.subcommand()?;
-    let places: &[Place] = match word {
-        "analyse" => &[Place::Analyse, Place::AnalyseToo],
-        "debug" => &[Place::Debug],
-        _ => &[Place::Command],
-    };
-    if places != [Place::Command] {
+    let group = Some(word).filter(|word| ["analyse", "debug"].contains(word));
+    if group.is_some() {
         (word, matches) = matches.subcommand()?;
     }
-    let named = |entry: &&Entry| entry.front_name() == word && places.contains(&entry.place);
+    let named = |entry: &&Entry| entry.front_name() == word && entry.place.group() == group;
     entries().find(named).map(|entry| (entry.run)(matches))
 }
 
@@ -72,13 +64,8 @@ mod tests {
         contech.clone().debug_assert();
         crate::cli::command().debug_assert();
         for entry in entries() {
-            let group: &[&str] = match entry.place {
-                Place::Analyse | Place::AnalyseToo => &["analyse"],
-                Place::Command => &[],
-                Place::Debug => &["debug"],
-            };
             let mut found = &contech;
-            for word in group.iter().copied().chain([entry.name]) {
+            for word in entry.place.group().into_iter().chain([entry.name]) {
                 found = found.find_subcommand(word).expect(word);
             }
             let help = found.clone().render_help().to_string();

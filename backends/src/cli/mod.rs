@@ -17,6 +17,7 @@ use crate::output::{self, is_broken_pipe};
 use crate::view::fail;
 
 pub use common::Common;
+pub(crate) use common::open;
 
 /// The version of the tools and of the graphs that they read.
 pub(crate) fn version() -> &'static str {

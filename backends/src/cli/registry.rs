@@ -84,6 +84,17 @@ pub(super) enum Place {
     Debug,
 }
 
+impl Place {
+    /// The command that it is below.
+    pub(super) fn group(self) -> Option<&'static str> {
+        match self {
+            Self::Analyse | Self::AnalyseToo => Some("analyse"),
+            Self::Command => None,
+            Self::Debug => Some("debug"),
+        }
+    }
+}
+
 /// A subcommand.
 #[derive(Debug)]
 pub struct Entry {
@@ -156,15 +167,10 @@ impl Entry {
     /// Its command line.
     #[must_use]
     pub fn command(&self) -> Command {
-        let group = match self.place {
-            Place::Analyse | Place::AnalyseToo => "analyse ",
-            Place::Command => "",
-            Place::Debug => "debug ",
-        };
-        let (word, example) = (self.front_name(), self.example);
+        let words = self.place.group().into_iter().chain([self.front_name(), self.example]);
         (self.arguments)(Command::new(self.name))
             .about(self.about)
-            .after_help(format!("Example: contech {group}{word} {example}"))
+            .after_help(format!("Example: contech {}", words.collect::<Vec<_>>().join(" ")))
     }
 }
 

@@ -56,10 +56,11 @@ pub(super) fn write(
         names
     };
     if weight == Weight::Wait {
-        let waits = profile.waits.iter().filter(|wait| wait.ns > 0).map(|wait| {
-            let mut names = stack(wait.node);
-            names.push(format!("[{}]", wait.cause.name()));
-            (names, wait.ns)
+        let waits = profile.waits.iter().filter(|(_, ns)| **ns > 0);
+        let waits = waits.map(|(&(node, _, cause), &ns)| {
+            let mut names = stack(node);
+            names.push(format!("[{}]", cause.name()));
+            (names, ns)
         });
         return write_stacks(out, waits);
     }

@@ -18,10 +18,10 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 
 use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
+use crate::cli::open;
 use crate::output;
 use crate::size::Sizes;
 use crate::tables::{ACCESSES, TABLES};
-use crate::view::say;
 use crate::workspan::{self, WorkSpan};
 use profile::{Profile, Profiler};
 
@@ -177,10 +177,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some([(file, one), (_, other)]) = files.array_windows().find(|[a, b]| a.0 == b.0) {
         bail!("{one} and {other} have the same file, {}", file.display());
     }
-    let graph = analysis::open(&options.graph)?;
-    for warning in analysis::warnings(&graph) {
-        say!("warning: {}: {warning}", options.graph.display());
-    }
+    let graph = open(&options.graph, usize::MAX)?;
     let made = Made::new(&options, &graph)?;
     wanted.iter().try_for_each(|(place, _, write)| write(place, &graph, &options, &made))
 }

@@ -14,8 +14,8 @@ use crate::misses::Misses;
 use crate::page::Section;
 use crate::parallelism::{self, WaitTime};
 use crate::recorded::{self, RecordedFactors};
-use crate::view::Chart;
 use crate::view::page::label;
+use crate::view::{Chart, Render};
 use crate::{blocks, cache, critpath, misses, stats};
 
 /// The most blocks in the scatter plot; the most executed ones are kept.
@@ -153,14 +153,15 @@ impl PageData {
         // analyses know.
         let own = sections.iter_mut().find(|section| section.id == Account::NAME);
         if let Some(own) = own {
-            *own = Section::of(own.id, own.menu, &account);
+            *own = Section::of(own.id, own.menu, &account.view());
         }
         let at = sections.iter().position(|section| section.id == Account::NAME);
         let source = Source::of(graph, &account, all.have()?, all.get());
         if let Some(lines) = source.section() {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }
-        let factors = Section::of(RecordedFactors::NAME, "Factors", &recorded::factors(&account));
+        let factors = recorded::factors(&account).view();
+        let factors = Section::of(RecordedFactors::NAME, "Factors", &factors);
         let at = sections.iter().position(|section| section.id == Misses::NAME);
         sections.insert(at.unwrap_or(sections.len()), factors);
         let mut warnings = analysis::warnings(graph);

@@ -17,9 +17,9 @@ use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use crate::analysis;
+use crate::cli::open;
 use crate::output::{self, progress};
 use crate::page;
-use crate::view::say;
 
 pub use budget::Budget;
 pub use choices::Choices;
@@ -71,10 +71,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if options.output.is_none() && options.format == Form::Html && std::io::stdout().is_terminal() {
         bail!("the report is a page for a browser; give -o report.html");
     }
-    let graph = analysis::open(&options.graph)?;
-    analysis::warnings(&graph)
-        .iter()
-        .for_each(|warning| say!("warning: {}: {warning}", options.graph.display()));
+    let graph = open(&options.graph, usize::MAX)?;
     // The output is opened first, so that an output that cannot be written is reported before
     // minutes of work.
     output::to(options.output.as_deref(), |out| {

@@ -10,6 +10,7 @@ use super::Choices;
 use crate::analysis::{Graph, Visitor, run_all};
 use crate::cli::registry::ENTRIES;
 use crate::page::Section;
+use crate::view::View;
 
 /// Results, and the reasons why some are missing.
 pub(super) struct Outcomes {
@@ -41,13 +42,14 @@ impl Outcomes {
         run_all(graph, &mut visitors)?;
         // Some results take another look at the graph.
         let finished = begun.into_par_iter().map(|(id, menu, way)| {
-            Ok(match way.map(|begun| begun.finish(graph, menu.is_some())) {
-                Ok(result) => {
-                    let (parts, result) = result?;
-                    (menu.map(|menu| Section { id, menu, parts }), Some(result))
+            let (view, result) = match way {
+                Ok(begun) => {
+                    let (view, result) = begun.finish(graph, menu.is_some())?;
+                    (view, Some(result))
                 }
-                Err(reason) => (menu.map(|menu| Section::without(id, menu, &reason)), None),
-            })
+                Err(reason) => (View::default().line(reason), None),
+            };
+            Ok((menu.map(|menu| Section::of(id, menu, &view)), result))
         });
         let finished = finished.collect::<Vec<Result<_>>>().into_iter();
         let (sections, results): (Vec<_>, Vec<_>) =

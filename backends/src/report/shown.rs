@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Choices;
 use crate::analysis::{Analysis, Graph, Part, Visitor, default_config};
-use crate::view::{PagePart, Render};
+use crate::view::{Render, View};
 
 /// What the report knows about an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +23,15 @@ pub struct Shown {
 
 /// An analysis that is ready for a pass, or has taken part in it.
 pub trait Begun: Visitor {
-    /// Ends the pass and returns the result, and what its section has if it has one.
+    /// Ends the pass and returns the result, and the view of it if it has a section.
     ///
     /// # Errors
     /// When the graph cannot be read.
     fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome>;
 }
 
-/// The contents of a result's section, and the result, of any type.
-pub type Outcome = (Vec<PagePart>, Box<dyn Any + Send>);
+/// The view of a result, and the result, of any type.
+pub type Outcome = (View, Box<dyn Any + Send>);
 
 impl Shown {
     /// An analysis with the options that its command has by default; with a word for the menu, it
@@ -82,7 +82,7 @@ where
 {
     fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome> {
         let report = Part::finish(*self, graph)?;
-        let parts = if section { report.view().to_page() } else { Vec::new() };
-        Ok((parts, Box::new(report)))
+        let view = if section { report.view() } else { View::default() };
+        Ok((view, Box::new(report)))
     }
 }

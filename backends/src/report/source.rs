@@ -168,7 +168,7 @@ impl Source {
         for (heading, note, table) in tables {
             view = view.heading(heading).line(note).table(table);
         }
-        Some(Section { id: "source", menu: "Source lines", parts: view.to_page() })
+        Some(Section::of("source", "Source lines", &view))
     }
 }
 

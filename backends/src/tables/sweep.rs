@@ -23,6 +23,24 @@ pub fn number(id: TaskId) -> u64 {
     u64::from(id.context.get()) << 32 | u64::from(id.seq)
 }
 
+/// The MPI rank of a process, in a graph of several.
+fn rank(graph: &Graph, space: u16) -> Value<'static> {
+    let rank = graph.meta().ranks.get(usize::from(space));
+    Maybe(rank.map(|rank| rank.rank.into()))
+}
+
+/// What an action is in the life of memory, with the address, and the bytes if they are known.
+fn life(action: &Action<'_>) -> Option<(&'static str, u64, Option<u64>)> {
+    Some(match *action {
+        Action::Alloc { addr, size, kind } => (kind.name(), addr, Some(size)),
+        Action::Free { addr } => ("free", addr, None),
+        Action::Map { addr, size } => ("map", addr, Some(size)),
+        Action::Unmap { addr, size } => ("unmap", addr, Some(size)),
+        Action::Fresh { addr, size } => ("fresh", addr, Some(size)),
+        _ => return None,
+    })
+}
+
 fn known(line: u32) -> Option<u64> {
     (line > 0).then_some(line.into())
 }
@@ -174,18 +192,8 @@ impl<'g, R: Rows> Sweep<'g, R> {
         reader.open(task);
         while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
-                let event = match piece {
-                    Piece::Action(Action::Alloc { addr, size, kind }) => {
-                        Some((kind.name(), addr, Some(size)))
-                    }
-                    Piece::Action(Action::Free { addr }) => Some(("free", addr, None)),
-                    Piece::Action(Action::Map { addr, size }) => Some(("map", addr, Some(size))),
-                    Piece::Action(Action::Unmap { addr, size }) => {
-                        Some(("unmap", addr, Some(size)))
-                    }
-                    Piece::Action(Action::Fresh { addr, size }) => {
-                        Some(("fresh", addr, Some(size)))
-                    }
+                let event = match &piece {
+                    Piece::Action(action) => life(action),
                     _ => None,
                 };
                 let (context, task_of, at) =
@@ -276,8 +284,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
     fn contexts(&mut self) -> Result<()> {
         for context in self.graph.contexts() {
             let flag = |flag: u8| Flag(context.flags & flag != 0);
-            let rank = self.graph.meta().ranks.get(usize::from(context.space));
-            let rank = Maybe(rank.map(|rank| rank.rank.into()));
+            let rank = rank(self.graph, context.space);
             self.row(
                 &CONTEXTS,
                 &[
@@ -300,8 +307,7 @@ impl<'g, R: Rows> Sweep<'g, R> {
 
     fn executors(&mut self) -> Result<()> {
         for executor in self.graph.executors() {
-            let rank = self.graph.meta().ranks.get(usize::from(executor.space));
-            let rank = Maybe(rank.map(|rank| rank.rank.into()));
+            let rank = rank(self.graph, executor.space);
             let thread = Maybe(known(executor.tid));
             self.row(&EXECUTORS, &[Int(executor.id.get().into()), thread, rank])?;
         }

@@ -120,11 +120,7 @@ fn page(report: &Report, file: &Path) -> Result<String> {
             ("call sites", plural(report.sites.len() as u64, "site")),
             ("that spawn", spawns.count().to_string()),
         ],
-        sections: vec![Section {
-            id: "workspan",
-            menu: "Work and span",
-            parts: report.view().to_page(),
-        }],
+        sections: vec![Section::of("workspan", "Work and span", &report.view())],
     })
 }
 

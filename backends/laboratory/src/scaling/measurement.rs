@@ -35,6 +35,14 @@ pub struct Measurement {
     pub notes: Vec<String>,
 }
 
+impl Measurement {
+    /// A place in words; empty if it is not known.
+    #[must_use]
+    pub fn place(&self, place: usize) -> String {
+        self.places.get(place).map(PlaceName::words).unwrap_or_default()
+    }
+}
+
 /// Runs at one number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -172,6 +180,11 @@ impl Estimate {
             Self::Min => sorted.first().copied().into_iter().collect(),
         }
     }
+}
+
+/// The run in the middle.
+pub(super) fn middle(runs: &[Run]) -> Option<&Run> {
+    Estimate::Median.choose(runs).first().copied()
 }
 
 /// How far the runs of one thing lie apart: the slowest minus the fastest, over their estimate `t`

@@ -1,9 +1,11 @@
 //! Analyses of a measurement, point by point.
 
+use contech_observation::State;
+
 use super::account::{Account, Blocking};
 use super::factors::Factors;
 use super::findings::find;
-use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, spread};
+use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, middle, spread};
 use super::ratio::{SECOND, over};
 use super::report::{Analysed, Report};
 use super::speedups::Speedups;
@@ -24,9 +26,8 @@ pub fn analyse(measurement: Measurement, estimate: Estimate, blocking: Blocking)
     let has_baseline = !measurement.baseline_runs.is_empty();
     let baseline = if has_baseline { &measurement.baseline_runs } else { first };
     let t_s = mean(&estimate.choose(baseline));
-    let elision = Some(&measurement.elision_runs)
-        .filter(|runs| !runs.is_empty())
-        .map(|runs| mean(&estimate.choose(runs)));
+    let elided = !measurement.elision_runs.is_empty();
+    let elision = elided.then(|| mean(&estimate.choose(&measurement.elision_runs)));
     let context = Context { measurement: &measurement, estimate, blocking, first, t_s, elision };
     let points: Vec<Analysed> =
         measurement.points.iter().map(|point| context.point(point)).collect();
@@ -73,11 +74,7 @@ impl Context<'_> {
         let scheduling_1 = Account::mean(ones.iter().map(|run| Account::of(run, 1))).scheduling;
         let work_1 = t_1 - scheduling_1;
         let idle = account.idle(self.blocking);
-        let on = [
-            contech_observation::State::Running,
-            contech_observation::State::Scheduling,
-            contech_observation::State::Spin,
-        ];
+        let on = [State::Running, State::Scheduling, State::Spin];
         let ran: f64 =
             runs.iter().flat_map(|run| on.map(|state| run.times[state as usize] as f64)).sum();
         let cpu: f64 = runs.iter().map(|run| run.cpu_ns as f64).sum();
@@ -101,26 +98,15 @@ impl Context<'_> {
 
     /// The stacks of the phases that also ran with one thread, from the median run of each.
     fn stacks(&self, point: &Point, one: &[Run]) -> Vec<Stack> {
-        let (Some(at), Some(alone)) = (
-            Estimate::Median.choose(&point.runs).first().copied(),
-            Estimate::Median.choose(one).first().copied(),
-        ) else {
+        let (Some(at), Some(alone), 2..) = (middle(&point.runs), middle(one), point.threads) else {
             return Vec::new();
         };
-        if point.threads < 2 {
-            return Vec::new();
-        }
         let t_p = at.t_ns as f64;
-        let mut stacks: Vec<Stack> = at
-            .phases
-            .iter()
-            .filter(|phase| phase.parallel(point.threads))
-            .filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH)
-            .filter_map(|phase| {
-                let one = with_one(alone, at, phase)?;
-                Some(Stack::of(point.threads, t_p, &one, phase))
-            })
-            .collect();
+        let phases = at.phases.iter().filter(|phase| phase.parallel(point.threads));
+        let phases = phases.filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH);
+        let stack =
+            |phase| Some(Stack::of(point.threads, t_p, &with_one(alone, at, phase)?, phase));
+        let mut stacks: Vec<Stack> = phases.filter_map(stack).collect();
         stacks.sort_by(|a, b| b.share.total_cmp(&a.share));
         stacks
     }
@@ -136,7 +122,7 @@ fn with_one(one: &Run, at: &Run, phase: &PhaseRun) -> Option<PhaseRun> {
     if !one.phases.is_empty() {
         return None;
     }
-    let running = |phase: &PhaseRun| phase.times[contech_observation::State::Running as usize];
+    let running = |phase: &PhaseRun| phase.times[State::Running as usize];
     let parallel: u64 = at.phases.iter().map(|phase| phase.wall_ns).sum();
     let all: u64 = at.phases.iter().map(running).sum();
     let wall = one.t_ns.saturating_sub(at.t_ns.saturating_sub(parallel)) as f64;

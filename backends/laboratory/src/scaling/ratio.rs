@@ -13,3 +13,8 @@ pub fn over(part: f64, whole: f64) -> f64 {
 pub(super) fn nanoseconds(seconds: f64) -> u64 {
     crate::view::units::whole(seconds * SECOND)
 }
+
+/// Seconds in words.
+pub(super) fn seconds(seconds: f64) -> String {
+    crate::view::units::time(nanoseconds(seconds))
+}

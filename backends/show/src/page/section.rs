@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::view::{PagePart, Render};
+use crate::view::{PagePart, View};
 
 /// A section.
 #[derive(Clone, Debug, Serialize)]
@@ -16,16 +16,9 @@ pub struct Section {
 }
 
 impl Section {
-    /// The section of a result of the analysis `id`.
+    /// The section that a view fills.
     #[must_use]
-    pub fn of(id: &'static str, menu: &'static str, report: &impl Render) -> Self {
-        Self { id, menu, parts: report.view().to_page() }
-    }
-
-    /// The section of an analysis that has no result, with the reason.
-    #[must_use]
-    pub fn without(id: &'static str, menu: &'static str, reason: &str) -> Self {
-        let text = reason.to_owned();
-        Self { id, menu, parts: vec![PagePart::Line { text }] }
+    pub fn of(id: &'static str, menu: &'static str, view: &View) -> Self {
+        Self { id, menu, parts: view.to_page() }
     }
 }

@@ -32,6 +32,7 @@ pub enum Scale {
 
 /// One axis of a plot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[must_use]
 pub struct Axis {
     /// What it shows, with the unit if the labels of the ticks do not have it.
     pub label: String,
@@ -43,13 +44,11 @@ pub struct Axis {
 
 impl Axis {
     /// An axis with even spacing.
-    #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit) -> Self {
         Self { label: label.into(), unit, scale: Scale::Linear }
     }
 
     /// The same axis, spaced by powers of two.
-    #[must_use]
     pub fn log2(self) -> Self {
         Self { scale: Scale::Log2, ..self }
     }
@@ -84,6 +83,13 @@ pub struct Part {
     pub name: String,
     /// Its height in each bar; negative parts hang below zero.
     pub values: Vec<f64>,
+}
+
+impl Part {
+    /// A component with the height that `of` says in the bar of each row.
+    pub fn of<R>(name: &str, rows: &[R], of: impl Fn(&R) -> f64) -> Self {
+        Self { name: name.to_owned(), values: rows.iter().map(of).collect() }
+    }
 }
 
 /// A row of an activity graph.

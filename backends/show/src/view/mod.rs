@@ -43,6 +43,7 @@ pub enum Format {
 
 /// The parts of a result in reading order.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct View {
     parts: Vec<Part>,
     csv: Option<Table>,
@@ -64,6 +65,7 @@ enum Part {
 
 /// Rows of typed cells under named columns.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -104,35 +106,30 @@ pub enum Cell {
 
 impl View {
     /// A title, underlined in text.
-    #[must_use]
     pub fn heading(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Heading(text.into()));
         self
     }
 
     /// A sentence or any other line of text.
-    #[must_use]
     pub fn line(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Line(text.into()));
         self
     }
 
     /// Sets the CSV form, if it is not the first table of the text.
-    #[must_use]
     pub fn csv(mut self, table: Table) -> Self {
         self.csv = Some(table);
         self
     }
 
     /// A table; the first one of a view is its CSV form unless [`View::csv`] gives another.
-    #[must_use]
     pub fn table(mut self, table: Table) -> Self {
         self.parts.push(Part::Table(table));
         self
     }
 
     /// A line that only the terminal form has.
-    #[must_use]
     pub fn line_in_text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::TextLine(text.into()));
         self
@@ -140,21 +137,18 @@ impl View {
 
     /// A picture of characters that only the terminal form has, in several widths, the widest
     /// first.
-    #[must_use]
     pub fn drawing(mut self, forms: Vec<Vec<String>>) -> Self {
         self.parts.push(Part::Drawing(forms));
         self
     }
 
     /// A table that only the report has.
-    #[must_use]
     pub fn table_in_page(mut self, table: Table) -> Self {
         self.parts.push(Part::PageTable(table));
         self
     }
 
     /// A picture for the report; text and CSV leave it out.
-    #[must_use]
     pub fn chart(mut self, chart: Chart) -> Self {
         self.parts.push(Part::Chart(chart));
         self
@@ -184,6 +178,7 @@ impl View {
 /// A table that gets its columns one by one: a title for text and the page, a key for CSV, and a
 /// value of each row.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Columns<R> {
     of: Vec<R>,
     table: Table,
@@ -193,7 +188,6 @@ pub struct Columns<R> {
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident: $value:ty => $cell:ident,)*) => {$(
         $(#[$doc])*
-        #[must_use]
         pub fn $name<T: Into<$value>>(self, title: &str, key: &str, value: impl Fn(&R) -> T) -> Self {
             self.cell(title, key, |row| Cell::$cell(value(row).into()))
         }
@@ -219,7 +213,6 @@ impl<R> Columns<R> {
     }
 
     /// Adds a column of cells of any kind.
-    #[must_use]
     pub fn cell(
         mut self,
         title: impl Into<String>,
@@ -234,7 +227,6 @@ impl<R> Columns<R> {
     }
 
     /// The table.
-    #[must_use]
     pub fn table(self) -> Table {
         self.table
     }
@@ -242,7 +234,6 @@ impl<R> Columns<R> {
 
 impl Table {
     /// A table of these rows, to which columns are added.
-    #[must_use]
     pub fn of<R>(rows: impl IntoIterator<Item = R>) -> Columns<R> {
         let of: Vec<R> = rows.into_iter().collect();
         let table =
@@ -251,7 +242,6 @@ impl Table {
     }
 
     /// Shows at most `rows` rows in text and says how many were left out.
-    #[must_use]
     pub fn text_rows(mut self, rows: usize) -> Self {
         self.text_rows = rows;
         self

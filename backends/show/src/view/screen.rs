@@ -28,6 +28,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// The width of the text and whether it has colours.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct Screen {
     /// Columns of a line.
     pub width: usize,
@@ -37,29 +38,22 @@ pub struct Screen {
 
 impl Screen {
     /// Standard output.
-    #[must_use]
     pub fn stdout() -> Self {
         Self::of(&io::stdout())
     }
 
     /// Standard error.
-    #[must_use]
     pub fn stderr() -> Self {
         Self::of(&io::stderr())
     }
 
     fn of(out: &(impl RawStream + AsFd)) -> Self {
-        let colour = AutoStream::choice(out) != ColorChoice::Never;
-        let width = columns(out);
-        Self { width, colour }
+        Self { width: columns(out), colour: AutoStream::choice(out) != ColorChoice::Never }
     }
 
     /// A file: without colours, as wide as what is no terminal.
-    #[must_use]
     pub fn file() -> Self {
-        let width = asked().unwrap_or(COLUMNS);
-        let colour = false;
-        Self { width, colour }
+        Self { width: asked().unwrap_or(COLUMNS), colour: false }
     }
 
     /// The text in a style, if styles are shown.

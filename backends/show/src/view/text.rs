@@ -27,22 +27,25 @@ pub(super) fn write(parts: &[Part], out: &mut dyn Write, screen: Screen) -> io::
                 writeln!(out, "{}", "─".repeat(width(&text).min(screen.width)))?;
             }
             Part::Line(text) | Part::TextLine(text) => {
-                for line in paragraph(&line(text), screen.width) {
-                    writeln!(out, "{line}")?;
-                }
+                write_lines(&paragraph(&line(text), screen.width), out)?;
             }
             Part::Drawing(forms) => {
                 let fits =
                     |form: &&Vec<String>| form.iter().all(|line| width(line) <= screen.width);
-                for line in forms.iter().find(fits).or(forms.last()).into_iter().flatten() {
-                    writeln!(out, "{line}")?;
-                }
+                write_lines(
+                    forms.iter().find(fits).or(forms.last()).map_or(&[], |form| form),
+                    out,
+                )?;
             }
             Part::Table(table) => write_table(table, out, screen)?,
             Part::PageTable(_) | Part::Chart(_) => {}
         }
     }
     Ok(())
+}
+
+fn write_lines(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// A column as text.
@@ -111,11 +114,8 @@ fn write_table(table: &Table, out: &mut dyn Write, screen: Screen) -> io::Result
     let hidden = table.rows.len() - rows.len();
     if hidden > 0 {
         let more = units::count(hidden as u64);
-        for line in
-            paragraph(&format!("... {more} more (all of them: --format csv or json)"), screen.width)
-        {
-            writeln!(out, "{line}")?;
-        }
+        let more = format!("... {more} more (all of them: --format csv or json)");
+        write_lines(&paragraph(&more, screen.width), out)?;
     }
     Ok(())
 }
@@ -159,8 +159,7 @@ fn write_rows(
     }
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {
-        let cells: Vec<&str> =
-            columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)).collect();
+        let cells: Vec<&str> = columns.iter().map(|column| column.cells[row].as_str()).collect();
         write_row(columns, &cells, widths, out, str::to_owned)?;
     }
     Ok(())
@@ -205,13 +204,10 @@ fn write_row(
 fn write_records(columns: &[Shown<'_>], out: &mut dyn Write, screen: Screen) -> io::Result<()> {
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {
-        let mut values = Vec::new();
-        for column in columns {
-            let cell = column.cells.get(row).map_or("", String::as_str);
-            if !cell.is_empty() {
-                values.push(format!("{} {cell}", column.title).trim_start().to_owned());
-            }
-        }
+        let cells = columns.iter().map(|column| (column.title, column.cells[row].as_str()));
+        let values = cells.filter(|(_, cell)| !cell.is_empty());
+        let values = values.map(|(title, cell)| format!("{title} {cell}").trim_start().to_owned());
+        let values: Vec<String> = values.collect();
         for (at, line) in broken(&values.join(", "), screen.width - 2, 0).iter().enumerate() {
             let indent = if at == 0 { "" } else { "  " };
             writeln!(out, "{indent}{line}")?;

@@ -99,10 +99,10 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<()> {
     let mut written = Vec::new();
     for (at, mut location) in (0..).zip(locations) {
         location.go(location.at_ns, &[])?;
-        let count = location.events.count();
-        if count > 0 {
-            written.push((ExecutorId::new(at), count));
-            location.events.finish()?;
+        let chunks = location.events.chunks;
+        if chunks.events > 0 {
+            written.push((ExecutorId::new(at), chunks.events));
+            chunks.finish()?;
             no_definitions(inside.join(format!("{at}.def")))?;
         }
     }

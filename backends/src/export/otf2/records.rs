@@ -47,12 +47,12 @@ fn text(out: &mut Vec<u8>, text: &str) {
 /// A file in chunks. It is open only while a chunk is written, because there may be more locations
 /// than open files.
 #[derive(Debug)]
-struct Chunks {
+pub(super) struct Chunks {
     path: PathBuf,
     size: u64,
     chunk: Vec<u8>,
     /// Events written so far.
-    events: u64,
+    pub(super) events: u64,
 }
 
 impl Chunks {
@@ -88,7 +88,7 @@ impl Chunks {
         Ok(is_new)
     }
 
-    fn finish(mut self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
         self.chunk.extend(END);
         self.write()
     }
@@ -97,7 +97,7 @@ impl Chunks {
 /// The events of a location.
 #[derive(Debug)]
 pub(super) struct Events {
-    chunks: Chunks,
+    pub(super) chunks: Chunks,
     /// The time of the last event, which is not said again.
     at_ns: Option<u64>,
 }
@@ -105,11 +105,6 @@ pub(super) struct Events {
 impl Events {
     pub(super) fn new(path: PathBuf) -> Self {
         Self { chunks: Chunks::new(path, EVENTS), at_ns: None }
-    }
-
-    /// Events written so far.
-    pub(super) fn count(&self) -> u64 {
-        self.chunks.events
     }
 
     /// A region begins, or ends.
@@ -125,10 +120,6 @@ impl Events {
         number(chunk, region);
         self.chunks.events += 1;
         Ok(())
-    }
-
-    pub(super) fn finish(self) -> Result<()> {
-        self.chunks.finish()
     }
 }
 

@@ -10,6 +10,7 @@ mod costs;
 mod misses;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::iter::Peekable;
 
@@ -63,15 +64,6 @@ pub(super) struct Node {
     pub(super) calls: u64,
 }
 
-/// Time that a calling context waited at a line, by cause.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waited {
-    pub(super) node: u32,
-    pub(super) line: u32,
-    pub(super) cause: Cause,
-    pub(super) ns: u64,
-}
-
 /// What was spent by calling context and line.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
@@ -80,8 +72,8 @@ pub(super) struct Profile {
     pub(super) nodes: Vec<Node>,
     /// Sorted by calling context and line.
     pub(super) rows: Vec<Row>,
-    /// Sorted like the rows; their sum is the rows' waiting.
-    pub(super) waits: Vec<Waited>,
+    /// Waiting times by calling context, line and cause; their sum is the rows' waiting.
+    pub(super) waits: BTreeMap<(u32, u32, Cause), u64>,
 }
 
 impl Profile {
@@ -126,7 +118,7 @@ pub(super) struct Shard<'g> {
     /// Executions by calling context and block, of the task and of all.
     own: FxHashMap<(u32, BlockId), u64>,
     all: FxHashMap<(u32, BlockId), u64>,
-    waits: FxHashMap<(u32, u32, Cause), u64>,
+    waits: BTreeMap<(u32, u32, Cause), u64>,
     /// What is left of each context's life.
     lives: FxHashMap<ContextId, Peekable<Segments<'g>>>,
 }
@@ -184,7 +176,7 @@ impl<'g> Analysis for Profiler<'g> {
             caches: self.caches.as_ref().map(|caches| LookUps::new(CacheModel::new(caches))),
             own: FxHashMap::default(),
             all: FxHashMap::default(),
-            waits: FxHashMap::default(),
+            waits: BTreeMap::new(),
             lives: FxHashMap::default(),
         }
     }
@@ -269,22 +261,14 @@ impl<'g> Analysis for Profiler<'g> {
                 }
             }
         }
-        let wait = |(&(node, line, cause), &ns): (&(u32, u32, Cause), &u64)| Waited {
-            node,
-            line,
-            cause,
-            ns,
-        };
-        let mut waits: Vec<Waited> = shard.waits.iter().map(wait).collect();
-        waits.sort_unstable_by_key(|wait| (wait.node, wait.line, wait.cause));
-        for wait in &waits {
-            shard.costs.at(wait.node, wait.line)[WAIT] += wait.ns;
+        for (&(node, line, _), ns) in &shard.waits {
+            shard.costs.at(node, line)[WAIT] += ns;
         }
         Ok(Profile {
             metrics: self.metrics(),
             nodes: nodes(info, &shard.walk),
             rows: shard.costs.sorted(),
-            waits,
+            waits: shard.waits,
         })
     }
 }

@@ -30,26 +30,20 @@ impl Diagnosis<'_> {
     }
 
     fn unequal(&self, share: f64) -> Finding {
-        let phase = self.phase(|_, account| account.barrier + account.unoccupied);
-        let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
-        let detail = phase.map_or_else(String::new, |(phase, of)| {
-            format!(
-                "; {} of that in {} of {} at {}",
-                percent(of),
-                time(phase.wall_ns),
-                plural(phase.count, "phase"),
-                self.name(phase.place)
-            )
+        let worst = self.phase(|account| account.barrier + account.unoccupied);
+        let (place, detail, refined) = worst.map_or_else(Default::default, |(phase, of)| {
+            let (of, wall, place) = (percent(of), time(phase.wall_ns), self.name(phase.place));
+            let phases = plural(phase.count, "phase");
+            let detail = format!("; {of} of that in {wall} of {phases} at {place}");
+            (place, detail, self.refined(phase, false))
         });
         let text = format!(
             "{} is load imbalance: processors without work while others still have some{detail}.",
             self.of_all(share)
         );
-        let mut advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
-                          equal ones."
-            .to_owned();
-        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase, false)));
-        finding("imbalance", place, share, text, &advice)
+        let advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
+                      equal ones.";
+        finding("imbalance", place, share, text, &format!("{advice}{refined}"))
     }
 
     /// The finding for barriers that are so close to each other that waking up is their cost.

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use contech_observation::State;
 
 use super::account::Account;
-use super::measurement::{Estimate, PhaseRun, PlaceName, Run, WaitRun};
-use super::ratio::{nanoseconds, over};
+use super::measurement::{PhaseRun, Run, WaitRun, middle};
+use super::ratio::{over, seconds};
 use super::refinement;
 use super::report::{Analysed, Finding, Report};
 use crate::view::units::{count, share as percent, time};
@@ -69,12 +69,11 @@ struct Diagnosis<'a> {
 
 impl<'a> Diagnosis<'a> {
     fn new(report: &'a Report, point: &'a Analysed) -> Self {
-        let middle = |threads: u32| {
+        let run = |threads: u32| {
             let points = &report.measurement.points;
-            let point = points.iter().find(|point| point.threads == threads)?;
-            Estimate::Median.choose(&point.runs).first().copied()
+            middle(&points.iter().find(|point| point.threads == threads)?.runs)
         };
-        Self { report, point, run: middle(point.threads), one: middle(1) }
+        Self { report, point, run: run(point.threads), one: run(1) }
     }
 
     fn all(&self) -> Vec<Finding> {
@@ -112,14 +111,13 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn name(&self, place: usize) -> String {
-        let name = self.report.measurement.places.get(place);
-        name.map_or_else(String::new, PlaceName::words)
+        self.report.measurement.place(place)
     }
 
     /// The phase that has the most of something, and its share of the whole.
-    fn phase(&self, of: impl Fn(&PhaseRun, &Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
+    fn phase(&self, of: impl Fn(Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
         let run = self.run?;
-        let of = |phase: &'a PhaseRun| (phase, of(phase, &self.account_of(phase)));
+        let of = |phase: &'a PhaseRun| (phase, of(self.account_of(phase)));
         let all: Vec<_> = self.phases(run).map(of).collect();
         let sum: f64 = all.iter().map(|(_, ns)| ns.max(0.0)).sum();
         let (phase, most) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -145,8 +143,7 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn place_of(&self, state: State) -> String {
-        let wait = self.wait(state);
-        wait.map_or_else(String::new, |(wait, _)| self.name(wait.place))
+        self.wait(state).map(|(wait, _)| self.name(wait.place)).unwrap_or_default()
     }
 
     fn overhead(&self, share: f64) -> Finding {
@@ -179,31 +176,30 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn scheduling(&self) -> Finding {
-        let phase = self.phase(|_, account| account.scheduling);
-        let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
+        let phase = self.phase(|account| account.scheduling).map(|(phase, _)| phase);
+        let place = phase.map(|phase| self.name(phase.place)).unwrap_or_default();
         let (starved, not_elided) = (self.starved(), self.not_elided());
         let making = self.point.factors.distribution.scheduling;
         let share = making + starved + not_elided;
-        let mut parts = vec![format!("{} in making them", percent(making))];
-        if starved > 0.0 {
-            parts.push(format!("{} in waiting for those that make them", percent(starved)));
-        }
-        if not_elided > 0.0 {
-            parts.push(format!("{} in code that the elision does without", percent(not_elided)));
-        }
+        let parts = [
+            (making, "in making them"),
+            (starved, "in waiting for those that make them"),
+            (not_elided, "in code that the elision does without"),
+        ];
+        let parts = parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.0 > 0.0);
+        let parts: Vec<_> =
+            parts.map(|(_, (share, what))| format!("{} {what}", percent(*share))).collect();
         let detail =
             if parts.len() > 1 { format!(" ({})", parts.join(", ")) } else { String::new() };
         let text = format!(
             "{} goes into making tasks and threads and handing out work{}{detail}{}.",
             self.of_all(share),
             at(&place),
-            phase.map_or_else(String::new, |(phase, _)| pieces(phase))
+            phase.map(pieces).unwrap_or_default()
         );
-        let mut advice =
-            "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small."
-                .to_owned();
-        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase, true)));
-        finding("scheduling", place, share, text, &advice)
+        let advice = "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small.";
+        let refined = phase.map(|phase| self.refined(phase, true)).unwrap_or_default();
+        finding("scheduling", place, share, text, &format!("{advice}{refined}"))
     }
 
     /// The part of the overhead that the sequential elision does not have: the cost of tasks in
@@ -276,9 +272,8 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn lock(&self, state: State, share: f64) -> Finding {
-        let wait = self.wait(state);
-        let place = wait.map_or_else(String::new, |(wait, _)| self.name(wait.place));
-        let detail = wait.map_or_else(String::new, |(wait, of)| match wait.count {
+        let place = self.place_of(state);
+        let detail = self.wait(state).map(|(wait, of)| match wait.count {
             // They had begun when the measured part did, and when it ended they were not over.
             0 => format!(" ({} of it there)", percent(of)),
             number => format!(
@@ -288,6 +283,7 @@ impl<'a> Diagnosis<'a> {
                 time(wait.ns / number)
             ),
         });
+        let detail = detail.unwrap_or_default();
         let how = if state == State::Spin { "busy waiting for locks" } else { "blocked by locks" };
         let text = format!("{} is {how}{}{detail}.", self.of_all(share), at(&place));
         let advice = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
@@ -357,8 +353,4 @@ fn pieces(phase: &PhaseRun) -> String {
 
 fn at(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" at {place}") }
-}
-
-fn seconds(s: f64) -> String {
-    time(nanoseconds(s))
 }

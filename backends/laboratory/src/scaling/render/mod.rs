@@ -6,9 +6,9 @@ mod factors;
 mod speedups;
 mod stacks;
 
-use super::ratio::nanoseconds;
+use super::ratio::seconds;
 use super::report::{Analysed, Report};
-use crate::view::units::{self, share};
+use crate::view::units::share;
 use crate::view::{Render, View};
 
 impl Render for Report {
@@ -56,9 +56,9 @@ impl Report {
         };
         vec![
             ("threads", point.threads.to_string()),
-            ("baseline", words(self.baseline)),
-            ("one thread", words(point.t_1)),
-            ("time", words(point.t)),
+            ("baseline", seconds(self.baseline)),
+            ("one thread", seconds(point.t_1)),
+            ("time", seconds(point.t)),
             ("speedup", format!("{:.2}", point.speedup.actual)),
             ("work", share(point.factors.work)),
             ("distribution", share(point.factors.distribution.total())),
@@ -99,8 +99,4 @@ impl Report {
 fn percent(part: f64) -> String {
     let sign = if part < 0.0 { "-" } else { "" };
     format!("{sign}{}", share(part.abs()))
-}
-
-fn words(seconds: f64) -> String {
-    units::time(nanoseconds(seconds))
 }

@@ -1,8 +1,7 @@
 //! The factored speedup plot, its gaps and the shape of its curves in words (work inflation,
 //! sections 2.3 to 2.5).
 
-use super::words;
-use crate::scaling::ratio::{nanoseconds, over};
+use crate::scaling::ratio::{nanoseconds, over, seconds};
 use crate::scaling::report::{Analysed, Report};
 use crate::view::{Axis, Cell, Chart, Series, Table, Unit, View};
 
@@ -23,11 +22,11 @@ impl Report {
             });
         }
         let against = if self.has_baseline {
-            format!("against the baseline's {}", words(self.baseline))
+            format!("against the baseline's {}", seconds(self.baseline))
         } else {
             format!(
                 "against {} with one thread: no baseline was given, so that overhead of the algorithm is not seen",
-                words(self.baseline)
+                seconds(self.baseline)
             )
         };
         let mut view = view

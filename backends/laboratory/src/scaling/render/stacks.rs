@@ -1,9 +1,16 @@
 //! Speedup stacks as a table and as stacked bars (Eklov et al., figure 3b).
 
+use crate::scaling::Stack;
 use crate::scaling::report::Report;
-use crate::scaling::{PlaceName, Stack};
 use crate::view::chart::Part;
 use crate::view::{Axis, Chart, Table, Unit, View};
+
+/// The parts of a stack, from below.
+const PARTS: [(&str, fn(&Stack) -> f64); 3] = [
+    ("measured", |stack| stack.measured),
+    ("synchronization", |stack| stack.synchronization),
+    ("memory", |stack| stack.memory),
+];
 
 impl Report {
     pub(super) fn stacks(&self, view: View) -> View {
@@ -16,26 +23,18 @@ impl Report {
         if rows.is_empty() {
             return view;
         }
-        let name = |place: usize| {
-            let name = self.measurement.places.get(place);
-            name.map_or_else(String::new, PlaceName::words)
-        };
+        let name = |place: usize| self.measurement.place(place);
         let short = |place: usize| match self.measurement.places.get(place) {
             Some(name) if !name.function.is_empty() => name.function.clone(),
             _ => name(place),
         };
-        let table = Table::of(&rows)
+        let mut table = Table::of(&rows)
             .text("phase", "phase", |stack| name(stack.place))
             .count("threads", "threads", |stack| stack.threads)
-            .share("of run", "share", |stack| stack.share)
-            .number("measured", "measured", |stack| stack.measured)
-            .number("synchronization", "synchronization", |stack| stack.synchronization)
-            .number("memory", "memory", |stack| stack.memory)
-            .table();
-        let part = |name: &str, of: &dyn Fn(&Stack) -> f64| Part {
-            name: name.to_owned(),
-            values: rows.iter().map(|stack| of(stack)).collect(),
-        };
+            .share("of run", "share", |stack| stack.share);
+        for (name, of) in PARTS {
+            table = table.number(name, name, |stack| of(stack));
+        }
         let chart = Chart::Stacks {
             title: "Speedup stacks of parallel phases".to_owned(),
             x: "phase".to_owned(),
@@ -44,11 +43,7 @@ impl Report {
                 .iter()
                 .map(|stack| format!("{} ×{}", short(stack.place), stack.threads))
                 .collect(),
-            parts: vec![
-                part("measured", &|stack| stack.measured),
-                part("synchronization", &|stack| stack.synchronization),
-                part("memory", &|stack| stack.memory),
-            ],
+            parts: PARTS.map(|(name, of)| Part::of(name, &rows, |stack| of(stack))).into(),
         };
         view.heading("Speedup stacks")
             .line(
@@ -56,7 +51,7 @@ impl Report {
                  together, and unequal shares of work), synchronization; the parts add up to the number of threads. \
                  contech-backend stack estimates what caches cost in a recorded run.",
             )
-            .table(table)
+            .table(table.table())
             .chart(chart)
     }
 }
