@@ -1,5 +1,5 @@
 //! The commands `contech-backend` ([`cli`]) and `contech` ([`pipeline`]), the report ([`report`]),
-//! the exports ([`export`]), and, for tools of one's own, all below them: the framework of analyses
+//! the exports, and, for tools of one's own, all below them: the framework of analyses
 //! ([`analysis`]), the analyses, and how results are shown ([`view`]).
 //!
 //! Nothing here knows how a program was recorded: the task graph is all there is. What is not about
@@ -20,9 +20,9 @@ use contech_show::duration;
 
 pub mod cli;
 pub mod diff;
-pub mod dump;
-pub mod export;
+mod dump;
+mod export;
 pub mod pipeline;
 pub mod report;
 pub mod tables;
-pub mod verify;
+mod verify;

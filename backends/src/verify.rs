@@ -9,27 +9,19 @@ use crate::view::units::count;
 use crate::view::{Render, Table, View};
 
 /// The numbers of what was checked. A faulty graph has only an error and no report.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Report {
+#[derive(Serialize)]
+struct Report {
     /// Always true.
-    pub valid: bool,
-    /// Tasks checked.
-    pub tasks: u64,
-    /// Edges checked.
-    pub edges: u64,
-    /// Frames decoded.
-    pub frames: u64,
-    /// Block executions decoded.
-    pub blocks: u64,
-    /// Accesses decoded.
-    pub accesses: u64,
+    valid: bool,
+    tasks: u64,
+    edges: u64,
+    frames: u64,
+    blocks: u64,
+    accesses: u64,
 }
 
-/// Runs the subcommand.
-///
-/// # Errors
-/// The first fault of the graph with its place, or when the output cannot be written.
-pub fn run(matches: &ArgMatches) -> Result<()> {
+/// Runs the subcommand. Its error is the first fault of the graph, with the place.
+pub(crate) fn run(matches: &ArgMatches) -> Result<()> {
     let common = Common::from_arg_matches(matches)?;
     let graph = common.open()?;
     let taskgraph::Verified { tasks, edges, frames, blocks, accesses, .. } = graph.verify()?;

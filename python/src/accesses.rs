@@ -22,7 +22,7 @@ struct Rows {
     task: Vec<i64>,
     address: Vec<u64>,
     bytes: Vec<u64>,
-    write: Vec<u8>,
+    write: Vec<bool>,
     operation: Vec<u32>,
 }
 
@@ -44,13 +44,13 @@ impl Rows {
                 let sites = accesses.sites();
                 self.address.extend_from_slice(accesses.addresses());
                 self.bytes.extend((0..accesses.len()).map(|at| accesses.size(at)));
-                self.write.extend(sites.iter().map(|site| u8::from(site.write())));
+                self.write.extend(sites.iter().map(|site| site.write()));
                 self.operation.extend(sites.iter().map(|site| site.op().get()));
             }
             Piece::Run(run) => run.for_each_access(|access| {
                 self.address.push(access.addr);
                 self.bytes.push(access.size);
-                self.write.push(access.write.into());
+                self.write.push(access.write);
                 self.operation.push(access.op.get());
             }),
             _ => {}

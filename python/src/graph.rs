@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use contech_backends::analysis::{self, Graph as Mapped};
 use contech_backends::cli;
-use contech_backends::tables::{self as declared, Table};
+use contech_backends::tables::{self as declared, Gathered, Table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use taskgraph::ContextId;
 
 use crate::accesses::Accesses;
-use crate::column::Gathered;
+use crate::column;
 use crate::failed;
 
 /// A task graph in a mapped file.
@@ -59,7 +59,7 @@ impl Graph {
         let written = py.detach(|| declared::write(&self.mapped, only));
         let written = written.map_err(|error| failed(&error))?.pop();
         let none = || PyValueError::new_err(format!("a graph has no table {name}"));
-        written.ok_or_else(none)?.1.finish(py)
+        column::table(py, written.ok_or_else(none)?.1)
     }
 
     /// Batches of the accesses of a context, or of all.

@@ -4,15 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
-use super::run::{Outcome, Output};
+use super::run::Output;
 use crate::view::units::time;
 
 /// Checks that a run took long enough.
-///
-/// # Errors
-/// When it did not.
-pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Result<()> {
-    let took_ns = outcome.observation.duration_ns;
+pub(super) fn long_enough(took_ns: u64, name: &str, least: Duration) -> Result<()> {
     ensure!(
         Duration::from_nanos(took_ns) >= least,
         "{name} took {}: too short to be measured (starting threads and noise would be most of it). Give it a larger \
@@ -23,11 +19,8 @@ pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Res
 }
 
 /// Checks that two runs printed the same output.
-///
-/// # Errors
-/// When they did not.
 pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Result<()> {
-    if first.1.bytes == other.1.bytes && first.1.hash == other.1.hash {
+    if first.1 == other.1 {
         return Ok(());
     }
     let lines = |output: &Output| String::from_utf8_lossy(&output.start).into_owned();

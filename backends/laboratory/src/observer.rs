@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use contech_observation::Observation;
 
 const NAME: &str = "libcontech_observe.so";
@@ -32,10 +32,10 @@ pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(anyhow!(
+            bail!(
                 "{command}: nothing was observed: the program is statically linked, runs with more rights than its \
                  caller, or starts another program that does the work (name that one)"
-            ));
+            );
         }
         Err(error) => {
             return Err(error).with_context(|| format!("cannot read {}", path.display()));
@@ -44,10 +44,9 @@ pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
     let observation: Observation = serde_json::from_slice(&bytes).with_context(|| {
         format!("the observation of {command} is damaged, or of another build: install contech as a whole")
     })?;
-    if !observation.complete {
-        return Err(anyhow!(
-            "{command}: the observer did not see its end; does it end by a signal?"
-        ));
-    }
+    ensure!(
+        observation.complete,
+        "{command}: the observer did not see its end; does it end by a signal?"
+    );
     Ok(observation)
 }

@@ -39,14 +39,6 @@ pub(super) fn take_signals() -> Result<()> {
     Ok(())
 }
 
-/// The result of a run that succeeded.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) observation: Observation,
-    /// What the program printed.
-    pub(super) output: Output,
-}
-
 /// Standard output of a run, as far as comparisons need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
@@ -97,11 +89,12 @@ impl Runner {
         })
     }
 
-    /// Runs a command to its end, with so many threads for OpenMP.
+    /// Runs a command to its end, with so many threads for OpenMP. Returns what was observed and
+    /// what the program printed.
     ///
     /// # Errors
     /// When the command cannot be started, fails, takes too long, or was not observed.
-    pub(super) fn run(&self, command: &[OsString], threads: u32) -> Result<Outcome> {
+    pub(super) fn run(&self, command: &[OsString], threads: u32) -> Result<(Observation, Output)> {
         let name = words(command);
         let file = self.folder.path().join("observation");
         let _ = std::fs::remove_file(&file);
@@ -125,8 +118,7 @@ impl Runner {
         if status.code() != Some(self.status.into()) {
             bail!("{}", failure(&name, status, &said));
         }
-        let observation = observer::read(&file, &name)?;
-        Ok(Outcome { observation, output })
+        Ok((observer::read(&file, &name)?, output))
     }
 
     fn command(&self, program: &OsStr, file: &Path) -> Command {

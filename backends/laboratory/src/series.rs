@@ -9,7 +9,7 @@ use super::checks;
 use super::command::Template;
 use super::options::Options;
 use super::places::Places;
-use super::run::{self, Outcome, Output, Runner};
+use super::run::{self, Output, Runner};
 use crate::output::progress;
 use crate::scaling::{Activity, Measurement, Point, Run};
 use crate::view::units;
@@ -109,16 +109,17 @@ impl Series<'_> {
     fn run(&mut self, template: &Template, threads: u32, p: u32) -> Result<(Run, Observation)> {
         let words = template.at(threads, p);
         let run = || self.runner.run(&words, threads);
-        let outcome = match self.options.no_pin {
+        let (observation, output) = match self.options.no_pin {
             true => run(),
             false => self.processors.limited(threads, run),
         }?;
         let name = run::words(&words);
-        checks::long_enough(&outcome, &name, self.options.min_time)?;
-        if !self.options.ignore_output {
-            self.compare(&name, &outcome)?;
+        checks::long_enough(observation.duration_ns, &name, self.options.min_time)?;
+        match &self.said {
+            _ if self.options.ignore_output => {}
+            Some((first, said)) => checks::same_output((first, said), (&name, &output))?,
+            None => self.said = Some((name, output)),
         }
-        let observation = outcome.observation;
         for note in &observation.notes {
             if !self.notes.contains(note) {
                 self.notes.push(note.clone());
@@ -126,13 +127,5 @@ impl Series<'_> {
         }
         let run = Run::of(&observation, |place| self.places.index(&observation, place));
         Ok((run, observation))
-    }
-
-    fn compare(&mut self, name: &str, outcome: &Outcome) -> Result<()> {
-        if let Some((first, output)) = &self.said {
-            return checks::same_output((first, output), (name, &outcome.output));
-        }
-        self.said = Some((name.to_owned(), outcome.output.clone()));
-        Ok(())
     }
 }

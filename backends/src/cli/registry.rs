@@ -110,11 +110,11 @@ pub struct Entry {
     example: &'static str,
     arguments: fn(Command) -> Command,
     /// Does it.
-    pub run: fn(&ArgMatches) -> Result<()>,
+    pub(super) run: fn(&ArgMatches) -> Result<()>,
     /// What it says of a graph, as JSON, if it is an analysis.
     answer: Option<fn(&ArgMatches, &Graph) -> Result<String>>,
     /// How it takes part in the report, if it does.
-    pub shown: Option<Shown>,
+    pub(crate) shown: Option<Shown>,
     /// How several processes share it, if they can.
     divided: Option<Division>,
 }
@@ -165,8 +165,7 @@ impl Entry {
     }
 
     /// Its command line.
-    #[must_use]
-    pub fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let words = self.place.group().into_iter().chain([self.front_name(), self.example]);
         (self.arguments)(Command::new(self.name))
             .about(self.about)

@@ -19,11 +19,11 @@ use crate::view::Format;
 
 use rows::Rows;
 use rows::Value::{Address, Name, Number, Word, Words, Write};
-pub use selection::Selection;
+use selection::Selection;
 
 /// Options of `dump`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
@@ -55,10 +55,7 @@ struct What {
 }
 
 /// Runs the subcommand.
-///
-/// # Errors
-/// When the graph cannot be read, has no such task or context, or the output cannot be written.
-pub fn run(matches: &ArgMatches) -> Result<()> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     let graph = options.common.open()?;
     let format = if options.json { Format::Json } else { options.common.to.format };

@@ -6,7 +6,7 @@ use taskgraph::{ContextId, TaskId};
 
 /// Tasks named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
+pub(super) enum Selection {
     /// One task.
     Task(TaskId),
     /// A whole context.

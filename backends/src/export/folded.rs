@@ -12,7 +12,7 @@ use crate::workspan;
 
 /// What the numbers are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Weight {
+pub(super) enum Weight {
     /// Nanoseconds in which contexts ran
     #[default]
     Work,

@@ -1,6 +1,6 @@
 //! `export`: the graph in forms that other programs read. Each form is a file of this folder and an
-//! entry of `forms`; what several forms are views of (the profile, the lanes) is made once for all
-//! that are asked for.
+//! entry of `forms`; the profile, of which several forms are views, is made once for all that are
+//! asked for.
 
 mod callgrind;
 mod champsim;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
+use crate::analysis::{self, Graph, default_config, run as run_analysis, something_to_analyse};
 use crate::cli::open;
 use crate::output;
 use crate::size::Sizes;
@@ -25,49 +25,49 @@ use crate::tables::{ACCESSES, TABLES};
 use crate::workspan::{self, WorkSpan};
 use profile::{Profile, Profiler};
 
-pub use folded::Weight;
+use folded::Weight;
 
 /// Options of `export`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Task graph, as written by contech-middle
     #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
-    pub graph: PathBuf,
+    graph: PathBuf,
     /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as
     /// flows
     #[arg(long, value_name = "FILE")]
-    pub perfetto: Option<PathBuf>,
+    perfetto: Option<PathBuf>,
     /// Stacks for flame graphs
     #[arg(long, value_name = "FILE")]
-    pub folded: Option<PathBuf>,
+    folded: Option<PathBuf>,
     /// What the numbers of --folded are
     #[arg(long, value_enum, default_value_t, requires = "folded")]
-    pub weight: Weight,
+    weight: Weight,
     /// Profile for KCachegrind and callgrind_annotate
     #[arg(long, value_name = "FILE")]
-    pub callgrind: Option<PathBuf>,
+    callgrind: Option<PathBuf>,
     /// Sizes of the caches whose misses a profile has: one shared cache each, fully associative
     #[arg(long, value_name = "SIZES", default_value = "32K,8M")]
-    pub sizes: Sizes,
+    sizes: Sizes,
     /// Tables for DuckDB, Polars and pandas, into a folder that is new or empty
     #[arg(long, value_name = "DIR")]
-    pub parquet: Option<PathBuf>,
+    parquet: Option<PathBuf>,
     /// With --parquet, every memory access, too
     #[arg(long, requires = "parquet")]
-    pub accesses: bool,
+    accesses: bool,
     /// Say what the tables of --parquet hold, and do nothing else
     #[arg(long)]
-    pub columns: bool,
+    columns: bool,
     /// OTF2 archive for Vampir, Scalasca and otf2-print, into a folder that is new or empty
     #[arg(long, value_name = "DIR")]
-    pub otf2: Option<PathBuf>,
+    otf2: Option<PathBuf>,
     /// Traces of instructions for ChampSim, one of each thread, into a folder that is new or empty
     #[arg(long, value_name = "DIR")]
-    pub champsim: Option<PathBuf>,
+    champsim: Option<PathBuf>,
 }
 
 /// Writes a form to a file or a folder.
-type Write = fn(&Path, &Graph, &Options, &Made) -> Result<()>;
+type Write = fn(&Path, &Graph, &Options, Option<&Profile>) -> Result<()>;
 
 /// The forms: the option, where the form goes if it is asked for, and how it is written.
 fn forms(options: &Options) -> [(&'static str, &Option<PathBuf>, Write); 6] {
@@ -75,14 +75,18 @@ fn forms(options: &Options) -> [(&'static str, &Option<PathBuf>, Write); 6] {
         ("--perfetto", &options.perfetto, |file, graph, _, _| {
             output::bytes_to(Some(file), |out| perfetto::write(out, graph))
         }),
-        ("--folded", &options.folded, |file, graph, options, made| {
-            output::to(Some(file), |out| match &made.span {
-                Some(span) => folded::write_span(out, graph, span),
-                None => folded::write(out, graph, made.profile()?, options.weight),
-            })
+        ("--folded", &options.folded, |file, graph, options, profile| {
+            if options.weight == Weight::Span {
+                let config = workspan::Options { whole: true, ..default_config::<WorkSpan>()? };
+                let span = run_analysis::<WorkSpan>(config, graph)?;
+                return output::to(Some(file), |out| folded::write_span(out, graph, &span));
+            }
+            let profile = profile.context("no profile was made")?;
+            output::to(Some(file), |out| folded::write(out, graph, profile, options.weight))
         }),
-        ("--callgrind", &options.callgrind, |file, graph, _, made| {
-            output::to(Some(file), |out| callgrind::write(out, graph, made.profile()?))
+        ("--callgrind", &options.callgrind, |file, graph, _, profile| {
+            let profile = profile.context("no profile was made")?;
+            output::to(Some(file), |out| callgrind::write(out, graph, profile))
         }),
         ("--parquet", &options.parquet, |folder, graph, options, _| {
             parquet::write(folder, graph, options.accesses)
@@ -97,46 +101,18 @@ fn forms(options: &Options) -> [(&'static str, &Option<PathBuf>, Write); 6] {
     ]
 }
 
-/// What forms are views of, if a form that is asked for needs it.
-#[derive(Debug, Default)]
-struct Made {
-    profile: Option<Profile>,
-    span: Option<workspan::Report>,
-}
-
-impl Made {
-    fn new(options: &Options, graph: &Graph) -> Result<Self> {
-        let spans = options.folded.is_some() && options.weight == Weight::Span;
-        let lines = options.callgrind.is_some();
-        let misses = options.folded.is_some() && options.weight == Weight::Misses;
-        let profiled = lines || options.folded.is_some() && !spans;
-        if misses {
-            something_to_analyse(graph, "--weight misses")?;
-        }
-        let sizes = (misses || lines).then(|| options.sizes.clone());
-        let config = profile::Config { graph, sizes };
-        let profiler = || Profiler::new(config, graph).map(Part::new);
-        let mut profile = profiled.then(profiler).transpose()?;
-        let workspan = || {
-            let config = workspan::Options { whole: true, ..default_config::<WorkSpan>()? };
-            WorkSpan::new(config, graph).map(Part::new)
-        };
-        let mut span = spans.then(workspan).transpose()?;
-        let mut parts: Vec<&mut dyn analysis::Visitor> = Vec::new();
-        parts.extend(profile.as_mut().map(|part| part as _));
-        parts.extend(span.as_mut().map(|part| part as _));
-        if !parts.is_empty() {
-            run_all(graph, &mut parts)?;
-        }
-        Ok(Self {
-            profile: profile.map(|part| part.finish(graph)).transpose()?,
-            span: span.map(|part| part.finish(graph)).transpose()?,
-        })
+/// The profile, if a form that is asked for is a view of it.
+fn profile(options: &Options, graph: &Graph) -> Result<Option<Profile>> {
+    let weight = options.folded.is_some().then_some(options.weight);
+    let (misses, lines) = (weight == Some(Weight::Misses), options.callgrind.is_some());
+    if misses {
+        something_to_analyse(graph, "--weight misses")?;
     }
-
-    fn profile(&self) -> Result<&Profile> {
-        self.profile.as_ref().context("no profile was made")
+    if !lines && matches!(weight, None | Some(Weight::Span)) {
+        return Ok(None);
     }
+    let sizes = (misses || lines).then(|| options.sizes.clone());
+    run_analysis::<Profiler<'_>>(profile::Config { graph, sizes }, graph).map(Some)
 }
 
 /// Writes what the columns of the tables hold.
@@ -153,11 +129,7 @@ fn columns(out: &mut dyn io::Write) -> Result<()> {
 }
 
 /// Runs the subcommand.
-///
-/// # Errors
-/// When no form was chosen or two have the same file, the graph has too many tasks or cannot be
-/// read, or the output cannot be written.
-pub fn run(matches: &ArgMatches) -> Result<()> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     if options.columns {
         return output::to(None, |out| columns(out));
@@ -178,6 +150,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         bail!("{one} and {other} have the same file, {}", file.display());
     }
     let graph = open(&options.graph, usize::MAX)?;
-    let made = Made::new(&options, &graph)?;
-    wanted.iter().try_for_each(|(place, _, write)| write(place, &graph, &options, &made))
+    let profile = profile(&options, &graph)?;
+    wanted.iter().try_for_each(|(place, _, write)| write(place, &graph, &options, profile.as_ref()))
 }

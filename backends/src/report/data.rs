@@ -109,10 +109,7 @@ impl PageData {
 
     /// The same; `tell` is called with the answer and says what other runs of the program lost.
     /// Where the answer comes `first`, what explains it is begun after that.
-    ///
-    /// # Errors
-    /// When the graph cannot be read, and those of `tell`.
-    pub fn collect_telling(
+    pub(crate) fn collect_telling(
         graph: &Graph,
         choices: &Choices,
         progress: impl Fn(&'static str) + Sync,

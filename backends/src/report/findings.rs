@@ -51,21 +51,20 @@ pub struct Finding {
 
 /// The results from which findings are derived.
 #[derive(Clone, Copy, Debug)]
-pub struct Results<'a> {
+pub(super) struct Results<'a> {
     /// Where the processors' time went.
-    pub account: &'a account::Report,
+    pub(super) account: &'a account::Report,
     /// Running and waiting contexts.
-    pub parallelism: &'a parallelism::Report,
+    pub(super) parallelism: &'a parallelism::Report,
     /// Work and span by call site.
-    pub workspan: &'a workspan::Report,
+    pub(super) workspan: &'a workspan::Report,
     /// Unordered accesses; `None` if no access was recorded.
-    pub races: Option<&'a races::Report>,
+    pub(super) races: Option<&'a races::Report>,
     /// Which accesses, and blocks, are missing because the user or a limit wanted so.
-    pub unrecorded: Option<Unrecorded>,
+    pub(super) unrecorded: Option<Unrecorded>,
 }
 
-#[must_use]
-pub fn find(results: &Results<'_>) -> Vec<Finding> {
+pub(super) fn find(results: &Results<'_>) -> Vec<Finding> {
     let losses = results.account.losses.iter();
     let losses = losses.filter(|row| row.share >= WORTH).map(|row| Finding {
         cause: row.cause.name(),

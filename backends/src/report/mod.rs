@@ -24,8 +24,8 @@ use crate::page;
 pub use budget::Budget;
 pub use choices::Choices;
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
-pub use findings::{Finding, Results, find};
-pub use shown::{Begun, Outcome, Shown, begin};
+pub use findings::Finding;
+pub(crate) use shown::{Shown, begin};
 
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]

@@ -21,9 +21,6 @@ pub(super) struct Outcomes {
 
 impl Outcomes {
     /// Runs the analyses of the registry that belong to the answer told first, or all others.
-    ///
-    /// # Errors
-    /// The first error of an analysis or of the graph.
     pub(super) fn of(graph: &Graph, choices: &Choices, told_first: bool) -> Result<Self> {
         let all = ENTRIES.iter().filter_map(|entry| Some((entry.name, entry.shown.as_ref()?)));
         let own = all.filter(|(_, shown)| shown.told_first == told_first);
@@ -66,9 +63,6 @@ impl Outcomes {
     }
 
     /// A result that every graph has.
-    ///
-    /// # Errors
-    /// When it is missing.
     pub(super) fn have<R: 'static>(&self) -> Result<&R> {
         let missing = || anyhow!("an analysis of the report has no result: {}", type_name::<R>());
         self.get().ok_or_else(missing)

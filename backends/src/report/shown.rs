@@ -11,10 +11,10 @@ use crate::view::{Render, View};
 
 /// What the report knows about an analysis.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The word for its section in the page's menu; `None` if the page draws the analysis' result
     /// itself.
-    pub menu: Option<&'static str>,
+    pub(super) menu: Option<&'static str>,
     /// Whether its result is a part of the answer that is told before the page is made.
     pub(super) told_first: bool,
     /// Prepares the analysis for a pass over a graph.
@@ -22,22 +22,18 @@ pub struct Shown {
 }
 
 /// An analysis that is ready for a pass, or has taken part in it.
-pub trait Begun: Visitor {
+pub(crate) trait Begun: Visitor {
     /// Ends the pass and returns the result, and the view of it if it has a section.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
     fn finish(self: Box<Self>, graph: &Graph, section: bool) -> Result<Outcome>;
 }
 
 /// The view of a result, and the result, of any type.
-pub type Outcome = (View, Box<dyn Any + Send>);
+pub(crate) type Outcome = (View, Box<dyn Any + Send>);
 
 impl Shown {
     /// An analysis with the options that its command has by default; with a word for the menu, it
     /// has a section, which its own view fills.
-    #[must_use]
-    pub const fn of<A>(menu: Option<&'static str>) -> Self
+    pub(crate) const fn of<A>(menu: Option<&'static str>) -> Self
     where
         A: Analysis + 'static,
         A::Config: Args,
@@ -47,8 +43,7 @@ impl Shown {
     }
 
     /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
-    #[must_use]
-    pub const fn with(
+    pub(crate) const fn with(
         menu: Option<&'static str>,
         begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
     ) -> Self {
@@ -57,17 +52,13 @@ impl Shown {
 
     /// Its result is a part of the answer that is told before the page is made, so it should not
     /// take long.
-    #[must_use]
-    pub const fn told_first(self) -> Self {
+    pub(crate) const fn told_first(self) -> Self {
         Self { told_first: true, ..self }
     }
 }
 
 /// Prepares an analysis with these options for a pass over a graph.
-///
-/// # Errors
-/// When the options make no sense, or the graph holds too little for them.
-pub fn begin<A>(config: A::Config, graph: &Graph) -> Result<Box<dyn Begun>>
+pub(crate) fn begin<A>(config: A::Config, graph: &Graph) -> Result<Box<dyn Begun>>
 where
     A: Analysis + 'static,
     A::Report: Render + Send + 'static,

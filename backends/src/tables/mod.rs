@@ -3,10 +3,12 @@
 //! [`write()`] makes the rows, and [`Rows`] takes them: a Parquet file of the export, or arrays of
 //! Python.
 
+mod gathered;
 mod sweep;
 
 use anyhow::Result;
 
+pub use gathered::{Gathered, Values};
 pub use sweep::{number, write};
 
 use Kind::{Address, Flag, Int, MaybeInt, Text};

@@ -13,7 +13,7 @@ use contech_backends::account::{Account, Loss, Report, Row};
 use contech_backends::diff::Report as Diff;
 use contech_backends::view::Render;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, OpKind, SyncOp};
+use taskgraph::{AllocKind, Block, BlockId, ContextId, MemOp, OpKind, SyncOp, TaskId};
 
 const MS: u64 = 1_000_000;
 
@@ -91,6 +91,25 @@ fn work(b: &mut GraphBuilder, context: ContextId, from: u64, to: u64, blocks: &[
     });
 }
 
+/// A thread that begins another one after 1 ms and has a lock from then until this time. Returns
+/// both and where the lock is free.
+fn holding(b: &mut GraphBuilder, code: &Code, until: u64) -> (ContextId, ContextId, TaskId) {
+    let main = b.context("main");
+    work(b, main, 0, 1, &[code.own]);
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
+    work(b, main, 1, until, &[code.held]);
+    (main, other, b.sync_at(main, 7, SyncOp::MutexUnlock, until * MS, until * MS))
+}
+
+fn loss(report: &Report, cause: Loss) -> Option<&Row> {
+    report.losses.iter().find(|row| row.cause == cause)
+}
+
+fn causes(report: &Report) -> Vec<Loss> {
+    report.losses.iter().map(|row| row.cause).collect()
+}
+
 /// Two threads work for so many ms each, the first one in this code and the other one in what is
 /// held.
 fn shared([first, other]: [u64; 2], code_of: impl Fn(&Code) -> BlockId) -> Report {
@@ -107,12 +126,7 @@ fn shared([first, other]: [u64; 2], code_of: impl Fn(&Code) -> BlockId) -> Repor
 #[test]
 fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     let (mut b, code) = program("pthread_mutex_lock");
-    let main = b.context("main");
-    work(&mut b, main, 0, 1, &[code.own]);
-    let other = b.create(main);
-    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
-    work(&mut b, main, 1, 9, &[code.held]);
-    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9 * MS, 9 * MS);
+    let (main, other, freed) = holding(&mut b, &code, 9);
     work(&mut b, main, 9, 10, &[code.own]);
     work(&mut b, other, 1, 2, &[code.own, code.call]);
     let taken = b.sync_at(other, 7, SyncOp::MutexLock, 2 * MS, 9 * MS);
@@ -123,8 +137,7 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     // The other waits for 7 ms, and so it works alone for the last 5 ms.
     assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
     assert_eq!(wait(&report.losses[0]), "a.c:20");
-    let mut causes = report.losses.iter().map(|row| row.cause);
-    assert!(causes.any(|cause| cause == Loss::Serial), "before the thread");
+    assert!(loss(&report, Loss::Serial).is_some(), "before the thread");
     // Without the lock, the other does not wait; then the holder ends last, and more processors do
     // not change that.
     mended(&report, 1.5);
@@ -170,9 +183,7 @@ fn the_efficiencies_of_pop_are_those_of_its_definitions() {
     let late = MS / 20;
     let taken = b.sync_at(other, 7, SyncOp::SemWait, 0, 6 * MS + late);
     b.edge(freed, taken);
-    b.work(other, 6 * MS + late, 16 * MS + late, |w| {
-        w.block(code.own, &[]);
-    });
+    b.work(other, 6 * MS + late, 16 * MS + late, |w| w.block(code.own, &[]));
     b.join(main, other);
     let report = account(b, 2);
     near(&report, efficiencies([10.0, 10.0], 16.05, 16.0));
@@ -255,10 +266,8 @@ fn words(also: bool) -> Report {
 fn contexts_that_wait_for_each_other_at_one_place_take_turns() {
     let report = words(true);
     assert_eq!(report.losses[0].cause, Loss::Handover, "{report:?}");
-    assert_eq!(
-        (report.losses[0].place(), wait(&report.losses[0])),
-        ("a.c:30".into(), "a.c:20".into())
-    );
+    let row = &report.losses[0];
+    assert_eq!((row.place(), wait(row)), ("a.c:30".into(), "a.c:20".into()));
 }
 
 #[test]
@@ -384,7 +393,7 @@ fn who_waits_for_a_signal_of_the_program_does_not_sleep() {
     b.edge(sent, came);
     work(&mut b, other, 30, 32, &[code.own]);
     let report = account(b, 2);
-    assert!(report.losses.iter().all(|row| row.cause != Loss::Io), "{report:?}");
+    assert!(loss(&report, Loss::Io).is_none(), "{report:?}");
     assert_eq!(report.losses[0].cause, Loss::Message, "{report:?}");
     assert_eq!(report.replayed_ns, 12 * MS);
 }
@@ -450,7 +459,7 @@ fn many_small_tasks_cost_at_the_place_that_makes_them() {
         b.work(task, (at + 1) * 1000, at * 1000 + 1500, |w| w.block(code.held, &[]));
     }
     let report = account(b, 2);
-    let row = report.losses.iter().find(|row| row.cause == Loss::Scheduling);
+    let row = loss(&report, Loss::Scheduling);
     assert_eq!(row.map(Row::place).as_deref(), Some("a.c:20"), "{report:?}");
     let grain = report.grain.unwrap();
     assert_eq!(grain.pieces, 1201);
@@ -548,8 +557,7 @@ fn cached_in(length: u64, lines: u64, read: impl Iterator<Item = u64>) -> Option
 
 /// The loss with what the models say.
 fn estimated(builder: GraphBuilder, loss: Loss) -> Option<Row> {
-    let report = completed::<Account>("", &graph(builder));
-    report.losses.into_iter().find(|row| row.cause == loss)
+    self::loss(&completed::<Account>("", &graph(builder)), loss).cloned()
 }
 
 #[test]
@@ -606,8 +614,7 @@ fn pieces_of_a_loop_and_what_is_allocated_for_them_are_scheduling() {
     });
     let report = completed::<Account>("", &graph(b));
     assert_eq!(first(&report).2, "a.c:20");
-    let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
-    assert_eq!(causes, [Loss::Scheduling], "{report:?}");
+    assert_eq!(causes(&report), [Loss::Scheduling], "{report:?}");
 }
 
 #[test]
@@ -624,8 +631,7 @@ fn the_start_of_mpi_comes_last_and_a_collective_waits_for_who_has_more_to_do() {
     }
     b.edge(arrived[1].previous().unwrap(), arrived[0]);
     let report = account(b, 2);
-    let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
-    assert_eq!(causes, [Loss::Imbalance, Loss::Startup], "{report:?}");
+    assert_eq!(causes(&report), [Loss::Imbalance, Loss::Startup], "{report:?}");
 }
 
 #[test]
@@ -656,13 +662,11 @@ fn handed_over(asks: bool, taken_ms: u64) -> Report {
     b.meta_mut().processors = 2;
     let fill = b.block("held", "a.c", 30, &[MemOp::new(OpKind::Set, 0, 0)]);
     let [main, other] = ["main", "other"].map(|name| b.context(name));
-    let mut busy = |context, from: u64, to: u64| {
-        b.work(context, from * MS, to * MS, |w| {
-            w.block(fill, &[0x1000, 1 << 20]);
-        });
+    let busy = |b: &mut GraphBuilder, context, from: u64, to: u64| {
+        b.work(context, from * MS, to * MS, |w| w.block(fill, &[0x1000, 1 << 20]));
     };
-    busy(main, 0, 9);
-    busy(other, 0, 1);
+    busy(&mut b, main, 0, 9);
+    busy(&mut b, other, 0, 1);
     let asked = if asks { 1 } else { taken_ms };
     let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9 * MS, 9 * MS);
     if !asks {
@@ -670,9 +674,7 @@ fn handed_over(asks: bool, taken_ms: u64) -> Report {
     }
     let taken = b.sync_at(other, 7, SyncOp::MutexLock, asked * MS, taken_ms * MS);
     b.edge(freed, taken);
-    b.work(other, taken_ms * MS, (taken_ms + 2) * MS, |w| {
-        w.block(fill, &[0x1000, 1 << 20]);
-    });
+    busy(&mut b, other, taken_ms, taken_ms + 2);
     account(b, 2)
 }
 
@@ -733,12 +735,7 @@ fn a_run_without_time_and_one_without_threads_are_said_first() {
 #[test]
 fn who_tries_for_a_lock_again_and_again_waits_for_it() {
     let (mut b, code) = program("pthread_mutex_trylock");
-    let main = b.context("main");
-    work(&mut b, main, 0, 1, &[code.own]);
-    let other = b.create(main);
-    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
-    work(&mut b, main, 1, 9, &[code.held]);
-    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9 * MS, 9 * MS);
+    let (main, other, freed) = holding(&mut b, &code, 9);
     work(&mut b, main, 9, 10, &[code.own]);
     work(&mut b, other, 1, 2, &[code.own, code.call]);
     for at in 2..9 {
@@ -760,20 +757,14 @@ fn who_tries_for_a_lock_again_and_again_waits_for_it() {
 #[test]
 fn a_wait_for_a_lock_that_ran_out_of_time_is_a_wait() {
     let (mut b, code) = program("pthread_mutex_timedlock");
-    let main = b.context("main");
-    work(&mut b, main, 0, 1, &[code.own]);
-    let other = b.create(main);
-    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
-    work(&mut b, main, 1, 12, &[code.held]);
-    b.sync_at(main, 7, SyncOp::MutexUnlock, 12 * MS, 12 * MS);
+    let (main, other, _) = holding(&mut b, &code, 12);
     work(&mut b, other, 1, 2, &[code.own, code.call]);
     b.sync_at(other, 7, SyncOp::MutexTryFail, 2 * MS, 10 * MS);
     work(&mut b, other, 10, 12, &[code.own]);
     b.join(main, other);
     let report = account(b, 2);
     // It would have had to wait as long for nothing, too.
-    let lock = report.losses.iter().find(|row| row.cause == Loss::Lock);
-    let found = lock.map(|row| (row.ns / MS, wait(row), row.mended[0]));
+    let found = loss(&report, Loss::Lock).map(|row| (row.ns / MS, wait(row), row.mended[0]));
     assert_eq!(found, Some((8, "a.c:20".to_owned(), 1.0)), "{report:?}");
 }
 

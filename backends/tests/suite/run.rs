@@ -1,6 +1,7 @@
 //! The command `contech run` with a stand-in for the converter and scripts for recorded programs.
 
 use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use taskgraph::{AccessesOf, Unrecorded};
@@ -8,18 +9,19 @@ use taskgraph::{AccessesOf, Unrecorded};
 use crate::folder::{Folder, err, out};
 use crate::samples::{two, write};
 
-/// With a `contech-middle` that "converts" by copying a ready graph, or does something else.
+/// With this script for `contech-middle`.
 fn with(middle: &str) -> Folder {
     let folder = Folder::installed();
     folder.script("contech-middle", middle);
     folder
 }
 
+/// "Converts" by copying a ready graph.
+const CONVERT: &str = "here=$(dirname \"$0\"); cp \"$here/two.tg\" \"$2\"";
+
 /// With a converter that works, and leaves a copy of the trace it was given in `seen`.
 fn working() -> Folder {
-    with(
-        "here=$(dirname \"$0\"); cp \"$1\" \"$here/seen\"; cp \"$here/two.tg\" \"$2\"; echo summary",
-    )
+    with(&format!("{CONVERT}; cp \"$1\" \"$here/seen\"; echo summary"))
 }
 
 /// `contech run LINE` in the folder.
@@ -50,11 +52,8 @@ fn a_run_ends_in_a_summary_a_graph_and_a_report() {
     ] {
         assert!(err.contains(part), "{part} is missing in\n{err}");
     }
-    assert!(
-        fs::read_to_string(here.path("contech-out/report.html"))
-            .unwrap()
-            .contains("id=\"timeline\"")
-    );
+    let page = fs::read_to_string(here.path("contech-out/report.html")).unwrap();
+    assert!(page.contains("id=\"timeline\""));
     assert_eq!(fs::read(here.path("seen")).unwrap(), b"trace\n");
     assert!(!here.path("contech-out/trace.bin").exists(), "the trace is removed");
 }
@@ -80,48 +79,43 @@ fn traces_are_kept_on_request_and_other_processes_are_mentioned() {
 }
 
 #[test]
-fn a_script_that_starts_the_program_is_fine() {
-    let here = working();
-    here.script("prog", RECORD);
-    here.script("wrapper", "./prog; true");
-    let output = run(&here, "-- ./wrapper");
-    assert!(output.status.success(), "{output:?}");
-    assert!(here.path("contech-out/report.html").is_file());
-}
-
-#[test]
-fn a_program_that_is_killed_is_reported_all_the_same() {
-    let here = working();
-    here.script("prog", &format!("{RECORD}; kill -TERM $$"));
-    let output = run(&here, "-- ./prog");
-    assert_eq!(output.status.code(), Some(128 + 15), "{output:?}");
-    assert!(err(&output).contains("was ended by signal 15"), "{output:?}");
-    assert!(here.path("contech-out/report.html").is_file());
-}
-
-#[test]
-fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
-    let interrupted_program = format!("{RECORD}; kill -INT $$");
-    // The second converter is interrupted with `contech`, whose child it is.
-    for (program, converter) in
-        [(interrupted_program.as_str(), "exit 0"), (RECORD, "kill -INT $PPID; exec sleep 20")]
-    {
-        let here = with(converter);
+fn there_is_a_report_however_a_program_begins_and_ends_and_of_a_recovered_graph() {
+    let killed = format!("{RECORD}; kill -TERM $$");
+    for (program, converted, status, said) in [
+        // A script that starts the program.
+        ("./recorded; true", 0, 0, "finished"),
+        (&killed, 0, 128 + 15, "was ended by signal 15"),
+        (RECORD, 3, 0, "finished"),
+    ] {
+        let here = with(&format!("{CONVERT}; exit {converted}"));
+        here.script("recorded", RECORD);
         here.script("prog", program);
         let output = run(&here, "-- ./prog");
-        assert_eq!(output.status.code(), Some(130), "{output:?}");
-        let err = err(&output);
-        let kept = "contech: interrupted; the trace is kept: contech graph contech-out/trace.bin";
-        assert!(err.contains(kept), "{err}");
-        assert!(here.path("contech-out/trace.bin").is_file());
-        assert!(!here.path("contech-out/report.html").exists());
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        assert!(err(&output).contains(said), "{output:?}");
+        assert!(here.path("contech-out/report.html").is_file());
     }
 }
 
-/// Whether the process that wrote its number to a file is there.
-fn is_running(here: &Folder, file: &str) -> bool {
-    let number = fs::read_to_string(here.path(file)).expect("it has begun");
-    std::path::Path::new(&format!("/proc/{}", number.trim())).exists()
+/// What a run leaves that a signal ends: the trace and no page.
+fn is_kept(here: &Folder, output: &Output, signal: i32) {
+    let err = err(output);
+    assert_eq!(output.status.code(), Some(128 + signal), "{err}");
+    let how = match signal {
+        2 => "interrupted".to_owned(),
+        other => format!("ended by signal {other}"),
+    };
+    let kept = format!("contech: {how}; the trace is kept: contech graph contech-out/trace.bin");
+    assert!(err.contains(&kept), "{err}");
+    assert!(here.path("contech-out/trace.bin").is_file());
+    assert!(!here.path("contech-out/report.html").exists());
+}
+
+#[test]
+fn ctrl_c_of_the_program_ends_the_run() {
+    let here = with("exit 0");
+    here.script("prog", &format!("{RECORD}; kill -INT $$"));
+    is_kept(&here, &run(&here, "-- ./prog"), 2);
 }
 
 #[test]
@@ -144,13 +138,9 @@ fn a_signal_ends_what_runs_for_it_and_keeps_what_was_recorded() {
         };
         let installed = with(&here(converter));
         installed.script("prog", &format!("{RECORD}; {}", here(program)));
-        let output = run(&installed, "-- ./prog");
-        let err = err(&output);
-        assert_eq!(output.status.code(), Some(128 + number), "{name}: {err}");
-        assert!(err.contains("; the trace is kept: contech graph"), "{err}");
-        assert!(!is_running(&installed, "pid"), "{name}: {err}");
-        assert!(installed.path("contech-out/trace.bin").is_file());
-        assert!(!installed.path("contech-out/report.html").exists());
+        is_kept(&installed, &run(&installed, "-- ./prog"), number);
+        let number = fs::read_to_string(installed.path("pid")).expect("it has begun");
+        assert!(!Path::new("/proc").join(number.trim()).exists(), "{name}");
     }
 }
 
@@ -161,10 +151,7 @@ fn the_answer_comes_before_the_page() {
     let here = working();
     here.script("prog", RECORD);
     let old = here.path("contech-out/report.html");
-    here.script(
-        "contech-middle",
-        "here=$(dirname \"$0\"); cp \"$here/two.tg\" \"$2\"; mkdir contech-out/report.html",
-    );
+    here.script("contech-middle", &format!("{CONVERT}; mkdir contech-out/report.html"));
     fs::create_dir(here.path("contech-out")).unwrap();
     fs::write(&old, "of an earlier run").unwrap();
     let output = run(&here, "-- ./prog");
@@ -249,14 +236,6 @@ fn a_converter_that_fails_or_is_missing_leaves_the_trace() {
     let output = run(&here, "-- ./prog");
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("contech-middle is missing"), "{output:?}");
-}
-
-#[test]
-fn a_recovered_graph_is_used() {
-    let here = with("here=$(dirname \"$0\"); cp \"$here/two.tg\" \"$2\"; exit 3");
-    here.script("prog", RECORD);
-    let output = run(&here, "-- ./prog");
-    assert!(output.status.success(), "{output:?}");
 }
 
 /// What the account of a run is at a width, without the program's own words.
@@ -344,13 +323,10 @@ fn each_command_of_the_front_door_is_the_one_of_the_tools() {
         out(&output)
     };
     assert_eq!(contech("graph t.bin --json --help"), "middle t.bin --json --help\n");
-    for (word, name) in
-        [("time", "account"), ("path", "critpath"), ("coherence", "sharing"), ("heap", "memuse")]
+    for words in
+        [["time", "account"], ["path", "critpath"], ["coherence", "sharing"], ["heap", "memuse"]]
     {
-        let (new, old) = (
-            contech(&format!("analyse {word} two.tg")),
-            contech(&format!("analyse {name} two.tg")),
-        );
+        let [new, old] = words.map(|word| contech(&format!("analyse {word} two.tg")));
         assert_eq!(new, old);
         assert!(!new.is_empty());
     }

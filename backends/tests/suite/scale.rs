@@ -50,10 +50,15 @@ fn installed() -> Folder {
     let folder = Folder::installed();
     fs::write(folder.path("libcontech_observe.so"), "").unwrap();
     for threads in [1, 2, 4] {
-        let bytes = serde_json::to_vec(&observation(threads)).unwrap();
-        fs::write(folder.path(&format!("observation.{threads}")), bytes).unwrap();
+        observed(&folder, threads, &observation(threads));
     }
     folder
+}
+
+/// Writes what is observed of a run with so many threads.
+fn observed(folder: &Folder, threads: u64, observation: &Observation) {
+    let bytes = serde_json::to_vec(observation).unwrap();
+    fs::write(folder.path(&format!("observation.{threads}")), bytes).unwrap();
 }
 
 fn scale_by(folder: &Folder, words: &[&str]) -> Output {
@@ -148,24 +153,24 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
         &["print different things", "Line 1 is", "--ignore-output"],
     );
     refused(&folder, "true", "", &["nothing was observed", "statically linked"]);
-    refused(&folder, "echo nonsense > \"$CONTECH_OBSERVE\"", "", &["damaged, or of another build"]);
-    refused(&folder, ": > \"$CONTECH_OBSERVE\"", "", &["damaged, or of another build"]);
+    for nonsense in ["echo nonsense", ":"] {
+        let body = format!("{nonsense} > \"$CONTECH_OBSERVE\"");
+        refused(&folder, &body, "", &["damaged, or of another build"]);
+    }
     refused(&folder, "sleep 20", "--timeout 200ms", &["took longer than 200ms", "--timeout"]);
-    let mut short = observation(1);
-    short.duration_ns = 10_000_000;
-    fs::write(folder.path("observation.1"), serde_json::to_vec(&short).unwrap()).unwrap();
+    observed(&folder, 1, &Observation { duration_ns: 10_000_000, ..observation(1) });
     refused(&folder, OBSERVE, "", &["took 10.0 ms: too short to be measured", "larger input"]);
-    let mut cut = observation(1);
-    cut.complete = false;
-    fs::write(folder.path("observation.1"), serde_json::to_vec(&cut).unwrap()).unwrap();
+    observed(&folder, 1, &Observation { complete: false, ..observation(1) });
     refused(&folder, OBSERVE, "", &["did not see its end"]);
 }
 
 #[test]
-fn a_program_may_end_with_a_status_of_its_own() {
+fn a_status_of_its_own_and_output_that_differs_may_be_allowed() {
     let folder = installed();
-    folder.script("prog", &format!("{OBSERVE}; exit 7"));
-    scaled(&folder, "--status 7 --repeat 1 -- ./prog");
+    for (end, allowed) in [("exit 7", "--status 7"), ("echo $1", "--ignore-output")] {
+        folder.script("prog", &format!("{OBSERVE}; {end}"));
+        scaled(&folder, &format!("{allowed} --repeat 1 -- ./prog {{threads}}"));
+    }
 }
 
 #[test]
@@ -204,13 +209,6 @@ fn a_program_that_takes_too_long_is_ended_with_the_processes_it_started() {
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("process {} lives on", child.trim());
-}
-
-#[test]
-fn output_that_differs_may_be_allowed() {
-    let folder = installed();
-    folder.script("prog", &format!("{OBSERVE}; echo $1"));
-    scaled(&folder, "--ignore-output --repeat 1 -- ./prog {threads}");
 }
 
 #[test]

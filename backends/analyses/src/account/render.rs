@@ -355,7 +355,7 @@ impl Render for Report {
             .cell("where", "where", |row| {
                 let places = row.map(Row::places);
                 let places = places.as_deref().map(|all| all.strip_prefix(", ").unwrap_or(all));
-                places.map_or(Cell::Empty, Cell::from)
+                places.map_or(Cell::Empty, |all| Cell::Text(all.to_owned()))
             })
             .table();
         let view = View::default().heading("Where the processors' time went").line(self.sentence());

@@ -108,7 +108,7 @@ impl Report {
         let columns = Table::of(&self.sites)
             .cell("allocated by", "allocated by", |row| match &row.site {
                 Some(site) => Cell::Function(site.place.function.clone()),
-                None => Cell::from("(static data, stacks, unrecorded)"),
+                None => Cell::Text("(static data, stacks, unrecorded)".to_owned()),
             })
             .cell("place", "place", |row| some(row, |site| Cell::Text(site.place.short())))
             .cell("call", "call", |row| some(row, |site| Cell::Text(site.callee.clone())))
@@ -140,7 +140,9 @@ impl Report {
             .cell("line", "line", |row| {
                 row.1.map_or(Cell::Empty, |about| Cell::Count(about.0.line.into()))
             })
-            .cell("access", "access", |row| row.1.map_or(Cell::Empty, |about| Cell::from(about.1)))
+            .cell("access", "access", |row| {
+                row.1.map_or(Cell::Empty, |about| Cell::Text(about.1.to_owned()))
+            })
             .cell("accesses", "accesses", |row| {
                 row.1.and_then(|about| about.2).map_or(Cell::Empty, Cell::Count)
             });

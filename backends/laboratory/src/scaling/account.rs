@@ -219,15 +219,6 @@ mod tests {
         assert_eq!(account.unoccupied, 40.0);
     }
 
-    #[test]
-    fn blocking_is_imbalance_unless_asked_to_be_delay() {
-        let account = Account::of(&run(), 2);
-        assert_eq!(account.imbalance(Blocking::Imbalance), 10.0);
-        assert_eq!(account.imbalance(Blocking::Delay), 6.0);
-        assert_eq!(account.software(Blocking::Delay), 4.0);
-        assert_eq!(account.idle(Blocking::Imbalance), 20.0);
-    }
-
     proptest! {
         #[test]
         fn the_account_is_all_of_the_processors_time(

@@ -78,10 +78,8 @@ fn to_stream(stream: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()
 }
 
 fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".contech-").suffix(".tmp");
-    builder.permissions(PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
-    let file = builder.tempfile_in(parent(path))?;
+    let mode = PermissionsExt::from_mode(0o666); // as `open` would, umask applies
+    let file = temporary().permissions(mode).tempfile_in(parent(path))?;
     to_stream(&file, write)?;
     file.persist(path)?;
     Ok(())
@@ -100,10 +98,8 @@ pub fn folder(folder: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<
         folder.display()
     );
     let whole = || -> Result<()> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".contech-").suffix(".tmp");
-        builder.permissions(PermissionsExt::from_mode(0o777)); // as `mkdir` would, umask applies
-        let temporary = builder.tempdir_in(parent(folder))?;
+        let mode = PermissionsExt::from_mode(0o777); // as `mkdir` would, umask applies
+        let temporary = temporary().permissions(mode).tempdir_in(parent(folder))?;
         write(temporary.path())?;
         fs::rename(temporary.path(), folder)?;
         // The folder has another name now: there is nothing left to remove.
@@ -111,6 +107,13 @@ pub fn folder(folder: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<
         Ok(())
     };
     whole().map_err(|error| of(folder, error))
+}
+
+/// Names of what is not whole.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".contech-").suffix(".tmp");
+    builder
 }
 
 /// The folder that a path is in.

@@ -147,54 +147,42 @@ fn widths(columns: &[Shown<'_>], most: usize) -> Option<Vec<usize>> {
     Some(widths)
 }
 
+/// Writes the titles and the rows. Each takes as many lines as its longest cell.
 fn write_rows(
     columns: &[Shown<'_>],
     widths: &[usize],
     out: &mut dyn Write,
     screen: Screen,
 ) -> io::Result<()> {
-    if columns.iter().any(|column| !column.title.is_empty()) {
-        let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
-        write_row(columns, &titles, widths, out, |text| screen.styled(TITLE, text))?;
-    }
+    let titles = columns.iter().any(|column| !column.title.is_empty()).then_some(None);
     let rows = columns.first().map_or(0, |column| column.cells.len());
-    for row in 0..rows {
-        let cells: Vec<&str> = columns.iter().map(|column| column.cells[row].as_str()).collect();
-        write_row(columns, &cells, widths, out, str::to_owned)?;
-    }
-    Ok(())
-}
-
-/// Writes a row, which takes as many lines as its longest cell.
-fn write_row(
-    columns: &[Shown<'_>],
-    cells: &[&str],
-    widths: &[usize],
-    out: &mut dyn Write,
-    styled: impl Fn(&str) -> String,
-) -> io::Result<()> {
-    let cells: Vec<Vec<String>> =
-        cells.iter().zip(widths).map(|(cell, &width)| broken(cell, width, 0)).collect();
-    for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
-        let mut line = String::new();
-        // Spaces are written when something follows them.
-        let mut spaces = 0;
-        for ((column, cell), &columns) in columns.iter().zip(&cells).zip(widths) {
-            let text = cell.get(at).map_or("", String::as_str);
-            let padding = columns.saturating_sub(width(text));
-            if column.right {
-                spaces += padding;
+    for row in titles.into_iter().chain((0..rows).map(Some)) {
+        let cell = |column: &Shown<'_>, width| match row {
+            Some(row) => broken(&column.cells[row], width, 0),
+            None => broken(column.title, width, 0),
+        };
+        let cells: Vec<_> =
+            columns.iter().zip(widths).map(|(column, &width)| cell(column, width)).collect();
+        for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            let mut line = String::new();
+            // Spaces are written when something follows them.
+            let mut spaces = 0;
+            for ((column, cell), &columns) in columns.iter().zip(&cells).zip(widths) {
+                let text = cell.get(at).map_or("", String::as_str);
+                let padding = columns.saturating_sub(width(text));
+                let (before, after) = if column.right { (padding, 0) } else { (0, padding) };
+                spaces += before;
+                if !text.is_empty() {
+                    line.push_str(&" ".repeat(std::mem::take(&mut spaces)));
+                    match row {
+                        Some(_) => line.push_str(text),
+                        None => line.push_str(&screen.styled(TITLE, text)),
+                    }
+                }
+                spaces += after + GAP.len();
             }
-            if !text.is_empty() {
-                line.push_str(&" ".repeat(std::mem::take(&mut spaces)));
-                line.push_str(&styled(text));
-            }
-            if !column.right {
-                spaces += padding;
-            }
-            spaces += GAP.len();
+            writeln!(out, "{line}")?;
         }
-        writeln!(out, "{line}")?;
     }
     Ok(())
 }

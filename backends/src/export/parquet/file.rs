@@ -14,108 +14,58 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, Type};
-use rustc_hash::FxHashMap;
 
-use crate::tables::{Column, Kind, Rows, Table, Value};
+use crate::tables::{Column, Gathered, Kind, Rows, Table, Value, Values};
 
 /// Rows that are encoded at a time.
 const ROWS: usize = 1 << 17;
 
-/// Values of a column that are not yet encoded.
-#[derive(Debug)]
-enum Values {
-    Int(Vec<i64>),
-    Text(Vec<ByteArray>),
-    Flag(Vec<bool>),
-}
-
-/// The same, and of a column whose values may be unknown, for each row whether there is one.
-#[derive(Debug)]
-struct Gathered(Values, Option<Vec<i16>>);
-
-impl Gathered {
-    fn new(kind: Kind) -> Self {
-        match kind {
-            Kind::Int | Kind::Address => Self(Values::Int(Vec::new()), None),
-            Kind::MaybeInt => Self(Values::Int(Vec::new()), Some(Vec::new())),
-            Kind::Text => Self(Values::Text(Vec::new()), Some(Vec::new())),
-            Kind::Flag => Self(Values::Flag(Vec::new()), None),
+/// Encodes the values of a column.
+fn encode(
+    values: &Values,
+    about: ColumnDescPtr,
+    properties: &WriterPropertiesPtr,
+) -> Result<(bytes::Bytes, ColumnCloseResult)> {
+    let optional = about.max_def_level() > 0;
+    let mut sink = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut sink));
+    let mut writer = get_column_writer(about, Arc::clone(properties), pages);
+    match (values, &mut writer) {
+        (Values::Int(values), ColumnWriter::Int64ColumnWriter(to)) if optional => {
+            let there: Vec<i16> = values.iter().map(|value| i16::from(*value >= 0)).collect();
+            let known: Vec<i64> = values.iter().copied().filter(|value| *value >= 0).collect();
+            to.write_batch(&known, Some(&there), None)?;
         }
-    }
-
-    fn push(&mut self, value: Value<'_>, texts: &mut FxHashMap<String, ByteArray>) {
-        // A number over 63 bits is the largest of these.
-        let whole = |value: u64| value.try_into().unwrap_or(i64::MAX);
-        match (&mut self.0, &mut self.1, value) {
-            (Values::Int(values), None, Value::Int(value)) => values.push(whole(value)),
-            (Values::Int(values), None, Value::Address(value)) => values.push(value.cast_signed()),
-            (Values::Int(values), Some(there), Value::Maybe(value)) => {
-                values.extend(value.map(whole));
-                there.push(value.is_some().into());
-            }
-            (Values::Text(values), Some(there), Value::Text(text)) => {
-                there.push((!text.is_empty()).into());
-                if let Some(known) = texts.get(text) {
-                    values.push(known.clone());
-                } else if !text.is_empty() {
-                    let bytes = ByteArray::from(text);
-                    texts.insert(text.to_owned(), bytes.clone());
-                    values.push(bytes);
-                }
-            }
-            (Values::Flag(values), None, Value::Flag(value)) => values.push(value),
-            (column, _, value) => debug_assert!(false, "{value:?} in {column:?}"),
+        (Values::Int(values), ColumnWriter::Int64ColumnWriter(to)) => {
+            to.write_batch(values, None, None)?;
         }
-    }
-
-    fn encode(
-        &self,
-        about: ColumnDescPtr,
-        properties: &WriterPropertiesPtr,
-    ) -> Result<(bytes::Bytes, ColumnCloseResult)> {
-        let mut sink = TrackedWrite::new(Vec::new());
-        let pages = Box::new(SerializedPageWriter::new(&mut sink));
-        let mut writer = get_column_writer(about, Arc::clone(properties), pages);
-        let there = self.1.as_deref();
-        match (&self.0, &mut writer) {
-            (Values::Int(values), ColumnWriter::Int64ColumnWriter(to)) => {
-                to.write_batch(values, there, None)?;
-            }
-            (Values::Text(values), ColumnWriter::ByteArrayColumnWriter(to)) => {
-                to.write_batch(values, there, None)?;
-            }
-            (Values::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
-                to.write_batch(values, there, None)?;
-            }
-            _ => bail!("a column is not of its kind"),
+        (Values::Text(numbers, words), ColumnWriter::ByteArrayColumnWriter(to)) => {
+            let words: Vec<_> = words.all().into_iter().map(ByteArray::from).collect();
+            let there: Vec<i16> = numbers.iter().map(|number| i16::from(*number >= 0)).collect();
+            let known = numbers.iter().filter_map(|number| usize::try_from(*number).ok());
+            let known: Vec<_> = known.map(|number| words[number].clone()).collect();
+            to.write_batch(&known, Some(&there), None)?;
         }
-        let closed = writer.close()?;
-        Ok((sink.into_inner()?.into(), closed))
-    }
-
-    fn clear(&mut self) {
-        match &mut self.0 {
-            Values::Int(values) => values.clear(),
-            Values::Text(values) => values.clear(),
-            Values::Flag(values) => values.clear(),
+        (Values::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
+            to.write_batch(values, None, None)?;
         }
-        self.1.iter_mut().for_each(Vec::clear);
+        _ => bail!("a column is not of its kind"),
     }
+    let closed = writer.close()?;
+    Ok((sink.into_inner()?.into(), closed))
 }
 
 /// A table that is written.
 pub(super) struct File {
     writer: SerializedFileWriter<fs::File>,
     properties: WriterPropertiesPtr,
-    columns: Vec<Gathered>,
-    /// Texts that are used again and again.
-    texts: FxHashMap<String, ByteArray>,
-    rows: usize,
+    /// Rows that are not yet encoded.
+    rows: Gathered,
     written: u64,
 }
 
 impl File {
-    pub(super) fn create(path: &Path, table: &Table) -> Result<Self> {
+    pub(super) fn create(path: &Path, table: &'static Table) -> Result<Self> {
         let schema = Arc::new(schema(table)?);
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("contech-backend {}", env!("CARGO_PKG_VERSION")))
@@ -136,22 +86,20 @@ impl File {
         Ok(Self {
             writer: writer.with_context(|| cannot(path))?,
             properties,
-            columns: table.columns.iter().map(|column| Gathered::new(column.kind)).collect(),
-            texts: FxHashMap::default(),
-            rows: 0,
+            rows: Gathered::new(table),
             written: 0,
         })
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.rows == 0 {
+        if self.rows.rows == 0 {
             return Ok(());
         }
         let (schema, properties) = (self.writer.schema_descr(), &self.properties);
         let encoded: Vec<Result<_>> = thread::scope(|scope| {
-            let columns = self.columns.iter().zip(schema.columns());
+            let columns = self.rows.columns.iter().zip(schema.columns());
             let threads: Vec<_> = columns
-                .map(|(column, about)| scope.spawn(|| column.encode(about.clone(), properties)))
+                .map(|(column, about)| scope.spawn(|| encode(column, about.clone(), properties)))
                 .collect();
             let join = |thread: thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -164,9 +112,8 @@ impl File {
             group.append_column(&bytes, closed)?;
         }
         group.close()?;
-        self.columns.iter_mut().for_each(Gathered::clear);
-        self.written += self.rows as u64;
-        self.rows = 0;
+        self.written += self.rows.rows as u64;
+        self.rows.clear();
         Ok(())
     }
 
@@ -192,14 +139,10 @@ fn schema(table: &Table) -> Result<Type> {
 impl Rows for File {
     #[inline]
     fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
-        if self.rows == ROWS {
+        if self.rows.rows == ROWS {
             self.flush()?;
         }
-        self.rows += 1;
-        for (column, value) in self.columns.iter_mut().zip(values) {
-            column.push(*value, &mut self.texts);
-        }
-        Ok(())
+        self.rows.row(values)
     }
 }
 

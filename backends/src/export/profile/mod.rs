@@ -100,10 +100,9 @@ pub(super) fn name(info: &StaticInfo, function: Option<FunctionId>) -> String {
 pub(super) struct Profiler<'g> {
     graph: &'g Graph,
     caches: Option<Geometries>,
-    /// The line of each operation, and whether its accesses must be counted one by one.
+    /// The line of each operation.
     lines: Vec<u32>,
-    counted: Vec<bool>,
-    /// Whether a block has operations that must be counted.
+    /// Whether a block has operations whose accesses must be counted one by one.
     counts: Vec<bool>,
 }
 
@@ -159,13 +158,7 @@ impl<'g> Analysis for Profiler<'g> {
             }
             counts.push(ops.iter().any(|op| fixed(op).is_none()));
         }
-        Ok(Self {
-            graph,
-            caches: sizes.map(caches).transpose()?,
-            lines,
-            counted: info.ops.iter().map(|op| fixed(op).is_none()).collect(),
-            counts,
-        })
+        Ok(Self { graph, caches: sizes.map(caches).transpose()?, lines, counts })
     }
 
     fn shard(&self) -> Shard<'g> {
@@ -203,7 +196,8 @@ impl<'g> Analysis for Profiler<'g> {
             });
             if counted {
                 each_access(part, |access| {
-                    if self.counted.get(access.op.index()) == Some(&true) {
+                    let op = self.graph.info().op(access.op);
+                    if op.is_some_and(|op| fixed(op).is_none()) {
                         let column = if access.write { WRITES } else { READS };
                         costs.at(node, self.lines[access.op.index()])[column] += 1;
                     }

@@ -17,8 +17,7 @@ fn added(apart: u64) -> Report {
 }
 
 fn locking(report: &Report) -> &Row {
-    let found = report.losses.iter().find(|row| row.cause == Loss::Locking);
-    found.unwrap()
+    loss(report, Loss::Locking).unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use taskgraph::{MemOp, OpKind};
 
-use super::{Loss, MS, account, builder, estimated, first, program};
+use super::{Loss, MS, account, builder, estimated, first, loss, program};
 
 #[test]
 fn a_long_fill_or_copy_has_the_time_of_the_task_it_is_in() {
@@ -18,9 +18,7 @@ fn a_long_fill_or_copy_has_the_time_of_the_task_it_is_in() {
         });
         let report = account(b, 2);
         assert_eq!(first(&report), (Loss::Serial, 8, "a.c:40".to_owned()));
-        let mut copying = report.losses.iter();
-        let copying = copying.find(|row| row.cause == Loss::Copying);
-        let copying = copying.map(|row| (row.ns / MS, row.place()));
+        let copying = loss(&report, Loss::Copying).map(|row| (row.ns / MS, row.place()));
         let expected = (kind == OpKind::Copy).then(|| (7, "a.c:40".to_owned()));
         assert_eq!(copying, expected, "{report:?}");
     }

@@ -129,21 +129,9 @@ fn an_incomplete_recording_is_announced_everywhere() {
     let main = b.context("main");
     b.work(main, 0, 10, |w| w.block(block, &[0x1000]));
     write(b, &folder.path("cut.tg"));
-    for line in [
-        "stats cut.tg",
-        "stats cut.tg --format json",
-        "report cut.tg",
-        "parallelism cut.tg",
-        "blocks cut.tg",
-        "cache cut.tg",
-        "critpath cut.tg",
-        "workspan cut.tg",
-        "races cut.tg",
-        "misses cut.tg",
-        "sharing cut.tg",
-        "memuse cut.tg",
-    ] {
-        let output = folder.run(line);
+    let names = OTHERS.into_iter().chain(OF_ACCESSES).map(|name| format!("{name} cut.tg"));
+    for line in names.chain(["stats cut.tg --format json".to_owned()]) {
+        let output = folder.run(&line);
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         for stream in [output.stdout, output.stderr] {
             let text = String::from_utf8(stream).unwrap();
@@ -156,6 +144,7 @@ fn an_incomplete_recording_is_announced_everywhere() {
 
 /// What analyses of accesses say of a graph that has none.
 const OF_ACCESSES: [&str; 6] = ["blocks", "cache", "races", "misses", "sharing", "memuse"];
+const OTHERS: [&str; 5] = ["stats", "parallelism", "critpath", "workspan", "report"];
 
 #[test]
 fn a_graph_without_accesses_is_refused_where_they_are_needed() {
@@ -183,8 +172,7 @@ fn a_graph_without_accesses_is_refused_where_they_are_needed() {
 #[test]
 fn output_that_cannot_be_written_is_named() {
     let folder = Folder::new();
-    let others = ["stats", "parallelism", "critpath", "workspan", "report"];
-    for analysis in OF_ACCESSES.into_iter().chain(others) {
+    for analysis in OF_ACCESSES.into_iter().chain(OTHERS) {
         for place in ["no/such/folder/out", "/proc/out"] {
             let message = folder.fails(&format!("{analysis} two.tg -o {place}"));
             assert!(message.contains(place), "{analysis}: {message}");

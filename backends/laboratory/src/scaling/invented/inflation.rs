@@ -58,8 +58,7 @@ fn time_without_a_processor_is_not_called_inflation() {
     for point in &mut report.measurement.points {
         point.runs.iter_mut().for_each(|run| run.cpu_ns = 960 * MS);
     }
-    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
-    assert_eq!(first(&report).0, "preemption");
+    assert_eq!(first(&analysed(report.measurement)).0, "preemption");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn small_tasks_are_scheduling() {
 /// Two threads: one makes tasks for half of its time, and the other waits for them for half of its
 /// time.
 fn starving(scheduling: u64, running: u64) -> Report {
-    let mut report = diagnose(600, &[1, 2], |p| match p {
+    let report = diagnose(600, &[1, 2], |p| match p {
         1 => Shape { phase: 600, running: 600, ..Shape::default() },
         _ => Shape {
             phase: 600,
@@ -27,8 +27,7 @@ fn starving(scheduling: u64, running: u64) -> Report {
             ..Shape::default()
         },
     });
-    report.measurement.points[1].runs.iter_mut().for_each(|run| run.phases[0].dynamic = true);
-    analyse(report.measurement, Estimate::Mean, Blocking::Imbalance)
+    changed(report, 1, |run| run.phases[0].dynamic = true)
 }
 
 #[test]
@@ -45,9 +44,7 @@ fn waiting_for_tasks_that_are_too_small_is_scheduling() {
 
 #[test]
 fn how_small_tasks_are_is_said() {
-    let mut report = starving(300, 600);
-    report.measurement.points[1].runs.iter_mut().for_each(|run| run.phases[0].pieces = 500_000);
-    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    let report = changed(starving(300, 600), 1, |run| run.phases[0].pieces = 500_000);
     let text = &report.findings[0].text;
     let said = "tasks or parts of loops there, of 1.20 us on average, took 600 ns each to hand out";
     assert!(text.contains(said), "{text}");
@@ -62,7 +59,7 @@ fn with_elision(elision: u64) -> Report {
         ..Shape::default()
     });
     report.measurement.elision_runs = vec![Run { t_ns: elision * MS, ..Run::default() }];
-    analyse(report.measurement, Estimate::Mean, Blocking::Imbalance)
+    analysed(report.measurement)
 }
 
 #[test]

@@ -19,8 +19,7 @@ fn a_serial_section_is_serialization() {
 fn locks_that_wait_and_locks_that_are_free_are_one_finding() {
     let mut report = waiting(|shape, ns| shape.lock = ns);
     report.measurement.baseline_runs.iter_mut().for_each(|run| run.t_ns = 480 * MS);
-    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 10_000_000);
-    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    let report = changed(report, 0, |run| run.locks = 10_000_000);
     let locks = report.findings.iter().filter(|finding| finding.cause == "lock");
     assert_eq!(locks.count(), 1);
     assert!((report.findings[0].share - 0.75).abs() < 1e-9);
@@ -28,29 +27,24 @@ fn locks_that_wait_and_locks_that_are_free_are_one_finding() {
 
 #[test]
 fn a_region_of_one_thread_is_serial_code() {
-    let mut report = diagnose(960, &[1, 2], perfect);
-    for run in &mut report.measurement.points[1].runs {
+    let report = changed(diagnose(960, &[1, 2], perfect), 1, |run| {
         let phase = &mut run.phases[0];
         // One thread does half of the work.
         (phase.threads, phase.wall_ns) = (1, 480 * MS);
         phase.times[State::Running as usize] = 480 * MS;
         run.times = phase.times;
-    }
-    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    });
     assert_eq!(first(&report).0, "serialization");
     assert!(report.points[1].stacks.is_empty());
 }
 
 #[test]
 fn overhead_of_very_many_free_locks_is_theirs() {
-    let mut report = diagnose(480, &[1, 2], perfect);
     // The run takes 480 ms more than the baseline: 48 ns for each of ten million locks.
-    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 10_000_000);
-    let many = analyse(report.measurement.clone(), Estimate::Mean, Blocking::Imbalance);
-    assert_eq!(first(&many).0, "lock");
-    report.measurement.points[0].runs.iter_mut().for_each(|run| run.locks = 1000);
-    let few = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
-    assert_eq!(first(&few).0, "overhead");
+    for (locks, cause) in [(10_000_000, "lock"), (1000, "overhead")] {
+        let report = changed(diagnose(480, &[1, 2], perfect), 0, |run| run.locks = locks);
+        assert_eq!(first(&report).0, cause);
+    }
 }
 
 #[test]
@@ -94,14 +88,15 @@ fn waiting(with: impl Fn(&mut Shape, u64)) -> Report {
 
 #[test]
 fn each_kind_of_waiting_is_named_with_its_place() {
-    let lock = waiting(|shape, ns| shape.lock = ns);
-    assert_eq!(first(&lock), ("lock", "update (prog.c:34)"));
-    let spin = waiting(|shape, ns| shape.spin = ns);
-    assert_eq!(first(&spin), ("spin", "update (prog.c:34)"));
-    let condition = waiting(|shape, ns| shape.condition = ns);
-    assert_eq!(first(&condition), ("condition", "update (prog.c:34)"));
-    let message = waiting(|shape, ns| shape.message = ns);
-    assert_eq!(first(&message), ("message", "update (prog.c:34)"));
+    let kinds: [(_, fn(&mut Shape, u64)); 4] = [
+        ("lock", |shape, ns| shape.lock = ns),
+        ("spin", |shape, ns| shape.spin = ns),
+        ("condition", |shape, ns| shape.condition = ns),
+        ("message", |shape, ns| shape.message = ns),
+    ];
+    for (kind, with) in kinds {
+        assert_eq!(first(&waiting(with)), (kind, "update (prog.c:34)"));
+    }
 }
 
 #[test]
