@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::account::{Account, Report as Run};
 use crate::analysis::{self, Analysis, default_config};
-use crate::output::Destination;
+use crate::output::{Destination, files};
 use crate::view::units::{ratio, time};
 use crate::view::{Render, Table, View};
 
@@ -257,15 +257,7 @@ fn graphs(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        let file = entry?.path();
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with("graph.") && name.ends_with(".tg") {
-            found.push(file);
-        }
-    }
-    found.sort();
+    let found = files(path, |name| name.starts_with("graph.") && name.ends_with(".tg"))?;
     if found.is_empty() {
         bail!("{} has no graph.tg: it is no folder of contech run", path.display());
     }

@@ -81,32 +81,18 @@ impl<W: Write> Write for Plain<W> {
         }
         let mut all = std::mem::take(&mut self.begun);
         all.extend_from_slice(bytes);
-        let mut rest = &all[..];
-        loop {
-            let (good, after, bad) = match std::str::from_utf8(rest) {
-                Ok(text) => (text, &[][..], false),
-                Err(error) => {
-                    let (good, after) = rest.split_at(error.valid_up_to());
-                    // This much was found to be UTF-8.
-                    let good = std::str::from_utf8(good).unwrap_or_default();
-                    match error.error_len() {
-                        Some(bad) => (good, &after[bad..], true),
-                        None => {
-                            self.begun = after.to_vec();
-                            (good, &[][..], false)
-                        }
-                    }
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.out.write_all(lines(chunk.valid()).as_bytes())?;
+            match std::str::from_utf8(chunk.invalid()) {
+                Ok(_) => {}
+                Err(error) if error.error_len().is_none() && chunks.peek().is_none() => {
+                    self.begun = chunk.invalid().to_vec();
                 }
-            };
-            self.out.write_all(lines(good).as_bytes())?;
-            if bad {
-                self.out.write_all("\u{fffd}".as_bytes())?;
+                Err(_) => self.out.write_all("\u{fffd}".as_bytes())?,
             }
-            if after.is_empty() {
-                return Ok(());
-            }
-            rest = after;
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -21,7 +21,7 @@ const FIXED: u64 = 0x40_0000;
 /// The places of all runs.
 #[derive(Default)]
 pub(super) struct Places {
-    names: Vec<PlaceName>,
+    pub(super) names: Vec<PlaceName>,
     /// Index in `names`, by the module's path and the offset.
     known: HashMap<(String, u64), usize>,
     /// Index in `names`, by name. Equal names are one place, because a module may have been loaded
@@ -56,11 +56,6 @@ impl Places {
         }
         self.known.insert(key, index);
         index
-    }
-
-    /// The names of all places.
-    pub(super) fn names(self) -> Vec<PlaceName> {
-        self.names
     }
 
     fn name(&mut self, path: &str, place: &Place) -> PlaceName {

@@ -1,8 +1,10 @@
 //! One run of a command under the observer.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::hash::Hasher as _;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -19,9 +21,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::observer;
 
-/// Bytes at the end of standard error that are kept for messages.
+/// Bytes at the end that are kept for messages.
 const KEPT: usize = 2000;
-/// Bytes at the beginning of the output that are kept to show a difference.
+/// Bytes at the beginning that are kept to show a difference.
 const SHOWN: usize = 64 << 10;
 /// The most bytes that the kernel keeps in a pipe. Of the bytes read after the program's end, only
 /// so many can be from before it.
@@ -39,15 +41,16 @@ pub(super) fn take_signals() -> Result<()> {
     Ok(())
 }
 
-/// Standard output of a run, as far as comparisons need it.
+/// What came through a pipe, as far as comparisons and messages need it: outputs may be large.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
     /// Number of all bytes.
-    pub(super) bytes: u64,
+    bytes: u64,
     /// Hash of all bytes.
-    pub(super) hash: u64,
-    /// The first bytes.
+    hash: u64,
+    /// The first bytes, and the last ones.
     pub(super) start: Vec<u8>,
+    end: Vec<u8>,
 }
 
 /// A command as text.
@@ -105,18 +108,17 @@ impl Runner {
             command.spawn().map_err(|error| cannot_start(&program.to_string_lossy(), error))?;
         let ended = AtomicBool::new(false);
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let (status, output, said) = thread::scope(|scope| {
-            let out = scope.spawn(|| out.map(|pipe| digest(pipe, &ended)));
-            let err = scope.spawn(|| err.map(|pipe| tail(pipe, &ended)));
+        let pipes = [out.map(OwnedFd::from), err.map(OwnedFd::from)];
+        let (status, [output, said]) = thread::scope(|scope| {
+            let ended = &ended;
+            let pipes = pipes.map(|pipe| scope.spawn(move || Some(read(pipe?.into(), ended))));
             let status = self.wait(&mut child, &name);
             ended.store(true, Ordering::Release);
-            (status, out.join(), err.join())
+            (status, pipes.map(|pipe| pipe.join().ok().flatten().unwrap_or_default()))
         });
         let status = status?;
-        let output = output.ok().flatten().unwrap_or_default();
-        let said = said.ok().flatten().unwrap_or_default();
         if status.code() != Some(self.status.into()) {
-            bail!("{}", failure(&name, status, &said));
+            bail!("{}", failure(&name, status, &String::from_utf8_lossy(&said.end)));
         }
         Ok((observer::read(&file, &name)?, output))
     }
@@ -196,9 +198,11 @@ fn failure(name: &str, status: ExitStatus, said: &str) -> String {
     if said.is_empty() { begin } else { format!("{begin}. It said:\n{said}") }
 }
 
-/// Passes on what comes through a pipe, up to its end. Once the program has `ended`, no more data
-/// is awaited, because a process that the program left behind may keep the pipe open.
-fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u8])) {
+/// Reads a pipe to its end. Once the program has `ended`, no more data is awaited, because a
+/// process that the program left behind may keep the pipe open.
+fn read(mut pipe: File, ended: &AtomicBool) -> Output {
+    let mut hasher = rustc_hash::FxHasher::default();
+    let mut output = Output::default();
     let mut buffer = vec![0; 64 << 10];
     let mut left = PIPE;
     while left > 0 {
@@ -206,47 +210,27 @@ fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u
         // its end is in the pipe.
         let last = ended.load(Ordering::Acquire);
         let pause = Timespec { tv_sec: 0, tv_nsec: if last { 0 } else { 100_000_000 } };
-        let ready = poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&pause));
-        match ready {
-            Ok(0) if last => return,
+        match poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&pause)) {
+            Ok(0) if last => break,
             Ok(0) | Err(Errno::INTR) => continue,
             Ok(_) => {}
-            Err(_) => return,
+            Err(_) => break,
         }
-        match pipe.read(&mut buffer) {
-            Ok(count @ 1..) => {
-                take(&buffer[..count]);
-                left -= if last { count.min(left) } else { 0 };
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            _ => return,
-        }
-    }
-}
-
-/// Reads a whole pipe into its hash, its length and its first bytes, because outputs may be large.
-fn digest(pipe: impl Read + AsFd, ended: &AtomicBool) -> Output {
-    use std::hash::Hasher;
-    let mut hasher = rustc_hash::FxHasher::default();
-    let mut output = Output::default();
-    read(pipe, ended, |bytes| {
+        let count = match pipe.read(&mut buffer) {
+            Ok(count @ 1..) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            _ => break,
+        };
+        left -= if last { count.min(left) } else { 0 };
+        let bytes = &buffer[..count];
         // Bytes are hashed one by one, because the number of bytes of a read depends on timing.
         bytes.iter().for_each(|byte| hasher.write_u8(*byte));
         output.bytes += bytes.len() as u64;
         let room = SHOWN.saturating_sub(output.start.len()).min(bytes.len());
         output.start.extend(&bytes[..room]);
-    });
+        output.end.extend(bytes);
+        output.end.drain(..output.end.len().saturating_sub(KEPT));
+    }
     output.hash = hasher.finish();
     output
-}
-
-/// Reads a whole pipe and returns its last part.
-fn tail(pipe: impl Read + AsFd, ended: &AtomicBool) -> String {
-    let mut kept = Vec::new();
-    read(pipe, ended, |bytes| {
-        kept.extend(bytes);
-        let over = kept.len().saturating_sub(KEPT);
-        kept.drain(..over);
-    });
-    String::from_utf8_lossy(&kept).into_owned()
 }

@@ -1,7 +1,9 @@
 //! Makes all runs of a measurement. Commands and numbers of threads take turns, so that other
 //! activity of the machine affects all of them alike.
 
-use anyhow::{Result, bail};
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
 use contech_observation::Observation;
 
 use super::affinity::Processors;
@@ -38,7 +40,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
         baseline: baseline.as_ref().map(Template::words),
         elision: elision.as_ref().map(Template::words),
         cpus: series.processors.count(),
-        points: threads.iter().map(|&threads| Point { threads, ..Point::default() }).collect(),
+        points: threads.into_iter().map(|threads| Point { threads, ..Point::default() }).collect(),
         ..Measurement::default()
     };
     let bar = progress::spinner("scale");
@@ -70,7 +72,7 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
     }
     bar.finish_and_clear();
     measurement.notes = series.notes;
-    measurement.places = series.places.names();
+    measurement.places = series.places.names;
     Ok(measurement)
 }
 
@@ -79,18 +81,12 @@ fn parse(option: &str, text: Option<&str>) -> Result<Option<Template>> {
 }
 
 /// The numbers of threads, ascending. 1 is among them, because everything else needs T_1.
-fn numbers(options: &Options) -> Result<Vec<u32>> {
-    let mut numbers = options.threads.clone();
-    numbers.sort_unstable();
-    numbers.dedup();
-    if numbers.first() != Some(&1) {
-        numbers.insert(0, 1);
-    }
-    if numbers.len() == 1 {
-        bail!(
-            "--threads 1 has nothing to compare with; expected several numbers, as in --threads 1,2,4"
-        );
-    }
+fn numbers(options: &Options) -> Result<BTreeSet<u32>> {
+    let numbers: BTreeSet<u32> = options.threads.iter().copied().chain([1]).collect();
+    ensure!(
+        numbers.len() > 1,
+        "--threads 1 has nothing to compare with; expected several numbers, as in --threads 1,2,4"
+    );
     Ok(numbers)
 }
 

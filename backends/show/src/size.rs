@@ -1,6 +1,7 @@
 //! Byte sizes as people type them: `64`, `32K`, `8M`, `1G`, lists `32K,1M` and doubling ranges
 //! `1K..256M`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,10 +58,8 @@ impl Sizes {
     /// These sizes; `None` if there are none.
     #[must_use]
     pub fn of(sizes: impl Iterator<Item = Size>) -> Option<Self> {
-        let mut sizes: Vec<Size> = sizes.collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        (!sizes.is_empty()).then_some(Self(sizes))
+        let sizes: BTreeSet<Size> = sizes.collect();
+        (!sizes.is_empty()).then(|| Self(sizes.into_iter().collect()))
     }
 
     /// The sizes, ascending and distinct; never empty.

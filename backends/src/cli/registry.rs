@@ -1,6 +1,6 @@
 //! The analyses: one line each. `tools` has the other words that can follow `contech-backend`.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::division::{Division, config};
@@ -228,18 +228,21 @@ where
     Ok(report)
 }
 
+/// The analysis of this name that can do something, or the names of all that can.
+fn named<T>(name: &str, can: fn(&Entry) -> Option<T>) -> Result<(&'static Entry, T), String> {
+    let all = || ENTRIES.iter().filter_map(|entry| Some((entry, can(entry)?)));
+    let names = || all().map(|(entry, _)| entry.name).collect::<Vec<_>>().join(", ");
+    all().find(|(entry, _)| entry.name == name).ok_or_else(names)
+}
+
 /// What an analysis says of a graph, as the JSON of its command with these options.
 ///
 /// # Errors
 /// When there is no such analysis or option, or the graph cannot be read.
 pub fn answer(name: &str, options: &[String], graph: &Graph) -> Result<String> {
-    let Some((entry, answer)) = ENTRIES
-        .iter()
-        .find_map(|entry| Some((entry, entry.answer.filter(|_| entry.name == name)?)))
-    else {
-        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        bail!("there is no analysis {name}; there are {}", names.join(", "));
-    };
+    let found = named(name, |entry| entry.answer);
+    let (entry, answer) =
+        found.map_err(|all| anyhow!("there is no analysis {name}; there are {all}"))?;
     answer(&entry.parsed(options)?, graph)
 }
 
@@ -248,12 +251,8 @@ pub fn answer(name: &str, options: &[String], graph: &Graph) -> Result<String> {
 /// # Errors
 /// When there is no such analysis or option, or one process must do it.
 pub(super) fn division(name: &str, options: &[String]) -> Result<(Division, ArgMatches)> {
-    let can = |entry: &'static Entry| Some((entry, entry.divided?));
-    let Some((entry, division)) = ENTRIES.iter().filter_map(can).find(|(e, _)| e.name == name)
-    else {
-        let names: Vec<&str> = ENTRIES.iter().filter_map(can).map(|(e, _)| e.name).collect();
-        bail!("{name} cannot be divided; {} can", names.join(", "));
-    };
+    let found = named(name, |entry| entry.divided);
+    let (entry, division) = found.map_err(|all| anyhow!("{name} cannot be divided; {all} can"))?;
     Ok((division, entry.parsed(options)?))
 }
 

@@ -67,19 +67,21 @@ impl What {
         let begin = |out, name, columns| Rows::new(out, format, name, columns);
         let mut rows;
         if self.tasks {
-            rows = begin(out, "tasks", &TASKS)?;
+            let columns =
+                "id executor kind op object start_ns end_ns blocks reads writes bytes dependencies";
+            rows = begin(out, "tasks", columns)?;
             tasks(graph, &mut rows)?;
         } else if self.edges {
-            rows = begin(out, "edges", &["from", "to"])?;
+            rows = begin(out, "edges", "from to")?;
             edges(graph, &mut rows)?;
         } else if let Some(selection) = self.blocks {
-            rows = begin(out, "blocks", &["block", "function", "file", "line"])?;
+            rows = begin(out, "blocks", "block function file line")?;
             blocks(graph, selection, &mut rows)?;
         } else if let Some(selection) = self.accesses {
-            rows = begin(out, "accesses", &["access", "address", "size"])?;
+            rows = begin(out, "accesses", "access address size")?;
             accesses(graph, selection, &mut rows)?;
         } else if let Some(selection) = self.synchronisations {
-            rows = begin(out, "synchronisations", &["task", "op", "object"])?;
+            rows = begin(out, "synchronisations", "task op object")?;
             synchronisations(graph, selection, &mut rows)?;
         } else {
             bail!(
@@ -89,21 +91,6 @@ impl What {
         rows.finish()
     }
 }
-
-const TASKS: [&str; 12] = [
-    "id",
-    "executor",
-    "kind",
-    "op",
-    "object",
-    "start_ns",
-    "end_ns",
-    "blocks",
-    "reads",
-    "writes",
-    "bytes",
-    "dependencies",
-];
 
 fn tasks(graph: &Graph, rows: &mut Rows<'_>) -> Result<()> {
     for task in graph.tasks() {

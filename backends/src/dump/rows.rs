@@ -26,19 +26,20 @@ pub(super) enum Value<'v> {
 pub(super) struct Rows<'a> {
     out: &'a mut dyn Write,
     format: Format,
-    columns: &'static [&'static str],
+    columns: Vec<&'static str>,
     written: u64,
 }
 
 impl<'a> Rows<'a> {
-    /// Writes what comes before the rows, which have these columns and which JSON lists under
-    /// `name`.
+    /// Writes what comes before the rows, which have the columns that the words name and which JSON
+    /// lists under `name`.
     pub(super) fn new(
         out: &'a mut dyn Write,
         format: Format,
         name: &str,
-        columns: &'static [&'static str],
+        columns: &'static str,
     ) -> Result<Self> {
+        let columns: Vec<&str> = columns.split(' ').collect();
         match format {
             Format::Text => {}
             Format::Csv => writeln!(out, "{}", columns.join(","))?,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::program::Program;
+use crate::output::files;
 
 /// What is said of a program that was not recorded.
 pub(super) const NOTHING: &str = "wrote no trace: build it with contech-cc or contech-c++ in place of the compiler; nothing else is needed";
@@ -77,17 +78,7 @@ impl TraceFolder {
 
     /// Traces in the folder, by name.
     fn list(&self) -> Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
-        for entry in
-            fs::read_dir(&self.0).with_context(|| format!("cannot read {}", self.0.display()))?
-        {
-            let path = entry?.path();
-            if path.file_name().and_then(|name| name.to_str()).is_some_and(is_trace) {
-                found.push(path);
-            }
-        }
-        found.sort();
-        Ok(found)
+        files(&self.0, is_trace).with_context(|| format!("cannot read {}", self.0.display()))
     }
 }
 

@@ -138,40 +138,36 @@ impl<'g, R: Rows> Sweep<'g, R> {
             }
             let code = code_of(info, &counts);
             let kind = task.kind().name();
-            self.row(
-                &TASKS,
-                &[
-                    Int(number(own)),
-                    Int(own.context.get().into()),
-                    Int(own.seq.into()),
-                    Int(task.executor().get().into()),
-                    Text(kind),
-                    Text(task.op().name()),
-                    Address(task.object()),
-                    Int(task.start_ns()),
-                    Int(task.end_ns()),
-                    Int(task.block_count()),
-                    Int(task.read_count()),
-                    Int(task.write_count()),
-                    Int(task.bytes_accessed()),
-                    Int(task.action_count()),
-                    Maybe(code.map(|code| code.0.get().into())),
-                    Maybe(code.and_then(|code| known(code.1))),
-                ],
-            )?;
+            let row = [
+                Int(number(own)),
+                Int(own.context.get().into()),
+                Int(own.seq.into()),
+                Int(task.executor().get().into()),
+                Text(kind),
+                Text(task.op().name()),
+                Address(task.object()),
+                Int(task.start_ns()),
+                Int(task.end_ns()),
+                Int(task.block_count()),
+                Int(task.read_count()),
+                Int(task.write_count()),
+                Int(task.bytes_accessed()),
+                Int(task.action_count()),
+                Maybe(code.map(|code| code.0.get().into())),
+                Maybe(code.and_then(|code| known(code.1))),
+            ];
+            self.row(&TASKS, &row)?;
             for &from in task.stored_dependencies() {
                 let from_kind = task.other(from)?.kind().name();
-                self.row(
-                    &EDGES,
-                    &[
-                        Int(number(from)),
-                        Int(number(own)),
-                        Int(from.context.get().into()),
-                        Int(own.context.get().into()),
-                        Text(from_kind),
-                        Text(kind),
-                    ],
-                )?;
+                let row = [
+                    Int(number(from)),
+                    Int(number(own)),
+                    Int(from.context.get().into()),
+                    Int(own.context.get().into()),
+                    Text(from_kind),
+                    Text(kind),
+                ];
+                self.row(&EDGES, &row)?;
             }
         }
         Ok(())
@@ -201,21 +197,19 @@ impl<'g, R: Rows> Sweep<'g, R> {
                 if let Some((event, address, bytes)) = event {
                     let call = self.call(last);
                     let [function, file, line] = call.columns();
-                    self.row(
-                        &ALLOCATIONS,
-                        &[
-                            context,
-                            task_of,
-                            at,
-                            Text(event),
-                            Address(address),
-                            Maybe(bytes),
-                            Text(&call.callee),
-                            function,
-                            file,
-                            line,
-                        ],
-                    )?;
+                    let row = [
+                        context,
+                        task_of,
+                        at,
+                        Text(event),
+                        Address(address),
+                        Maybe(bytes),
+                        Text(&call.callee),
+                        function,
+                        file,
+                        line,
+                    ];
+                    self.row(&ALLOCATIONS, &row)?;
                 } else if let Piece::Action(Action::Sync { op, object }) = piece {
                     // A task that is one is where the task before it ends.
                     let block = match last {
@@ -250,20 +244,18 @@ impl<'g, R: Rows> Sweep<'g, R> {
             };
             let call = self.call(block);
             let [function, file, line] = call.columns();
-            self.row(
-                &WAITS,
-                &[
-                    Int(context.get().into()),
-                    Int(number(part.task.id())),
-                    Text(cause.name()),
-                    Int(part.from_ns),
-                    Int(part.to_ns - part.from_ns),
-                    Text(&call.callee),
-                    function,
-                    file,
-                    line,
-                ],
-            )?;
+            let row = [
+                Int(context.get().into()),
+                Int(number(part.task.id())),
+                Text(cause.name()),
+                Int(part.from_ns),
+                Int(part.to_ns - part.from_ns),
+                Text(&call.callee),
+                function,
+                file,
+                line,
+            ];
+            self.row(&WAITS, &row)?;
         }
         Ok(())
     }
@@ -285,22 +277,20 @@ impl<'g, R: Rows> Sweep<'g, R> {
         for context in self.graph.contexts() {
             let flag = |flag: u8| Flag(context.flags & flag != 0);
             let rank = rank(self.graph, context.space);
-            self.row(
-                &CONTEXTS,
-                &[
-                    Int(context.id.get().into()),
-                    Text(&context.name),
-                    rank,
-                    Int(context.task_count.into()),
-                    Int(context.first_ns),
-                    Int(context.last_ns),
-                    Maybe(context.creator.map(number)),
-                    flag(Context::ANNOUNCED),
-                    flag(Context::JOINED),
-                    flag(Context::DETACHED),
-                    flag(Context::CUT),
-                ],
-            )?;
+            let row = [
+                Int(context.id.get().into()),
+                Text(&context.name),
+                rank,
+                Int(context.task_count.into()),
+                Int(context.first_ns),
+                Int(context.last_ns),
+                Maybe(context.creator.map(number)),
+                flag(Context::ANNOUNCED),
+                flag(Context::JOINED),
+                flag(Context::DETACHED),
+                flag(Context::CUT),
+            ];
+            self.row(&CONTEXTS, &row)?;
         }
         Ok(())
     }
@@ -319,16 +309,14 @@ impl<'g, R: Rows> Sweep<'g, R> {
         for (at, function) in (0..).zip(&info.functions) {
             let file = info.files.get(function.file as usize);
             let module = info.modules.get(function.module as usize);
-            self.row(
-                &FUNCTIONS,
-                &[
-                    Int(at),
-                    Text(&function.name),
-                    Text(file.map_or("", String::as_str)),
-                    Maybe(known(function.line)),
-                    Text(module.map_or("", |module| &module.name)),
-                ],
-            )?;
+            let row = [
+                Int(at),
+                Text(&function.name),
+                Text(file.map_or("", String::as_str)),
+                Maybe(known(function.line)),
+                Text(module.map_or("", |module| &module.name)),
+            ];
+            self.row(&FUNCTIONS, &row)?;
         }
         Ok(())
     }
@@ -339,22 +327,20 @@ impl<'g, R: Rows> Sweep<'g, R> {
         for ((at, block), executions) in (0..).zip(&info.blocks).zip(executions) {
             let flag = |flag: u8| Flag(block.flags & flag != 0);
             let call = block.call.as_ref();
-            self.row(
-                &BLOCKS,
-                &[
-                    Int(at),
-                    Int(block.function.get().into()),
-                    Maybe(known(info.line_of(block))),
-                    Int(block.ir_ops.into()),
-                    Int(block.op_count.into()),
-                    flag(Block::ENTRY),
-                    flag(Block::RETURN),
-                    flag(Block::LOOP_HEADER),
-                    Text(call.map_or("", |call| &call.callee)),
-                    Maybe(info.call_line_of(block).and_then(known)),
-                    Int(executions),
-                ],
-            )?;
+            let row = [
+                Int(at),
+                Int(block.function.get().into()),
+                Maybe(known(info.line_of(block))),
+                Int(block.ir_ops.into()),
+                Int(block.op_count.into()),
+                flag(Block::ENTRY),
+                flag(Block::RETURN),
+                flag(Block::LOOP_HEADER),
+                Text(call.map_or("", |call| &call.callee)),
+                Maybe(info.call_line_of(block).and_then(known)),
+                Int(executions),
+            ];
+            self.row(&BLOCKS, &row)?;
         }
         Ok(())
     }

@@ -13,32 +13,19 @@ use std::process::Stdio;
 
 use crate::folder::Folder;
 use crate::samples::{single, write};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[test]
 fn json_has_the_agreed_keys() {
     let folder = Folder::new();
     let stats = folder.json("stats two.tg --format json");
-    for key in [
-        "contexts",
-        "edges",
-        "blocks",
-        "accesses",
-        "reads",
-        "writes",
-        "bytes_accessed",
-        "duration_ns",
-        "functions",
-        "trace_bytes",
-        "graph_bytes",
-        "lost_bytes",
-    ] {
+    let keys = "contexts edges blocks accesses reads writes bytes_accessed duration_ns functions \
+                trace_bytes graph_bytes lost_bytes";
+    for key in keys.split(' ') {
         assert!(stats[key].is_u64(), "{key}: {stats}");
     }
-    assert_eq!(
-        stats["tasks"],
-        serde_json::json!({"work": 8, "create": 1, "join": 1, "sync": 4, "barrier": 1})
-    );
+    let tasks = json!({"work": 8, "create": 1, "join": 1, "sync": 4, "barrier": 1});
+    assert_eq!(stats["tasks"], tasks);
     assert_eq!(stats["complete"], true);
     assert!(stats.get("warnings").is_none());
 
@@ -48,28 +35,16 @@ fn json_has_the_agreed_keys() {
         (Some(1.3125), Some(800_000))
     );
     assert_eq!(parallelism["potential_average"], 1.3125);
-    assert_eq!(parallelism["steps"][1], serde_json::json!({"t_ns": 100_000, "running": 2}));
+    assert_eq!(parallelism["steps"][1], json!({"t_ns": 100_000, "running": 2}));
 
     let cache = folder.json("cache two.tg --sizes 1K..2K --ways 4,full --format json");
-    let points: Vec<_> = cache["points"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|p| (p["size"].clone(), p["ways"].clone()))
-        .collect();
-    assert_eq!(
-        points,
-        [
-            (1024.into(), 4.into()),
-            (2048.into(), 4.into()),
-            (1024.into(), "full".into()),
-            (2048.into(), "full".into())
-        ]
-    );
-    assert_eq!(
-        (&cache["points"][0]["accesses"], &cache["points"][0]["misses"]),
-        (&200.into(), &6.into())
-    );
+    let points = cache["points"].as_array().unwrap().iter();
+    let points: Vec<_> = points.map(|p| json!([p["size"], p["ways"]])).collect();
+    let expected =
+        [json!([1024, 4]), json!([2048, 4]), json!([1024, "full"]), json!([2048, "full"])];
+    assert_eq!(points, expected);
+    let first = &cache["points"][0];
+    assert_eq!((&first["accesses"], &first["misses"]), (&200.into(), &6.into()));
 
     let report = folder.json("report two.tg --format json");
     let finding = &report["findings"][0];

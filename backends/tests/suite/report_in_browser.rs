@@ -7,9 +7,10 @@ use std::process::Command;
 
 use crate::graphs;
 use crate::samples::{builder, many, nothing, single, two};
+use crate::scale::observation;
 use contech_backends::laboratory;
 use contech_backends::report::render;
-use contech_backends::scaling::{Activity, Measurement, PhaseRun, Point, Run, analyse};
+use contech_backends::scaling::{Activity, Measurement, Point, Run, analyse};
 use taskgraph::SyncOp;
 use taskgraph::builder::GraphBuilder;
 
@@ -45,26 +46,17 @@ fn browse(page: &str, address: &str) -> Seen {
     browse_in(1280, page, address)
 }
 
+const OPTIONS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync
+    --disable-dev-shm-usage --enable-logging=stderr --virtual-time-budget=4000 --dump-dom";
+
 /// The same in a window so wide.
 fn browse_in(width: u32, page: &str, address: &str) -> Seen {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("page.html");
     std::fs::write(&path, page).expect("written");
     let output = Command::new("chromium")
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--enable-logging=stderr",
-            "--virtual-time-budget=4000",
-            "--dump-dom",
-        ])
+        .args(OPTIONS.split_whitespace())
         .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .arg(format!("--window-size={width},2000"))
         .arg(format!("file://{}#{address}", path.display()))
@@ -77,25 +69,15 @@ fn browse_in(width: u32, page: &str, address: &str) -> Seen {
     Seen(String::from_utf8(output.stdout).expect("utf-8"))
 }
 
-const SECTIONS: [&str; 10] = [
-    "parallelism",
-    "blocks",
-    "cache",
-    "critpath",
-    "workspan",
-    "factors",
-    "misses",
-    "sharing",
-    "races",
-    "memuse",
-];
+const SECTIONS: &str =
+    "parallelism blocks cache critpath workspan factors misses sharing races memuse";
 
 #[test]
 fn every_section_draws_something_without_an_error() {
     for (name, graph, theme) in [("two", two(), "light"), ("many", many(256, 4), "dark")] {
         let seen = browse(&page_of(graph, UNFOLD), theme);
         assert!(seen.0.contains(&format!("data-theme=\"{theme}\"")));
-        for section in SECTIONS {
+        for section in SECTIONS.split(' ') {
             let markup = seen.section(section);
             assert!(
                 markup.contains("<path") || markup.contains("<td"),
@@ -108,7 +90,7 @@ fn every_section_draws_something_without_an_error() {
         assert_eq!(flames, 2, "{name}: by work and by span");
         assert!(seen.0.contains("<span class=\"meter\">"));
         assert!(seen.0.contains("class=\"whole\""), "{name}: the bar");
-        for section in SECTIONS {
+        for section in SECTIONS.split(' ') {
             let (_, heading) = seen.section(section).split_once("<h2").expect("a heading");
             let heading = heading.split(['>', '<']).nth(1).expect("words");
             let entry = format!("<a href=\"#{section}\">{heading}</a>");
@@ -134,35 +116,14 @@ fn one_context_and_no_context_at_all_are_said_and_not_drawn() {
     }
 }
 
-/// A measurement with one thread and with `threads`, of a second each.
+/// A measurement with one thread and with `threads`.
 fn measurement(threads: u32) -> Measurement {
-    const NS: u64 = 1_000_000_000;
     let point = |threads: u32| {
-        let mut times = [0; 10];
-        (times[0], times[5]) = (NS, NS / 4 * u64::from(threads - 1));
-        let run = Run {
-            t_ns: NS / u64::from(threads) + NS / 4,
-            lanes: threads,
-            times,
-            phases: vec![PhaseRun {
-                wall_ns: NS / u64::from(threads),
-                threads,
-                times,
-                slowest_ns: NS / u64::from(threads),
-                ..PhaseRun::default()
-            }],
-            ..Run::default()
-        };
+        let observation = observation(threads.into());
         Point {
             threads,
-            runs: vec![run; 3],
-            activity: Some(Activity {
-                bin_ns: NS / 1000,
-                lanes: vec![
-                    vec![[700_000, 0, 0, 0, 0, 300_000, 0, 0, 0, 0]; 1000];
-                    threads as usize
-                ],
-            }),
+            runs: vec![Run::of(&observation, |_| 0); 3],
+            activity: Some(Activity::of(&observation)),
             ..Point::default()
         }
     };

@@ -9,7 +9,7 @@ use crate::folder::{Folder, err, out};
 use contech_observation::{Lane, Model, Observation, Phase, Place, State, Times};
 
 /// A run with `threads` threads of 200 ms of serial code and 800 ms of work in a parallel phase.
-fn observation(threads: u64) -> Observation {
+pub(crate) fn observation(threads: u64) -> Observation {
     const MS: u64 = 1_000_000;
     let mut times = Times::default();
     times.0[State::Running as usize] = 800 * MS;
@@ -25,17 +25,20 @@ fn observation(threads: u64) -> Observation {
         dynamic: false,
         pieces: 0,
     };
+    let mut bin = Times::default();
+    (bin.0[State::Running as usize], bin.0[State::Barrier as usize]) = (MS * 7 / 10, MS * 3 / 10);
     let lane = |at| {
         let serial = if at == 0 { 200 * MS } else { 0 };
         let mut times = Times::default();
         times.0[State::Running as usize] = 800 * MS / threads + serial;
-        Lane { threads: 1, cpu_ns: times.total(), bins: vec![times], times, ..Lane::default() }
+        let bins = vec![bin; 1000];
+        Lane { threads: 1, cpu_ns: times.total(), bins, times, ..Lane::default() }
     };
     Observation {
         complete: true,
         cpus: 2,
         duration_ns: (200 + 800 / threads) * MS,
-        bin_ns: 1000 * MS,
+        bin_ns: MS,
         lanes: (0..threads).map(lane).collect(),
         phases: vec![phase],
         ..Observation::default()

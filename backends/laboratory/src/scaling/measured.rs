@@ -78,9 +78,8 @@ impl Measured {
 
 /// Whether these can be the numbers of threads of points: each is at least 1, and larger than the
 /// one before.
-pub(crate) fn ascending(mut threads: impl Iterator<Item = u32>) -> bool {
-    let mut before = 0;
-    threads.all(|threads| threads > std::mem::replace(&mut before, threads))
+pub(crate) fn ascending(threads: impl Iterator<Item = u32>) -> bool {
+    std::iter::once(0).chain(threads).is_sorted_by(|before, threads| before < threads)
 }
 
 /// The JSON document in a file that `writer` writes and that is a `what`.

@@ -44,12 +44,6 @@ impl Stack {
             without_synchronization: without,
         }
     }
-
-    /// P, except for rounding.
-    #[must_use]
-    pub fn total(&self) -> f64 {
-        self.memory + self.synchronization + self.measured
-    }
 }
 
 #[cfg(test)]
@@ -63,6 +57,6 @@ mod tests {
         let stack = Stack::of(4, 400.0, &phase(1200, 1200), &phase(400, 350));
         assert!((stack.memory - (4.0 - 1200.0 / 350.0)).abs() < 1e-12);
         assert!((stack.synchronization - (1200.0 / 350.0 - 3.0)).abs() < 1e-12);
-        assert!((stack.total() - 4.0).abs() < 1e-12);
+        assert!((stack.memory + stack.synchronization + stack.measured - 4.0).abs() < 1e-12);
     }
 }

@@ -4,10 +4,11 @@ mod broken_pipe;
 mod destination;
 pub mod progress;
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use contech_plain::Plain;
@@ -114,6 +115,21 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".contech-").suffix(".tmp");
     builder
+}
+
+/// The files of a folder whose names are `wanted`, in the order of their names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn files(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(OsStr::to_str);
+        found.extend(name.is_some_and(&wanted).then_some(path));
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The folder that a path is in.

@@ -30,11 +30,9 @@ fn number(out: &mut Vec<u8>, value: u64) {
         out.push(value.to_le_bytes()[0]);
         return;
     }
-    let bytes = value.to_le_bytes();
-    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    let bytes = &bytes[..bytes.len() - zeros];
-    out.push(u8::try_from(bytes.len()).unwrap_or(8));
-    out.extend_from_slice(bytes);
+    let used = 8 - value.leading_zeros() as usize / 8;
+    out.push(u8::try_from(used).unwrap_or(8));
+    out.extend_from_slice(&value.to_le_bytes()[..used]);
 }
 
 /// Appends a text, which a zero ends.

@@ -64,7 +64,22 @@ fn of_context(
                 table.insert(File::create(&file, &ACCESSES)?)
             }
         };
-        let mut rows = Rows { table, task: number(task.id()), blocks, result: Ok(()) };
+        let (id, mut result) = (number(task.id()), Ok(()));
+        let mut add = |at: &Moment, access: &Access| {
+            if result.is_err() {
+                return;
+            }
+            let block = blocks.get(access.op.index()).copied();
+            result = table.row(&[
+                Int(id),
+                Int(at.time()),
+                Address(access.addr),
+                Int(access.size),
+                Flag(access.write),
+                Int(access.op.get().into()),
+                Int(block.unwrap_or(0)),
+            ]);
+        };
         let mut at = Moment::first(position, &task);
         reader.open(&task);
         while let Some(batch) = reader.next()? {
@@ -72,11 +87,11 @@ fn of_context(
                 let mut each = at;
                 match &piece {
                     Piece::Blocks(executions) => executions.each().for_each(|(_, own)| {
-                        own.iter().for_each(|access| rows.add(&each, &access));
+                        own.iter().for_each(|access| add(&each, &access));
                         each = each.later(1);
                     }),
                     Piece::Run(run) => run.for_each_block(|block| {
-                        block.for_each_access(|access| rows.add(&each, &access));
+                        block.for_each_access(|access| add(&each, &access));
                         each = each.later(1);
                     }),
                     _ => {}
@@ -84,36 +99,7 @@ fn of_context(
                 at = at.later(piece.actions());
             }
         }
-        rows.result?;
+        result?;
     }
     Ok(all + table.take().map_or(Ok(0), File::finish)?)
-}
-
-/// The accesses of a task on their way into the table.
-struct Rows<'t> {
-    table: &'t mut File,
-    task: u64,
-    /// The block of each operation.
-    blocks: &'t [u64],
-    /// What went wrong first.
-    result: Result<()>,
-}
-
-impl Rows<'_> {
-    #[inline]
-    fn add(&mut self, at: &Moment, access: &Access) {
-        if self.result.is_err() {
-            return;
-        }
-        let block = self.blocks.get(access.op.index()).copied();
-        self.result = self.table.row(&[
-            Int(self.task),
-            Int(at.time()),
-            Address(access.addr),
-            Int(access.size),
-            Flag(access.write),
-            Int(access.op.get().into()),
-            Int(block.unwrap_or(0)),
-        ]);
-    }
 }

@@ -17,7 +17,7 @@ use self::message::{
 use super::folded::program;
 use super::lanes::{doing, each_slice, in_lanes, main_block};
 use crate::analysis::source::Place;
-use crate::analysis::{Cause, Graph, Segment, State, Task, sweep};
+use crate::analysis::{Graph, Segment, State, Task, sweep};
 use crate::view::units::plural;
 
 /// Names of what slices say of themselves; their numbers are the places in this list, counted
@@ -199,16 +199,23 @@ impl Writer<'_> {
             true => None,
             false => main_block(task, slice.call, counts)?,
         };
-        match (slice.state, block) {
-            (State::Waiting(cause), None) => {
-                self.wait(graph, &mut event, cause, before.as_ref())?;
+        let mut place = block.map(|block| Place::of_block(graph.info(), block));
+        let (category, name) = match slice.state {
+            State::Running => (task.kind().name(), doing(task, place.as_ref())),
+            State::Waiting(cause) => {
+                if place.is_none()
+                    && let Some(block) =
+                        before.as_ref().map(Task::last_block).transpose()?.flatten()
+                {
+                    let call = Place::of_call(graph.info(), block).map(|call| call.0);
+                    place = call.or_else(|| Some(Place::of_block(graph.info(), block)));
+                }
+                ("wait", format!("waits: {}", cause.name()))
             }
-            (State::Waiting(cause), Some(block)) => {
-                self.wait(graph, &mut event, cause, None)?;
-                event.source_location_iid = self.place(Place::of_block(graph.info(), block));
-            }
-            (State::Running, block) => self.runs(graph, &mut event, task, block),
-        }
+        };
+        event.categories = vec![category.to_owned()];
+        event.name_iid = Some(self.name(&name));
+        event.source_location_iid = place.and_then(|place| self.place(place));
         if waits_before {
             let context = task.id().context.get();
             event.debug_annotations = vec![number("context", context.into())];
@@ -225,36 +232,6 @@ impl Writer<'_> {
             self.event(slice.to_ns, end)?;
         }
         Ok(())
-    }
-
-    fn wait(
-        &mut self,
-        graph: &Graph,
-        event: &mut TrackEvent,
-        cause: Cause,
-        before: Option<&Task<'_>>,
-    ) -> Result<()> {
-        event.categories = vec!["wait".to_owned()];
-        event.name_iid = Some(self.name(&format!("waits: {}", cause.name())));
-        if let Some(block) = before.map(Task::last_block).transpose()?.flatten() {
-            let call = Place::of_call(graph.info(), block).map(|call| call.0);
-            let place = call.unwrap_or_else(|| Place::of_block(graph.info(), block));
-            event.source_location_iid = self.place(place);
-        }
-        Ok(())
-    }
-
-    fn runs(
-        &mut self,
-        graph: &Graph,
-        event: &mut TrackEvent,
-        task: &Task<'_>,
-        block: Option<taskgraph::BlockId>,
-    ) {
-        event.categories = vec![task.kind().name().to_owned()];
-        let place = block.map(|block| Place::of_block(graph.info(), block));
-        event.name_iid = Some(self.name(&doing(task, place.as_ref())));
-        event.source_location_iid = place.and_then(|place| self.place(place));
     }
 
     /// The number of a slice's name.

@@ -79,10 +79,8 @@ pub(super) struct Profile {
 impl Profile {
     /// The calling contexts from the outermost to this one.
     pub(super) fn stack(&self, node: u32) -> Vec<u32> {
-        let mut stack = vec![node];
-        while let Some(parent) = self.nodes[stack[stack.len() - 1] as usize].parent {
-            stack.push(parent);
-        }
+        let below = |node: &u32| self.nodes[*node as usize].parent;
+        let mut stack: Vec<u32> = std::iter::successors(Some(node), below).collect();
         stack.reverse();
         stack
     }

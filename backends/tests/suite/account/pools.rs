@@ -35,10 +35,7 @@ fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
     let mut done = None;
     for (worker, own) in [one, other].into_iter().zip(jobs) {
         b.sync_at(worker, LOCK, SyncOp::MutexLock, 0, 0);
-        b.sync_at(worker, LOCK, SyncOp::CondRelease, 0, 0);
-        let woken = b.sync_at(worker, CONDITION, SyncOp::CondWake, 0, MS);
-        b.edge(signal.unwrap(), woken);
-        b.sync_at(worker, LOCK, SyncOp::CondReacquire, MS, MS);
+        waits(&mut b, worker, (0, MS), signal, CONDITION);
         b.sync_at(worker, LOCK, SyncOp::MutexUnlock, MS, MS);
         work(&mut b, worker, 1, 1 + own[0], &[code.held]);
         let mut at = 1 + own[0];
@@ -60,13 +57,10 @@ fn pool(jobs: [&[u64]; 2], counted: bool) -> Report {
         count(&mut b, at);
         job(&mut b, worker, at, 0, code.held);
     }
-    if let Some(done) = done {
+    if done.is_some() {
         let end = (1 + longest) * MS;
         b.sync_at(maker, LOCK, SyncOp::MutexLock, MS, MS);
-        b.sync_at(maker, LOCK, SyncOp::CondRelease, MS, MS);
-        let woken = b.sync_at(maker, DONE, SyncOp::CondWake, MS, end);
-        b.edge(done, woken);
-        b.sync_at(maker, LOCK, SyncOp::CondReacquire, end, end);
+        waits(&mut b, maker, (MS, end), done, DONE);
         b.sync_at(maker, LOCK, SyncOp::MutexUnlock, end, end);
     }
     account(b, 2)

@@ -9,9 +9,7 @@ fn two_writes_that_nothing_orders() {
     let (mut p, one, two) = Program::threads();
     p.write(one, X);
     p.write(two, X);
-    let report = p.races();
-    assert_eq!(report.races.len(), 1);
-    let race = &report.races[0];
+    let race = p.race();
     assert_eq!((race.address, race.count), (X, 1));
     assert_eq!((race.a.context, race.a.place.line, race.a.write), (1, 11, true));
     assert_eq!((race.b.context, race.b.place.line, race.b.write), (2, 12, true));
@@ -32,9 +30,8 @@ fn atomics_race_with_plain_accesses_only() {
     let (mut p, one, two) = Program::threads();
     p.access(one, X, add());
     p.read(two, X);
-    let report = p.races();
-    assert_eq!(report.races.len(), 1);
-    assert!(report.races[0].a.atomic && report.races[0].a.write && !report.races[0].b.atomic);
+    let race = p.race();
+    assert!(race.a.atomic && race.a.write && !race.b.atomic);
 }
 
 #[test]
@@ -45,9 +42,8 @@ fn data_passed_by_an_atomic_flag_is_reported_with_the_doubt() {
     p.access(one, X + 64, flag(MemOp::store(4)));
     p.access(two, X + 64, flag(MemOp::load(4)));
     p.read(two, X);
-    let report = p.races();
-    assert_eq!(report.races.len(), 1);
-    assert!(report.races[0].atomics && report.races[0].missing.contains("common atomic variable"));
+    let race = p.race();
+    assert!(race.atomics && race.missing.contains("common atomic variable"));
 }
 
 #[test]
@@ -68,6 +64,5 @@ fn the_same_pair_of_lines_is_reported_once_and_counted() {
     for context in [one, two] {
         p.work(context, |w| (0..100).for_each(|i| w.block(block, &[X + 8 * i])));
     }
-    let report = p.races();
-    assert_eq!((report.races.len(), report.races[0].count), (1, 100));
+    assert_eq!(p.race().count, 100);
 }

@@ -1,18 +1,17 @@
 //! What orders accesses: locks, barriers, creating, joining, signals; and what does not.
 
+use contech_backends::races::Race;
 use taskgraph::{MemOp, SyncOp};
 
-use super::program::{NONE, Program, X};
+use super::program::{NONE, Program, X, lines};
 
 #[test]
 fn a_lock_around_one_of_them_does_not() {
     let (mut p, one, two) = Program::threads();
     p.locked(one, None, |p| _ = p.write(one, X));
     p.write(two, X);
-    let report = p.races();
-    assert_eq!(report.races.len(), 1);
     assert_eq!(
-        report.races[0].missing,
+        p.race().missing,
         "No task of context 1 comes before 2:1; 1:2 holds lock 0xfeed, 2:1 holds none."
     );
 }
@@ -24,9 +23,7 @@ fn two_different_locks_order_nothing() {
     p.sync(two, 0xbeef, SyncOp::MutexLock);
     p.write(two, X);
     p.sync(two, 0xbeef, SyncOp::MutexUnlock);
-    let report = p.races();
-    assert_eq!(report.races.len(), 1);
-    let missing = &report.races[0].missing;
+    let missing = p.race().missing;
     assert!(missing.contains("1:2 holds lock 0xfeed, 2:2 holds 0xbeef: not the same"), "{missing}");
 }
 
@@ -36,18 +33,11 @@ fn an_access_after_the_unlock_is_not_covered() {
     let release = p.locked(one, None, |p| _ = p.write(one, X));
     p.write(one, X);
     p.locked(two, Some(release), |p| _ = p.read(two, X));
-    let report = p.races();
-    assert_eq!(
-        (report.races.len(), report.races[0].a.place.line, report.races[0].b.place.line),
-        (1, 12, 13)
-    );
-    let missing = &report.races[0].missing;
-    assert!(
-        missing.starts_with(
-            "Task 2:2 follows context 1 only up to task 1:3 (mutex_unlock), and 1:4 is later"
-        ),
-        "{missing}"
-    );
+    let race = p.race();
+    assert_eq!((race.a.place.line, race.b.place.line), (12, 13));
+    let missing = race.missing;
+    let said = "Task 2:2 follows context 1 only up to task 1:3 (mutex_unlock), and 1:4 is later";
+    assert!(missing.starts_with(said), "{missing}");
 }
 
 #[test]
@@ -61,23 +51,15 @@ fn readers_of_a_rwlock_may_read_together_but_not_write() {
         for context in [one, two] {
             let acquire = p.sync(context, 0x10, SyncOp::RwRead);
             p.b.edge(release, acquire);
-            p.access(
-                context,
-                X,
-                if writes && context == two { MemOp::store(8) } else { MemOp::load(8) },
-            );
+            let write = writes && context == two;
+            p.access(context, X, if write { MemOp::store(8) } else { MemOp::load(8) });
             p.sync(context, 0x10, SyncOp::RwUnlock);
         }
         let report = p.races();
-        let lines: Vec<_> =
-            report.races.iter().map(|race| (race.a.place.line, race.b.place.line)).collect();
-        assert_eq!(lines, expected);
-        for race in &report.races {
-            assert!(
-                race.missing.contains("both hold lock 0x10, but not both exclusively"),
-                "{}",
-                race.missing
-            );
+        assert_eq!(lines(&report.races), expected);
+        for Race { missing, .. } in report.races {
+            let said = "both hold lock 0x10, but not both exclusively";
+            assert!(missing.contains(said), "{missing}");
         }
     }
 }
@@ -111,10 +93,6 @@ fn what_a_thread_that_nobody_announced_shares_is_not_known() {
     p.write(one, X + 8);
     p.write(two, X + 8);
     let report = p.races();
-    let lines = |races: &[contech_backends::races::Race]| -> Vec<_> {
-        let lines = races.iter().map(|race| (race.a.place.line, race.b.place.line));
-        lines.collect()
-    };
     assert_eq!(lines(&report.races), [(13, 14)]);
     assert_eq!(report.unknown.len(), 1);
     assert_eq!(lines(&report.unknown[0].pairs), [(11, 12)]);

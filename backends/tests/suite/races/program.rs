@@ -1,7 +1,7 @@
 //! Programs under test: two threads besides main, and the races that are found.
 
 use contech_backends::analysis::Graph;
-use contech_backends::races::{Races, Report};
+use contech_backends::races::{Race, Races, Report};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, ContextId, MemOp, SyncOp, TaskId};
 
@@ -101,11 +101,21 @@ impl Program {
         report(&graph(self.b))
     }
 
+    /// The only race.
+    #[track_caller]
+    pub(crate) fn race(self) -> Race {
+        let races = self.races().races;
+        <[Race; 1]>::try_from(races).map(|[race]| race).expect("one race")
+    }
+
     /// The races as pairs of lines (11 is that of the first access made).
     pub(crate) fn lines(self) -> Vec<(u32, u32)> {
-        let races = self.races().races;
-        races.iter().map(|race| (race.a.place.line, race.b.place.line)).collect()
+        lines(&self.races().races)
     }
+}
+
+pub(crate) fn lines(races: &[Race]) -> Vec<(u32, u32)> {
+    races.iter().map(|race| (race.a.place.line, race.b.place.line)).collect()
 }
 
 pub(crate) const NONE: [(u32, u32); 0] = [];

@@ -2,27 +2,36 @@
 
 use contech_backends::analysis::run;
 use contech_backends::workspan::{Locks, Options, WorkSpan};
-use taskgraph::{Block, SyncOp, TaskId};
+use taskgraph::{Block, BlockId, ContextId, SyncOp, TaskId};
 
 use super::program::Recorder;
 use super::{ops, report, site};
 
-#[test]
-fn a_barrier_adds_the_slowest_of_each_phase_to_the_span_of_who_created_all() {
+/// A program that has made so many threads; with the first and the last block of a thread and the
+/// last one of all.
+fn workers<const N: usize>() -> (Recorder, [BlockId; 3], ContextId, [ContextId; N]) {
     let mut r = Recorder::default();
     let main = r.block("main", 1, 1, Block::ENTRY);
     let spawn = r.call("main", 2, 1, "pthread_create");
-    let enter = r.block("worker", 10, 1, Block::ENTRY);
-    let short = r.block("worker", 11, 10, 0);
-    let long = r.block("worker", 12, 100, 0);
-    let leave = r.block("worker", 13, 1, Block::RETURN);
-    let end = r.block("main", 3, 1, Block::RETURN);
+    let blocks = [
+        r.block("worker", 10, 1, Block::ENTRY),
+        r.block("worker", 13, 1, Block::RETURN),
+        r.block("main", 3, 1, Block::RETURN),
+    ];
     let context = r.main();
     r.run(context, main);
-    let workers = [0, 1].map(|_| {
+    let workers = [(); N].map(|()| {
         r.run(context, spawn);
         r.create(context)
     });
+    (r, blocks, context, workers)
+}
+
+#[test]
+fn a_barrier_adds_the_slowest_of_each_phase_to_the_span_of_who_created_all() {
+    let (mut r, [enter, leave, end], context, workers) = workers::<2>();
+    let short = r.block("worker", 11, 10, 0);
+    let long = r.block("worker", 12, 100, 0);
     for (worker, phases) in workers.into_iter().zip([[long, short], [short, long]]) {
         r.run(worker, enter);
         r.run(worker, phases[0]);
@@ -50,19 +59,8 @@ fn a_barrier_adds_the_slowest_of_each_phase_to_the_span_of_who_created_all() {
 
 #[test]
 fn locks_count_as_the_order_they_had_or_not_at_all() {
-    let mut r = Recorder::default();
-    let main = r.block("main", 1, 1, Block::ENTRY);
-    let spawn = r.call("main", 2, 1, "pthread_create");
-    let enter = r.block("worker", 10, 1, Block::ENTRY);
+    let (mut r, [enter, leave, end], context, workers) = workers::<3>();
     let inside = r.block("worker", 11, 50, 0);
-    let leave = r.block("worker", 13, 1, Block::RETURN);
-    let end = r.block("main", 3, 1, Block::RETURN);
-    let context = r.main();
-    r.run(context, main);
-    let workers = [0, 1, 2].map(|_| {
-        r.run(context, spawn);
-        r.create(context)
-    });
     let mut released = None;
     for worker in workers {
         r.run(worker, enter);

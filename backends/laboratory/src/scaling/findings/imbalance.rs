@@ -21,7 +21,7 @@ impl Diagnosis<'_> {
         ];
         let most = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         match most.map(|(_, state)| state) {
-            Some(State::Condition) => self.condition(share),
+            Some(State::Condition) => self.waits(State::Condition, share),
             Some(State::Barrier) => {
                 self.short_barriers(share).unwrap_or_else(|| self.unequal(share))
             }
@@ -67,16 +67,5 @@ impl Diagnosis<'_> {
                           more threads than processors.";
             finding("barrier", place, share, text, advice)
         })
-    }
-
-    fn condition(&self, share: f64) -> Finding {
-        let place = self.place_of(State::Condition);
-        let text = format!(
-            "{} is spent waiting for conditions{}: threads that have nothing to do yet.",
-            self.of_all(share),
-            at(&place)
-        );
-        let advice = "Hand work over earlier or in smaller pieces; see who signals last with contech run: `critpath`.";
-        finding("condition", place, share, text, advice)
     }
 }

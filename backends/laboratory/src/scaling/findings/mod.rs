@@ -90,9 +90,9 @@ impl<'a> Diagnosis<'a> {
         let imbalance = self.without_work() - self.starved();
         all.extend(worth(imbalance).then(|| self.imbalance(imbalance)));
         let (lock, spin, message) = (of(account.lock), of(account.spin), of(account.message));
-        all.extend(worth(lock).then(|| self.lock(State::Lock, lock)));
-        all.extend(worth(spin).then(|| self.lock(State::Spin, spin)));
-        all.extend(worth(message).then(|| self.message(message)));
+        all.extend(worth(lock).then(|| self.waits(State::Lock, lock)));
+        all.extend(worth(spin).then(|| self.waits(State::Spin, spin)));
+        all.extend(worth(message).then(|| self.waits(State::Message, message)));
         all.extend(worth(delay.inflation.abs()).then(|| self.inflation()));
         all.extend(self.unused());
         merged(all)
@@ -271,9 +271,25 @@ impl<'a> Diagnosis<'a> {
         finding("serialization", String::new(), share, text, advice)
     }
 
-    fn lock(&self, state: State, share: f64) -> Finding {
-        let place = self.place_of(state);
-        let detail = self.wait(state).map(|(wait, of)| match wait.count {
+    /// The finding for a kind of waiting, at the place with the most of it.
+    fn waits(&self, state: State, share: f64) -> Finding {
+        const LOCKS: &str = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
+        let (how, what, advice) = match state {
+            State::Condition => (
+                "spent waiting for conditions",
+                ": threads that have nothing to do yet",
+                "Hand work over earlier or in smaller pieces; see who signals last with contech run: `critpath`.",
+            ),
+            State::Message => (
+                "waiting for messages",
+                "",
+                "Send earlier, receive later, or overlap both with work.",
+            ),
+            State::Spin => ("busy waiting for locks", "", LOCKS),
+            _ => ("blocked by locks", "", LOCKS),
+        };
+        let lock = self.wait(state).filter(|_| matches!(state, State::Lock | State::Spin));
+        let detail = lock.map(|(wait, of)| match wait.count {
             // They had begun when the measured part did, and when it ended they were not over.
             0 => format!(" ({} of it there)", percent(of)),
             number => format!(
@@ -283,18 +299,9 @@ impl<'a> Diagnosis<'a> {
                 time(wait.ns / number)
             ),
         });
-        let detail = detail.unwrap_or_default();
-        let how = if state == State::Spin { "busy waiting for locks" } else { "blocked by locks" };
-        let text = format!("{} is {how}{}{detail}.", self.of_all(share), at(&place));
-        let advice = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
+        let (place, detail) = (self.place_of(state), detail.unwrap_or_default());
+        let text = format!("{} is {how}{}{detail}{what}.", self.of_all(share), at(&place));
         finding(state.name(), place, share, text, advice)
-    }
-
-    fn message(&self, share: f64) -> Finding {
-        let place = self.place_of(State::Message);
-        let text = format!("{} is waiting for messages{}.", self.of_all(share), at(&place));
-        let advice = "Send earlier, receive later, or overlap both with work.";
-        finding("message", place, share, text, advice)
     }
 
     /// The finding for a program that uses fewer threads than asked for.

@@ -88,15 +88,13 @@ fn waiting(with: impl Fn(&mut Shape, u64)) -> Report {
 
 #[test]
 fn each_kind_of_waiting_is_named_with_its_place() {
-    let kinds: [(_, fn(&mut Shape, u64)); 4] = [
-        ("lock", |shape, ns| shape.lock = ns),
-        ("spin", |shape, ns| shape.spin = ns),
-        ("condition", |shape, ns| shape.condition = ns),
-        ("message", |shape, ns| shape.message = ns),
-    ];
-    for (kind, with) in kinds {
+    let named = |kind: &str, with: fn(&mut Shape, u64)| {
         assert_eq!(first(&waiting(with)), (kind, "update (prog.c:34)"));
-    }
+    };
+    named("lock", |shape, ns| shape.lock = ns);
+    named("spin", |shape, ns| shape.spin = ns);
+    named("condition", |shape, ns| shape.condition = ns);
+    named("message", |shape, ns| shape.message = ns);
 }
 
 #[test]

@@ -5,8 +5,11 @@ use crate::scaling::report::Report;
 use crate::view::chart::Part;
 use crate::view::{Axis, Chart, Table, Unit, View};
 
-/// The parts of a stack, from below.
-const PARTS: [(&str, fn(&Stack) -> f64); 3] = [
+/// A part of a stack: its name and the number.
+type Named = (&'static str, fn(&Stack) -> f64);
+
+/// From below.
+const PARTS: [Named; 3] = [
     ("measured", |stack| stack.measured),
     ("synchronization", |stack| stack.synchronization),
     ("memory", |stack| stack.memory),
