@@ -20,7 +20,7 @@
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
 //! | `NOTE: TEXT` | a note of the graph says this |
-//! | `CHECK: accesses`, `bytes`, `allocations`, `executors`, `lock-order`, `log-order`, `turns` | standard output says what the graph must hold |
+//! | `CHECK: accesses`, `bytes`, `allocations`, `executors`, `log-order`, `turns` | standard output says what the graph must hold |
 //! | `NEEDS: FEATURE` | run only where `/proc/cpuinfo` has it; compiled and linked anyway |
 
 use std::fs;
@@ -54,11 +54,8 @@ pub enum Check {
     Allocations,
     /// One line with a number: so many threads, at the least, write what they have for themselves.
     Executors,
-    /// One line `sections ADDRESS COUNT SIZE`: the array in which critical sections logged their
-    /// order.
+    /// Lines `sections ADDRESS COUNT SIZE`: arrays in which critical sections logged their order.
     LogOrder,
-    /// One line of context numbers: the order in which contexts took the lock.
-    LockOrder,
     /// Lines `R|W ADDRESS COUNT`: so many accesses there, and hardly a byte of trace for each.
     Turns,
 }
@@ -177,7 +174,6 @@ impl Program {
                     "allocations" => Check::Allocations,
                     "executors" => Check::Executors,
                     "log-order" => Check::LogOrder,
-                    "lock-order" => Check::LockOrder,
                     "turns" => Check::Turns,
                     other => bail!("unknown CHECK {other}"),
                 });

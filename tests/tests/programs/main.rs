@@ -10,7 +10,6 @@ mod allocations;
 mod bytes;
 mod executors;
 mod golden;
-mod lock_order;
 mod log_order;
 mod models;
 mod rust;

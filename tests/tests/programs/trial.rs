@@ -13,8 +13,7 @@ use contech_tests::toolchain::Toolchain;
 use crate::tasks::Graph;
 use crate::way::Way;
 use crate::{
-    accesses, allocations, bytes, executors, golden, lock_order, log_order, models, structure,
-    tasks, turns,
+    accesses, allocations, bytes, executors, golden, log_order, models, structure, tasks, turns,
 };
 
 /// Runs the program in a way; what is blessed is the `first` one.
@@ -120,7 +119,6 @@ pub(crate) fn expected(
         Some(Check::Allocations) => allocations::check(said, &graphs[0]),
         Some(Check::Executors) => executors::check(said, &graphs[0]),
         Some(Check::LogOrder) => log_order::check(said, &graphs[0]),
-        Some(Check::LockOrder) => lock_order::check(said, &graphs[0]),
         Some(Check::Turns) => turns::check(said, short, &graphs[0]),
     }
 }
